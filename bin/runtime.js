@@ -31,7 +31,7 @@ function pinnedNode() {
 /** Both can be said only when a process begins. For what is over in a second that is not worth a second start. */
 function beginAgain(args) {
   const { env } = process
-  const long = args[0] === 'run' && path.basename(process.argv[1] ?? '') === 'croft'
+  const long = (args[0] === 'run' || args[0] === 'operator') && path.basename(process.argv[1] ?? '') === 'croft'
   if (!long || env.CROFT_BEGUN === '1' || env.NODE_CHANNEL_FD !== undefined || process.execve === undefined) return
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...FLAGS, process.argv[1], ...args], {
     ...ALLOCATOR,

@@ -10,7 +10,7 @@ import { openClusters } from './main/clusters.ts'
 import { driverDepsFor, loadDrivers } from './main/drivers.ts'
 import { prepareEnding } from './main/ending.ts'
 import { openEngine } from './main/engine.ts'
-import { follow, jsonSchemaOf, load, loadAt } from './main/estate.ts'
+import { definitions, follow, jsonSchemaOf, load, loadAt } from './main/estate.ts'
 import { programName } from './main/program-name.ts'
 import { ask, askSecret, terminal } from './main/terminal.ts'
 
@@ -38,6 +38,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     enrolment: openEnrolment,
     kinds: async () => (await import('./kinds/registry.ts')).KINDS,
     jsonSchema: jsonSchemaOf,
+    definitions,
     load,
     loadAt,
     follow,

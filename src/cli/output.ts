@@ -14,10 +14,13 @@ export function writeJson(terminal: Terminal, value: unknown): void {
   terminal.write(`${text}\n`)
 }
 
-async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
+export async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
   const { stringify } = (await import('../lib/yaml-library.ts')).yamlLibrary()
-  // Through JSON first: secrets answer `***` there, and what JSON leaves out YAML must not show.
-  terminal.write(cleanLines(stringify(JSON.parse(JSON.stringify(value))), Number.POSITIVE_INFINITY))
+  // Through JSON first: secrets answer `***` there, and what JSON leaves out YAML must not show. In quotes where the
+  // readers of YAML 1.1, as kubectl is one, would take a text for something else: a field called `on`.
+  terminal.write(
+    cleanLines(stringify(JSON.parse(JSON.stringify(value)), { compat: 'yaml-1.1' }), Number.POSITIVE_INFINITY),
+  )
 }
 
 /** Prints data for programs where `-o` asks for it: json, yaml or jsonpath=TEMPLATE. False: it is for people. */

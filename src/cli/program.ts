@@ -331,7 +331,10 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
     .option('--file <file>', 'tokens file, where it is not the usual one')
     .addOption(output())
-  verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
+  verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts')).option(
+    '--crds',
+    'print CustomResourceDefinitions of croft for a Kubernetes cluster instead',
+  )
   verb('explain [field]', 'describe a kind or a field, e.g. cluster.spec.upgrade', () => import('./verbs/explain.ts'))
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))

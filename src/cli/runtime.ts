@@ -6,6 +6,7 @@ import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Kind } from '../kinds/kind.ts'
 import type { KubernetesClient } from '../kubernetes/client.ts'
+import type { Wait } from '../kubernetes/patience.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
@@ -141,6 +142,7 @@ export interface KubernetesStorePlace {
   readonly namespace: string
   readonly name: string
   readonly random: Random
+  readonly wait?: Wait
 }
 
 export type LockedState =
@@ -215,6 +217,8 @@ export interface Runtime {
   kinds(): Promise<readonly Kind[]>
   /** JSON Schema of one kind, or of every manifest. */
   jsonSchema(kind: string | undefined): Promise<unknown>
+  /** croft's kinds as CustomResourceDefinitions. */
+  definitions?(): Promise<readonly unknown[]>
   load(directory: string): Promise<LoadedEstate>
   /** The same directory as it is at a branch, tag or commit of its repository; or as it would be when merged `onto` one. */
   loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate>

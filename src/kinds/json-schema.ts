@@ -2,11 +2,14 @@ import { z } from 'zod'
 import { described } from './descriptions/describe.ts'
 import { descriptionsOf } from './descriptions/registry.ts'
 import { manyBlocks, oneBlock } from './fields/block.ts'
+import { validations } from './fields/validations.ts'
 import type { Kind } from './kind.ts'
 import { KINDS } from './registry.ts'
 
 type JsonSchema = Record<string, unknown>
 
+/** As Kubernetes calls them; others read over it. */
+export const VALIDATIONS = 'x-kubernetes-validations'
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /** JSON Schema for editors, from the same schemas that check: of one kind, or of all, told apart by apiVersion and kind. */
@@ -60,12 +63,15 @@ function apiVersions(kind: Kind): readonly string[] {
   return [...new Set(candidates)].filter((candidate) => kind.accepts(candidate))
 }
 
-function specSchema(schema: z.ZodType): JsonSchema {
+/** The schema of a spec as people write it, without a dialect. */
+export function specSchema(schema: z.ZodType): JsonSchema {
   const result = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: json }) {
       const written = zodSchema as unknown as z.ZodType
+      const rule = validations.get(written)
+      if (rule !== undefined) Object.assign(json, { [VALIDATIONS]: [rule] })
       const known = oneBlock.has(written) || manyBlocks.has(written)
       if (!known) return
       const { ...plain } = json

@@ -4,17 +4,19 @@ import { CHANNELS } from './channels/registry.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { duration, milliseconds } from './fields/duration.ts'
 import { line } from './fields/text.ts'
+import { exactlyOne } from './fields/validations.ts'
 
 const NAMES = CHANNELS.map(({ name }) => name)
 
-const schema = z
-  .strictObject({
+const schema = exactlyOne(
+  {
     description: line.optional(),
     about: z.array(z.enum(TROUBLE_SORTS)).max(TROUBLE_SORTS.length).default([]),
     after: duration.default('30s'),
     ...Object.fromEntries(CHANNELS.map(({ name, schema: fields }) => [name, fields.optional()])),
-  })
-  .refine((spec) => chosen(spec).length === 1, { error: `one of ${NAMES.slice(0, -1).join(', ')} and ${NAMES.at(-1)}` })
+  },
+  NAMES,
+)
 
 type Written = z.output<typeof schema>
 

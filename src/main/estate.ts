@@ -56,6 +56,12 @@ export async function follow(remote: string, mirror: string): Promise<FollowedRe
   }
 }
 
+/** croft's kinds as definitions for a Kubernetes API. */
+export async function definitions(): Promise<readonly unknown[]> {
+  const { customResourceDefinitions } = await import('../kinds/crd/definitions.ts')
+  return customResourceDefinitions()
+}
+
 export async function jsonSchemaOf(name: string | undefined): Promise<unknown> {
   const [{ jsonSchema }, { kindNamed }] = await Promise.all([
     import('../kinds/json-schema.ts'),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type KubernetesClient, segment } from '../kubernetes/client.ts'
 import { createInformer, type Informer } from '../kubernetes/informer.ts'
 import { at, type Foreign } from '../kubernetes/objects.ts'
+import { patiently, type Wait } from '../kubernetes/patience.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
@@ -45,6 +46,8 @@ export interface ClusterSourceOptions {
   readonly random: Random
   /** The operator's own namespace. */
   readonly home: string
+  /** While the API is away. */
+  readonly wait?: Wait
   onChange(): void
   warn(message: string): void
 }
@@ -82,7 +85,8 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     )
 
   const text = async ({ namespace, name, key }: SecretPlace): Promise<string | undefined> => {
-    const got = await client.get(`/api/v1/namespaces/${segment(namespace)}/secrets/${segment(name)}`)
+    const path = `/api/v1/namespaces/${segment(namespace)}/secrets/${segment(name)}`
+    const got = await patiently(options.wait, () => client.get(path))
     if (got.is === 'error' && got.status === 404) return undefined
     if (got.is !== 'answer') throw new Error(got.is === 'error' ? got.refusal.message : got.message)
     const value = at(got.value, 'data', key)
@@ -93,7 +97,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   const estate = async (all: readonly DeclaredObject[]): Promise<readonly Foreign[]> => {
     if (all.some(({ served }) => served.kind.kind === 'Estate')) return []
     if (uid === undefined) {
-      const system = await client.get('/api/v1/namespaces/kube-system')
+      const system = await patiently(options.wait, () => client.get('/api/v1/namespaces/kube-system'))
       const of = system.is === 'answer' ? at(system.value, 'metadata', 'uid') : undefined
       if (typeof of !== 'string')
         throw new Error('the namespace kube-system cannot be read: it says who this cluster is')

@@ -73,25 +73,22 @@ export async function acquireLease(options: LeaseOptions, signal: AbortSignal): 
 
   return {
     async keep(until) {
-      let renewedMs = clock.monotonicMs()
       while (!until.aborted) {
         await clock.sleep(RENEW_MS, until)
         if (until.aborted) return
         const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z')
         const body = { metadata: { resourceVersion: version }, spec: { renewTime } }
-        const startedMs = clock.monotonicMs()
         const renewed = await client.merge(path, body, `renew the Lease ${options.name}`, until)
         if (renewed.is === 'answer') {
           took(renewed.value)
-          renewedMs = startedMs
           continue
         }
-        // Somebody else wrote it: a holder that was paused for too long.
+        // Somebody else wrote it: a holder that was paused for too long. While the API is away nobody can take it, and
+        // nothing can be begun either: every effect needs a write first.
         const lost = renewed.is === 'error' && (renewed.status === 409 || renewed.status === 404)
-        const mine = lost ? await client.get(path, until) : undefined
-        const still = mine?.is === 'answer' && at(mine.value, 'spec', 'holderIdentity') === holder
-        if (still) took(mine.value)
-        else if (lost || clock.monotonicMs() - renewedMs > SECONDS * 1000) return
+        const there = lost ? await client.get(path, until) : undefined
+        if (there?.is === 'answer' && at(there.value, 'spec', 'holderIdentity') === holder) took(there.value)
+        else if (there?.is === 'answer' || (there?.is === 'error' && there.status === 404)) return
       }
     },
     async release() {

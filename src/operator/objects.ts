@@ -40,7 +40,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 export function manifestOf({ served, object }: DeclaredObject, home: string): Foreign {
   const annotations = Object.fromEntries([...annotationsOf(object)].filter(([name]) => name !== LAST_APPLIED))
   const namespace = namespaceIn(object, home)
-  const spec = recordOf(object.spec)
+  const spec = isManagedByProvider(served) ? withoutEmpty(recordOf(object.spec)) : recordOf(object.spec)
   return {
     apiVersion: served.apiVersion,
     kind: served.kind.kind,
@@ -54,6 +54,14 @@ export function manifestOf({ served, object }: DeclaredObject, home: string): Fo
     spec:
       isManagedByProvider(served) && spec.deletionPolicy === undefined ? { ...spec, deletionPolicy: 'Delete' } : spec,
   }
+}
+
+/** Crossplane fills every field that nobody wrote from the provider's state, where an empty text means that it is not set. */
+function withoutEmpty<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutEmpty) as T
+  if (typeof value !== 'object' || value === null) return value
+  const filled = Object.entries(value).filter(([, entry]) => entry !== '')
+  return Object.fromEntries(filled.map(([name, entry]) => [name, withoutEmpty(entry)])) as T
 }
 
 export function finalizerFor(served: ServedKind): string {

@@ -1,58 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { at, type Foreign } from '../kubernetes/objects.ts'
+import { at, recordOf } from '../kubernetes/objects.ts'
 import { conditionOf, createGround, type Ground, VMS } from './testing/harness.ts'
+import {
+  FINALIZER,
+  madeByCrossplane,
+  providerConfigOf,
+  providerVms,
+  statusByCrossplane,
+} from './testing/made-by-crossplane.ts'
 
-const FINALIZER = 'finalizer.managedresource.crossplane.io'
+const HOSTS = ['fun-bedbug', 'pumped-piglet', 'still-fawn']
 
-/** An object as Crossplane's provider leaves it behind: finalizer, external name, conditions and all. */
-function madeByCrossplane(vmid: number, host: string, fields: Foreign, extra: Foreign = {}): Foreign {
-  return {
-    metadata: {
-      name: `vm-${vmid}`,
-      annotations: {
-        'crossplane.io/external-name': `${vmid}`,
-        'crossplane.io/external-create-pending': '2026-10-01T10:00:00Z',
-        'crossplane.io/external-create-succeeded': '2026-10-01T10:00:09Z',
-        'kubectl.kubernetes.io/last-applied-configuration': '{"kind":"EnvironmentVM"}',
-      },
-      finalizers: [FINALIZER],
-    },
-    spec: {
-      deletionPolicy: 'Delete',
-      managementPolicies: ['*'],
-      providerConfigRef: { name: 'default' },
-      initProvider: {},
-      forProvider: { nodeName: host, vmId: vmid, started: true, ...fields },
-      ...extra,
-    },
-  }
-}
-
-const AS_BEFORE = {
-  atProvider: { id: '1' },
-  conditions: [
-    { type: 'Synced', status: 'True', reason: 'ReconcileSuccess', lastTransitionTime: '2026-10-01T10:00:09Z' },
-    { type: 'Ready', status: 'True', reason: 'Available', lastTransitionTime: '2026-10-01T10:00:30Z' },
-    { type: 'LastAsyncOperation', status: 'True', reason: 'Success', lastTransitionTime: '2026-10-01T10:00:30Z' },
-  ],
-}
-
+/** Guests that the provider made, and their objects as Crossplane left them. */
 async function takenFrom(ground: Ground, count: number): Promise<readonly number[]> {
-  const ids: number[] = []
-  for (const [vmid, { host, config }] of guestsOf(ground)) {
-    if (vmid < 1000 || ids.length === count) continue
-    const fields = {
-      name: config.name,
-      cpu: [{ cores: Number(config.cores) }],
-      memory: [{ dedicated: Number(config.memory) }],
-    }
-    await ground.call('POST', VMS, madeByCrossplane(vmid, host, fields))
-    await ground.call('PATCH', `${VMS}/vm-${vmid}/status`, { status: AS_BEFORE })
-    ids.push(vmid)
+  const vms = providerVms(count, HOSTS)
+  for (const vm of vms) {
+    ground.datacentre.addGuest(vm.vmid, vm.node, providerConfigOf(vm), true)
+    const object = madeByCrossplane(vm)
+    await ground.call('POST', VMS, { ...object, metadata: { ...recordOf(object.metadata), name: `vm-${vm.vmid}` } })
+    await ground.call('PATCH', `${VMS}/vm-${vm.vmid}/status`, { status: statusByCrossplane(vm) })
   }
-  assert.equal(ids.length, count)
-  return ids
+  return vms.map(({ vmid }) => vmid)
 }
 
 function guestsOf({
@@ -67,7 +36,7 @@ function guestsOf({
 const writesTo = ({ datacentre }: Ground) => datacentre.writes.map(({ method, path }) => `${method} ${path}`)
 
 test('[J-18] fifty VMs that Crossplane made are taken over without one write to Proxmox, nor to their objects', async () => {
-  const ground = await createGround(50)
+  const ground = await createGround()
   const ids = await takenFrom(ground, 50)
   const before = await Promise.all(ids.map((id) => ground.get(`${VMS}/vm-${id}`)))
   ground.api.calls.length = 0
@@ -99,7 +68,7 @@ test('[J-18] fifty VMs that Crossplane made are taken over without one write to 
 })
 
 test('a changed field is one write; paused and observed objects are left alone and say so', async () => {
-  const ground = await createGround(3)
+  const ground = await createGround()
   const [changed = 0, paused = 0, observed = 0] = await takenFrom(ground, 3)
   const operator = await ground.start()
   await ground.pass(60_000)
@@ -122,7 +91,7 @@ test('a changed field is one write; paused and observed objects are left alone a
 })
 
 test('kubectl delete: Delete takes the VM along, Orphan does not, also when it was said in the last moment; then the object goes', async () => {
-  const ground = await createGround(3)
+  const ground = await createGround()
   const [deleted = 0, orphaned = 0, stays = 0] = await takenFrom(ground, 3)
   const operator = await ground.start()
   await ground.pass(60_000)
@@ -144,7 +113,7 @@ test('kubectl delete: Delete takes the VM along, Orphan does not, also when it w
 })
 
 test('kubectl delete: a guest that somebody else made under the id meanwhile stays', async () => {
-  const ground = await createGround(1)
+  const ground = await createGround()
   const [id = 0] = await takenFrom(ground, 1)
   const operator = await ground.start()
   await ground.pass(60_000)
@@ -162,7 +131,7 @@ test('kubectl delete: a guest that somebody else made under the id meanwhile sta
 })
 
 test('[F-09] an object that vanished without a deletion, or whose kind is served no more, takes no VM along', async () => {
-  const ground = await createGround(2)
+  const ground = await createGround()
   const [first = 0, second = 0] = await takenFrom(ground, 2)
   const operator = await ground.start()
   await ground.pass(60_000)
@@ -215,7 +184,7 @@ test('a new object is made only once it is held by a finalizer, gets its externa
 })
 
 test('a wrong object is refused by name and holds up no other, not even its deletion', async () => {
-  const ground = await createGround(2)
+  const ground = await createGround()
   const [deleted = 0] = await takenFrom(ground, 2)
   const operator = await ground.start()
   await ground.pass(60_000)
@@ -233,12 +202,12 @@ test('a wrong object is refused by name and holds up no other, not even its dele
 })
 
 test('[F-20] a replica that was replaced cannot write any more', async () => {
-  const ground = await createGround(1)
+  const ground = await createGround()
   const [id = 0] = await takenFrom(ground, 1)
   const first = await ground.start()
   await ground.pass(60_000)
   const second = await ground.start({ name: 'two' })
-  await ground.call('PATCH', `${VMS}/vm-${id}`, { spec: { forProvider: { onBoot: true } } })
+  await ground.call('PATCH', `${VMS}/vm-${id}`, { spec: { forProvider: { onBoot: false } } })
   await ground.pass(60_000)
   assert.match(String(first.failure()), /another controller began epoch/)
   assert.equal(second.failure(), undefined)

@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type KubernetesClient, segment } from '../kubernetes/client.ts'
 import { at, type Foreign, labelsOf, objectName } from '../kubernetes/objects.ts'
+import { patiently, type Wait } from '../kubernetes/patience.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 
@@ -11,6 +12,8 @@ export interface KubernetesPlace {
   /** Of the head; parts are called after it. */
   readonly name: string
   readonly random: Random
+  /** While the API is away or takes no writes. Absent: nothing is tried again. */
+  readonly wait?: Wait
 }
 
 const STORE = 'croft.dev/store'
@@ -39,9 +42,11 @@ export async function writeParts(place: KubernetesPlace, epoch: number, value: u
         immutable: true,
         binaryData: { part },
       }
-      const made = await place.client.create(collectionOf(place), body, `write ${name}`)
       names.push(name)
-      if (made.is !== 'answer') throw new Error(made.is === 'error' ? made.refusal.message : made.message)
+      const made = await patiently(place.wait, () => place.client.create(collectionOf(place), body, `write ${name}`))
+      // Its name is drawn: one that is there already is what an attempt without an answer has made.
+      const there = made.is === 'error' && made.status === 409
+      if (made.is !== 'answer' && !there) throw new Error(made.is === 'error' ? made.refusal.message : made.message)
     }
   } catch (error) {
     await deleteParts(place, names)
@@ -54,7 +59,7 @@ export async function writeParts(place: KubernetesPlace, epoch: number, value: u
 export async function readParts(place: KubernetesPlace, names: readonly string[]): Promise<unknown> {
   const pieces: Buffer[] = []
   for (const name of names) {
-    const got = await place.client.get(`${collectionOf(place)}/${segment(name)}`)
+    const got = await patiently(place.wait, () => place.client.get(`${collectionOf(place)}/${segment(name)}`))
     if (got.is === 'error' && got.status === 404) return undefined
     if (got.is !== 'answer') throw new Error(got.is === 'error' ? got.refusal.message : got.message)
     const part = at(got.value, 'binaryData', 'part')

@@ -1,5 +1,6 @@
-import { segment } from '../kubernetes/client.ts'
-import { at, nameOf } from '../kubernetes/objects.ts'
+import { type Asked, segment } from '../kubernetes/client.ts'
+import { at, type Foreign, nameOf } from '../kubernetes/objects.ts'
+import { passing, patiently } from '../kubernetes/patience.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { AuditEntry } from '../model/audit.ts'
 import type { CroftEvent } from '../model/event.ts'
@@ -53,7 +54,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
 
   const look = async (): Promise<Read> => {
     reading()
-    const got = await place.client.get(path)
+    const got = await patiently(place.wait, () => place.client.get(path))
     if (got.is === 'error' && got.status === 404) last = { head: NO_HEAD, resourceVersion: undefined }
     else if (got.is !== 'answer') throw new Error(got.is === 'error' ? got.refusal.message : got.message)
     else {
@@ -181,29 +182,36 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
   }
 
   const send = async (head: Head, resourceVersion: string | undefined): Promise<'done' | 'lost' | 'unclear'> => {
+    for (let attempt = 1; ; attempt++) {
+      const asked = await sendOnce(head, resourceVersion)
+      if (asked.is === 'answer') {
+        const version = nameOf(at(asked.value, 'metadata', 'resourceVersion'))
+        last = version === undefined ? undefined : { head: frozen(JSON.stringify(head)), resourceVersion: version }
+        return 'done'
+      }
+      last = undefined
+      const why = passing(asked)
+      // Conflict; or the object is gone, or is there already.
+      const lost = asked.is === 'error' && (asked.status === 409 || asked.status === 404)
+      if (lost && attempt === 1) return 'lost'
+      if (asked.is === 'error' && !lost && (why === undefined || place.wait === undefined))
+        throw new Error(asked.refusal.message)
+      if (asked.is === 'silence' && asked.sent === 'no' && place.wait === undefined) throw new Error(asked.message)
+      if (why !== undefined) await place.wait?.(why, attempt)
+      // It may be there all the same; if not, and nobody else wrote, it is sent again.
+      const now = await look()
+      if (now.head.commit === head.commit) return 'done'
+      if (place.wait === undefined || now.resourceVersion !== resourceVersion) return 'unclear'
+    }
+  }
+
+  const sendOnce = (head: Head, resourceVersion: string | undefined): Promise<Asked<Foreign>> => {
     const labels = labelsFor(place, head.epoch)
     const data = { head: headText(head) }
-    const asked =
-      resourceVersion === undefined
-        ? await place.client.create(
-            collectionOf(place),
-            { metadata: { name: place.name, namespace: place.namespace, labels }, data },
-            `write ${place.name}`,
-          )
-        : await place.client.merge(path, { metadata: { resourceVersion, labels }, data }, `write ${place.name}`)
-    if (asked.is === 'answer') {
-      const version = nameOf(at(asked.value, 'metadata', 'resourceVersion'))
-      last = version === undefined ? undefined : { head: frozen(JSON.stringify(head)), resourceVersion: version }
-      return 'done'
-    }
-    // Conflict; or the object is gone, or is there already.
-    if (asked.is === 'error' && (asked.status === 409 || asked.status === 404)) return 'lost'
-    last = undefined
-    if (asked.is === 'error') throw new Error(asked.refusal.message)
-    if (asked.sent === 'no') throw new Error(asked.message)
-    // No answer: it may be there all the same.
-    const { head: found } = await look()
-    return found.commit === head.commit ? 'done' : 'unclear'
+    const { name, namespace, client } = place
+    return resourceVersion === undefined
+      ? client.create(collectionOf(place), { metadata: { name, namespace, labels }, data }, `write ${name}`)
+      : client.merge(path, { metadata: { resourceVersion, labels }, data }, `write ${name}`)
   }
 
   const put = (draft: Draft, name: string, value: string) => {

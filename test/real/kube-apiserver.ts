@@ -5,7 +5,9 @@ import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensurePackages, findCommand, PYTHON, REAL_PACKAGES } from '../../scripts/packages.ts'
+import { renderKubeconfig } from '../../src/kubernetes/kubeconfig.ts'
 import { type Wire, WireFailure } from '../../src/lib/wire.ts'
+import { Secret } from '../../src/model/secret.ts'
 
 const VERSION = 'v1.34.4'
 const GO = '1.24.11'
@@ -15,6 +17,10 @@ const PROGRAM = join(CACHE, `kube-apiserver-${VERSION}`)
 /** A kube-apiserver with an etcd, both on loopback alone, and the way to it. */
 export interface RealApi {
   readonly wire: Wire
+  /** Of an administrator, with a client certificate. */
+  readonly kubeconfig: string
+  /** Ends the API server without a warning and starts it again; etcd goes on. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -87,12 +93,9 @@ export async function startApi(): Promise<RealApi> {
   spawnSync('openssl', ['genrsa', '-out', key, '2048'], { stdio: 'ignore' })
   const token = `t${Math.random().toString(36).slice(2)}`
   writeFileSync(join(place, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 })
-  const children: ChildProcess[] = []
-  const start = (program: string, words: readonly string[]) => {
-    const child = spawn(program, words, { stdio: 'ignore' })
-    children.push(child)
-  }
-  start('etcd', [
+  makeClient(place)
+  const start = (program: string, words: readonly string[]) => spawn(program, words, { stdio: 'ignore' })
+  const etcd = start('etcd', [
     `--data-dir=${join(place, 'etcd')}`,
     `--listen-client-urls=${etcdUrl}`,
     `--advertise-client-urls=${etcdUrl}`,
@@ -100,7 +103,7 @@ export async function startApi(): Promise<RealApi> {
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=default=${peerUrl}`,
   ])
-  start(PROGRAM, [
+  const words = [
     `--etcd-servers=${etcdUrl}`,
     `--cert-dir=${join(place, 'certificates')}`,
     '--bind-address=127.0.0.1',
@@ -114,28 +117,78 @@ export async function startApi(): Promise<RealApi> {
     `--service-account-key-file=${key}`,
     `--service-account-signing-key-file=${key}`,
     '--service-cluster-ip-range=10.43.0.0/16',
+    `--client-ca-file=${join(place, 'client-ca.crt')}`,
     '--disable-admission-plugins=ServiceAccount',
-  ])
+  ]
+  let server = start(PROGRAM, words)
   const wire = wireTo(port, token)
-  const api: RealApi = {
+  const ready = async () => {
+    for (let attempt = 0; attempt < 600; attempt++) {
+      await new Promise((done) => setTimeout(done, 200))
+      const answer = await wire.send({ method: 'GET', path: '/readyz', headers: {} }).catch(() => undefined)
+      if (answer?.status === 200) return
+    }
+    await stop()
+    throw new Error('kube-apiserver did not get ready')
+  }
+  const stop = async () => {
+    for (const child of [server, etcd]) await ended(child)
+    rmSync(place, { recursive: true, force: true })
+  }
+  await ready()
+  const kubeconfig = join(place, 'kubeconfig')
+  writeFileSync(kubeconfig, kubeconfigFor(place, port), { mode: 0o600 })
+  return {
     wire,
-    async stop() {
-      for (const child of children.toReversed()) {
-        child.kill('SIGKILL')
-        await new Promise((done) =>
-          child.exitCode === null && child.signalCode === null ? child.once('exit', done) : done(undefined),
-        )
-      }
-      rmSync(place, { recursive: true, force: true })
+    kubeconfig,
+    async restart() {
+      await ended(server)
+      server = start(PROGRAM, words)
+      await ready()
     },
+    stop,
   }
-  for (let attempt = 0; attempt < 600; attempt++) {
-    await new Promise((done) => setTimeout(done, 200))
-    const answer = await wire.send({ method: 'GET', path: '/readyz', headers: {} }).catch(() => undefined)
-    if (answer?.status === 200) return api
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await new Promise((done) =>
+    child.exitCode === null && child.signalCode === null ? child.once('exit', done) : done(undefined),
+  )
+}
+
+/** A client authority, and an administrator's certificate of it. */
+function makeClient(place: string): void {
+  const file = (name: string) => join(place, name)
+  const openssl = (...words: string[]) => {
+    const { status, stderr } = spawnSync('openssl', words, { encoding: 'utf8' })
+    if (status !== 0) throw new Error(stderr)
   }
-  await api.stop()
-  throw new Error('kube-apiserver did not get ready')
+  const request = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-batch']
+  openssl(
+    ...request,
+    '-x509',
+    '-subj',
+    '/CN=client-ca',
+    '-keyout',
+    file('client-ca.key'),
+    '-out',
+    file('client-ca.crt'),
+  )
+  openssl(...request, '-subj', '/O=system:masters/CN=admin', '-keyout', file('admin.key'), '-out', file('admin.csr'))
+  const signing = ['-CA', file('client-ca.crt'), '-CAkey', file('client-ca.key'), '-CAcreateserial']
+  openssl('x509', '-req', '-in', file('admin.csr'), ...signing, '-days', '2', '-out', file('admin.crt'))
+}
+
+function kubeconfigFor(place: string, port: number): string {
+  const read = (...name: string[]) => readFileSync(join(place, ...name), 'utf8')
+  return renderKubeconfig({
+    name: 'test',
+    endpoint: `https://127.0.0.1:${port}`,
+    caPem: read('certificates', 'apiserver.crt'),
+    certificatePem: read('admin.crt'),
+    key: new Secret(read('admin.key')),
+  })
 }
 
 /** Its certificate is made anew at each start and lies on loopback: nothing else can answer there. */

@@ -45,6 +45,8 @@ export interface ProcessOptions {
   readonly clock: Clock
   readonly random: Random
   readonly disk: MemoryDisk
+  /** Another store than the one on the disk; what it writes over this wire, a power cut can end in the middle. */
+  readonly openStore?: (mortal: (wire: Wire) => Wire) => Store
   readonly wire: Wire
   readonly token: string
   /** Kill at this effect point, counted from 1. */
@@ -160,7 +162,7 @@ export function startProcess(options: ProcessOptions): Process {
   })
   const wire = mortal(options.wire)
 
-  const kept = createMemoryStore(options.disk)
+  const kept = options.openStore?.(mortal) ?? createMemoryStore(options.disk)
   const journalled = new Set<string>([
     'intend',
     'noteTask',

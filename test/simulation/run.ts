@@ -6,7 +6,14 @@ import type { PassReport } from '../../src/engine/engine.ts'
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
-import { type ClusterWays, type Process, type Sabotage, type Strike, startProcess } from './process.ts'
+import {
+  type ClusterWays,
+  type Process,
+  type ProcessOptions,
+  type Sabotage,
+  type Strike,
+  startProcess,
+} from './process.ts'
 
 const START_MS = 1_760_000_000_000
 /** No run takes longer than this in simulated time; one that does is stuck. */
@@ -18,6 +25,8 @@ export interface SimulationOptions {
   /** Speeds: quick unless a test is about slowness. */
   readonly timing?: Parameters<typeof createDatacentre>[0]['timing']
   readonly sabotage?: Sabotage
+  /** Instead of the store in memory. */
+  readonly openStore?: ProcessOptions['openStore']
   /** Which simulated datacentre to begin with. */
   readonly preset?: 'homelab' | 'hosts' | 'empty'
   /** Makes the ways to clusters in the simulated world; they outlive every process. */
@@ -99,6 +108,7 @@ export function simulate(options: SimulationOptions): Simulation {
           if (request.method !== 'GET') requests.push(line)
         },
         ...(clusters === undefined ? {} : { clusters }),
+        ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
         ...(crashAt === undefined ? {} : { crashAt }),
         ...(pauseAt === undefined ? {} : { pauseAt }),
         ...(strike === undefined ? {} : { strike }),

@@ -1,4 +1,5 @@
 import { createKubernetesClient } from '../../kubernetes/client.ts'
+import { patience } from '../../kubernetes/patience.ts'
 import { createClusterSource } from '../../operator/cluster-source.ts'
 import { acquireLease, type HeldLease } from '../../operator/lease.ts'
 import { createOperator } from '../../operator/operator.ts'
@@ -26,14 +27,17 @@ export const run: Verb = async (runtime, _args, options) => {
     warned.add(message)
   }
   let poke = () => {}
-  const source = createClusterSource({ client, wire: wire.it, clock, random, home, onChange: () => poke(), warn })
+  const over = new AbortController()
+  const signal = AbortSignal.any([runtime.signal, over.signal])
+  const wait = patience({ clock, random, signal, warn })
+  const source = createClusterSource({ client, wire: wire.it, clock, random, home, wait, onChange: () => poke(), warn })
   runtime.err.write(`Waiting for the Lease ${home}/${LEASE} as ${holder}.\n`)
   const lease = await acquireLease({ client, clock, namespace: home, name: LEASE, holder }, runtime.signal)
   if (lease === undefined) return 'stopped'
   runtime.err.write(`${holder} holds the Lease ${home}/${LEASE}.\n`)
 
   if (runtime.openKubernetesStore === undefined) throw new CliError('This croft has no store for clusters.')
-  await using store = closing(await runtime.openKubernetesStore({ client, namespace: home, name: STORE, random }))
+  await using store = closing(await runtime.openKubernetesStore({ client, namespace: home, name: STORE, random, wait }))
   const epoch = await store.it.beginEpoch()
   const vault = async (reference: VaultReference) => {
     if (!('secretRef' in reference)) return undefined
@@ -58,16 +62,17 @@ export const run: Verb = async (runtime, _args, options) => {
     for (const { atMs, key, reason, message } of events)
       runtime.out.write(`${cleanLines(`${new Date(atMs).toISOString()} ${key ?? '-'} ${reason}: ${message}`)}\n`)
   })
-  return await lead(runtime, lease, (signal) => Promise.all([source.run(signal), operator.run(signal)]))
+  return await lead(runtime, lease, over, () => Promise.all([source.run(signal), operator.run(signal)]))
 }
 
 /** Works for as long as the Lease is ours. Whoever loses it ends: a new process begins a new epoch. */
-async function lead(runtime: Runtime, lease: HeldLease, work: (signal: AbortSignal) => Promise<unknown>) {
-  const over = new AbortController()
-  const signal = AbortSignal.any([runtime.signal, over.signal])
-  const keeping = lease.keep(signal).then(() => over.abort())
+async function lead(runtime: Runtime, lease: HeldLease, over: AbortController, work: () => Promise<unknown>) {
+  const keeping = lease.keep(AbortSignal.any([runtime.signal, over.signal])).then(() => over.abort())
   try {
-    await work(signal)
+    await work()
+  } catch (error) {
+    // What waited for the API when the end came has nothing more to say.
+    if (!runtime.signal.aborted && !over.signal.aborted) throw error
   } finally {
     over.abort()
     await keeping

@@ -4,6 +4,7 @@ import { whole } from '../fields/number.ts'
 import { schedule } from '../fields/schedule.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { dnsName, objectName, webUrl } from '../fields/text.ts'
+import { exactlyOne } from '../fields/validations.ts'
 import { cardAddress } from '../machines/fields.ts'
 
 /** `02:30`. */
@@ -74,15 +75,11 @@ const s3 = z.strictObject({
 export const backup = z.strictObject({
   schedule,
   keep: whole(1, 1000).default(12),
-  to: z
-    .strictObject({
-      directory: wholePath.optional(),
-      nfs: z.strictObject({ server: dnsName, path: wholePath }).optional(),
-      s3: s3.optional(),
-    })
-    .refine((to) => Object.values(to).filter((one) => one !== undefined).length === 1, {
-      error: 'one of directory, nfs and s3',
-    }),
+  to: exactlyOne({
+    directory: wholePath.optional(),
+    nfs: z.strictObject({ server: dnsName, path: wholePath }).optional(),
+    s3: s3.optional(),
+  }),
   /** When the newest backup is restored on a throw-away node, to see that it can be. */
   drill: z
     .strictObject({

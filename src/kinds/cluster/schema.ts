@@ -5,6 +5,7 @@ import { duration } from '../fields/duration.ts'
 import { whole } from '../fields/number.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { dnsName, line, logicalName, objectName, sshKey, userName, webUrl } from '../fields/text.ts'
+import { exactlyOne } from '../fields/validations.ts'
 import { userData } from '../machines/fields.ts'
 import { agentFields, flags, freeLine, labels, serverFields, taint } from './node-schema.ts'
 import { backup, remediation, upgrade, wholePath } from './policy-schema.ts'
@@ -66,22 +67,18 @@ const releaseFile = z
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, { error: '64 digits and letters a to f, as sha256sum prints them' })
 
-const artifact = z
-  .strictObject({
-    /** The official release. */
-    release: z.literal(true).optional(),
-    /** A mirror with the layout of the official releases. */
-    mirror: webUrl.optional(),
-    /** A file that is on the node already; {version} and {arch} are filled in. */
-    file: z
-      .string()
-      .max(1024)
-      .regex(/^\/[a-zA-Z0-9._/+{}-]+$/, { error: 'a whole path like /opt/k3s/{version}/k3s' })
-      .optional(),
-  })
-  .refine((one) => Object.values(one).filter((value) => value !== undefined).length === 1, {
-    error: 'one of release, mirror and file',
-  })
+const artifact = exactlyOne({
+  /** The official release. */
+  release: z.literal(true).optional(),
+  /** A mirror with the layout of the official releases. */
+  mirror: webUrl.optional(),
+  /** A file that is on the node already; {version} and {arch} are filled in. */
+  file: z
+    .string()
+    .max(1024)
+    .regex(/^\/[a-zA-Z0-9._/+{}-]+$/, { error: 'a whole path like /opt/k3s/{version}/k3s' })
+    .optional(),
+})
 
 const gate = z.union([z.literal('off'), z.literal(false), duration], { error: 'a deadline like 5m, or off' })
 

@@ -196,7 +196,9 @@ export const containerFields = {
       firewall: on,
       hostManaged: on,
       macAddress: macAddress.optional(),
-      mtu: whole(64, 65_535).optional(),
+      mtu: z
+        .union([whole(64, 65_535), z.literal(0)], { error: 'a size from 64 to 65535, or 0 for that of the bridge' })
+        .optional(),
       name: interfaceName,
       rateLimit: z.number().min(0).max(100_000).optional(),
       /** 0 is the provider's way to say: none. */

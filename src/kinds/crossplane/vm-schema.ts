@@ -135,7 +135,7 @@ const networkDevice = z.strictObject({
   firewall: on,
   macAddress: macAddress.optional(),
   model: z.enum(NIC_MODELS).optional(),
-  mtu: whole(1, 65_520).optional(),
+  mtu: whole(0, 65_520).optional(),
   queues: whole(0, 64).optional(),
   rateLimit: z.number().min(0).max(100_000).optional(),
   trunks: z

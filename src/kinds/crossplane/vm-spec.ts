@@ -130,7 +130,7 @@ function vmNic(nic: Nic, index: number): VmNic {
     trunks: nic.trunks?.split(';').map(Number),
     firewall: nic.firewall,
     disconnected: nic.disconnected,
-    mtu: nic.mtu,
+    mtu: nic.mtu === 0 ? undefined : nic.mtu,
     queues: nic.queues,
     rateMBps: nic.rateLimit,
   })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { SecretReference } from '../../model/secret.ts'
 import { ipAddress } from './address.ts'
 import { dnsName, objectName, sshKey, userName } from './text.ts'
+import { exactlyOne } from './validations.ts'
 
 /** A value in a file of the repository that sops has encrypted. */
 const sopsReference = z.strictObject({
@@ -36,25 +37,21 @@ function secretFile(like: string) {
 }
 
 /** Where a secret is found. Its value never stands in a manifest. */
-export const secretReference = z
-  .strictObject({
-    env: environmentVariable.optional(),
-    file: secretFile('/etc/croft/key or ~/.ssh/id_ed25519').optional(),
-    sops: sopsReference.optional(),
-    secretRef: z
-      .strictObject({
-        name: objectName,
-        namespace: objectName.optional(),
-        key: z
-          .string()
-          .max(253)
-          .regex(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, { error: 'the name of a key in a Secret' }),
-      })
-      .optional(),
-  })
-  .refine((one) => [one.env, one.file, one.sops, one.secretRef].filter((value) => value !== undefined).length === 1, {
-    error: 'one of env, file, sops and secretRef',
-  })
+export const secretReference = exactlyOne({
+  env: environmentVariable.optional(),
+  file: secretFile('/etc/croft/key or ~/.ssh/id_ed25519').optional(),
+  sops: sopsReference.optional(),
+  secretRef: z
+    .strictObject({
+      name: objectName,
+      namespace: objectName.optional(),
+      key: z
+        .string()
+        .max(253)
+        .regex(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, { error: 'the name of a key in a Secret' }),
+    })
+    .optional(),
+})
 
 export function secretReferenceOf(written: z.output<typeof secretReference>): SecretReference {
   if (written.env !== undefined) return { env: written.env }

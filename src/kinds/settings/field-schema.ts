@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Field } from '../../model/rest.ts'
 import { dnsName } from '../fields/text.ts'
+import { exactlyOne } from '../fields/validations.ts'
 
 /** Texts for people: any characters but those that move a cursor. They reach no shell and no property string. */
 export const freeText = z.registry<{ readonly free: true }>()
@@ -39,15 +40,11 @@ const path = z
   .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, { error: 'the whole path of a file' })
 
 /** Where a secret is to be found. */
-export const secretReference = z
-  .strictObject({
-    env: environment.optional(),
-    file: path.optional(),
-    secretRef: z.strictObject({ name: dnsName, namespace: dnsName.optional(), key: word('') }).optional(),
-  })
-  .refine((secret) => Object.values(secret).filter((one) => one !== undefined).length === 1, {
-    error: 'one of env, file and secretRef',
-  })
+export const secretReference = exactlyOne({
+  env: environment.optional(),
+  file: path.optional(),
+  secretRef: z.strictObject({ name: dnsName, namespace: dnsName.optional(), key: word('') }).optional(),
+})
 
 /** What a field of a definition may be in a manifest. */
 export function fieldSchema(name: string, field: Field): z.ZodType {

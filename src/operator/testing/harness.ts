@@ -6,6 +6,7 @@ import { proxmoxDriver } from '../../drivers/proxmox/driver.ts'
 import { createEngine } from '../../engine/create.ts'
 import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
+import { patience } from '../../kubernetes/patience.ts'
 import { seededRandom } from '../../lib/random.ts'
 import type { Wire } from '../../lib/wire.ts'
 import type { SecretReference } from '../../model/secret.ts'
@@ -46,14 +47,13 @@ const KINDS = [
   ['croft.dev', 'v1alpha1', 'approvals', 'Approval', 'Namespaced'],
 ] as const
 
-export async function createGround(vms = 0): Promise<Ground> {
+export async function createGround(): Promise<Ground> {
   const api = await oneApi()
   const { lab } = api
   const datacentre = createDatacentre({
     clock: lab.clock,
     random: seededRandom(3),
     preset: 'homelab',
-    vms,
     timing: { startMs: [100, 400], bootMs: [1_000, 2_000], shutdownMs: [500, 2_000] },
   })
   const call = async (method: string, path: string, body?: unknown): Promise<Foreign> => {
@@ -104,13 +104,14 @@ async function startOperator(
   const random = seededRandom(11)
   const client = createKubernetesClient(wire)
   const home = 'croft-system'
-  const store = openKubernetesStore({ client, namespace: home, name: 'croft-state', random })
-  const epoch = await store.beginEpoch()
   const warnings: string[] = []
   const stop = new AbortController()
   const warn = (message: string) => void warnings.push(message)
+  const wait = patience({ clock, random, signal: stop.signal, warn })
+  const store = openKubernetesStore({ client, namespace: home, name: 'croft-state', random, wait })
+  const epoch = await clock.runUntil(store.beginEpoch())
   let poke = () => {}
-  const source = createClusterSource({ client, wire, clock, random, home, onChange: () => poke(), warn })
+  const source = createClusterSource({ client, wire, clock, random, home, wait, onChange: () => poke(), warn })
   const resolveSecret = async (reference: SecretReference) => {
     if (!('secretRef' in reference)) throw new Error('only Secrets are here')
     const { name: secret, key, namespace = home } = reference.secretRef

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+
+/** What a schema asks beyond its fields, also as a CEL rule, so that the Kubernetes API asks the same. */
+export const validations = z.registry<{ readonly rule: string; readonly message: string }>()
+
+/** A block in which exactly one of some fields stands; without names, of all. */
+export function exactlyOne<Shape extends z.ZodRawShape>(shape: Shape, names: readonly string[] = Object.keys(shape)) {
+  const message = `one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  const isOne = (block: Readonly<Record<string, unknown>>) =>
+    names.filter((name) => block[name] !== undefined).length === 1
+  const schema = z.strictObject(shape).refine(isOne, { error: message })
+  const present = names.map((name) => `has(self.${name})`).join(', ')
+  schema.register(validations, { rule: `[${present}].exists_one(one, one)`, message })
+  return schema
+}
