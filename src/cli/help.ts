@@ -69,7 +69,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   user: ['croft user set anna --role operator', 'croft user list'],
   ask: ['croft ask approve machine/old-one', 'croft ask reconcile', 'croft ask plan Source/main', 'croft ask sessions'],
   token: ['croft token create ci --scopes read,operate --expires 90d'],
-  schema: ['croft schema > croft.schema.json', 'croft schema --crds | kubectl apply --server-side -f -'],
+  schema: ['croft schema > croft.schema.json', 'croft schema --crds > croft-crds.yaml'],
   explain: ['croft explain machine', 'croft explain cluster.spec.upgrade'],
   sim: ['croft sim --preset homelab --speed 20'],
   demo: ['croft demo --once'],

@@ -2,14 +2,12 @@ import { z } from 'zod'
 import { described } from './descriptions/describe.ts'
 import { descriptionsOf } from './descriptions/registry.ts'
 import { manyBlocks, oneBlock } from './fields/block.ts'
-import { validations } from './fields/validations.ts'
+import { VALIDATIONS, validations } from './fields/validations.ts'
 import type { Kind } from './kind.ts'
 import { KINDS } from './registry.ts'
 
 type JsonSchema = Record<string, unknown>
 
-/** As Kubernetes calls them; others read over it. */
-export const VALIDATIONS = 'x-kubernetes-validations'
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /** JSON Schema for editors, from the same schemas that check: of one kind, or of all, told apart by apiVersion and kind. */
@@ -28,7 +26,7 @@ function objectSchema(kind: Kind): JsonSchema {
       apiVersion: { enum: apiVersions(kind) },
       kind: { const: kind.kind },
       metadata: METADATA,
-      spec: described(specSchema(kind.schema), descriptionsOf(kind) ?? {}),
+      spec: describedSpec(kind),
       status: { description: 'Read over.' },
     },
     additionalProperties: false,
@@ -63,8 +61,12 @@ function apiVersions(kind: Kind): readonly string[] {
   return [...new Set(candidates)].filter((candidate) => kind.accepts(candidate))
 }
 
-/** The schema of a spec as people write it, without a dialect. */
-export function specSchema(schema: z.ZodType): JsonSchema {
+/** What stands under `spec`, as people write it. */
+export function describedSpec(kind: Kind): JsonSchema {
+  return described(specSchema(kind.schema), descriptionsOf(kind) ?? {})
+}
+
+function specSchema(schema: z.ZodType): JsonSchema {
   const result = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',

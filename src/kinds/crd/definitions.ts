@@ -1,6 +1,4 @@
-import { described } from '../descriptions/describe.ts'
-import { descriptionsOf } from '../descriptions/registry.ts'
-import { specSchema } from '../json-schema.ts'
+import { describedSpec } from '../json-schema.ts'
 import type { Kind } from '../kind.ts'
 import { KINDS } from '../registry.ts'
 import { structural } from './structural.ts'
@@ -17,7 +15,7 @@ export function customResourceDefinitions(): readonly Definition[] {
 function definitionOf(kind: Kind): Definition {
   const { plural, shortNames } = kind
   const version = kind.apiVersion.slice(GROUP.length + 1)
-  const spec = structural(described(specSchema(kind.schema), descriptionsOf(kind) ?? {}))
+  const spec = structural(describedSpec(kind))
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

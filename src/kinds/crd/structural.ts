@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/is-record.ts'
-import { VALIDATIONS } from '../json-schema.ts'
+import { VALIDATIONS } from '../fields/validations.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** As Kubernetes calls them in a schema; others read over it. */
+export const VALIDATIONS = 'x-kubernetes-validations'
+
 /** What a schema asks beyond its fields, also as a CEL rule, so that the Kubernetes API asks the same. */
 export const validations = z.registry<{ readonly rule: string; readonly message: string }>()
 
