@@ -125,13 +125,13 @@ const SAME: readonly (readonly [string, string, string])[] = [
     'kind: ProxmoxFirewallRules\nspec: {host: a, vmid: 108, rules: [{type: in, action: ACCEPT, destinationPort: "22", protocol: tcp}, {group: web}]}',
   ],
   [
-    'a bridge starts with its host unless said otherwise',
+    'a bridge starts with its host by default',
     manifest(
       'virtualenvironmentnetworklinuxbridge',
       'EnvironmentNetworkLinuxBridge',
-      '{nodeName: a, name: vmbr1, vids: "2-10 20"}',
+      '{nodeName: a, name: vmbr1, vlanAware: true, vids: "2-10 20"}',
     ),
-    'kind: ProxmoxBridge\nspec: {host: a, id: vmbr1, autostart: true, vids: [2-10, "20"]}',
+    'kind: ProxmoxBridge\nspec: {host: a, id: vmbr1, autostart: true, vlanAware: true, vids: [2-10, "20"]}',
   ],
 ]
 
