@@ -7,7 +7,7 @@ import type { Refusal } from '../model/verdict.ts'
 import type { CloseLooks } from './close-looks.ts'
 
 /** A connection that does not answer, or says no. */
-export interface Trouble {
+export interface ConnectionTrouble {
   readonly refusal: Refusal
   readonly count: number
   readonly sinceMs: number
@@ -15,7 +15,7 @@ export interface Trouble {
 }
 
 /** What is known for a while of ids that no survey shows, so that it is not asked again in every pass. */
-export interface Sight {
+export interface ConnectionSight {
   everything?: { readonly is: Promise<boolean>; readonly atMs: number }
   /** When an id was last said to be free. */
   readonly free: Map<string, number>
@@ -31,23 +31,23 @@ interface Open {
   readonly connection: Connection
   readonly session: Session
   readonly looks: CloseLooks
-  readonly sight: Sight
+  readonly sight: ConnectionSight
 }
 
 /** The open sessions of an engine, each with what it remembers and its present trouble. */
 export interface Connections {
   /** Opens on first use; opens anew when the declaration of the connection has changed. */
   open(connection: Connection): Promise<Open>
-  trouble(name: string): Trouble | undefined
+  trouble(name: string): ConnectionTrouble | undefined
   /** Notes trouble; the next look is put off, longer each time. */
-  troubled(name: string, refusal: Refusal, nowMs: number): Trouble
+  troubled(name: string, refusal: Refusal, nowMs: number): ConnectionTrouble
   healed(name: string): void
   close(): Promise<void>
 }
 
 export function createConnections(drivers: readonly Driver[], deps: DriverDeps, random: Random): Connections {
   const open = new Map<string, Open>()
-  const troubles = new Map<string, Trouble>()
+  const troubles = new Map<string, ConnectionTrouble>()
   return {
     async open(connection) {
       const before = open.get(connection.name)
@@ -70,7 +70,7 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
       const count = (before?.count ?? 0) + 1
       const pause =
         refusal.meaning === 'stalled' ? LIMITS.refusedConnectionMs : backoffMs(LIMITS.connectionBackoff, count, random)
-      const trouble: Trouble = { refusal, count, sinceMs: before?.sinceMs ?? nowMs, nextMs: nowMs + pause }
+      const trouble: ConnectionTrouble = { refusal, count, sinceMs: before?.sinceMs ?? nowMs, nextMs: nowMs + pause }
       troubles.set(name, trouble)
       return trouble
     },

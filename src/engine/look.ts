@@ -11,7 +11,7 @@ import type { Survey } from '../model/survey.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { seenWorld, unseenWorld, type World } from '../plan/things/world.ts'
 import { type CloseLooks, remember } from './close-looks.ts'
-import type { Sight } from './connections.ts'
+import type { ConnectionSight } from './connections.ts'
 
 /** What a pass has seen of one connection so far; grows while the plan finds that it lacks something. */
 export interface Looking {
@@ -21,7 +21,7 @@ export interface Looking {
   /** The survey's sightings by external id: looked up once for every guest that is read closely. */
   readonly seen: ReadonlyMap<string, Sighting>
   readonly looks: CloseLooks
-  readonly sight: Sight
+  readonly sight: ConnectionSight
   readonly close: Map<string, Sighting>
   readonly gone: Set<string>
   readonly lists: Map<string, readonly Sighting[]>
@@ -39,7 +39,7 @@ export const LOOK_ROUNDS = 6
 export async function surveyConnection(
   connection: Connection,
   session: Session,
-  { looks, sight }: { readonly looks: CloseLooks; readonly sight: Sight },
+  { looks, sight }: { readonly looks: CloseLooks; readonly sight: ConnectionSight },
   signal: AbortSignal,
   wanted: readonly Resource[] = [],
 ): Promise<Looking | Refusal> {
@@ -168,7 +168,7 @@ async function isFree(
 }
 
 /** Asked once for all who want to know; what could not be answered is asked anew next time. */
-async function everythingSeen(sight: Sight): Promise<boolean> {
+async function everythingSeen(sight: ConnectionSight): Promise<boolean> {
   try {
     return (await sight.everything?.is) === true
   } catch (error) {

@@ -14,7 +14,7 @@ import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import { isGoodFor } from './close-looks.ts'
-import type { Connections, Trouble } from './connections.ts'
+import type { Connections, ConnectionTrouble } from './connections.ts'
 import { withHistory } from './history.ts'
 import {
   fillLacks,
@@ -43,9 +43,9 @@ export async function surveyAll(
   rules: ReadonlyMap<string, Rules>,
   nowMs: number,
   signal: AbortSignal,
-): Promise<{ readonly lookings: Map<string, Looking>; readonly unseen: Map<string, Trouble> }> {
+): Promise<{ readonly lookings: Map<string, Looking>; readonly unseen: Map<string, ConnectionTrouble> }> {
   const lookings = new Map<string, Looking>()
-  const unseen = new Map<string, Trouble>()
+  const unseen = new Map<string, ConnectionTrouble>()
   await Promise.all(
     estate.connections.map(async (connection) => {
       const before = connections.trouble(connection.name)
@@ -74,7 +74,10 @@ export async function surveyAll(
  */
 export async function observeAndPlan(
   inGit: Estate,
-  surveyed: { readonly lookings: ReadonlyMap<string, Looking>; readonly unseen: ReadonlyMap<string, Trouble> },
+  surveyed: {
+    readonly lookings: ReadonlyMap<string, Looking>
+    readonly unseen: ReadonlyMap<string, ConnectionTrouble>
+  },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
   { clusters = [], powers = [] }: Pick<PlanInput, 'clusters' | 'powers'>,
@@ -173,7 +176,7 @@ async function askHosts(
 export function worldsOf(
   estate: Estate,
   lookings: ReadonlyMap<string, Looking>,
-  unseen: ReadonlyMap<string, Trouble>,
+  unseen: ReadonlyMap<string, ConnectionTrouble>,
 ): ReadonlyMap<string, World> {
   const worlds = new Map<string, World>()
   for (const connection of estate.connections) {

@@ -15,7 +15,7 @@ import { forgetForSweep } from './close-looks.ts'
 import { withDrills } from './clusters/drills.ts'
 import { type LookedAt, lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
-import type { Connections, Trouble } from './connections.ts'
+import type { Connections, ConnectionTrouble } from './connections.ts'
 import { withHistory } from './history.ts'
 import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledger.ts'
 import type { Looking } from './look.ts'
@@ -46,7 +46,7 @@ interface Ground {
   readonly startedMs: number
   readonly surveyed: {
     readonly lookings: ReadonlyMap<string, Looking>
-    readonly unseen: ReadonlyMap<string, Trouble>
+    readonly unseen: ReadonlyMap<string, ConnectionTrouble>
   }
   readonly worlds: ReadonlyMap<string, World>
   /** The store had never finished a complete pass. */

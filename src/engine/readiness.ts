@@ -6,7 +6,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { World } from '../plan/things/world.ts'
 import type { Happening } from './case.ts'
-import type { Sight } from './connections.ts'
+import type { ConnectionSight } from './connections.ts'
 import { lookClosely, worldOf } from './look.ts'
 import type { Observation } from './observation.ts'
 import { stillReady } from './still-ready.ts'
@@ -54,7 +54,7 @@ export async function lookForReadiness(
 }
 
 /** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
-function isItsTurn({ waited }: Sight, externalId: string, nowMs: number): boolean {
+function isItsTurn({ waited }: ConnectionSight, externalId: string, nowMs: number): boolean {
   const known = waited.get(externalId)
   // A wall clock that was set back would keep everybody waiting until it has caught up: then the wait begins anew.
   const before = known !== undefined && known.askedMs <= nowMs ? known : undefined

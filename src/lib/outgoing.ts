@@ -12,7 +12,7 @@ export class PlaceRefused extends Error {
   }
 }
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly bytes: Uint8Array
@@ -34,7 +34,7 @@ export interface Outgoing {
  * Asks one address, once, following nothing. The name is resolved here and the connection is made to the very address
  * that was judged, so that a name which answers differently the second time leads nowhere. Bounded in time and size.
  */
-export async function askOnce(url: URL, outgoing: Outgoing): Promise<Answer & { readonly outside: boolean }> {
+export async function askOnce(url: URL, outgoing: Outgoing): Promise<HttpAnswer & { readonly outside: boolean }> {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!outgoing.egress.mayAsk(host, port)) throw new PlaceRefused(url.host)

@@ -5,18 +5,18 @@ import type { Step } from './step.ts'
  * What could be found out. `unknown` is no third opinion but the lack of one: whoever decides must count it as the
  * worse case.
  */
-export type Answer = 'yes' | 'no' | 'unknown'
+export type YesNoUnknown = 'yes' | 'no' | 'unknown'
 
 /** Everything that is seen of a cluster at one moment, over all lanes. A crash of ours is only another such moment. */
 export interface ObservedCluster {
   /** Do object calls get answers? Probes alone prove nothing. */
-  readonly api: Answer
+  readonly api: YesNoUnknown
   readonly identity?: ClusterIdentity
   /** Every node that is declared, or has a Node object, or stands on a machine with our mark. */
   readonly nodes: readonly ObservedNode[]
   readonly members: readonly EtcdMember[] | 'unknown'
   /** Has the membership of etcd changed since the first server formed it? Decides about the etcd 3.5.26 hop. */
-  readonly membershipChanged: Answer
+  readonly membershipChanged: YesNoUnknown
   readonly snapshots: readonly ClusterSnapshot[] | 'unknown'
   /** The newest result of each health check. */
   readonly checks: readonly CheckResult[]
@@ -47,7 +47,7 @@ export interface ObservedNode {
   /** A bootstrap token that croft made for it to come in with is still there. */
   readonly joinToken?: true
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
-  readonly passwordSecret: Answer
+  readonly passwordSecret: YesNoUnknown
   /** Git does not name it, and nothing says that it ever did: then it is not croft's to take out. */
   readonly unclaimed?: true
   /** That croft began to replace this node because it was dead; from the journal. */
@@ -64,7 +64,7 @@ export interface Remediation {
 
 export interface ObservedMachine {
   /** `no` only where it is certain: a survey that suddenly lacks things answers `unknown`. */
-  readonly exists: Answer
+  readonly exists: YesNoUnknown
   readonly power: 'on' | 'off' | 'unknown'
   /** Carries our mark: croft made it and may destroy it. */
   readonly ours: boolean
@@ -98,7 +98,7 @@ export function madeMs({
 /** Facts of the Node object. */
 export interface KubeNode {
   readonly createdMs: number
-  readonly ready: Answer
+  readonly ready: YesNoUnknown
   readonly readyReason?: string
   readonly readyMessage?: string
   /** When `ready` last changed. */
@@ -170,7 +170,7 @@ export interface EtcdMember {
   readonly node: string
   readonly learner: boolean
   /** Connected and answering. `unknown` counts as `no`. */
-  readonly up: Answer
+  readonly up: YesNoUnknown
   readonly leader?: boolean
   /** `3.6.14`, of the running process. */
   readonly etcd?: string
@@ -182,7 +182,7 @@ export interface ClusterSnapshot {
   /** First 12 digits of the hash of the token's password that it was taken with. */
   readonly tokenHash?: string
   /** The sealed token that opens it is kept with it. Without it the snapshot cannot be used. */
-  readonly tokenKept: Answer
+  readonly tokenKept: YesNoUnknown
   readonly bytes?: number
   /** `file:///var/lib/…` or `s3://…`, as K3s notes it. */
   readonly location?: string
@@ -192,7 +192,7 @@ export interface ClusterSnapshot {
 
 export interface CheckResult {
   readonly name: string
-  readonly passed: Answer
+  readonly passed: YesNoUnknown
   readonly output: string
   readonly atMs: number
 }

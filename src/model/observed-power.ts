@@ -1,5 +1,5 @@
 import type { ResourceKey } from './key.ts'
-import type { Answer } from './observed-cluster.ts'
+import type { YesNoUnknown } from './observed-cluster.ts'
 import type { PowerWorkload } from './power.ts'
 
 export type PowerSeen = 'on' | 'off' | 'unknown'
@@ -29,7 +29,7 @@ export interface ObservedPower {
 }
 
 export interface CheckSeen {
-  readonly passed: Answer
+  readonly passed: YesNoUnknown
   readonly output: string
 }
 
@@ -37,17 +37,17 @@ export interface ClusterPower {
   /** It has been there once. One that is only being made has nothing to put down, or to bring up. */
   readonly formed: boolean
   /** Do object calls get answers? */
-  readonly api: Answer
+  readonly api: YesNoUnknown
   /** Have enough servers come back to decide anything? */
-  readonly quorum: Answer
+  readonly quorum: YesNoUnknown
   readonly workloads: readonly PowerWorkload[] | 'unknown'
   readonly attachments: readonly { readonly name: string; readonly node: string }[] | 'unknown'
   readonly nodes: readonly PowerNode[]
   /** Pods that wait for a node that sleeps: by node, which pods only it could run. */
   readonly wanting: Readonly<Record<string, readonly string[]>>
   /** Is the cluster's DNS up? What it lacks stands in the message. */
-  readonly dns: { readonly up: Answer; readonly message: string }
-  readonly storage: { readonly up: Answer; readonly message: string }
+  readonly dns: { readonly up: YesNoUnknown; readonly message: string }
+  readonly storage: { readonly up: YesNoUnknown; readonly message: string }
 }
 
 export interface PowerNode {
@@ -87,7 +87,7 @@ export interface SeenMachine {
   readonly host?: string
   readonly power: PowerSeen
   /** Is it there at all? */
-  readonly exists: Answer
+  readonly exists: YesNoUnknown
 }
 
 export interface SeenHost {

@@ -1,6 +1,6 @@
 import { type Egress, EVERYWHERE, isInside } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { type Answer, askOnce, type Outgoing } from '../lib/outgoing.ts'
+import { askOnce, type HttpAnswer, type Outgoing } from '../lib/outgoing.ts'
 
 /** On whose behalf addresses are asked. */
 export interface Asking {
@@ -14,7 +14,7 @@ export async function askUrl(
   url: string,
   headers: Readonly<Record<string, string>>,
   { egress = EVERYWHERE, ...asking }: Asking,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   let at = new URL(url)
   let sent = headers
   let fromOutside = false

@@ -6,7 +6,7 @@ import type { Condition } from '../../model/condition.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Trouble as Judgement } from '../../model/trouble.ts'
+import type { Trouble } from '../../model/trouble.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
 import { clean } from './clean.ts'
 import { showAge } from './duration.ts'
@@ -14,7 +14,7 @@ import { foldEvents } from './fold-events.ts'
 import type { Style } from './style.ts'
 
 /** One thing that is not as it should be: what, since when, why, and what to do about it. */
-export interface Trouble {
+export interface HealthProblem {
   readonly key: string
   readonly what: string
   readonly sinceMs?: number
@@ -34,10 +34,10 @@ export interface SeenNow {
  * anything else as it was judged. What is to be done and is not done yet counts here as well: nobody is at work on it.
  */
 export function withJudged(
-  judged: readonly Judgement[],
-  explained: readonly Trouble[],
-  told: ReadonlySet<Judgement['sort']>,
-): readonly Trouble[] {
+  judged: readonly Trouble[],
+  explained: readonly HealthProblem[],
+  told: ReadonlySet<Trouble['sort']>,
+): readonly HealthProblem[] {
   const known = new Set(explained.map(({ key }) => key))
   const others = judged.filter(
     ({ sort, about }) => !told.has(sort) && !known.has(about) && !known.has(`Cluster/${about}`),
@@ -54,7 +54,7 @@ export function withJudged(
   ]
 }
 
-const NEXT: Readonly<Partial<Record<Judgement['sort'], string>>> = {
+const NEXT: Readonly<Partial<Record<Trouble['sort'], string>>> = {
   manifest: 'croft validate',
   host: 'bring it back, or say with a Power that it is meant to be off',
   ups: 'see to the mains; croft power shows what goes off at which charge',
@@ -62,13 +62,13 @@ const NEXT: Readonly<Partial<Record<Judgement['sort'], string>>> = {
 }
 
 /** What there is to tell of resources and clusters, by what was just seen and by what the last passes have met. Pure. */
-export function troublesOf({ plan, records, events }: SeenNow): readonly Trouble[] {
+export function troublesOf({ plan, records, events }: SeenNow): readonly HealthProblem[] {
   const recordOf = new Map(records.map((record) => [record.key, record]))
   const clusters = (plan.clusters ?? []).flatMap((look) =>
     clusterTrouble(look, recordOf.get(look.declaration.key), events),
   )
   const drifts = Map.groupBy(driftsOf({ plan, records }), ({ key }) => key)
-  const entries = plan.entries.flatMap(({ key, action, drift }): readonly Trouble[] => {
+  const entries = plan.entries.flatMap(({ key, action, drift }): readonly HealthProblem[] => {
     const record = recordOf.get(key)
     const judged = judge(key, action, drift === true)
     if (judged === undefined && !isDown(record)) return []
@@ -130,7 +130,7 @@ export function asSeenNow(
   })
 }
 
-export function renderTrouble({ key, what, sinceMs, why, next }: Trouble, nowMs: number, style: Style): string {
+export function renderTrouble({ key, what, sinceMs, why, next }: HealthProblem, nowMs: number, style: Style): string {
   const since = sinceMs === undefined ? '' : `, since ${showAge(nowMs - sinceMs)}`
   const lines = [
     `${style.paint('red', 'bad ')} ${clean(key)}: ${clean(what)}${since}`,
@@ -155,7 +155,7 @@ function clusterTrouble(
   look: ClusterLook,
   record: ResourceRecord | undefined,
   events: readonly CroftEvent[],
-): readonly Trouble[] {
+): readonly HealthProblem[] {
   const { declaration, decision } = look
   const margin = quorumMargin(look.observed)
   const short = margin !== 'unknown' && margin < 0

@@ -5,13 +5,13 @@ import { realMs } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { Answer } from '../../model/observed-cluster.ts'
+import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { AdminCredentials, ClusterDeps } from '../cluster-port.ts'
 import { adminCredentials } from './make-secrets.ts'
 
 export type NodesAnswer =
   | { readonly api: 'yes'; readonly nodes: readonly Foreign[] }
-  | { readonly api: Exclude<Answer, 'yes'>; readonly message: string }
+  | { readonly api: Exclude<YesNoUnknown, 'yes'>; readonly message: string }
 
 /** The way to a cluster's API: over its endpoint, and where that does not answer over any of its servers. */
 export interface Access {

@@ -1,6 +1,6 @@
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { Answer } from '../../model/observed-cluster.ts'
+import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Access } from './access.ts'
 import { type Answered, fingerprintOf, isSettled, lookAtNodes } from './look-at-nodes.ts'
@@ -9,7 +9,7 @@ import type { Memory } from './memory.ts'
 import { type NodeSeen, readNode } from './read-node.ts'
 
 export interface Looked {
-  readonly api: Answer
+  readonly api: YesNoUnknown
   readonly seen: ReadonlyMap<string, NodeSeen>
   readonly answered: Answered
   /** Everybody who was asked. */

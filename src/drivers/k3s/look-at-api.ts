@@ -3,7 +3,7 @@ import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { annotationsOf, at, type Foreign, nameOf, objectName, recordsOf, timeOf } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { Answer, ClusterSnapshot } from '../../model/observed-cluster.ts'
+import type { ClusterSnapshot, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { optional } from './optional.ts'
 
 const PASSWORD = '.node-password.k3s'
@@ -82,7 +82,7 @@ export async function snapshotsIn(
 }
 
 /** Without the password that a snapshot was taken with, nobody can ever use it. */
-export function tokenKept(hash: string | undefined, { password, formerPasswords }: ClusterSecrets): Answer {
+export function tokenKept(hash: string | undefined, { password, formerPasswords }: ClusterSecrets): YesNoUnknown {
   if (hash === undefined) return 'unknown'
   return [password, ...formerPasswords].some((secret) => tokenHash(secret.reveal()) === hash) ? 'yes' : 'no'
 }

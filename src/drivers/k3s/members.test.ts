@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import type { NodeFacts } from '../../k3s/node-program.ts'
-import type { Answer } from '../../model/observed-cluster.ts'
+import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 import { formatWork, readWork } from './marks.ts'
 import { judgeMembers, memberList, nodeOfMember, type Witness } from './members.ts'
 import { readFacts } from './read-facts.ts'
@@ -25,7 +25,7 @@ const FACTS: NodeFacts = {
   snapshots: [],
 }
 const ON = { exists: 'yes', power: 'on', ours: true } as const
-const seen = (voter: NodeSeen['voter'], ready: Answer = 'yes', etcdName = 's3-4a13e2cb'): NodeSeen => ({
+const seen = (voter: NodeSeen['voter'], ready: YesNoUnknown = 'yes', etcdName = 's3-4a13e2cb'): NodeSeen => ({
   name: 's3',
   role: 'server',
   voter,
@@ -44,7 +44,7 @@ const seen = (voter: NodeSeen['voter'], ready: Answer = 'yes', etcdName = 's3-4a
 
 describe('is an etcd member up?', () => {
   const self = { members: [], self: 'id3' }
-  const rows: readonly (readonly [string, Witness | undefined, Answer])[] = [
+  const rows: readonly (readonly [string, Witness | undefined, YesNoUnknown])[] = [
     ['its own etcd answers', { machine: ON, facts: { ...FACTS, etcd: self }, seen: 'unknown' }, 'yes'],
     [
       'its etcd answers under another id',

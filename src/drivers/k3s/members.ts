@@ -1,5 +1,5 @@
 import type { NodeFacts } from '../../k3s/node-program.ts'
-import type { Answer, EtcdMember, ObservedMachine } from '../../model/observed-cluster.ts'
+import type { EtcdMember, ObservedMachine, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { optional } from './optional.ts'
 import type { NodeSeen } from './read-node.ts'
 
@@ -68,7 +68,7 @@ export function membersOfNodes(nodes: readonly NodeSeen[]): MemberList {
   }
 }
 
-function isUp(id: string, name: string, witness: Witness | undefined): Answer {
+function isUp(id: string, name: string, witness: Witness | undefined): YesNoUnknown {
   // Nobody knows a node of that name: no machine, no Node.
   if (witness === undefined) return 'no'
   const { machine, facts, seen } = witness

@@ -1,7 +1,7 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { Answer, EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
+import type { EtcdMember, ObservedCluster, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { listIsStale, lookAround } from './look-around.ts'
 import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './look-at-api.ts'
@@ -106,7 +106,7 @@ function membersOf(
   { memory, deps, declaration }: Looker,
   surroundings: ClusterSurroundings,
   names: ReadonlySet<string>,
-  api: Answer,
+  api: YesNoUnknown,
   seen: ReadonlyMap<string, NodeSeen>,
   answered: Answered,
   asked: ReadonlySet<string>,

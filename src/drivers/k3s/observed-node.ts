@@ -1,4 +1,4 @@
-import type { Answer, KubeNode, LocalK3s, ObservedNode } from '../../model/observed-cluster.ts'
+import type { KubeNode, LocalK3s, ObservedNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { type Looker, NOWHERE, specsOf } from './looker.ts'
 import { nodeOfMember } from './members.ts'
@@ -12,7 +12,7 @@ export function observedNode(
   { declaration, memory, deps }: Looker,
   surroundings: ClusterSurroundings,
   name: string,
-  api: Answer,
+  api: YesNoUnknown,
   seen: NodeSeen | undefined,
   passwords: ReadonlySet<string> | undefined,
   pods: ReadonlyMap<string, readonly unknown[]> | undefined,

@@ -12,7 +12,7 @@ import {
   timeOf,
 } from '../../kubernetes/objects.ts'
 import type { NodeRole } from '../../model/cluster.ts'
-import type { Answer, KubeNode } from '../../model/observed-cluster.ts'
+import type { KubeNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { K3S_MARKS, MARKS, readGivenUp, readTime, readWork } from './marks.ts'
 import { optional } from './optional.ts'
 
@@ -77,7 +77,7 @@ export function readNode(object: Foreign): NodeSeen | undefined {
   }
 }
 
-function readyOf(condition: Foreign | undefined): Answer {
+function readyOf(condition: Foreign | undefined): YesNoUnknown {
   // Unknown is what the control plane writes when the kubelet has fallen silent: it says that the node is away.
   if (condition?.status === 'True') return 'yes'
   return condition?.status === 'False' || condition?.status === 'Unknown' ? 'no' : 'unknown'

@@ -43,8 +43,8 @@ export interface SeenRun {
 }
 
 /** The answer to one question, flat, as the probe gave it. */
-export type Answer = Readonly<Record<string, string>>
-export type Answers = ReadonlyMap<string, Answer>
+export type ProbeAnswer = Readonly<Record<string, string>>
+export type Answers = ReadonlyMap<string, ProbeAnswer>
 
 export function askKey(ask: Ask): string {
   switch (ask.ask) {
@@ -77,7 +77,7 @@ export interface Seen {
 }
 
 export function seenIn(answers: Answers, more: Pick<Seen, 'secretSha' | 'undo'> = {}): Seen {
-  const of = (key: string): Answer => {
+  const of = (key: string): ProbeAnswer => {
     const answer = answers.get(key)
     if (answer === undefined) throw new Error(`nobody asked the host about ${key}`)
     return answer
@@ -99,7 +99,7 @@ export function seenIn(answers: Answers, more: Pick<Seen, 'secretSha' | 'undo'> 
   }
 }
 
-function fileOf(answer: Answer): SeenFile {
+function fileOf(answer: ProbeAnswer): SeenFile {
   const { kind = 'absent', mode = '0', owner = '', group = '', sha256 = '', content, target = '' } = answer
   return {
     kind: kind as SeenFile['kind'],
@@ -112,7 +112,7 @@ function fileOf(answer: Answer): SeenFile {
   }
 }
 
-function packageOf({ status = '', version = '', provided }: Answer): SeenPackage {
+function packageOf({ status = '', version = '', provided }: ProbeAnswer): SeenPackage {
   return { installed: status === 'ii' || status === 'hi', provided: provided === '1', version }
 }
 

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../lib/limits.ts'
-import { type Answer, type Ask, askKey } from './ask.ts'
+import { type Ask, askKey, type ProbeAnswer } from './ask.ts'
 
 /** What a host answered. */
 export interface Probed {
-  readonly answers: ReadonlyMap<string, Answer>
+  readonly answers: ReadonlyMap<string, ProbeAnswer>
   /** The texts of the marks that croft left there. */
   readonly marks: readonly string[]
   /** `id` changes with every start of the host; `cpus`; `load`; `memory` and `free` in KiB; `sensors`, a line each. */

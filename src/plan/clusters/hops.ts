@@ -1,6 +1,6 @@
 import { etcdMayFollow, GATE_ETCD, laterRelease, RELEASES, type Release } from '../../k3s/releases.ts'
 import { compareVersions, parseVersion } from '../../k3s/version.ts'
-import type { Answer } from '../../model/observed-cluster.ts'
+import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 
 export type HopPlan =
   /** Every release that every node will run, the last one being the pin; empty when it is reached. */
@@ -14,7 +14,7 @@ export type HopPlan =
 export function planHops(
   from: string,
   to: string,
-  membershipChanged: Answer,
+  membershipChanged: YesNoUnknown,
   releases: readonly Release[] = RELEASES,
 ): HopPlan {
   if (from === to) return { hops: [] }

@@ -1,13 +1,13 @@
 import { compareVersions } from '../../k3s/version.ts'
 import type { ClusterSpec, NodeRole, NodeSpec } from '../../model/cluster.ts'
 import type {
-  Answer,
   EtcdMember,
   KubeNode,
   LocalK3s,
   ObservedCluster,
   ObservedMachine,
   Remediation,
+  YesNoUnknown,
 } from '../../model/observed-cluster.ts'
 
 /** One node with everything that is declared and seen of it. */
@@ -20,7 +20,7 @@ export interface NodeView {
   readonly kube: KubeNode | 'absent' | 'unknown'
   readonly k3s: LocalK3s | 'unknown'
   readonly silence?: string
-  readonly passwordSecret: Answer
+  readonly passwordSecret: YesNoUnknown
   readonly joinToken?: true
   readonly unclaimed?: true
   readonly remediation?: Remediation

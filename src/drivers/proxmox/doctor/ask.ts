@@ -4,7 +4,7 @@ import type { Secret } from '../../../model/secret.ts'
 import { cleanText, isRecord } from '../foreign.ts'
 
 /** An answer with everything that tells something about the one who gave it. */
-export interface Answer {
+export interface DoctorAnswer {
   readonly status: number
   /** The text of a refusal, from the status line and the body, without what we sent. */
   readonly said: string
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 /** Reads one path. Rejects with a WireFailure when nobody answers. */
-export type Ask = (path: string) => Promise<Answer>
+export type Ask = (path: string) => Promise<DoctorAnswer>
 
 export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: AbortSignal): Ask {
   return async (path) => {

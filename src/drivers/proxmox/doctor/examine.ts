@@ -6,7 +6,7 @@ import type { Check, DriverDeps } from '../../port.ts'
 import { cleanText, isRecord, nameOf } from '../foreign.ts'
 import { loginOf } from '../login.ts'
 import { readSurvey } from '../survey.ts'
-import { type Answer, type Ask, createAsk } from './ask.ts'
+import { type Ask, createAsk, type DoctorAnswer } from './ask.ts'
 import { type Principal, principalOf } from './commands.ts'
 import { gather } from './gather.ts'
 import { judgeCertificate, judgeUnreachable } from './judge-certificate.ts'
@@ -63,7 +63,7 @@ async function examineInside(
   who: Principal,
   entered: NeedOptions['entered'],
 ): Promise<readonly Check[]> {
-  let first: Answer
+  let first: DoctorAnswer
   try {
     first = await ask('/version')
   } catch (error) {
@@ -94,7 +94,7 @@ function unreachable({ endpoint }: Connection, error: unknown): Check {
   return judgeUnreachable(endpoint, code, cleanText(error instanceof Error ? error.message : String(error)))
 }
 
-function strange({ endpoint }: Connection, { status, said }: Answer): Check {
+function strange({ endpoint }: Connection, { status, said }: DoctorAnswer): Check {
   const found = `${endpoint} does not answer as Proxmox does (status ${status}${said === '' ? '' : `, ${said}`})`
   return { about: 'connection', code: 'not-proxmox', level: 'wrong', found }
 }

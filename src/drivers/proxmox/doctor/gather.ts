@@ -4,7 +4,7 @@ import { inParallel } from '../../../lib/parallel.ts'
 import type { Connection } from '../../../model/connection.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { countOf, flagOf, isRecord, nameOf, recordsOf } from '../foreign.ts'
-import type { Answer, Ask } from './ask.ts'
+import type { Ask, DoctorAnswer } from './ask.ts'
 import type { Principal } from './commands.ts'
 import { type Held, readHeld } from './held.ts'
 import { bridgesOf, hostsOf, readZones } from './judge-estate.ts'
@@ -12,7 +12,7 @@ import { majorOf, type Skew, type TokenFacts } from './judge-login.ts'
 import { type NeedOptions, type Needs, needsOf } from './needs.ts'
 
 /** Everything that was asked of a host that takes our token, read but not judged. */
-export interface Seen {
+export interface Gathered {
   readonly wanted: Needs
   readonly held: Held
   readonly roles: ReadonlySet<string>
@@ -33,7 +33,7 @@ export async function gather(
   version: string,
   who: Principal,
   entered: NeedOptions['entered'],
-): Promise<Seen> {
+): Promise<Gathered> {
   const reader = createReader(ask, connection.limits.reads)
   const hosts = hostsOf(resources).slice(0, LIMITS.examinedHosts)
   const at = (host: string, part: string) => `/nodes/${encodeURIComponent(host)}/${part}`
@@ -81,7 +81,7 @@ function withNothingAt(paths: readonly string[], held: Held): Held {
 }
 
 function createReader(ask: Ask, width: number) {
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, DoctorAnswer>()
   return {
     /** What cannot be read stays unknown: the judgements say so where it matters. */
     read: (paths: readonly string[]) =>
@@ -104,7 +104,7 @@ function readToken(data: unknown): TokenFacts {
   return { ...defined({ expireSeconds, privsep }) }
 }
 
-function skewOf(host: string, answer: Answer | undefined): Skew[] {
+function skewOf(host: string, answer: DoctorAnswer | undefined): Skew[] {
   const theirs = isRecord(answer?.data) ? countOf(answer.data.time) : undefined
   return theirs === undefined || answer === undefined
     ? []

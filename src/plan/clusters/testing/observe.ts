@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.ts'
 import type { Random } from '../../../lib/random.ts'
-import type { Answer, EtcdMember, ObservedCluster, ObservedNode } from '../../../model/observed-cluster.ts'
+import type { EtcdMember, ObservedCluster, ObservedNode, YesNoUnknown } from '../../../model/observed-cluster.ts'
 import { answers, isMemberUp, votersUp, type World } from './world.ts'
 
 /**
@@ -10,7 +10,7 @@ import { answers, isMemberUp, votersUp, type World } from './world.ts'
 export function observe(world: World, random: Random, doubt: number): ObservedCluster {
   const doubtful = () => doubt > 0 && random.next() < doubt
   const { held } = votersUp(world)
-  const api: Answer = held ? (doubtful() ? 'unknown' : 'yes') : doubtful() ? 'unknown' : 'no'
+  const api: YesNoUnknown = held ? (doubtful() ? 'unknown' : 'yes') : doubtful() ? 'unknown' : 'no'
   const blind = api !== 'yes'
   const names = new Set([
     ...world.spec.servers.map(({ name }) => name),
@@ -20,7 +20,7 @@ export function observe(world: World, random: Random, doubt: number): ObservedCl
   ])
   const members = world.members.map((member): EtcdMember => {
     const stale = world.downByCroft.has(member.node) && doubtful()
-    const up: Answer = doubtful() ? 'unknown' : isMemberUp(world, member) || stale ? 'yes' : 'no'
+    const up: YesNoUnknown = doubtful() ? 'unknown' : isMemberUp(world, member) || stale ? 'yes' : 'no'
     return { id: member.id, name: `${member.node}-${member.id}`, node: member.node, learner: member.learner, up }
   })
   return {
