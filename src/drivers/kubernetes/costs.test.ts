@@ -10,8 +10,8 @@ import { previewChanges } from './preview.ts'
 /* Whoever declares an object, and whoever answers for a cluster, decides how large it is. Comparing it must not cost
  * more than its size: each of these took from ten seconds to minutes when every field was held against every other. */
 
-/** Of processor time, also on a computer that is several times slower. Each takes less than a quarter of a second. */
-const MOST_MS = 3_000
+/** Of processor time, also on a computer that is several times slower. Each takes less than half a second. */
+const MOST_MS = 8_000
 const COUNT = 20_000
 
 const named = (fields: object, metadata: object = {}): Foreign => ({
