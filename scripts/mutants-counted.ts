@@ -13,6 +13,8 @@ export const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache/c
 interface Entry {
   /** Changes with the test and with everything that it imports. */
   readonly version: string
+  /** Of the test itself: one that was written anew may run more. */
+  readonly test: string
   /** A test that fails in the copy by itself would call every bug found. */
   readonly passed: boolean
   readonly tookMs: number
@@ -34,7 +36,7 @@ interface Range {
 }
 
 /**
- * Whether a test runs the line of a bug. A count of an earlier version serves as long as the bug's file is the same: it
+ * Whether a test runs the line of a bug. A count of an earlier version serves as long as the bug's file and the test are the same: it
  * only chooses tests, and whatever kills is run without the bug as well.
  */
 export async function runs(
@@ -52,7 +54,8 @@ function stillTrue(kept: string, test: string, file: string, sources: Sources): 
   if (!existsSync(kept)) return undefined
   const entry: Entry = JSON.parse(readFileSync(kept, 'utf8'))
   if (entry.version === sources.versionOf(test)) return entry
-  return entry.passed && entry.files[file]?.text === hashOf(sources.textOf(file)) ? entry : undefined
+  const isSame = entry.test === hashOf(sources.textOf(test)) && entry.files[file]?.text === hashOf(sources.textOf(file))
+  return entry.passed && isSame ? entry : undefined
 }
 
 async function count(copy: string, test: string, kept: string, sources: Sources): Promise<Entry> {
@@ -73,7 +76,7 @@ async function count(copy: string, test: string, kept: string, sources: Sources)
   const files = Object.fromEntries(
     [...parts].map(([file, counted]) => [file, { text: hashOf(sources.textOf(file)), parts: counted }]),
   )
-  const entry: Entry = { version: sources.versionOf(test), passed, tookMs, files }
+  const entry: Entry = { version: sources.versionOf(test), test: hashOf(sources.textOf(test)), passed, tookMs, files }
   mkdirSync(CACHE, { recursive: true })
   writeFileSync(kept, JSON.stringify(entry))
   return entry

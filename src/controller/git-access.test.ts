@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test'
 import { Secret } from '../model/secret.ts'
 import { sshdMissing, startSshd } from '../ssh/testing/sshd.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { openSources } from './open-sources.ts'
+import { accessOf, openSources } from './open-sources.ts'
 import { gitServerMissing, startGitServer } from './testing/git-server.ts'
 
 const root = mkdtempSync(path.join(tmpdir(), 'croft-git-access-'))
@@ -106,4 +106,18 @@ describe('the list of what may be followed', () => {
       assert.throws(() => at(url), ConfigError, url)
     assert.throws(() => at('https://git.example/me/../you/home.git'), ConfigError, 'a way out of the allowed place')
   })
+})
+
+test('the key of an SSH server is written before every fetch, also the second time and into a folder that is not there yet', async () => {
+  const data = path.join(root, 'not', 'there')
+  const deps = { data, cwd: root, resolveSecret: async () => new Secret('') }
+  const access = accessOf(
+    { name: 'home', url: 'git@git.example.org:a/b', ssh: { hostKey: 'ssh-ed25519 AAAA' } } as never,
+    deps,
+  )
+  for (const _ of [1, 2]) await access.prepare?.()
+  const known = path.join(data, 'sources', 'home.known-hosts')
+  assert.match(readFileSync(known, 'utf8'), /git\.example\.org ssh-ed25519 AAAA/)
+  assert.match(access.sshCommand ?? '', /StrictHostKeyChecking=yes/)
+  assert.ok(access.sshCommand?.includes(known))
 })

@@ -212,6 +212,8 @@ export interface ClusterOrders {
 }
 
 export interface ClusterStandstill {
+  /** `not-seen`: croft could not look at it. Otherwise somebody ordered it. */
+  readonly guard?: 'not-seen'
   readonly reason: string
   readonly allow: string
   /** By order of a Power: what is off is as it should be, and what is on its way is nobody's trouble. */

@@ -677,7 +677,7 @@ test('a guest that was taken over without a mark is found by its record when Git
   const keys = (record: ReturnType<typeof taken>, sighting: Sighting = guest(105)) =>
     planOf(estateOf([]), worldWith([sighting]), ledgerWith({ known: [record] }))
       .entries.filter(({ action }) => action.do !== 'nothing')
-      .map(({ key, externalId }) => `${key} ${externalId ?? '-'}`)
+      .map(({ key, externalId, action }) => `${key} ${externalId ?? '-'}${action.do === 'forget' ? '' : ' goes'}`)
   assert.deepEqual(keys(taken('vm', true)), ['Machine/old 105'])
   assert.deepEqual(keys(taken('container', true)), ['Machine/old 105'])
   assert.ok(!keys(taken('vm', false)).includes('Machine/old 105'))

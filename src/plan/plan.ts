@@ -57,10 +57,18 @@ function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned>
     entries,
     notes: things.notes,
     problems: estate.problems,
-    ...(clusters.length === 0 ? {} : { clusters }),
+    ...(clusters.length === 0 ? {} : { clusters: clusters.map((look) => withRefused(look, entries)) }),
     ...(powers.length === 0 ? {} : { powers }),
   }
   return { plan, declared, estate, powers, clusters, things }
+}
+
+/** The cluster with those of its nodes whose machines are refused: nobody is told that they join. */
+function withRefused(look: ClusterLook, entries: readonly PlanEntry[]): ClusterLook {
+  const keys = new Set(entries.flatMap(({ key, action }) => (action.do === 'refuse' ? [key] : [])))
+  const { servers, agents } = look.declaration.spec
+  const refused = [...servers, ...agents].filter(({ machine }) => 'key' in machine && keys.has(machine.key))
+  return refused.length === 0 ? look : { ...look, refused: new Set(refused.map(({ name }) => name)) }
 }
 
 /** The estate as Powers let it be; the same object for the same estate, so that what was decided on it still holds. */

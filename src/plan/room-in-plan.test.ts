@@ -72,6 +72,10 @@ test('[D-15] what no host of this size can hold is refused in the plan, with the
     ],
     [machine('web', { vmid: 100, memory: 64 * 1024 }), 'create'],
     [
+      withDisks(machine('web', { vmid: 100, memory: 400 * 1024 }), { storage: 'local', sizeGb: 20 * 1024 }),
+      'refuse room: 400 GiB of memory are declared, and host alpha has 64 GiB; disks of 20480 GiB are declared on storage local, which holds 1945.6 GiB on host alpha',
+    ],
+    [
       machine('web', { vmid: 100, memory: 400 * 1024 }),
       'refuse room: 400 GiB of memory are declared, and host alpha has 64 GiB',
     ],

@@ -59,7 +59,7 @@ export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, 
 function decide(view: View): Finding {
   const { hold } = view.observed.orders
   if (hold?.power === 'off') return NOTHING
-  if (hold !== undefined) return holdFor({ guard: 'order', reason: hold.reason, allow: hold.allow })
+  if (hold !== undefined) return holdFor({ guard: hold.guard ?? 'order', reason: hold.reason, allow: hold.allow })
   const unrecorded = withoutRecord(view)
   if (unrecorded !== undefined) return unrecorded
   const ghosts = ghostsOut(view)

@@ -17,16 +17,22 @@ export interface NodeForecast {
  * Where a cluster is heading, node by node: what a person agrees to. The steps on the way are computed one at a time
  * from what is seen then; this says where they end.
  */
-export function forecast({ declaration, observed }: ClusterLook): readonly NodeForecast[] {
+export function forecast({ declaration, observed, refused }: ClusterLook): readonly NodeForecast[] {
   const view = viewOf(declaration.spec, observed, 0)
-  return [...view.servers, ...view.agents].map((node) => ({ name: node.name, role: node.role, ...fateOf(view, node) }))
+  return [...view.servers, ...view.agents].map((node) => {
+    const fate = fateOf(view, node)
+    const stays = fate.becomes === 'joins' && refused?.has(node.name) === true
+    return { name: node.name, role: node.role, ...(stays ? REFUSED : fate) }
+  })
 }
+
+const REFUSED = { becomes: 'nothing', text: 'does not join: its machine is refused' } as const
 
 /** Is anything about the cluster other than declared, under way, held or refused? */
 export function clusterDiffers(look: ClusterLook): boolean {
   const { steps, waits, holds, refusals } = look.decision
   if (steps.length + waits.length + holds.length + refusals.length > 0) return true
-  return forecast(look).some(({ becomes }) => becomes !== 'nothing')
+  return forecast(look).some(({ becomes, text }) => becomes !== 'nothing' || text === REFUSED.text)
 }
 
 function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'text'> {

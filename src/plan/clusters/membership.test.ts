@@ -155,6 +155,39 @@ describe('the machine of a node', () => {
 })
 
 describe('a forecast', () => {
+  test('[D-02] of nodes whose machines are refused says that they do not join, and counts none', () => {
+    const nobody = { kube: 'absent', k3s: 'unknown', machine: { exists: 'unknown', power: 'unknown' } } as const
+    const observed = observedCluster('s1 s2 s3', { s1: nobody, s2: nobody, s3: nobody }, { members: [] })
+    const { identity: _, ...fresh } = observed
+    const look = lookAt(THREE, { ...fresh, api: 'no' })
+    const input = {
+      estate: estateOf(NAMES.map((name, index) => machine(name, { vmid: 101 + index }))),
+      worlds: new Map([
+        ['default', worldWith(NAMES.map((name, at) => guest(101 + at, { of: `Machine/${name}`, estate: 'other' })))],
+      ]),
+      ledger: ledgerWith(),
+      rules: new Map([['fake', memory]]),
+      clusters: [look],
+      nowMs: NOW,
+    }
+    const { entries, clusters = [] } = plan(input)
+    assert.deepEqual(
+      entries.map(({ action }) => action.do),
+      ['refuse', 'refuse', 'refuse'],
+    )
+    const [only] = clusters
+    assert.ok(only)
+    assert.deepEqual(
+      forecast(look).map(({ becomes }) => becomes),
+      ['joins', 'joins', 'joins'],
+    )
+    assert.deepEqual(
+      forecast(only).map(({ becomes, text }) => [becomes, text]),
+      NAMES.map(() => ['nothing', 'does not join: its machine is refused']),
+    )
+    assert.equal(clusterDiffers(only), true)
+  })
+
   test('says what becomes of every node', () => {
     const spec = { ...clusterSpec('s1 s2 s4 a1'), version: 'v1.34.4+k3s1' }
     const observed = observedCluster('s1 s2 s3 a1', { s2: { kube: { version: 'v1.34.4+k3s1' } } })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NO_ORDERS } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import {
   clusterSpec,
@@ -33,6 +34,18 @@ for (const [name, turn, phase] of NODES)
     const { nodes } = coordinate(clusterSpec('s1 s2 s3'), observed, NOW)
     assert.equal(nodes.find((node) => node.name === 's2')?.phase, phase)
   })
+
+test('a cluster that stands still says whether a person ordered it or nobody can look at it', () => {
+  const held = (hold: NonNullable<typeof NO_ORDERS.hold>) => {
+    const orders = { ...NO_ORDERS, hold }
+    const { phase, holds, steps } = coordinate(clusterSpec('s1'), observedCluster('s1', {}, { orders }), NOW)
+    return [phase, ...holds.map(({ guard }) => guard), ...steps]
+  }
+  assert.deepEqual(held({ reason: 'r', allow: 'a' }), ['Blocked', 'order'])
+  assert.deepEqual(held({ guard: 'not-seen', reason: 'r', allow: 'a' }), ['Blocked', 'not-seen'])
+  assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'off' }), ['Off'])
+  assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'changing' }), ['Changing', 'order'])
+})
 
 test('the phase of a server whose etcd member is not as it should be', () => {
   const phaseWith = (more: Parameters<typeof member>[1]) => {

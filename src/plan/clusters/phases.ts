@@ -25,7 +25,7 @@ export function clusterPhase(view: View, finding: Finding, upgrading: boolean, r
   const { hold } = view.observed.orders
   if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
-  if (guards.some((guard) => guard === 'order' || guard === 'ghost-member')) return 'Blocked'
+  if (hold !== undefined || guards.includes('ghost-member')) return 'Blocked'
   if (quorumLost(view)) return 'QuorumLost'
   if (!view.formed) return 'Forming'
   // Begun, and never answered yet: nobody misses it.

@@ -255,9 +255,14 @@ const GROWING = /^(?:memory|disks?|rootDisk|mounts?)\b/
 function tooLarge({ desired, policy }: Resource, host: string, { survey }: World): Action | undefined {
   if (survey === undefined || policy.manage === 'observe') return undefined
   const why = neverFits(desired, host, survey)
-  return why === undefined
+  return why.length === 0
     ? undefined
-    : { do: 'refuse', guard: 'room', reason: why, allow: 'declare less, or choose a host or storage that has more' }
+    : {
+        do: 'refuse',
+        guard: 'room',
+        reason: why.join('; '),
+        allow: 'declare less, or choose a host or storage that has more',
+      }
 }
 
 function powerOff(resource: Resource): Resource {

@@ -53,6 +53,7 @@ test('only a close look says of which estate a guest is: until then what carries
   const bare: Sighting = { ...seenOnly, mark: { uid: seenOnly.mark?.uid ?? '' } }
   assert.equal(is(guest(108, { of })), 'ours')
   assert.equal(is(bare), 'ours')
+  assert.equal(is({ ...bare, mark: { uid: bare.mark?.uid ?? '', estate: 'other' } }), 'ours', 'a tag says too little')
   const read = { ...bare, close: { config: {}, digest: 'd1', atMs: 0 } }
   assert.equal(is({ ...read, mark: { uid: bare.mark?.uid ?? '', estate: 'other' } }), 'foreign')
 })

@@ -108,18 +108,19 @@ export function lackOf(room: Room, demand: Demand): string | undefined {
 }
 
 /** What no host of this size can hold, however empty it is. What is not known is no reason. */
-export function neverFits(desired: Desired, host: string, survey: Survey): string | undefined {
+export function neverFits(desired: Desired, host: string, survey: Survey): readonly string[] {
   const room = roomsOf(survey).find(({ node }) => node === host)
-  if (room === undefined) return undefined
+  if (room === undefined) return []
   const demand = demandOf(desired)
+  const misfits: string[] = []
   if (room.memoryBytes !== undefined && demand.memoryBytes > room.memoryBytes)
-    return `${gib(demand.memoryBytes)} of memory are declared, and host ${host} has ${gib(room.memoryBytes)}`
+    misfits.push(`${gib(demand.memoryBytes)} of memory are declared, and host ${host} has ${gib(room.memoryBytes)}`)
   for (const [name, bytes] of demand.storages) {
     const total = room.storages.get(name)?.totalBytes
     if (total !== undefined && bytes > total)
-      return `disks of ${gib(bytes)} are declared on storage ${name}, which holds ${gib(total)} on host ${host}`
+      misfits.push(`disks of ${gib(bytes)} are declared on storage ${name}, which holds ${gib(total)} on host ${host}`)
   }
-  return undefined
+  return misfits
 }
 
 /** What is more than what is free now: it may do where disks grow as they fill, and a person should know. */
