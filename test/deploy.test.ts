@@ -4,7 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import { metricsText } from '../src/controller/metrics.ts'
+import { KINDS } from '../src/kinds/registry.ts'
 import { smallEstate } from '../src/server/testing/fake-estate.ts'
 
 const at = (name: string) => new URL(`../deploy/${name}`, import.meta.url)
@@ -46,4 +48,29 @@ test('systemd understands the unit', {
   } finally {
     rmSync(directory, { recursive: true })
   }
+})
+
+test('the chart names every group of the provider that croft reads, and runs croft without rights on its host', () => {
+  const values = parse(readFileSync(at('chart/values.yaml'), 'utf8')) as {
+    readonly crossplane: { readonly enabled: boolean; readonly groups: readonly string[] }
+  }
+  const groups = KINDS.filter(({ apiVersion }) => !apiVersion.startsWith('croft.dev/')).map(({ kind, apiVersion }) =>
+    kind === 'ProviderConfig' ? 'proxmoxbpg.crossplane.io' : `${apiVersion.split('.')[0]}.proxmoxbpg.crossplane.io`,
+  )
+  assert.deepEqual(values.crossplane.groups, [...new Set(groups)].sort())
+  assert.equal(values.crossplane.enabled, false, 'namespaced unless somebody asks for more')
+  const pod = readFileSync(at('chart/templates/deployment.yaml'), 'utf8')
+  for (const line of [
+    'runAsNonRoot: true',
+    'seccompProfile: {type: RuntimeDefault}',
+    'allowPrivilegeEscalation: false',
+    'readOnlyRootFilesystem: true',
+    'capabilities: {drop: [ALL]}',
+    'path: /healthz',
+    'path: /readyz',
+  ])
+    assert.ok(pod.includes(line), line)
+  const rights = readFileSync(at('chart/templates/rbac.yaml'), 'utf8')
+  assert.doesNotMatch(rights, /verbs: .*\*/)
+  assert.doesNotMatch(rights, /apiGroups: .*\*/)
 })

@@ -116,6 +116,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', 'where its own objects and its state are; default croft-system')
     .option('--name <name>', 'who this replica is; default POD_NAME')
+    .option('--health <address>', 'where /healthz and /readyz answer, e.g. 0.0.0.0:8081; default nowhere')
   verb(
     'doctor [dir]',
     'check connections, certificates, clocks, tokens and privileges, and print each fix',

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
+import { findCommand, REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
 import { enterTestSystem } from '../../scripts/test-system.ts'
 import { at, recordsOf } from '../../src/kubernetes/objects.ts'
 import { FINALIZER, providerVms } from '../../src/operator/testing/made-by-crossplane.ts'
@@ -22,6 +23,8 @@ import { acceptExamples, OWN_KINDS } from './operator-kinds.ts'
 /* `croft operator` as a process, on a real kube-apiserver with the definitions of the real provider, real kubectl, and the
    simulated Proxmox below. */
 
+/** Where one that was built from its sources may be kept. */
+const HELM = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'helm')
 const CRDS = join(import.meta.dirname, '../../../shared/crossplane-crds')
 
 enterTestSystem([...TEST_PACKAGES, ...REAL_PACKAGES], { make: true })
@@ -228,6 +231,47 @@ function run(): void {
     ground.kubectl('wait', '--for=condition=Ready', 'proxmox/default', '-n', 'croft-system', '--timeout=120s')
     ground.kubectl('delete', 'proxmoxpool', 'web', '-n', 'croft-system', '--timeout=200s')
     assert.equal((await writesFrom(start)).length, 2)
+  })
+
+  test('what the chart renders is taken, and gives its account the rights that it needs and no more', async (t) => {
+    const helm = findCommand('helm') ?? (existsSync(HELM) ? HELM : undefined)
+    if (helm === undefined) return t.skip('there is no helm')
+    const chart = join(import.meta.dirname, '../../deploy/chart')
+    const helmed = (...words: readonly string[]) => {
+      const ran = spawnSync(helm, [...words], { encoding: 'utf8', env: { ...process.env, HOME: ground.folder } })
+      assert.equal(ran.status, 0, ran.stderr)
+      return ran.stdout
+    }
+    helmed('lint', '--strict', chart)
+    const [plain, whole] = [[], ['--set', 'crossplane.enabled=true,state.existingClaim=vault']].map((more) =>
+      helmed('template', 'croft', chart, '-n', 'croft-system', ...more),
+    )
+    assert.doesNotMatch(plain ?? '', /crossplane/)
+    const file = join(ground.folder, 'chart.yaml')
+    writeFileSync(file, whole ?? '')
+    ground.kubectl('label', 'namespace', 'croft-system', 'pod-security.kubernetes.io/enforce=restricted')
+    ground.kubectl('apply', '-f', file)
+    const may = async (verb: string, path: string, namespace?: string) => {
+      const [group = '', resource = '', subresource = ''] = path.split('/')
+      const attributes = { verb, group, resource, subresource, ...(namespace === undefined ? {} : { namespace }) }
+      const asked = await ground.client.create(
+        '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        { spec: { user: 'system:serviceaccount:croft-system:croft', resourceAttributes: attributes } },
+        'ask',
+      )
+      return asked.is === 'answer' && at(asked.value, 'status', 'allowed') === true
+    }
+    const vm = 'virtualenvironmentvm.proxmoxbpg.crossplane.io/environmentvms'
+    for (const verb of ['get', 'list', 'watch', 'patch']) assert.equal(await may(verb, vm), true, verb)
+    assert.equal(await may('patch', `${vm}/status`), true)
+    assert.equal(await may('delete', vm), false)
+    assert.equal(await may('patch', 'croft.dev/machines/status', 'croft-system'), true)
+    assert.equal(await may('get', 'croft.dev/machines', 'examples'), false)
+    assert.equal(await may('get', '/secrets', 'crossplane-system'), true)
+    assert.equal(await may('list', '/secrets', 'crossplane-system'), false)
+    assert.equal(await may('get', '/secrets', 'examples'), false)
+    assert.equal(await may('create', '/events', 'default'), true)
+    assert.equal(await may('create', '/pods', 'croft-system'), false)
   })
 
   test('[F-20] a replica that is paused loses its Lease to the next and cannot write when it wakes up', async () => {

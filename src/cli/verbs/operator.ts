@@ -31,9 +31,14 @@ export const run: Verb = async (runtime, _args, options) => {
   const signal = AbortSignal.any([runtime.signal, over.signal])
   const wait = patience({ clock, random, signal, warn })
   const source = createClusterSource({ client, wire: wire.it, clock, random, home, wait, onChange: () => poke(), warn })
+  let leads = false
+  const address = text(options.health)
+  // A replica that waits for its turn is ready for it.
+  await using _health = closing(await healthAt(address, () => !leads || source.synced()))
   runtime.err.write(`Waiting for the Lease ${home}/${LEASE} as ${holder}.\n`)
   const lease = await acquireLease({ client, clock, namespace: home, name: LEASE, holder }, runtime.signal)
   if (lease === undefined) return 'stopped'
+  leads = true
   runtime.err.write(`${holder} holds the Lease ${home}/${LEASE}.\n`)
 
   if (runtime.openKubernetesStore === undefined) throw new CliError('This croft has no store for clusters.')
@@ -81,6 +86,16 @@ async function lead(runtime: Runtime, lease: HeldLease, over: AbortController, w
     throw new CliError('The Lease was lost: another replica works now. Start this one again to wait for it.')
   await lease.release()
   return 'stopped' as const
+}
+
+async function healthAt(address: string | undefined, isReady: () => boolean) {
+  if (address === undefined) return { close: async () => {} }
+  const { serveHealth } = await import('../../operator/health.ts')
+  try {
+    return await serveHealth(address, isReady)
+  } catch (error) {
+    throw new CliError(`--health: ${error instanceof Error ? error.message : String(error)}.`)
+  }
 }
 
 async function opened(runtime: Runtime, options: Options) {

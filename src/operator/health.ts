@@ -1,0 +1,29 @@
+import { createServer } from 'node:http'
+
+/** Answers /healthz and /readyz, for the kubelet. A loop that stands still answers nothing, which is an answer too. */
+export async function serveHealth(
+  address: string,
+  isReady: () => boolean,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const place = /^(?:\[([0-9a-fA-F:]+)\]|([0-9A-Za-z.-]+)):([0-9]{1,5})$/.exec(address)
+  if (place === null) throw new Error(`${address} is no address like 0.0.0.0:8081`)
+  const server = createServer((request, response) => {
+    const known = request.url === '/healthz' || request.url === '/readyz'
+    const ok = request.url === '/healthz' || isReady()
+    response.writeHead(known ? (ok ? 200 : 503) : 404, { 'content-type': 'text/plain' })
+    response.end(known ? (ok ? 'ok\n' : 'not ready\n') : 'not found\n')
+  })
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail)
+    server.listen(Number(place[3]), place[1] ?? place[2], done)
+  })
+  const bound = server.address()
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : 0,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}
