@@ -12,7 +12,7 @@ const OLDEST_MAJOR = 24
 // A smaller nursery costs no time here and saves 20 MB on a large estate. Freed memory goes back to the system at once:
 // what runs for months would otherwise keep the most that it ever needed. The first line of bin/croft and the launcher of
 // the packages say the same to a Node that needs no other.
-const FLAGS = ['--max-semi-space-size=2']
+const FLAGS = ['--max-semi-space-size=1']
 const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '2' }
 
 function pinnedNode() {
