@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { egressOf } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { shellQuoted } from '../lib/shell-quoted.ts'
@@ -11,7 +12,7 @@ import type { Grant } from '../model/grant.ts'
 import { type Secret, type SecretReference, wantedSecrets } from '../model/secret.ts'
 import { outsideGrant } from '../plan/grants.ts'
 import { followDirectory } from '../source/directory.ts'
-import { type Fetched, withFetched } from '../source/fetched.ts'
+import { type Fetched, type Fetching, withFetched } from '../source/fetched.ts'
 import { readHere } from '../source/read-here.ts'
 import type { SourceReader } from '../source/reader.ts'
 import { type FollowedRepository, type FollowOptions, followRepository } from '../source/repository.ts'
@@ -33,6 +34,8 @@ export interface OpenSources {
   reader?(): SourceReader
   /** Of a controller, which answers others while it reads. */
   readonly clock?: Clock
+  /** Has Helm render charts for clusters that have no controller for them. */
+  chart?: NonNullable<Fetching['chart']>
 }
 
 /** The sources of a configuration, ready to be followed. */
@@ -53,7 +56,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
         ref: 'directory',
         pollMs: poll,
         ...terms,
-        open: () => fetching(followDirectory(real, reader, deps.clock), terms.grant, reader),
+        open: () => fetching(followDirectory(real, reader, deps.clock), terms.grant, reader, deps.chart),
       }
     }
     const remote = url ?? ''
@@ -80,6 +83,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
           }),
           terms.grant,
           reader,
+          deps.chart,
         ),
     }
   })
@@ -89,7 +93,12 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
  * Whatever is new comes with the manifests that its add-ons have elsewhere. Who is held to a grant has nothing fetched for
  * what is outside of it, nor from anywhere but the places that are granted.
  */
-function fetching(followed: FollowedRepository, grant: Grant | undefined, reader: SourceReader): FollowedRepository {
+function fetching(
+  followed: FollowedRepository,
+  grant: Grant | undefined,
+  reader: SourceReader,
+  chart: Fetching['chart'],
+): FollowedRepository {
   const fetched: Fetched = new Map()
   const held =
     grant === undefined
@@ -110,7 +119,8 @@ function fetching(followed: FollowedRepository, grant: Grant | undefined, reader
           reason: 'broken',
           message: `it declares ${declarations.length} objects, and a source with a grant may declare ${LIMITS.grantedDeclarations}`,
         }
-      const complete = async (revision: Revision) => withFetched(revision, { fetched, reader, signal, ...held })
+      const complete = async (revision: Revision) =>
+        withFetched(revision, { fetched, reader, signal, ...held, ...defined({ chart }) })
       const before =
         seen.before === undefined ? {} : { before: { ...seen.before, revision: await complete(seen.before.revision) } }
       return { ...seen, ...before, revision: await complete(seen.revision) }

@@ -32,8 +32,8 @@ export async function missingSecrets(
     return trying
   }
   const missing: MissingSecret[] = []
-  for (const { name, token, credentials } of estate.connections) {
-    const reference = token ?? credentials
+  for (const { name, token, credentials, existing } of estate.connections) {
+    const reference = token ?? credentials ?? existing?.kubeconfig
     const message = reference === undefined ? undefined : await trouble(reference)
     if (message !== undefined) missing.push({ connection: name, message })
   }

@@ -19,6 +19,8 @@ export interface ChartRequest extends ChartPlace {
   readonly hidden?: Secret
   /** `1.34.3`: charts ask for it. */
   readonly kubeVersion?: string
+  /** Kinds of the cluster beyond those that every one has: charts ask for them. */
+  readonly apiVersions?: readonly string[]
   /** It is installed already: templates may ask for that, and definitions beside them are not written again. */
   readonly upgrade: boolean
 }

@@ -55,7 +55,7 @@ export interface PowerReach {
 export interface PowerDriver {
   lookAtCluster(
     client: KubernetesClient,
-    cluster: ClusterSpec,
+    cluster: Pick<ClusterSpec, 'agents'>,
     spec: PowerSpec,
     signal: AbortSignal,
   ): Promise<ClusterShown | undefined>

@@ -8,6 +8,7 @@ import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassOptions, PassReport, Settlement } from './engine.ts'
+import { createExistingClusters } from './existing-clusters.ts'
 import { type CheckWays, checkAsker, nobodyAsks, probeAsker } from './health-check.ts'
 import { type ObserveDeps, type Observed, observe, observeSurroundings } from './observe.ts'
 import { runPass } from './pass.ts'
@@ -23,7 +24,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock, store, drivers, driverDeps, random } = deps
   const rules: ReadonlyMap<string, Rules> = new Map(drivers.map((driver) => [driver.name, driver.rules]))
   const connections = createConnections(drivers, driverDeps, random)
-  const ways: CheckWays = { clock, drivers, deps: driverDeps, network: deps.network ?? nobodyAsks }
+  const existing = createExistingClusters(driverDeps)
+  const ways: CheckWays = { clock, drivers, deps: driverDeps, network: deps.network ?? nobodyAsks, existing }
   const askCheck = checkAsker(ways)
   /** What checks of an upgrade may ask about beside the cluster's own nodes. */
   let current: Estate | undefined
@@ -65,6 +67,7 @@ export function createEngine(deps: EngineDeps): Engine {
       rules,
       connections,
       sessions,
+      existing,
       stepFailures,
       clusterWaits,
       power,
@@ -109,7 +112,7 @@ export function createEngine(deps: EngineDeps): Engine {
     return clock.monotonicMs() - known.atMs < LIMITS.shownPlanMs ? known.observed : undefined
   }
 
-  const asking: ObserveDeps = { clock, store, rules, connections, sessions, power, powerMemory, askCheck }
+  const asking: ObserveDeps = { clock, store, rules, connections, sessions, existing, power, powerMemory, askCheck }
   const engine: Engine = {
     async plan(inGit, signal) {
       current = inGit
@@ -155,6 +158,7 @@ export function createEngine(deps: EngineDeps): Engine {
     askCheck,
     async close() {
       await sessions.close()
+      await existing.close()
       await connections.close()
     },
   }

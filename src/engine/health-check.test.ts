@@ -5,6 +5,7 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Probe } from '../model/health-check.ts'
+import { createExistingClusters } from './existing-clusters.ts'
 import { checkAsker, clusterAnswer, probeAsker, type SeenForChecks } from './health-check.ts'
 
 const never = new AbortController().signal
@@ -74,6 +75,7 @@ describe('a command', () => {
       drivers: [{ name: 'proxmox', connect: () => session } as unknown as Driver],
       deps: { openShell: () => shell(code, ran) } as unknown as DriverDeps,
       network: () => new Promise(() => {}),
+      existing: createExistingClusters({}),
     })
     return (probe: Probe) => {
       const check = { everyMs: 1000, timeoutMs: 1000, failures: 1, probe }
@@ -117,7 +119,8 @@ describe('any check', () => {
   const clock = createVirtualClock(0)
   const check = { everyMs: 1000, timeoutMs: 2000, failures: 1, probe: { ask: 'tcp', host: 'h', port: 1 } } as const
   const seen = { ...seenWith(), estate: { checks: new Map([['c', check]]) } } as unknown as SeenForChecks
-  const asker = (network: () => Promise<never>) => checkAsker({ clock, drivers: [], deps: {} as DriverDeps, network })
+  const asker = (network: () => Promise<never>) =>
+    checkAsker({ clock, drivers: [], deps: {} as DriverDeps, network, existing: createExistingClusters({}) })
 
   test('nobody answers in its time: that is an answer, and the question is dropped', async () => {
     const late = await clock.runUntil(asker(() => new Promise(() => {}))('c', seen, never))

@@ -7,6 +7,7 @@ import type { Estate } from '../model/estate.ts'
 import { type Asking, commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../model/health-check.ts'
 import { guestIn } from '../model/resource.ts'
 import type { Survey } from '../model/survey.ts'
+import { askExisting, type ExistingClusters } from './existing-clusters.ts'
 
 /** What has been seen, as far as checks need it. */
 export interface SeenForChecks {
@@ -23,6 +24,7 @@ export interface CheckWays {
   readonly deps: DriverDeps
   /** Asks what needs no lane: TCP, HTTP, DNS. */
   readonly network: Asking
+  readonly existing: ExistingClusters
 }
 
 /** Asks a HealthCheck by its name. Never rejects, and takes no longer than the check allows. */
@@ -57,7 +59,10 @@ export function probeAsker(ways: CheckWays, current: () => Estate | undefined): 
 
 /** One question: over the network, from what was seen of a cluster, or by a machine's own lane. May reject. */
 async function askProbe(probe: Probe, seen: SeenForChecks, ways: CheckWays, signal: AbortSignal): Promise<ProbeAnswer> {
-  if (probe.ask === 'cluster') return clusterAnswer(probe.cluster, seen)
+  if (probe.ask === 'cluster') {
+    const existing = seen.estate.connections.find((one) => one.existing?.name === probe.cluster)
+    return existing === undefined ? clusterAnswer(probe.cluster, seen) : askExisting(existing, ways.existing, signal)
+  }
   return probe.ask === 'command' ? command(probe, seen, ways, signal) : ways.network(probe, signal)
 }
 

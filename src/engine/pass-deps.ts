@@ -6,6 +6,7 @@ import type { Store } from '../store/port.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import type { Connections } from './connections.ts'
+import type { ExistingClusters } from './existing-clusters.ts'
 import type { AskCheck } from './health-check.ts'
 import type { PowerMemory } from './power/memory.ts'
 import type { StepFailures } from './steps.ts'
@@ -20,6 +21,7 @@ export interface PassDeps {
   readonly rules: ReadonlyMap<string, Rules>
   readonly connections: Connections
   readonly sessions: ClusterSessions
+  readonly existing: ExistingClusters
   readonly stepFailures: StepFailures
   readonly clusterWaits: KnownWaits
   readonly power: (() => Promise<PowerDriver>) | undefined

@@ -32,6 +32,7 @@ export function templateArguments(request: ChartRequest, archive: string, values
     request.namespace,
     ...values.flatMap((file) => ['--values', file]),
     ...(request.kubeVersion === undefined ? [] : ['--kube-version', request.kubeVersion]),
+    ...(request.apiVersions ?? []).flatMap((one) => ['--api-versions', one]),
     // Helm writes the definitions beside the templates once, and never again.
     request.upgrade ? '--is-upgrade' : '--include-crds',
     '--skip-tests',
@@ -45,8 +46,8 @@ export function archiveName({ repo = '', chart, version }: ChartPlace & { readon
 
 /** What the result of rendering depends on. */
 export function renderingKey(digest: string, request: ChartRequest, values: readonly string[]): string {
-  const { release, namespace, kubeVersion = '', upgrade } = request
-  return hash([digest, release, namespace, kubeVersion, String(upgrade), ...values])
+  const { release, namespace, kubeVersion = '', apiVersions = [], upgrade } = request
+  return hash([digest, release, namespace, kubeVersion, apiVersions.join(' '), String(upgrade), ...values])
 }
 
 function hash(parts: readonly string[]): string {

@@ -81,17 +81,9 @@ export interface KubeconfigAccess {
  * opens it: nothing of the kind is done, it is refused by name.
  */
 export function readKubeconfig(text: string, context?: string): KubeconfigAccess | { readonly problem: string } {
-  const file = plainTree(text)
-  if (file === undefined)
-    return { problem: 'it is no YAML, or YAML with aliases or keys of several values, which croft does not follow' }
-  if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
-  const wanted = context ?? at(file, 'current-context')
-  const found = named(file, 'contexts', wanted, 'context')
-  if (found === undefined)
-    return { problem: `it has no context ${typeof wanted === 'string' ? cleanText(wanted, 100) : ''}` }
-  const [cluster, user] = [named(file, 'clusters', found.cluster, 'cluster'), named(file, 'users', found.user, 'user')]
-  if (cluster === undefined || user === undefined)
-    return { problem: 'its context names a cluster or user that is not in it' }
+  const found = contextIn(text, context)
+  if ('problem' in found) return found
+  const { cluster, user } = found
   const refused = refusalOf(cluster, user)
   if (refused !== undefined) return { problem: refused }
   const [caPem, certificatePem, key] = [
@@ -105,6 +97,25 @@ export function readKubeconfig(text: string, context?: string): KubeconfigAccess
   if (caPem === undefined) return { problem: 'it has no certificate-authority-data: without it nothing can be trusted' }
   if (certificatePem === undefined || key === undefined) return { problem: 'it has no client certificate and key' }
   return { endpoint, caPem, certificatePem, key: new Secret(key) }
+}
+
+/** The cluster and the user of a context, as they are written. */
+export function contextIn(
+  text: string,
+  context: string | undefined,
+): { readonly cluster: Foreign; readonly user: Foreign } | { readonly problem: string } {
+  const file = plainTree(text)
+  if (file === undefined)
+    return { problem: 'it is no YAML, or YAML with aliases or keys of several values, which croft does not follow' }
+  if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
+  const wanted = context ?? at(file, 'current-context')
+  const found = named(file, 'contexts', wanted, 'context')
+  if (found === undefined)
+    return { problem: `it has no context ${typeof wanted === 'string' ? cleanText(wanted, 100) : ''}` }
+  const [cluster, user] = [named(file, 'clusters', found.cluster, 'cluster'), named(file, 'users', found.user, 'user')]
+  if (cluster === undefined || user === undefined)
+    return { problem: 'its context names a cluster or user that is not in it' }
+  return { cluster, user }
 }
 
 /** The library throws where there is an alias and none is allowed, and where the levels of a text fill the stack. */
@@ -190,7 +201,8 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-function decoded(value: unknown): string | undefined {
+/** Text that a kubeconfig carries in base64. */
+export function decoded(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(value)) return undefined
   return Buffer.from(value, 'base64').toString('utf8')
 }

@@ -256,6 +256,11 @@ export const LIMITS = {
   clusterFirstAnswerMs: 500,
   /** An admin's certificate is made anew when less than this is left of it. */
   adminRenewMs: 6 * 3_600_000,
+  /** A token that a program gave is asked for anew when less than this is left of it. */
+  credentialRenewMs: 60_000,
+  credentialProgramMs: 60_000,
+  /** A file that a kubeconfig names, and what a program prints. */
+  kubeconfigFileBytes: 262_144,
   /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
   nodeFactsMs: 600_000,
   snapshotListMs: 60_000,

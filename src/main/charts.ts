@@ -1,6 +1,7 @@
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { ChartRenderer } from '../drivers/chart-port.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { Fetching } from '../source/fetched.ts'
 
 /** Charts are rendered only for plans that somebody reads: Helm, and what speaks to it, is loaded with the first one. */
 export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
@@ -40,5 +41,15 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
       opened ??= open()
       return (await opened).render(request, signal)
     },
+  }
+}
+
+/** The same Helm, for charts of clusters that have no controller for them: what it makes is what is kept there. */
+export function chartsToKeep(env: EngineOptions['env']): NonNullable<Fetching['chart']> {
+  const charts = chartsFor({ directory: '.', charts: 'from-anywhere', ...(env === undefined ? {} : { env }) })
+  return async (wanted, signal) => {
+    const { steadyObjects } = await import('../helm/steady-objects.ts')
+    const rendering = (await charts?.render({ ...wanted, upgrade: false }, signal)) ?? { is: 'no-helm' as const }
+    return steadyObjects(rendering, wanted.chart)
   }
 }

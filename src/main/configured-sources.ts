@@ -5,6 +5,7 @@ import { CliError, UsageError } from '../cli/exit.ts'
 import type { ControllerConfig } from '../controller/config.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Revision } from '../source/revision.ts'
+import { chartsToKeep } from './charts.ts'
 
 /**
  * What a directory of manifests declares. A file in its place is a configuration of `croft run`: its sources count
@@ -73,6 +74,7 @@ async function configured(file: string) {
     data: cacheDirectory(process.env) ?? path.join(tmpdir(), `croft-${process.getuid?.() ?? 0}`),
     cwd,
     resolveSecret: (reference) => secrets.resolveSecret(reference, places),
+    chart: chartsToKeep(process.env),
   })
   const inForce = await Promise.all(
     sources.map(async ({ name, grant, open }) => {

@@ -1,12 +1,33 @@
 import type { EngineOptions } from '../cli/runtime.ts'
-import type { DriverDeps } from '../drivers/port.ts'
+import type { DriverDeps, KubernetesWay } from '../drivers/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import { defined } from '../lib/defined.ts'
+import type { ExistingCluster } from '../model/connection.ts'
 import type { Store } from '../store/port.ts'
 import { chartsFor } from './charts.ts'
 import { openClusters } from './clusters.ts'
 import { driverDepsFor, loadDrivers, type Warn } from './drivers.ts'
 import { openPower } from './power.ts'
+
+/** Opened on first use, like the way to every other cluster. */
+function wayToExisting(existing: ExistingCluster, options: EngineOptions, deps: DriverDeps): KubernetesWay {
+  let way: Promise<KubernetesWay> | undefined
+  const open = async () => {
+    const [{ existingWay }, { existingTools }] = await Promise.all([
+      import('../drivers/kubernetes/existing-way.ts'),
+      import('./existing-clusters.ts'),
+    ])
+    return existingWay(existing, await existingTools(options.env ?? process.env, deps))
+  }
+  return {
+    async find(signal) {
+      way ??= open()
+      return (await way).find(signal)
+    },
+    lost: () => void way?.then((one) => one.lost()),
+    close: async () => (await way)?.close(),
+  }
+}
 
 export async function openEngine(store: Store, options: EngineOptions, warn: Warn): Promise<Engine> {
   const [{ createEngine }, drivers, plain, { kubernetesWay }] = await Promise.all([
@@ -19,7 +40,8 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
   const driverDeps: DriverDeps = {
     ...plain,
     ...defined({ charts }),
-    kubernetes({ cluster, name }) {
+    kubernetes({ cluster, existing, name }) {
+      if (existing !== undefined) return wayToExisting(existing, options, plain)
       if (cluster === undefined) throw new Error(`${name} is no cluster`)
       return kubernetesWay(cluster, async () => (await openClusters(options, plain)).deps)
     },

@@ -41,8 +41,11 @@ async function linked(read: Revision): Promise<LoadedEstate> {
 /** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */
 async function fetchedFor(read: Revision): Promise<Revision> {
   if (!read.declarations.some(({ kind }) => kind === 'Addon')) return read
-  const { withFetched } = await import('../source/fetched.ts')
-  return withFetched(read, { fetched: new Map() })
+  const [{ withFetched }, { chartsToKeep }] = await Promise.all([
+    import('../source/fetched.ts'),
+    import('./charts.ts'),
+  ])
+  return withFetched(read, { fetched: new Map(), chart: chartsToKeep(process.env) })
 }
 
 export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {

@@ -21,10 +21,26 @@ export interface Connection {
   readonly hosts?: Readonly<Record<string, SshTarget>>
   /** Where it is the API of a cluster that croft keeps: what is needed to find the way there. */
   readonly cluster?: ClusterDeclaration
+  /** Where it is the API of a cluster that somebody else runs. */
+  readonly existing?: ExistingCluster
   /** Separates two repositories that manage the same system; part of every uid. */
   readonly estate: string
   /** External ids that croft may choose from when a declaration names none. */
   readonly ids: { readonly from: number; readonly to: number }
   readonly limits: { readonly perHost: number; readonly perStorage: number; readonly reads: number }
   readonly origin: Origin
+}
+
+/** How the API of a cluster that croft does not run is reached. Without a kubeconfig: as the pod that croft is in. */
+export interface ExistingCluster {
+  readonly name: string
+  readonly kubeconfig?: SecretReference
+  readonly context?: string
+  /** HTTP proxy on the way; else HTTPS_PROXY and NO_PROXY say. */
+  readonly proxy?: string
+}
+
+/** What a cluster is called, whoever runs it. */
+export function clusterName({ cluster, existing, name }: Connection): string {
+  return cluster?.name ?? existing?.name ?? name
 }

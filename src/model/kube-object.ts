@@ -37,7 +37,18 @@ export interface WantedObject {
   /** Of a chart that may take its definitions with it when it goes, and everything of their kinds. */
   readonly definitions?: 'Delete'
   readonly handover?: Handover
+  readonly hook?: ObjectHook
 }
+
+/** Of a chart that croft renders itself: an object that Helm would make before or after the others. */
+export interface ObjectHook {
+  readonly phase: 'pre' | 'post'
+  /** Of a Job or Pod: which rendering it belongs to. With another one it is taken away and run again. */
+  readonly run?: string
+}
+
+/** The annotation that says which run of a hook an object is. */
+export const HOOK_RUN = 'croft.dev/run'
 
 export interface Handover {
   readonly to: HandoverTarget

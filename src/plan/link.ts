@@ -326,12 +326,20 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
   }
 }
 
+const EXISTING_NOT_GRANTED = (source: string) =>
+  `the source ${source} has a grant and may not declare how an existing cluster is reached`
+
 /** A cluster is judged whole; what else a declaration expands into, thing by thing. */
 function withinGrant(
   expanded: Expanded,
   grant: Grant,
   { spec }: Declaration,
 ): Expanded | { readonly problems: readonly FieldProblem[] } {
+  // The way to somebody's cluster is a kubeconfig, or this very pod: no list of a grant says whose that may be.
+  if (expanded.role === 'connection')
+    return {
+      problems: [{ code: 'outside-grant', path: ['spec', 'type'], message: EXISTING_NOT_GRANTED(grant.source) }],
+    }
   if (expanded.role !== 'cluster') return expanded
   const { cluster, problems } = boundCluster(expanded.cluster, grant, spec)
   return problems.length > 0 ? { problems } : { ...expanded, cluster }

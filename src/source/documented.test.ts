@@ -7,6 +7,7 @@ import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS, kindNamed, kindWords } from '../kinds/registry.ts'
 import { SETTING_KINDS } from '../kinds/settings/registry.ts'
 import type { Declaration } from '../model/declaration.ts'
+import { withFetched } from './fetched.ts'
 import { readTree } from './read-tree.ts'
 import type { Revision } from './revision.ts'
 import { errorsOf, ROOT, readText, told } from './testing/fixture.ts'
@@ -50,6 +51,7 @@ function problemsOfExpansion(revision: Revision): readonly string[] {
   const lookup: Lookup = {
     all: (kind) => revision.declarations.filter((declaration) => declaration.kind === kind),
     declaration: (kind, name) => revision.declarations.find((one) => one.kind === kind && one.name === name),
+    objectsAt: (place, of) => revision.objectsAt?.(place, of),
   }
   return revision.declarations.flatMap((declaration: Declaration) => {
     const expanded = findKind(declaration.apiVersion, declaration.kind)?.expand(declaration, lookup)
@@ -83,7 +85,8 @@ for (const kind of KINDS) {
 
 for (const example of readdirSync(join(ROOT, 'examples'))) {
   test(`the example ${example} is valid throughout`, async () => {
-    const revision = await readTree(join(ROOT, 'examples', example))
+    const read = await readTree(join(ROOT, 'examples', example))
+    const revision = await withFetched(read, { fetched: new Map(), chart: async () => ({ objects: [] }) })
     assert.deepEqual(told(errorsOf(revision)), [])
     assert.ok(revision.declarations.length > 3)
     assert.deepEqual(problemsOfExpansion(revision), [])

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { chartPlaceOf } from '../kinds/addon/objects.ts'
+import { type ChartToRender, chartAt } from '../kinds/addon/rendered-chart.ts'
+import type { AddonDeclaration } from '../kinds/addon/schema.ts'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { EVERYWHERE } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
@@ -18,6 +21,8 @@ export type Fetched = Map<string, ObjectsAt>
 export interface Fetching extends Asking {
   readonly fetched: Fetched
   readonly reader?: SourceReader
+  /** Has Helm render a chart for a cluster that has no controller for it. Not for a source that is held to a grant. */
+  chart?(wanted: ChartToRender, signal: AbortSignal): Promise<ObjectsAt>
   /** Is this declaration followed at all? For what is refused nobody is asked. */
   follows?(declaration: Declaration): boolean
 }
@@ -25,8 +30,14 @@ export interface Fetching extends Asking {
 /** The same revision, with the manifests that its add-ons have elsewhere. What cannot be had is a problem of that add-on. */
 export async function withFetched(revision: Revision, fetching: Fetching): Promise<Revision> {
   const { fetched, follows = () => true } = fetching
+  const clusters = new Map(
+    revision.declarations.flatMap((one) => (one.kind === 'Cluster' ? [[one.name, one] as const] : [])),
+  )
+  const lookup = { declaration: (kind: string, name: string) => (kind === 'Cluster' ? clusters.get(name) : undefined) }
   const places = revision.declarations.flatMap((one) =>
-    one.kind === 'Addon' && follows(one) ? placesIn(one.spec) : [],
+    one.kind === 'Addon' && follows(one)
+      ? [...placesIn(one.spec), chartPlaceOf(one as AddonDeclaration, lookup) ?? []].flat()
+      : [],
   )
   const asked = [...new Set(places)]
   const missing = asked.slice(0, LIMITS.fetchedPlaces).filter((place) => {
@@ -62,6 +73,8 @@ function placesIn(spec: unknown): readonly string[] {
 }
 
 async function objectsFrom(place: string, fetching: Fetching): Promise<ObjectsAt> {
+  const chart = chartAt(place)
+  if (chart !== undefined) return rendered(chart, fetching)
   try {
     if (place.startsWith('oci://')) return await artifact(place.slice('oci://'.length), fetching)
     return place.startsWith('git+') ? await committed(place, fetching) : await file(place, fetching)
@@ -69,6 +82,16 @@ async function objectsFrom(place: string, fetching: Fetching): Promise<ObjectsAt
     const why = error instanceof Error ? error.message : String(error)
     return { problem: `${place.replace(/#.*$/, '')} could not be fetched: ${why.slice(0, 200)}` }
   }
+}
+
+async function rendered(wanted: ChartToRender, fetching: Fetching): Promise<ObjectsAt> {
+  if (fetching.egress !== undefined)
+    return {
+      problem: `the chart ${wanted.chart} would be rendered by croft itself, which it does for no source with a grant`,
+      hint: 'put the rendered objects into the repository and name them with path',
+    }
+  if (fetching.chart === undefined) return { problem: `the chart ${wanted.chart} cannot be rendered here` }
+  return fetching.chart(wanted, fetching.signal ?? new AbortController().signal)
 }
 
 async function file(place: string, fetching: Fetching): Promise<ObjectsAt> {

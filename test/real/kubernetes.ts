@@ -16,6 +16,7 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import { storeConformance } from '../../src/store/testing/conformance.ts'
 import { WITHOUT_CHARTS } from '../real-charts.ts'
 import { acceptAll } from './charts-accepted.ts'
+import { existingCluster } from './existing-cluster.ts'
 import { missingForApi, type RealApi, startApi } from './kube-apiserver.ts'
 import { AGENT_BODY, AGENTS, agent, objectsOnly, SOURCE, widgets } from './kube-manifests.ts'
 import { presetObjects } from './preset-objects.ts'
@@ -145,6 +146,8 @@ function run(): void {
     assert.match(refused?.preview?.refused ?? '', /immutable/, JSON.stringify(refused))
     assert.equal(at(await got(path), 'metadata', 'resourceVersion'), version, 'nothing was written')
   })
+
+  existingCluster(() => api)
 
   for (const { to, ground, keeper, manager, status } of AGENTS) {
     test(`[R22] [A52] handing over to ${to} changes the owner of every field and not the generation, and so does taking back`, async () => {

@@ -31,6 +31,10 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
       changes.push(...values)
       return
     }
+    if (declared.kind === 'Secret' && HIDDEN.test(path)) {
+      changes.push({ path: shownPath(path), from: '***', to: '***', effect: 'live', secret: true })
+      return
+    }
     const effect = effectOf(declared.kind, path)
     const entries = entryChanges(from, to).map((one) => ({ ...one, path: `${shownPath(path)}${one.path}`, effect }))
     changes.push(...(entries.length > 0 ? entries : [{ path: shownPath(path), from, to, effect }]))
@@ -80,6 +84,9 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   walk(declared, live, schema, '')
   if (!applied)
     changes.push(...given(new Set([...mine].filter((path) => !empty.has(path))), wanted, live, declared.kind, lists))
+  // Another text was applied before, and nothing that can be seen differs: it is one of the values, or a key of them.
+  if (!applied && changes.length === 0 && declared.kind === 'Secret' && declared.data !== undefined)
+    return [{ path: 'data', from: '***', to: '***', effect: 'live', secret: true }]
   return changes
 }
 
@@ -91,6 +98,9 @@ function isShort(path: string, step: string): boolean {
 function under(path: string, step: string): string {
   return path === '' ? step : `${path}\n${step}`
 }
+
+/** Values of a Secret: never read, so only who keeps them tells whether they are the declared ones. */
+const HIDDEN = /^f:(?:data|stringData)(?:\n|$)/
 
 const VALUES = 'f:spec\nf:valuesContent'
 

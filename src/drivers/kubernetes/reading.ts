@@ -1,7 +1,7 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { at, type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
 import { defined } from '../../lib/defined.ts'
-import type { Connection } from '../../model/connection.ts'
+import { type Connection, clusterName } from '../../model/connection.ts'
 import type { KubeKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Sighting } from '../../model/sighting.ts'
@@ -28,7 +28,7 @@ export function createReader(
   api: ClusterApi,
   wanted: readonly WantedObject[],
 ): Reader {
-  const cluster = connection.cluster?.name ?? connection.name
+  const cluster = clusterName(connection)
   const keepers = new Map<string, Foreign | undefined>()
 
   /** What carries our label, and what is declared without it: something of that name may be there that is not ours. */

@@ -1,8 +1,8 @@
-import { at, type Foreign } from '../../kubernetes/objects.ts'
+import { annotationsOf, at, type Foreign } from '../../kubernetes/objects.ts'
 import type { Change } from '../../model/change.ts'
 import { isOfEstate } from '../../model/estate.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
-import { objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
+import { HOOK_RUN, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Readiness, type Rules } from '../../model/rules.ts'
 import { fieldChanges } from './diff.ts'
@@ -44,6 +44,7 @@ export const rules: Rules = {
       case 'take-back':
         return [{ path: 'owner', from: mark.keptBy?.split(' ')[0], to: 'croft', effect: 'live', own: true }]
       case 'keep':
+        if (wanted.hook?.run !== undefined) return [...markChanges(resource, wanted, mark), ...runAgain(wanted, look)]
         return [...markChanges(resource, wanted, mark), ...resting(look.object), ...fieldsOf(wanted, look, mark)]
     }
   },
@@ -54,6 +55,8 @@ export const rules: Rules = {
     const look = lookOf(sighting)
     const mark = markOf(look.object)
     const step = mark === undefined ? undefined : handoverStep(wanted, look)
+    // Nothing about a Job that ran can be changed: it goes, and runs anew.
+    if (changes.some(({ path }) => path === HOOK)) return [...deletion(sighting), applyStep('create', resource, wanted)]
     if (step?.do === 'release') return [releaseStep(resource, wanted)]
     if (step?.do === 'take-back') return takeBackSteps(resource, wanted, { ...step, keptBy: mark?.keptBy ?? '' })
     return [
@@ -138,6 +141,14 @@ function fieldsOf(wanted: WantedObject, look: ObjectLook, mark: ObjectMark): rea
       (key): Change => ({ path: `data.${key}`, from: '***', to: '***', effect: 'live', secret: true }),
     ),
   ]
+}
+
+const HOOK = 'hook'
+
+/** A hook belongs to one rendering of its chart. What else differs was part of a run that is over. */
+function runAgain({ hook }: WantedObject, { object }: ObjectLook): readonly Change[] {
+  const from = annotationsOf(object).get(HOOK_RUN)
+  return from === hook?.run ? [] : [{ path: HOOK, from, to: hook?.run, effect: 'live', own: true }]
 }
 
 /** A chart that changes is installed by a new job: what became of the old one says nothing of the change. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
-import type { Connection } from '../../model/connection.ts'
+import { type Connection, clusterName } from '../../model/connection.ts'
 import { objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
@@ -66,7 +66,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       try {
         const client = await api.open(signal)
         if (client === undefined)
-          return { result: 'not-sent', message: `${connection.cluster?.name ?? connection.name} does not stand yet` }
+          return { result: 'not-sent', message: `${clusterName(connection)} does not stand yet` }
         const outcome = await send(client, step, { api, deps }, signal)
         if (outcome.result === 'not-sent' || outcome.result === 'unclear') api.lost()
         return outcome

@@ -6,7 +6,7 @@ import type { ClusterSpec } from '../../model/cluster.ts'
  * on could take some day, when it has room, wakes nobody.
  */
 export function onlySleepersFit(
-  cluster: ClusterSpec,
+  cluster: Pick<ClusterSpec, 'agents'>,
   nodes: readonly Foreign[],
   pods: readonly Foreign[],
 ): Readonly<Record<string, readonly string[]>> {

@@ -27,7 +27,7 @@ const CNPG = '/apis/postgresql.cnpg.io/v1'
 /** Everything about power that the API shows, in a constant number of calls. Undefined: it did not answer all. */
 export async function readCluster(
   client: KubernetesClient,
-  cluster: ClusterSpec,
+  cluster: Pick<ClusterSpec, 'agents'>,
   spec: PowerSpec,
   signal: AbortSignal,
 ): Promise<ClusterShown | undefined> {

@@ -3,6 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { PowerVerb, Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
+import type { ExistingClusters } from '../existing-clusters.ts'
 import type { Looking } from '../look.ts'
 import { dueSteps, performSteps, refusalIn, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
 import type { PowerLooked } from './look.ts'
@@ -11,6 +12,7 @@ import { type PowerNotes, writePowerDone, writePowerNotes } from './notes.ts'
 
 export interface PowerActDeps extends StepDeps {
   readonly sessions: ClusterSessions
+  readonly existing: ExistingClusters
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
 }
@@ -48,7 +50,7 @@ export async function actOnPower(
   if (due.length === 0 || deps.power === undefined) return []
   const driver = await deps.power()
   const notes = await noted(looked, due, deps)
-  const client = await clientOf(looked, deps)
+  const client = await clientOf(looked, deps, signal)
   for (const step of due) memory.begun.set(stepName(declaration.key, step), now)
   const attempts = await performSteps(declaration.key, due, deps, (step) =>
     perform(step, looked, lookings, driver, client, deps, signal),
@@ -57,8 +59,12 @@ export async function actOnPower(
   return attempts
 }
 
-async function clientOf({ cluster }: PowerLooked, { sessions }: PowerActDeps) {
-  return cluster === undefined ? undefined : (await sessions.of(cluster.look.declaration)).kubernetes()
+async function clientOf({ cluster, existing }: PowerLooked, deps: PowerActDeps, signal: AbortSignal) {
+  if (existing !== undefined) {
+    const client = await deps.existing.client(existing, signal)
+    return 'problem' in client ? undefined : client
+  }
+  return cluster === undefined ? undefined : (await deps.sessions.of(cluster.look.declaration)).kubernetes()
 }
 
 /** Before a host is told to go down it is written down that it was: afterwards nobody may be left to ask. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { World } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
+import type { ExistingClusters } from '../existing-clusters.ts'
 import type { AskCheck } from '../health-check.ts'
 import type { Looking } from '../look.ts'
 import type { PowerMemory } from './memory.ts'
@@ -17,6 +18,7 @@ export interface PowerLookDeps {
   readonly clock: Clock
   readonly store: Pick<Store, 'getValue'>
   readonly sessions: ClusterSessions
+  readonly existing: ExistingClusters
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
   /** Asks a HealthCheck by its name. */

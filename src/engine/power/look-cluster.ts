@@ -1,8 +1,10 @@
 import type { ClusterShown, PowerDriver } from '../../drivers/power-port.ts'
 import type { ClusterInput } from '../../model/cluster-look.ts'
+import type { Connection } from '../../model/connection.ts'
 import type { ClusterPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
+import type { ExistingClusters } from '../existing-clusters.ts'
 
 /** What the cluster shows of itself; undefined while its API does not answer. */
 export async function showCluster(
@@ -15,6 +17,34 @@ export async function showCluster(
   if (observed.api !== 'yes') return undefined
   const client = await (await sessions.of(declaration)).kubernetes()
   return client === undefined ? undefined : driver.lookAtCluster(client, declaration.spec, spec, signal)
+}
+
+/** The same of a cluster that croft does not run. */
+export async function showExisting(
+  connection: Connection,
+  spec: PowerSpec,
+  driver: PowerDriver,
+  clusters: ExistingClusters,
+  signal: AbortSignal,
+): Promise<ClusterShown | undefined> {
+  const client = await clusters.client(connection, signal)
+  return 'problem' in client ? undefined : driver.lookAtCluster(client, { agents: [] }, spec, signal)
+}
+
+/** A cluster that croft does not run has workloads to switch and no nodes: those are somebody else's. */
+export function existingPower(shown: ClusterShown | undefined): ClusterPower {
+  const answers = shown === undefined ? 'unknown' : 'yes'
+  return {
+    formed: true,
+    api: answers,
+    quorum: shown === undefined ? 'no' : 'yes',
+    workloads: runningOn(shown, new Set()),
+    attachments: stillAttached(shown, new Set()),
+    nodes: [],
+    wanting: {},
+    dns: shown?.dns ?? { up: 'unknown', message: '' },
+    storage: shown?.storage ?? { up: 'unknown', message: '' },
+  }
 }
 
 /** The cluster and its nodes, from what its API, its nodes, their machines and their boxes say. */

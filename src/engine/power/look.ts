@@ -7,6 +7,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ClusterInput } from '../../model/cluster-look.ts'
+import type { Connection } from '../../model/connection.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { CheckSeen, ObservedPower, UpsReading } from '../../model/observed-power.ts'
@@ -19,7 +20,7 @@ import type { LookedAt } from '../clusters/look.ts'
 import { lookClosely, worldOf } from '../look.ts'
 import type { PowerLookDeps, PowerSurroundings } from './deps.ts'
 import { fresh, latest } from './kept-answers.ts'
-import { clusterPower, showCluster } from './look-cluster.ts'
+import { clusterPower, existingPower, showCluster, showExisting } from './look-cluster.ts'
 import { lookAtHa, lookAtHosts } from './look-hosts.ts'
 import { guestBackups, guestsOf, machinesOf } from './look-machines.ts'
 import { type PowerMemory, stillStanding } from './memory.ts'
@@ -30,6 +31,8 @@ export interface PowerLooked<Look extends PowerInput = PowerLook> {
   readonly look: Look
   readonly notes: PowerNotes | undefined
   readonly cluster?: LookedAt<ClusterInput>
+  /** The way to the cluster, where croft does not run it. */
+  readonly existing?: Connection
   readonly shells: ReadonlyMap<string, Shell>
 }
 
@@ -63,8 +66,14 @@ export async function lookAtPowers(
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
       const hosts = await lookAtHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
+      const existing =
+        cluster === undefined ? estate.connections.find((one) => one.existing?.name === spec.cluster) : undefined
       const shown =
-        cluster === undefined ? undefined : await showCluster(cluster.look, spec, driver, deps.sessions, signal)
+        existing !== undefined
+          ? await showExisting(existing, spec, driver, deps.existing, signal)
+          : cluster === undefined
+            ? undefined
+            : await showCluster(cluster.look, spec, driver, deps.sessions, signal)
       const machines = machinesOf(spec, guests, cluster?.look, hosts, estate)
       const shells = new Map(
         [...(cluster?.surroundings.nodes ?? [])].flatMap(([node, { shell }]) =>
@@ -85,6 +94,7 @@ export async function lookAtPowers(
       const ha = await lookAtHa(spec, estate, seen.lookings, signal)
       const observed: ObservedPower = {
         ...(cluster === undefined ? {} : { cluster: clusterPower(cluster.look, shown, machines, hosts, spec, driver) }),
+        ...(existing === undefined ? {} : { cluster: existingPower(shown) }),
         machines,
         hosts,
         ha,
@@ -103,7 +113,7 @@ export async function lookAtPowers(
       }
       const energy = powerMemory.energy.get(declaration.key)?.energy
       const look: PowerInput = { declaration, observed, orders, atMs: clock.now(), ...defined({ done, energy }) }
-      return { look, notes, shells, ...defined({ cluster }) }
+      return { look, notes, shells, ...defined({ cluster, existing }) }
     }),
   )
 }

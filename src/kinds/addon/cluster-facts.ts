@@ -9,7 +9,9 @@ import type { ClusterFacts } from './presets/preset.ts'
 export function clusterFacts(lookup: Pick<Lookup, 'declaration'>, name: string): ClusterFacts {
   const cluster = lookup.declaration('Cluster', name) as Declaration<Partial<ClusterFields>> | undefined
   const spec = (cluster?.spec ?? {}) as ClusterFields
-  const { families, serviceCidrs } = rangesOf(spec)
+  const { families, serviceCidrs: usual } = rangesOf(spec)
+  // What others have set up is not K3s' habit: only what is written down is known of it.
+  const serviceCidrs = spec.type === 'existing' ? (spec.serviceCidrs ?? []) : usual
   const told = spec.serverFlags?.['cluster-dns']
   const dns = told === undefined ? serviceCidrs.flatMap((range) => tenthOf(range) ?? []) : String(told).split(',')
   return {

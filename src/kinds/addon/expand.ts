@@ -92,7 +92,7 @@ export function* expandingAddon(declaration: AddonDeclaration, lookup: Lookup): 
       key: objectKey(key, one.object),
       object: one.object,
       addon: declaration.name,
-      ...defined({ keeper: one.keeper }),
+      ...defined({ keeper: one.keeper, ofChart: one.ofChart }),
     }
     parts.push({
       key: keyed.key,
@@ -166,12 +166,12 @@ function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<Scope> {
     yield
     const brought = namespacesOf(addon, scope, lookup)
     for (const { object } of brought) claim(claims, object, addon)
-    for (const { object, keeper } of [...objectsOf(addon, lookup).objects, ...brought])
+    for (const { object, keeper, ofChart } of [...objectsOf(addon, lookup).objects, ...brought])
       all.push({
         key: objectKey(addon.key, object),
         object,
         addon: addon.name,
-        ...defined({ keeper }),
+        ...defined({ keeper, ofChart }),
       })
   }
   const made = { ...scope, order: orderAmong(all) }
@@ -194,13 +194,15 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
       rule.name === object.metadata.name &&
       (rule.namespace === undefined || rule.namespace === object.metadata.namespace),
   )
-  const by = one.keeper === true ? undefined : keeperFor(object, name, keptBy)
+  const by = one.keeper === true ? undefined : keeperFor(one, name, keptBy)
+  const { hook, keep } = one.ofChart ?? {}
   return {
     cluster: spec.cluster,
     addon: name,
     object,
     plural,
-    deletion: deletionOf(spec, object, one.keeper === true),
+    deletion: keep === true && spec.prune !== 'all' ? 'Orphan' : deletionOf(spec, object, one.keeper === true),
+    ...(hook === undefined ? {} : { hook: { phase: hook.phase, ...defined({ run: hook.run }) } }),
     ...(object.kind === 'HelmChart' && spec.prune === 'all' ? { definitions: 'Delete' } : {}),
     ...defined({ secrets, ready: ready?.expression }),
     ...(spec.force ? { force: true } : {}),
@@ -211,10 +213,12 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
 
 /** Of two charts only the add-on's own is handed over: the other one is K3s' business. */
 function keeperFor(
-  object: KubeObject,
+  { object, ofChart }: AddonObject,
   addon: string,
   { chart, objects }: AddonObjects['keptBy'],
 ): KubeObject | undefined {
+  // Hooks are run by whoever syncs the chart; what croft ran stays its own.
+  if (ofChart !== undefined) return ofChart.hook === undefined && isHandedOver(object) ? chart : undefined
   if (object.kind === 'HelmChart' && object.metadata.name === addon) return chart
   return isHandedOver(object) ? objects : undefined
 }

@@ -3,6 +3,7 @@ import { isRecord } from '../../lib/is-record.ts'
 import { likelyKind } from '../../model/kube-kinds.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import type { SecretReference } from '../../model/secret.ts'
+import { existingCluster } from '../cluster/existing.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import { chartConfigObject, chartObject, valuesSecret } from './chart.ts'
@@ -11,6 +12,7 @@ import { agentSecret, keepersOf } from './handover.ts'
 import type { ClusterFacts } from './presets/preset.ts'
 import { PRESETS } from './presets/registry.ts'
 import { readObject } from './read-object.ts'
+import { type ChartObject, chartPlace, renderedObjects } from './rendered-chart.ts'
 import type { AddonDeclaration, AddonSpec, ChartFields } from './schema.ts'
 
 /** One object of an add-on, before it is tied to others. */
@@ -21,6 +23,8 @@ export interface AddonObject {
   readonly secrets?: Readonly<Record<string, SecretReference>>
   /** The one by which another is to keep the rest. */
   readonly keeper?: true
+  /** Of a chart that croft renders itself. */
+  readonly ofChart?: Omit<ChartObject, 'object'>
 }
 
 export interface AddonObjects {
@@ -63,14 +67,25 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
   const facts = clusterFacts(lookup, spec.cluster)
   problems.push(...presetProblems(declaration, facts))
   const chart = chartOf(declaration, facts)
-  if (chart !== undefined) {
+  const place = chart === undefined ? undefined : chartPlace(declaration, chart, namespace, lookup)
+  if (chart !== undefined && place !== undefined) {
+    const made = renderedObjects(declaration, chart, place, lookup)
+    problems.push(...made.problems)
+    found.push(...made.objects.map(({ object, ...ofChart }) => ({ object, ofChart })))
+  } else if (chart !== undefined) {
     const values = valuesSecret(name, chart)
     if (values !== undefined) found.push(values)
     const forAgent = agentSecret(declaration, chart)
     if (forAgent !== undefined) found.push(forAgent)
     found.push({ object: chartObject(name, namespace, chart) })
   }
-  if (spec.chartConfig !== undefined) found.push({ object: chartConfigObject(spec.chartConfig) })
+  if (spec.chartConfig !== undefined && existingCluster(lookup, spec.cluster) !== undefined)
+    problems.push({
+      code: 'no-chart-config',
+      path: ['spec', 'chartConfig'],
+      message: `chartConfig is for charts that K3s brings, and Cluster ${spec.cluster} is of type existing`,
+    })
+  else if (spec.chartConfig !== undefined) found.push({ object: chartConfigObject(spec.chartConfig) })
   if (spec.preset !== undefined) found.push(...presetObjects(declaration, facts).map((object) => ({ object })))
   const written: readonly { readonly raw: unknown; readonly path: FieldProblem['path'] }[] = [
     ...(spec.objects ?? []).map((raw, index) => ({ raw, path: ['spec', 'objects', index] })),
@@ -121,6 +136,12 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
     },
     problems,
   }
+}
+
+/** The place of the chart of an add-on, where croft renders it: what must be rendered before it is linked. */
+export function chartPlaceOf(declaration: AddonDeclaration, lookup: Pick<Lookup, 'declaration'>): string | undefined {
+  const chart = chartOf(declaration, clusterFacts(lookup, declaration.spec.cluster))
+  return chart === undefined ? undefined : chartPlace(declaration, chart, namespaceOf(declaration), lookup)
 }
 
 /** The namespace of an add-on: its own, its preset's, or the default one. */

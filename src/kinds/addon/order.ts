@@ -3,6 +3,7 @@ import type { ResourceKey } from '../../model/key.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId } from '../../model/kube-object.ts'
 import { groupOf } from './objects.ts'
+import { type ChartHook, type ChartObject, hooksInOrder } from './rendered-chart.ts'
 
 /** An object with the key under which it is kept. */
 export interface Keyed {
@@ -10,6 +11,7 @@ export interface Keyed {
   readonly object: KubeObject
   readonly addon: string
   readonly keeper?: true
+  readonly ofChart?: Omit<ChartObject, 'object'>
 }
 
 /** Whose coming to rest says that an add-on works. */
@@ -50,6 +52,8 @@ interface AddonOrder {
   readonly charts: readonly ResourceKey[]
   readonly deployments: readonly Keyed[]
   readonly carriers: readonly ResourceKey[]
+  /** Hooks of a chart that croft renders itself, each after the one before it. */
+  readonly hooks: Readonly<Record<ChartHook['phase'], readonly ResourceKey[]>>
 }
 
 export function orderAmong(all: readonly Keyed[]): Order {
@@ -74,7 +78,9 @@ export function orderAmong(all: readonly Keyed[]): Order {
 }
 
 function orderWithin(all: readonly Keyed[]): AddonOrder {
-  const keysOf = (kind: string) => all.flatMap(({ object, key }) => (object.kind === kind ? [key] : [])).sort()
+  // Objects of a rendered chart wait for its hooks: what those need cannot be one of them.
+  const keysOf = (kind: string) =>
+    all.flatMap(({ object, key, ofChart }) => (object.kind === kind && ofChart === undefined ? [key] : [])).sort()
   return {
     all,
     // A thousand objects that need a thousand others are a million needs. These are about order only: Kubernetes itself
@@ -83,6 +89,7 @@ function orderWithin(all: readonly Keyed[]): AddonOrder {
     charts: keysOf('HelmChart').slice(0, LIMITS.needsPerSort),
     deployments: all.filter(({ object }) => object.kind === 'Deployment').slice(0, LIMITS.needsPerSort),
     carriers: [...carriersOf(all)].sort().slice(0, LIMITS.needsPerSort),
+    hooks: { pre: hooksInOrder(all, 'pre'), post: hooksInOrder(all, 'post') },
   }
 }
 
@@ -113,12 +120,29 @@ export function needsOf(
     for (const key of own?.charts ?? []) needs.add(key)
     for (const key of doorkeepers(object, order)) needs.add(key)
   }
+  if (own !== undefined) for (const key of hookNeeds(one, own)) needs.add(key)
   if (one.keeper === true) for (const other of own?.all ?? []) if (other.keeper !== true) needs.add(other.key)
   if (object.kind !== 'Namespace')
     for (const name of addonNeeds) for (const key of order.byAddon.get(name)?.carriers ?? []) needs.add(key)
   needs.add(cluster)
   needs.delete(one.key)
   return [...needs].sort()
+}
+
+/**
+ * Hooks of a chart run one after the other: those before it, then the chart, then those after it. Definitions and the
+ * namespace are there before all of them.
+ */
+function hookNeeds({ object, key, ofChart }: Keyed, { hooks, all }: AddonOrder): readonly ResourceKey[] {
+  if (ofChart === undefined || object.kind === 'CustomResourceDefinition' || object.kind === 'Namespace') return []
+  const { phase } = ofChart.hook ?? {}
+  const before = phase === undefined ? -1 : hooks[phase].indexOf(key) - 1
+  const previous = phase === undefined ? undefined : hooks[phase][before]
+  if (previous !== undefined) return [previous]
+  if (phase === 'pre') return all.filter((one) => one.object.kind === 'CustomResourceDefinition').map((one) => one.key)
+  const [last] = hooks.pre.slice(-1)
+  if (phase === undefined) return last === undefined ? [] : [last]
+  return all.filter((one) => one.ofChart !== undefined && one.ofChart.hook === undefined).map((one) => one.key)
 }
 
 /** What must be well for an add-on to be: its workloads and charts; where it has none, everything. */

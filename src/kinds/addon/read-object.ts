@@ -11,6 +11,7 @@ const KIND = /^[A-Z][A-Za-z0-9]*$/
 export function readObject(
   raw: unknown,
   path: FieldProblem['path'],
+  { ofChart = false }: { readonly ofChart?: boolean } = {},
 ): { readonly object: KubeObject } | { readonly problems: readonly FieldProblem[] } {
   const wrong = (field: readonly string[], message: string, hint?: string) => ({
     problems: [{ code: 'bad-object', path: [...path, ...field], message, ...(hint === undefined ? {} : { hint }) }],
@@ -27,7 +28,8 @@ export function readObject(
     return wrong(['metadata', 'name'], `${called}: metadata.name is missing or is no name`)
   if (namespace !== undefined && (typeof namespace !== 'string' || namespace.length > 63 || !NAMESPACE.test(namespace)))
     return wrong(['metadata', 'namespace'], `${called}: metadata.namespace is no name`)
-  if (kind === 'Secret' && (raw.data !== undefined || raw.stringData !== undefined)) {
+  // What a chart makes of values in Git is no secret: it is in Git, or in the chart.
+  if (kind === 'Secret' && !ofChart && (raw.data !== undefined || raw.stringData !== undefined)) {
     return wrong(
       ['data'],
       `${called}: values of secrets do not belong into Git`,

@@ -85,6 +85,8 @@ export const addonSchema = z.strictObject({
   valuesFrom: secretReference.optional(),
   failurePolicy: failurePolicy.optional(),
   chart: chart.optional(),
+  /** Hooks of the chart, by name, that need not run: on a cluster without K3s' Helm controller. */
+  skipHooks: z.array(objectName).max(50).default([]),
   /** Values for a chart that K3s itself brings: traefik, coredns. */
   chartConfig: z.strictObject({ name: objectName, values: tree }).optional(),
   objects: z.array(tree).max(500).optional(),

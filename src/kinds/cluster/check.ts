@@ -4,11 +4,16 @@ import { parseVersion } from '../../k3s/version.ts'
 import { checkAnnotations } from '../fields/annotations.ts'
 import { show } from '../fields/explain.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
+import { checkExisting, checkOwn } from './check-existing.ts'
 import { checkNodes } from './check-nodes.ts'
 import type { ClusterFields } from './schema.ts'
 
 /** What a schema cannot say about a cluster, as far as it follows from its own manifest. */
 export function checkCluster(spec: ClusterFields, manifest: RawManifest): readonly FieldProblem[] {
+  if (spec.type === 'existing')
+    return [...checkAnnotations(manifest), ...checkExisting(spec, manifest), ...checkFamily(spec)]
+  const lacking = [...checkOwn(spec, manifest)]
+  if (lacking.length > 0) return [...checkAnnotations(manifest), ...lacking]
   return [
     ...checkAnnotations(manifest),
     ...checkVersion(spec.version),

@@ -49,7 +49,7 @@ export function membersOf(cluster: Cluster, lookup: Lookup): Members {
 }
 
 export function clustersIn(lookup: Lookup): readonly Cluster[] {
-  return lookup.all('Cluster') as readonly Cluster[]
+  return (lookup.all('Cluster') as readonly Cluster[]).filter(({ spec }) => spec.type !== 'existing')
 }
 
 /** What the machine of a node is known by: two nodes cannot have the same. */

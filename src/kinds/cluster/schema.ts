@@ -7,6 +7,7 @@ import { secretReference } from '../fields/ssh.ts'
 import { dnsName, line, logicalName, objectName, sshKey, userName, webUrl } from '../fields/text.ts'
 import { exactlyOne } from '../fields/validations.ts'
 import { userData } from '../machines/fields.ts'
+import { existingFields } from './existing-schema.ts'
 import { agentFields, flags, freeLine, labels, serverFields, taint } from './node-schema.ts'
 import { backup, remediation, upgrade, wholePath } from './policy-schema.ts'
 
@@ -84,11 +85,14 @@ const gate = z.union([z.literal('off'), z.literal(false), duration], { error: 'a
 
 export const clusterSchema = z.strictObject({
   description: line.optional(),
+  ...existingFields,
   /** The exact release of K3s. What else may stand here is said by the check, with a hint. */
   version: z
     .string()
     .max(60)
-    .regex(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, { error: 'the exact release, like v1.34.3+k3s1' }),
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, { error: 'the exact release, like v1.34.3+k3s1' })
+    // The check asks for it where croft runs the cluster.
+    .default(''),
   endpoint: z
     .strictObject({
       /** An address that moves to a server that lives. */
@@ -125,7 +129,7 @@ export const clusterSchema = z.strictObject({
   connection: objectName.optional(),
   /** MachineClass of every node that names none. */
   class: objectName.optional(),
-  servers: z.array(serverFields).min(1).max(99),
+  servers: z.array(serverFields).min(1).max(99).default([]),
   agents: blocks(agentFields, 500),
   /** Which families pods, services and nodes have. */
   family: z.enum(['ipv4', 'ipv6', 'dual']).optional(),

@@ -100,8 +100,19 @@ const BACKUP: Descriptions = {
   'backup.drill.address': 'IPv4 address of the disposable machine: dhcp, pool or an address; without it dhcp.',
 }
 
+const EXISTING: Descriptions = {
+  type: 'k3s for a cluster that croft runs; existing for one that somebody else runs, as a place for add-ons.',
+  ...secretAt('kubeconfig', 'Of an existing cluster: a secret whose value is a kubeconfig.'),
+  context: 'Context of the kubeconfig; without it its current context.',
+  inCluster: 'Of the cluster that croft runs in: croft uses the service account of its pod.',
+  charts: 'What charts may assume of an existing cluster when croft renders them.',
+  'charts.kubeVersion': 'Version of Kubernetes for charts, like 1.34.3; without it the default of Helm.',
+  'charts.apiVersions': 'Further API versions that the cluster serves, like monitoring.coreos.com/v1.',
+}
+
 export const cluster: Descriptions = {
   description: 'One line for people.',
+  ...EXISTING,
   version: 'Exact K3s release, like v1.34.3+k3s1; channels are not accepted.',
   endpoint: 'Address of the Kubernetes API: one of vip, dns and server; without it the only server.',
   'endpoint.vip': 'Virtual IP address that moves to a healthy server.',

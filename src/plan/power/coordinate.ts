@@ -123,7 +123,9 @@ function isAllOn(view: View, finding: Finding): boolean {
 
 function phaseOf(view: View, finding: Finding, holds: readonly PowerHold[]): PowerPhase {
   if (view.wanted.state === 'off') {
-    if (isAllOff(view) && finding.steps.length === 0) return 'Off'
+    // Of a cluster whose nodes are not ours only its workloads go: it is off when they are.
+    const workloadsOnly = view.observed.cluster?.nodes.length === 0 && finding.unfinished
+    if (isAllOff(view) && finding.steps.length === 0 && !workloadsOnly) return 'Off'
     return holds.length > 0 ? 'Held' : 'GoingOff'
   }
   if (holds.length > 0) return 'Held'

@@ -25,8 +25,9 @@ function clusterSpeaks(view: View): Finding {
   if (!view.targets.cluster || cluster === undefined || cluster.api === 'yes') return NOTHING
   const servers = cluster.nodes.filter(({ role }) => role === 'server')
   const away = servers.filter((node) => isDown(node) || node.k3s === 'stopped' || node.k3s === 'absent')
-  // With its majority gone nobody can put anything down any more: the rest follows.
-  if (servers.length - away.length < Math.floor(servers.length / 2) + 1) return NOTHING
+  // With its majority gone nobody can put anything down any more: the rest follows. Of servers that are not ours, nobody
+  // here can say that they are gone.
+  if (servers.length > 0 && servers.length - away.length < Math.floor(servers.length / 2) + 1) return NOTHING
   return awaiting(view, { tier: 'gitops', what: 'the API', awaits: 'an answer of the API', deadline: 'scale' })
 }
 

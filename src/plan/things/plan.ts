@@ -246,12 +246,18 @@ function isReady(
         : undefined
     const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
     if (resource === undefined || rules === undefined) return true
-    if (sighting.type === 'object' && !rules.readiness(resource, sighting).ready) return false
+    // Helm runs what comes after a chart when its objects are there, whether or not they work yet.
+    const presence = isPostHook(by) && !isPostHook(resource)
+    if (sighting.type === 'object' && !presence && !rules.readiness(resource, sighting).ready) return false
     return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0
   }
   // A setting about a guest needs it to be there, whether or not it has come up.
   if (by.desired.type === 'setting') return sighting.lock === undefined && !ledger.intentions.has(need)
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
+}
+
+function isPostHook({ desired }: Resource): boolean {
+  return desired.type === 'object' && desired.object.hook?.phase === 'post'
 }
 
 /** A sort of thing that its driver does not know: nobody can say whether it is as declared, so nobody says so. */

@@ -1,0 +1,167 @@
+import { createKubernetesClient, type KubernetesClient } from '../../kubernetes/client.ts'
+import type { Credential } from '../../kubernetes/exec-credential.ts'
+import {
+  type CredentialProgram,
+  filesNamedIn,
+  type KubeconfigLogin,
+  readLogin,
+} from '../../kubernetes/kubeconfig-login.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Wire, WireRequest } from '../../lib/wire.ts'
+import type { ExistingCluster } from '../../model/connection.ts'
+import type { Secret, SecretReference } from '../../model/secret.ts'
+import type { KubernetesWay } from '../port.ts'
+
+/** What the way to a cluster that somebody else runs is made of. */
+export interface ExistingTools {
+  readonly clock: Clock
+  resolveSecret(reference: SecretReference): Promise<Secret>
+  /** Over TLS; without an authority the system's trust store decides. */
+  openWire(to: {
+    readonly endpoint: string
+    readonly caPem?: string
+    readonly client?: { readonly certificatePem: string; readonly key: Secret }
+    readonly proxy?: string
+  }): Wire
+  /** As the pod that we are in. */
+  openInside(): Promise<Wire | { readonly problem: string }>
+  /** A file of this computer that a kubeconfig of this computer names. */
+  readFile(name: string, besides: SecretReference): Promise<string | undefined>
+  /** Runs a program that the administrator allows. */
+  runProgram(program: CredentialProgram, signal: AbortSignal): Promise<Credential | { readonly problem: string }>
+}
+
+/** The way to the API of a cluster that croft does not run. */
+export function existingWay(cluster: ExistingCluster, tools: ExistingTools): KubernetesWay {
+  let opened: { readonly client: KubernetesClient; answers: boolean } | undefined
+
+  async function open(signal: AbortSignal): Promise<Wire | { readonly problem: string }> {
+    const { kubeconfig, context, proxy } = cluster
+    if (kubeconfig === undefined) return tools.openInside()
+    let text: string
+    try {
+      text = (await tools.resolveSecret(kubeconfig)).reveal()
+    } catch (error) {
+      return { problem: error instanceof Error ? error.message : String(error) }
+    }
+    const local = 'file' in kubeconfig || 'env' in kubeconfig
+    const files = new Map<string, string>()
+    for (const name of local ? filesNamedIn(text, context) : []) {
+      const read = await tools.readFile(name, kubeconfig)
+      if (read !== undefined) files.set(name, read)
+    }
+    const found = readLogin(text, context, { local, file: (name) => files.get(name) })
+    if ('problem' in found)
+      return { problem: `the kubeconfig of Cluster ${cluster.name} cannot be used: ${found.problem}` }
+    return loggedIn(found, tools, { ...(proxy === undefined ? {} : { proxy }) }, signal)
+  }
+
+  return {
+    async find(signal) {
+      if (opened === undefined) {
+        const wire = await open(signal)
+        if ('problem' in wire) return { is: 'away', message: wire.problem }
+        opened = { client: createKubernetesClient(wire), answers: false }
+      }
+      const { client, answers } = opened
+      if (!answers) {
+        const asked = await client.get('/api/v1', signal)
+        // Whoever may not read the list of kinds may still read and write what he is allowed to.
+        const reached = asked.is === 'answer' || (asked.is === 'error' && asked.status !== 401 && asked.status < 500)
+        if (!reached) {
+          await forget()
+          return {
+            is: 'away',
+            message: asked.is === 'error' ? unauthorized(asked.status, asked.refusal.message) : asked.message,
+          }
+        }
+        opened.answers = true
+      }
+      return { is: 'open', client }
+    },
+    // A new kubeconfig, a new token, a new address: everything is looked up again.
+    lost: () => void forget(),
+    close: forget,
+  }
+
+  async function forget(): Promise<void> {
+    const before = opened
+    opened = undefined
+    await before?.client.close()
+  }
+
+  function unauthorized(status: number, message: string): string {
+    return status === 401
+      ? `the API of Cluster ${cluster.name} does not accept its kubeconfig (401): renew it`
+      : message
+  }
+}
+
+type Problem = { readonly problem: string }
+
+async function loggedIn(
+  { endpoint, caPem, login }: KubeconfigLogin,
+  tools: ExistingTools,
+  more: { readonly proxy?: string },
+  signal: AbortSignal,
+): Promise<Wire | Problem> {
+  const to = { endpoint, ...(caPem === undefined ? {} : { caPem }), ...more }
+  switch (login.by) {
+    case 'certificate':
+      return tools.openWire({ ...to, client: login })
+    case 'token':
+      return withBearer(tools.openWire(to), async () => login.token)
+    case 'program': {
+      const first = await tools.runProgram(login.program, signal)
+      if ('problem' in first) return first
+      if (first.client !== undefined) return tools.openWire({ ...to, client: first.client })
+      return withBearer(
+        tools.openWire(to),
+        renewing(first, () => tools.runProgram(login.program, new AbortController().signal), tools.clock),
+      )
+    }
+  }
+}
+
+/** The token that holds now: asked for anew before it ends, and when nobody accepts it any more. */
+function renewing(
+  first: Credential,
+  again: () => Promise<Credential | Problem>,
+  clock: Clock,
+): (refused: boolean) => Promise<Secret | undefined> {
+  let held = first
+  return async (refused) => {
+    const over = held.untilMs !== undefined && held.untilMs - clock.now() < LIMITS.credentialRenewMs
+    if (refused || over) {
+      const next = await again()
+      if (!('problem' in next)) held = next
+    }
+    return held.token
+  }
+}
+
+function withBearer(wire: Wire, token: (refused: boolean) => Promise<Secret | undefined>): Wire {
+  const authorized = async (request: WireRequest, refused: boolean): Promise<WireRequest> => {
+    const held = await token(refused)
+    if (held === undefined) return request
+    return { ...request, headers: { ...request.headers, authorization: `Bearer ${held.reveal()}` } }
+  }
+  const { stream } = wire
+  return {
+    async send(request, signal) {
+      const sent = await authorized(request, false)
+      const answer = await wire.send(sent, signal)
+      if (answer.status !== 401) return answer
+      const renewed = await authorized(request, true)
+      return renewed.headers.authorization === sent.headers.authorization ? answer : wire.send(renewed, signal)
+    },
+    ...(stream === undefined
+      ? {}
+      : {
+          stream: async (request, onText, signal) =>
+            stream.call(wire, await authorized(request, false), onText, signal),
+        }),
+    close: () => wire.close(),
+  }
+}

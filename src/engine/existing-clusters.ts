@@ -1,0 +1,58 @@
+import type { DriverDeps, KubernetesWay } from '../drivers/port.ts'
+import type { KubernetesClient } from '../kubernetes/client.ts'
+import { at, objectName, recordsOf } from '../kubernetes/objects.ts'
+import type { Connection } from '../model/connection.ts'
+import type { ProbeAnswer } from '../model/health-check.ts'
+
+/** Clusters that croft does not run, as far as checks and power speak to them. Each is opened once. */
+export interface ExistingClusters {
+  client(connection: Connection, signal: AbortSignal): Promise<KubernetesClient | { readonly problem: string }>
+  close(): Promise<void>
+}
+
+export function createExistingClusters(deps: Pick<DriverDeps, 'kubernetes'>): ExistingClusters {
+  const ways = new Map<string, { readonly declared: string; readonly way: KubernetesWay }>()
+  return {
+    async client(connection, signal) {
+      const declared = JSON.stringify(connection.existing)
+      const before = ways.get(connection.name)
+      if (before !== undefined && before.declared !== declared) await before.way.close()
+      const way = before?.declared === declared ? before.way : deps.kubernetes?.(connection)
+      if (way === undefined) return { problem: 'nothing here can speak to clusters' }
+      ways.set(connection.name, { declared, way })
+      const found = await way.find(signal)
+      if (found.is === 'open') return found.client
+      return { problem: found.is === 'away' ? found.message : 'it is not there' }
+    },
+    async close() {
+      await Promise.all([...ways.values()].map(({ way }) => way.close()))
+      ways.clear()
+    },
+  }
+}
+
+/** Does its API answer, and are all nodes ready? Whoever may not list nodes knows only the first. */
+export async function askExisting(
+  connection: Connection,
+  clusters: ExistingClusters,
+  signal: AbortSignal,
+): Promise<ProbeAnswer> {
+  const client = await clusters.client(connection, signal)
+  if ('problem' in client) return { passed: 'no', output: `its API does not answer: ${client.problem}` }
+  const asked = await client.list('/api/v1/nodes', {}, signal)
+  if (asked.is === 'silence') return { passed: 'no', output: `its API does not answer: ${asked.message}` }
+  if (asked.is === 'error')
+    return asked.status === 403
+      ? { passed: 'yes', output: 'its API answers; its nodes may not be listed' }
+      : { passed: 'no', output: asked.refusal.message }
+  const unready = asked.value
+    .filter((node) => !recordsOf(at(node, 'status', 'conditions')).some(isReady))
+    .flatMap((node) => objectName(node) ?? [])
+  return unready.length === 0
+    ? { passed: 'yes', output: 'all nodes are ready' }
+    : { passed: 'no', output: `not ready: ${unready.join(', ')}` }
+}
+
+function isReady({ type, status }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'Ready' && status === 'True'
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.ts'
+import { isRecord } from '../../lib/is-record.ts'
+import { HOOK_RUN, type KubeObject } from '../../model/kube-object.ts'
+import { existingCluster } from '../cluster/existing.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import { readObject } from './read-object.ts'
+import type { AddonDeclaration, ChartFields } from './schema.ts'
+
+/* A chart on a cluster without K3s' Helm controller: croft has Helm render it and keeps what comes out, object by object. */
+
+const PREFIX = 'chart+'
+
+/** Everything that decides what comes out of a chart. */
+export interface ChartToRender {
+  readonly repo?: string
+  readonly chart: string
+  readonly version: string
+  readonly release: string
+  readonly namespace: string
+  readonly values: string
+  readonly kubeVersion?: string
+  readonly apiVersions?: readonly string[]
+}
+
+/** The place at which the objects of a chart are found; undefined where K3s installs it. */
+export function chartPlace(
+  { name, spec }: AddonDeclaration,
+  chart: ChartFields,
+  namespace: string,
+  lookup: Pick<Lookup, 'declaration'>,
+): string | undefined {
+  const cluster = existingCluster(lookup, spec.cluster)
+  if (cluster === undefined) return undefined
+  const { kubeVersion, apiVersions = [] } = cluster.spec.charts ?? {}
+  const wanted: ChartToRender = {
+    ...defined({ repo: chart.name.startsWith('oci://') ? undefined : chart.repo }),
+    chart: chart.name,
+    version: chart.version,
+    release: name,
+    namespace,
+    values: chart.values === undefined ? '' : JSON.stringify(chart.values),
+    ...defined({ kubeVersion: kubeVersion?.replace(/^v/, '') }),
+    ...(apiVersions.length === 0 ? {} : { apiVersions }),
+  }
+  return `${PREFIX}${JSON.stringify(wanted)}`
+}
+
+/** What is to be rendered, of such a place. */
+export function chartAt(place: string): ChartToRender | undefined {
+  return place.startsWith(PREFIX) ? (JSON.parse(place.slice(PREFIX.length)) as ChartToRender) : undefined
+}
+
+/** When an object of a chart is made: before everything else of it, or after. */
+export interface ChartHook {
+  readonly phase: 'pre' | 'post'
+  readonly weight: number
+  /** Of what runs to an end: with which rendering it belongs. Another one runs it again. */
+  readonly run?: string
+}
+
+export interface ChartObject {
+  readonly object: KubeObject
+  readonly hook?: ChartHook
+  /** helm.sh/resource-policy: keep. */
+  readonly keep?: true
+}
+
+/** What Helm makes of a chart for a cluster that has no controller for it, and what cannot be had there. */
+export function renderedObjects(
+  declaration: AddonDeclaration,
+  chart: ChartFields,
+  place: string,
+  lookup: Lookup,
+): ChartObjects {
+  const { spec } = declaration
+  const path = ['spec', spec.chart === undefined ? 'preset' : 'chart']
+  const refused = (code: string, at: FieldProblem['path'], message: string, hint: string) => ({
+    objects: [],
+    problems: [{ code, path: at, message, hint }],
+  })
+  if (chart.valuesFrom !== undefined)
+    return refused(
+      'secret-values',
+      spec.chart === undefined ? ['spec', 'valuesFrom'] : [...path, 'valuesFrom'],
+      'values from a secret would be rendered into plain objects, and this cluster has no Helm controller to read them',
+      'put the secret under spec.secrets, and let values of the chart name that Secret',
+    )
+  if (spec.handover?.to === 'flux')
+    return refused(
+      'no-handover',
+      ['spec', 'handover', 'to'],
+      'the Helm of Flux does not take over objects that it did not install',
+      'hand it over to argocd, or declare the HelmRelease under objects in place of the chart',
+    )
+  const at = lookup.objectsAt?.(place, declaration)
+  if (at !== undefined && 'objects' in at) return chartObjects(at.objects, spec, path)
+  const message = at?.problem ?? 'the chart was not rendered: its Cluster must be declared in the same source'
+  return {
+    objects: [],
+    problems: [{ code: 'no-objects', path, message, ...(at?.hint === undefined ? {} : { hint: at.hint }) }],
+  }
+}
+
+export interface ChartObjects {
+  readonly objects: readonly ChartObject[]
+  readonly problems: readonly FieldProblem[]
+}
+
+const HOOK = 'helm.sh/hook'
+/** Runs to an end, and so is run again with each new rendering. */
+const RUNNING: ReadonlySet<string> = new Set(['Job', 'Pod'])
+
+/**
+ * The objects of a rendered chart, hooks in their order. Helm knows by its records whether it installs or upgrades; croft
+ * has only the cluster, so hooks of an installation are followed and those of an upgrade or removal alone are refused by
+ * name until a person says that they need not run. Pure.
+ */
+export function chartObjects(
+  rendered: readonly unknown[],
+  { skipHooks }: { readonly skipHooks: readonly string[] },
+  path: FieldProblem['path'],
+): ChartObjects {
+  const problems: FieldProblem[] = []
+  const objects: ChartObject[] = []
+  const run = createHash('sha256').update(JSON.stringify(rendered)).digest('hex').slice(0, 12)
+  for (const raw of rendered) {
+    const read = readObject(raw, path, { ofChart: true })
+    if ('problems' in read) {
+      problems.push(...read.problems)
+      continue
+    }
+    const object = withData(read.object)
+    const { annotations = {}, name } = object.metadata
+    const events = (annotations[HOOK] ?? '')
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
+    if (events.length === 0 || events.includes('crd-install')) {
+      objects.push({ object, ...(annotations['helm.sh/resource-policy'] === 'keep' ? { keep: true as const } : {}) })
+      continue
+    }
+    if (skipHooks.includes(name)) continue
+    const phase = events.includes('pre-install') ? 'pre' : events.includes('post-install') ? 'post' : undefined
+    if (phase === undefined) {
+      const meant = events.filter((one) => !one.startsWith('test') && !one.endsWith('-rollback'))
+      if (meant.length === 0) continue
+      problems.push({
+        code: 'hook',
+        path,
+        message: `the chart has a hook for ${meant.join(', ')} (${object.kind} ${name}), which croft does not run on this cluster`,
+        hint: `add ${name} to skipHooks if it need not run, or install the chart with Helm and leave it out here`,
+      })
+      continue
+    }
+    const again = events.includes(`${phase}-upgrade`)
+    const weight = Number.parseInt(annotations['helm.sh/hook-weight'] ?? '0', 10)
+    const hook = { phase, weight: Number.isNaN(weight) ? 0 : weight } as const
+    if (!RUNNING.has(object.kind)) objects.push({ object, hook })
+    else
+      objects.push({ object: marked(object, again ? run : 'install'), hook: { ...hook, run: again ? run : 'install' } })
+  }
+  return { objects, problems }
+}
+
+/** What the server keeps of `stringData`: written as text it would be nobody's field. */
+function withData(object: KubeObject): KubeObject {
+  const { stringData, ...rest } = object
+  if (object.kind !== 'Secret' || !isRecord(stringData)) return object
+  const texts = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
+  return {
+    ...rest,
+    data: { ...(isRecord(object.data) ? object.data : {}), ...Object.fromEntries(texts) },
+  } as KubeObject
+}
+
+/** A finished hook stays as the proof that it ran: whoever takes it away by himself would make it run again. */
+function marked(object: KubeObject, run: string): KubeObject {
+  const { metadata } = object
+  const spec = isRecord(object.spec) ? object.spec : {}
+  const { ttlSecondsAfterFinished: _, ...kept } = spec
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [HOOK_RUN]: run } }, spec: kept }
+}
+
+/** The keys of the hooks of a phase as Helm runs them: by weight, then by name. */
+export function hooksInOrder<Key>(
+  all: readonly { readonly key: Key; readonly object: KubeObject; readonly ofChart?: Omit<ChartObject, 'object'> }[],
+  phase: ChartHook['phase'],
+): readonly Key[] {
+  const name = ({ kind, metadata }: KubeObject) => `${RUNNING.has(kind) ? 1 : 0} ${metadata.name} ${kind}`
+  return all
+    .filter(({ ofChart }) => ofChart?.hook?.phase === phase)
+    .toSorted(
+      (a, b) =>
+        (a.ofChart?.hook?.weight ?? 0) - (b.ofChart?.hook?.weight ?? 0) || (name(a.object) < name(b.object) ? -1 : 1),
+    )
+    .map(({ key }) => key)
+}

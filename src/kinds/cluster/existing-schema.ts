@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { secretReference } from '../fields/ssh.ts'
+
+/** What only a cluster has that croft does not run: the way to its API, and what charts may assume of it. */
+export const existingFields = {
+  type: z.enum(['k3s', 'existing']).default('k3s'),
+  /** A secret whose value is a kubeconfig. */
+  kubeconfig: secretReference.optional(),
+  /** Without it the current context of the kubeconfig. */
+  context: z
+    .string()
+    .max(253)
+    .regex(/^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9@:._/+-]*$/, { error: 'the name of a context, like admin@prod' })
+    .optional(),
+  /** The cluster that croft itself runs in, with the service account of its pod. */
+  inCluster: z.literal(true).optional(),
+  charts: z
+    .strictObject({
+      kubeVersion: z
+        .string()
+        .max(40)
+        .regex(/^v?1\.[0-9]+\.[0-9]+$/, { error: 'a version of Kubernetes like 1.34.3' })
+        .optional(),
+      apiVersions: z
+        .array(
+          z
+            .string()
+            .max(200)
+            .regex(/^[a-z0-9.-]+(?:\/[A-Za-z0-9]+){1,2}$/, { error: 'like monitoring.coreos.com/v1' }),
+        )
+        .max(100)
+        .default([]),
+    })
+    .optional(),
+}
