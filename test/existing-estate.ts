@@ -8,15 +8,12 @@ import { readFiles } from '../src/source/read-files.ts'
 /* A repository whose add-ons go to a cluster that croft does not run. */
 
 /** What stands in Git. `rendered`: what Helm makes of its only chart. */
-export async function existingEstate(
-  manifests: string,
-  rendered: readonly unknown[] | undefined = undefined,
-): Promise<Estate> {
+export async function existingEstate(manifests: string, rendered: readonly unknown[] = shopChart()): Promise<Estate> {
   const bytes = Buffer.from(manifests)
   const read = readFiles({ files: [{ path: 'estate.yaml', bytes }], links: [] })
   const revision = await withFetched(read, {
     fetched: new Map(),
-    chart: async () => ({ objects: rendered ?? shopChart() }),
+    chart: async () => ({ objects: rendered }),
   })
   const estate = link(revision, { findKind, problemAt: revision.problemAt })
   const errors = estate.problems.filter(({ severity }) => severity === 'error')

@@ -4,6 +4,13 @@ import { MERGE_KEYS } from './patch.ts'
 
 const JOINT = '\u0000'
 const SETS = new Set(['finalizers'])
+/** Maps of built-in kinds that the server keeps as one: a selector is owned whole, or not at all. */
+const WHOLE = new Set(
+  (
+    'selector podSelector namespaceSelector labelSelector nodeSelector secretKeyRef configMapKeyRef fieldRef ' +
+    'resourceFieldRef'
+  ).split(' '),
+)
 /** What every object has and nobody owns. */
 const NOBODYS = new Set(['apiVersion', 'kind'])
 const NOBODYS_META = new Set(
@@ -23,8 +30,10 @@ export function keyOfEntry(field: string, entry: unknown): string | undefined {
 /** Every field of an object that somebody can own, with its value. */
 export function leaves(object: Tree, wanted: (top: string) => boolean = () => true): Map<string, unknown> {
   const found = new Map<string, unknown>()
+  const builtIn = !/\.(?!k8s\.io\/)[a-z0-9.-]*\//.test(String(object.apiVersion ?? ''))
   const walk = (value: unknown, path: readonly string[], field: string) => {
-    if (isRecord(value) && Object.keys(value).length > 0) {
+    const whole = builtIn && WHOLE.has(field) && path.length > 1
+    if (isRecord(value) && Object.keys(value).length > 0 && !whole) {
       for (const [key, one] of Object.entries(value)) {
         if (path.length === 0 && (NOBODYS.has(key) || !wanted(key))) continue
         if (path.length === 1 && path[0] === 'f:metadata' && NOBODYS_META.has(key)) continue

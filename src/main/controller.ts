@@ -73,7 +73,8 @@ export async function openController(
   // What it takes to read what others wrote is measured by the real clock.
   const reader = () => createWorkerReader({ clock: systemClock })
   const { clock } = runtime
-  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader, clock }
+  const chart = chartsToKeep(process.env)
+  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader, clock, chart }
   const controller: RunningController = await createController({
     clock: runtime.clock,
     store: store,

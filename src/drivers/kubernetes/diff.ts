@@ -40,6 +40,7 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
     changes.push(...(entries.length > 0 ? entries : [{ path: shownPath(path), from, to, effect }]))
   }
 
+  // A map that the server keeps as one (a selector) has nothing below it in anybody's fields: it is one leaf.
   const walk = (to: unknown, from: unknown, tree: FieldTree, path: string, kept = false): void => {
     if (to === null || to === undefined) return
     if (isRecord(to)) {
@@ -47,7 +48,7 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
       if (names.length === 0) {
         empty.add(path)
         if (from === undefined || isRecord(from)) return
-      } else if (names.every((name) => isShort(path, name))) {
+      } else if (!(kept && Object.keys(tree).length === 0) && names.every((name) => isShort(path, name))) {
         for (const name of names) {
           if (path === '' && (name === 'apiVersion' || name === 'kind' || name === 'status')) continue
           if (path === 'f:metadata' && (name === 'name' || name === 'namespace')) continue

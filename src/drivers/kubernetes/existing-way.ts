@@ -54,7 +54,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
     const found = readLogin(text, context, { local, file: (name) => files.get(name) })
     if ('problem' in found)
       return { problem: `the kubeconfig of Cluster ${cluster.name} cannot be used: ${found.problem}` }
-    return loggedIn(found, tools, { ...(proxy === undefined ? {} : { proxy }) }, signal)
+    return loggedIn(found, tools, proxy === undefined ? {} : { proxy }, signal)
   }
 
   return {

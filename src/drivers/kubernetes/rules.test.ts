@@ -88,6 +88,49 @@ test('a list that is kept as one is compared as one, and shown by its entries', 
   assert.deepEqual(paths([a], [secret('a', 'z')]), ['spec.version', 'spec.valuesSecrets[name=a].keys[0]'])
 })
 
+test('a selector is kept as one: another image is no reason to replace a Deployment', () => {
+  const deployment = (image: string, app = 'shop'): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd' },
+    spec: { selector: { matchLabels: { app } }, template: { spec: { containers: [{ name: 'main', image }] } } },
+  })
+  const fields = {
+    'f:spec': {
+      'f:selector': {},
+      'f:template': { 'f:spec': { 'f:containers': { 'k:{"name":"main"}': { '.': {}, 'f:name': {}, 'f:image': {} } } } },
+    },
+  }
+  const live = {
+    ...deployment('shop:1'),
+    metadata: { name: 'd', managedFields: [{ ...manager('croft', fields), operation: 'Apply' }] },
+  }
+  const changes = (declared: KubeObject) =>
+    fieldChanges(declared, live, false).map(({ path, effect }) => `${effect} ${path}`)
+  assert.deepEqual(changes(deployment('shop:1')), [])
+  assert.deepEqual(changes(deployment('shop:2')), ['live spec.template.spec.containers[name=main].image'])
+  assert.deepEqual(changes(deployment('shop:1', 'other')), ['replace spec.selector'])
+})
+
+test('values of a Secret that a chart wrote are compared by who keeps them, and never shown', () => {
+  const secret = (data: Record<string, string>): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's' },
+    data,
+  })
+  const live = { metadata: { name: 's', managedFields: [manager('croft', { 'f:data': { 'f:a': {} } })] } }
+  assert.deepEqual(fieldChanges(secret({ a: 'MQ==' }), live, true), [])
+  for (const changes of [
+    fieldChanges(secret({ a: 'Mg==' }), live, false),
+    fieldChanges(secret({}), live, false),
+    fieldChanges(secret({ a: 'MQ==' }), { metadata: { name: 's', managedFields: [] } }, true),
+  ]) {
+    assert.equal(changes.length, 1)
+    assert.deepEqual([changes[0]?.from, changes[0]?.to, changes[0]?.secret], ['***', '***', true])
+  }
+})
+
 test('what no server lets anybody change is a replacement, and nothing else is', () => {
   const set = (kind: string, spec: object): KubeObject => ({
     apiVersion: 'apps/v1',

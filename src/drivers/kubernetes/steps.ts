@@ -136,13 +136,19 @@ function about(cluster: string): Pick<Step, 'lane' | 'host' | 'queues'> {
 /** Values travel as references and are put in when the call is made. */
 function withSecrets({ secrets = {} }: WantedObject, step: Step): Step {
   const names = Object.keys(secrets)
-  if (names.length === 0) return step
+  // A Secret that a chart wrote carries its values itself: then nobody is shown the call.
+  if (names.length === 0) return hasValues(step) ? { ...step, secretParams: ['body'] } : step
   const references = Object.fromEntries(names.map((name) => [`data.${name}`, JSON.stringify(secrets[name])]))
   return {
     ...step,
     call: { ...step.call, params: { ...step.call.params, ...references } },
     secretParams: Object.keys(references),
   }
+}
+
+function hasValues({ call }: Step): boolean {
+  const body = recordOf(JSON.parse(call.params.body ?? '{}'))
+  return body.kind === 'Secret' && body.data !== undefined
 }
 
 /** A chart keeps its text, which nobody else holds; its controller is told to let it be. */

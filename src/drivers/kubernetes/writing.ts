@@ -55,7 +55,8 @@ export async function previewOf(
   if (step.call.method !== 'PATCH') return undefined
   const object = bodyOf(step)
   const live = sighting === undefined ? undefined : lookOf(sighting).object
-  if (client === undefined) return live === undefined ? { changes: previewChanges(undefined, object) } : undefined
+  const shown = withoutValues(object)
+  if (client === undefined) return live === undefined ? { changes: previewChanges(undefined, shown) } : undefined
   const path = await pathFor(client, api, step.call.path, sortOf(object), signal)
   const asked = await client.applyAs(`${path}&dryRun=All`, object, step.summary, signal)
   if (asked.is === 'answer')
@@ -64,7 +65,7 @@ export async function previewOf(
   const { meaning, message } = refusalOfWrite(asked.status, asked.body, step.summary, asked.refusal)
   if (meaning === 'stalled') return { changes: [], refused: message }
   // Its namespace or its kind comes with the same apply: until then only what was written is known.
-  return live === undefined ? { changes: previewChanges(undefined, object) } : undefined
+  return live === undefined ? { changes: previewChanges(undefined, shown) } : undefined
 }
 
 function bodyOf({ call }: Step): Foreign {
@@ -98,9 +99,10 @@ async function withValues(
   { call, secretParams = [] }: Step,
   deps: Pick<DriverDeps, 'resolveSecret'>,
 ): Promise<Foreign> {
-  if (secretParams.length === 0) return object
+  const references = secretParams.filter((name) => name !== 'body')
+  if (references.length === 0) return object
   const data: Record<string, unknown> = { ...recordOf(object.data) }
-  for (const name of secretParams) {
+  for (const name of references) {
     const reference = JSON.parse(call.params[name] ?? '{}') as SecretReference
     let value: string
     try {
