@@ -30,7 +30,8 @@ export function keyOfEntry(field: string, entry: unknown): string | undefined {
 /** Every field of an object that somebody can own, with its value. */
 export function leaves(object: Tree, wanted: (top: string) => boolean = () => true): Map<string, unknown> {
   const found = new Map<string, unknown>()
-  const builtIn = !/\.(?!k8s\.io\/)[a-z0-9.-]*\//.test(String(object.apiVersion ?? ''))
+  const { apiVersion } = object
+  const builtIn = typeof apiVersion !== 'string' || !/\.(?!k8s\.io\/)[a-z0-9.-]*\//.test(apiVersion)
   const walk = (value: unknown, path: readonly string[], field: string) => {
     const whole = builtIn && WHOLE.has(field) && path.length > 1
     if (isRecord(value) && Object.keys(value).length > 0 && !whole) {
