@@ -64,7 +64,6 @@ function createRuntime(signal: AbortSignal): Runtime {
     parseYaml: async (text) => (await import('./lib/yaml-library.ts')).yamlLibrary().parse(text) as unknown,
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
     openCluster: async (place) => (await import('./main/cluster-access.ts')).openCluster(place, process.env),
-    renderChart: async (wanted, stop) => (await import('./main/charts.ts')).chartsToKeep(process.env)(wanted, stop),
     openKubernetesStore: async (place) => (await import('./store/kubernetes.ts')).openKubernetesStore(place),
     openEngine: (store, options) => openEngine(store, options, warn),
     openController: async (runtime, place) => (await import('./main/controller.ts')).openController(runtime, place),

@@ -27,11 +27,15 @@ export function keyOfEntry(field: string, entry: unknown): string | undefined {
   return `k:${JSON.stringify({ [key]: entry[key], protocol: entry.protocol ?? 'TCP' })}`
 }
 
+function isBuiltIn({ apiVersion }: Tree): boolean {
+  const [group = ''] = typeof apiVersion === 'string' && apiVersion.includes('/') ? apiVersion.split('/') : []
+  return !group.includes('.') || group.endsWith('.k8s.io')
+}
+
 /** Every field of an object that somebody can own, with its value. */
 export function leaves(object: Tree, wanted: (top: string) => boolean = () => true): Map<string, unknown> {
   const found = new Map<string, unknown>()
-  const { apiVersion } = object
-  const builtIn = typeof apiVersion !== 'string' || !/\.(?!k8s\.io\/)[a-z0-9.-]*\//.test(apiVersion)
+  const builtIn = isBuiltIn(object)
   const walk = (value: unknown, path: readonly string[], field: string) => {
     const whole = builtIn && WHOLE.has(field) && path.length > 1
     if (isRecord(value) && Object.keys(value).length > 0 && !whole) {

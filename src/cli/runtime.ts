@@ -18,7 +18,6 @@ import type { Secret } from '../model/secret.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import type { Survey } from '../model/survey.ts'
-import type { Fetching } from '../source/fetched.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import type { Store } from '../store/port.ts'
 
@@ -240,8 +239,6 @@ export interface Runtime {
   openController(runtime: Runtime, place: ControllerPlace): Promise<OpenedController>
   /** The API of a cluster whose objects are to be followed. */
   openCluster?(place: ClusterPlace): Promise<ClusterAccess>
-  /** Has Helm render charts for clusters that have no controller for them. */
-  readonly renderChart?: NonNullable<Fetching['chart']>
   /** A store in that cluster. */
   openKubernetesStore?(place: KubernetesStorePlace): Promise<Store>
   /** What speaks to clusters and keeps their secrets, for operations by command. */

@@ -1,8 +1,10 @@
 import type { DriverDeps, KubernetesWay } from '../drivers/port.ts'
-import type { KubernetesClient } from '../kubernetes/client.ts'
-import { at, objectName, recordsOf } from '../kubernetes/objects.ts'
+import { cleanText } from '../lib/clean-text.ts'
+import { isRecord } from '../lib/is-record.ts'
 import type { Connection } from '../model/connection.ts'
 import type { ProbeAnswer } from '../model/health-check.ts'
+
+type KubernetesClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
 
 /** Clusters that croft does not run, as far as checks and power speak to them. Each is opened once. */
 export interface ExistingClusters {
@@ -45,14 +47,20 @@ export async function askExisting(
     return asked.status === 403
       ? { passed: 'yes', output: 'its API answers; its nodes may not be listed' }
       : { passed: 'no', output: asked.refusal.message }
-  const unready = asked.value
-    .filter((node) => !recordsOf(at(node, 'status', 'conditions')).some(isReady))
-    .flatMap((node) => objectName(node) ?? [])
+  const unready = asked.value.filter((node) => !isReady(node)).map(nameOf)
   return unready.length === 0
     ? { passed: 'yes', output: 'all nodes are ready' }
     : { passed: 'no', output: `not ready: ${unready.join(', ')}` }
 }
 
-function isReady({ type, status }: Readonly<Record<string, unknown>>): boolean {
-  return type === 'Ready' && status === 'True'
+function isReady({ status }: Readonly<Record<string, unknown>>): boolean {
+  const conditions: unknown = isRecord(status) ? status.conditions : undefined
+  return (
+    Array.isArray(conditions) &&
+    conditions.some((one: unknown) => isRecord(one) && one.type === 'Ready' && one.status === 'True')
+  )
+}
+
+function nameOf({ metadata }: Readonly<Record<string, unknown>>): string {
+  return isRecord(metadata) && typeof metadata.name === 'string' ? cleanText(metadata.name, 253) : '?'
 }

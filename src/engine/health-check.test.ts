@@ -145,6 +145,7 @@ describe('a question of an upgrade', () => {
     drivers: [],
     deps: {} as DriverDeps,
     network: async () => ({ passed: 'yes', output: 'open' }) as const,
+    existing: createExistingClusters({}),
   }
   const tcp: Probe = { ask: 'tcp', host: 'h', port: 1 }
 

@@ -32,6 +32,7 @@ import { link, linking } from '../plan/link.ts'
 import { createWorkerReader } from '../source/apart/reader.ts'
 import { openVault, type SecretVault, type VaultReference } from '../source/secret-vault.ts'
 import { createWebhookDoor } from '../source/webhook.ts'
+import { chartsToKeep } from './charts.ts'
 import { servePage } from './page.ts'
 
 const PREVIEWED = 'controller/previewed'

@@ -41,10 +41,7 @@ async function linked(read: Revision): Promise<LoadedEstate> {
 /** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */
 async function fetchedFor(read: Revision): Promise<Revision> {
   if (!read.declarations.some(({ kind }) => kind === 'Addon')) return read
-  const [{ withFetched }, { chartsToKeep }] = await Promise.all([
-    import('../source/fetched.ts'),
-    import('./charts.ts'),
-  ])
+  const [{ withFetched }, { chartsToKeep }] = await Promise.all([import('../source/fetched.ts'), import('./charts.ts')])
   return withFetched(read, { fetched: new Map(), chart: chartsToKeep(process.env) })
 }
 
