@@ -121,6 +121,9 @@ test('values of a Secret that a chart wrote are compared by who keeps them, and 
   })
   const live = { metadata: { name: 's', managedFields: [manager('croft', { 'f:data': { 'f:a': {} } })] } }
   assert.deepEqual(fieldChanges(secret({ a: 'MQ==' }), live, true), [])
+  const [step] = rules.createSteps(resource(wanted(secret({ a: 'MQ==' }))), '')
+  assert.deepEqual(step?.secretParams, ['body'], 'the call is shown to nobody')
+  assert.equal(rules.createSteps(resource(wanted()), '')[0]?.secretParams, undefined)
   for (const changes of [
     fieldChanges(secret({ a: 'Mg==' }), live, false),
     fieldChanges(secret({}), live, false),
