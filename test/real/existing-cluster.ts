@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { kubernetesDriver } from '../../src/drivers/kubernetes/driver.ts'
 import { existingWay } from '../../src/drivers/kubernetes/existing-way.ts'
@@ -24,7 +25,11 @@ export function existingCluster(api: () => RealApi): void {
 
   async function engine(): Promise<Engine> {
     const resolveSecret = async (reference: object) =>
-      new Secret('env' in reference && reference.env === 'PROD_KUBECONFIG' ? api().kubeconfig() : 'correct horse')
+      new Secret(
+        'env' in reference && reference.env === 'PROD_KUBECONFIG'
+          ? readFileSync(api().kubeconfig, 'utf8')
+          : 'correct horse',
+      )
     const tools = await existingTools({ PATH: process.env.PATH }, { clock: systemClock, resolveSecret })
     return createEngine({
       clock: systemClock,
@@ -164,7 +169,7 @@ export function existingCluster(api: () => RealApi): void {
   })
 
   test('a kubeconfig of another authority, or a wrong token, is not followed and says why', async () => {
-    const [right] = [api().kubeconfig()]
+    const right = readFileSync(api().kubeconfig, 'utf8')
     const ask = async (text: string) => {
       const resolveSecret = async () => new Secret(text)
       const tools = await existingTools({}, { clock: systemClock, resolveSecret })
@@ -174,11 +179,9 @@ export function existingCluster(api: () => RealApi): void {
       return found.is === 'away' ? found.message : found.is
     }
     assert.equal(await ask(right), 'open')
-    assert.match(
-      await ask(right.replace(/"token":"[^"]*"/, '"token":"wrong"')),
-      /does not accept its kubeconfig \(401\)/,
-    )
-    const without = right.replace(/,"certificate-authority-data":"[^"]*"/, '')
-    assert.match(await ask(without), /certificate|self.signed|issuer/i)
+    const users = (login: string) =>
+      right.replace(/ +client-certificate-data: .*\n +client-key-data: .*\n/, `      ${login}\n`)
+    assert.match(await ask(users('token: wrong')), /does not accept its kubeconfig \(401\)/)
+    assert.match(await ask(right.replace(/ +certificate-authority-data: .*\n/, '')), /certificate|self.signed|issuer/i)
   })
 }
