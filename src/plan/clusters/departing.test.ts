@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { coordinate } from './coordinate.ts'
 import { clusterSpec, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { nextSteps } from './testing/told.ts'
 
@@ -45,4 +46,26 @@ const LEFT: readonly [string, NodeTurn, readonly string[]][] = [
 for (const [name, turn, steps] of LEFT)
   test(`of a node that Git names no more ${name} is left`, () => {
     assert.deepEqual(nextSteps(clusterSpec('s1'), observedCluster('s1 a1', { a1: turn })), steps)
+  })
+
+for (const [role, name] of [
+  ['a server', 's4'],
+  ['an agent', 'a1'],
+] as const)
+  test(`[D-02] ${role} of the cluster that this directory never declared stays, and a person is told how to go on`, () => {
+    const observed = observedCluster(`s1 s2 s3 ${name}`)
+    const decided = (isUnclaimed: boolean) => {
+      const nodes = observed.nodes.map((node) =>
+        isUnclaimed && node.name === name ? { ...node, unclaimed: true as const } : node,
+      )
+      return coordinate(SPEC, { ...observed, nodes }, NOW)
+    }
+    const { steps, holds } = decided(true)
+    assert.deepEqual(steps, [])
+    assert.deepEqual(
+      holds.map(({ guard }) => guard),
+      ['not-of-this-directory'],
+    )
+    assert.match(holds[0]?.allow ?? '', new RegExp(`list Cluster/homelab@${name} under deletes of an Approval`))
+    assert.notDeepEqual(decided(false).steps, [], 'one that it did declare leaves')
   })
