@@ -189,7 +189,7 @@ export interface Session {
   readonly console?: GuestConsole
   /** Moments of a guest that a person keeps to come back to. */
   readonly snapshots?: GuestSnapshots
-  /** Who has these addresses on the networks of this host, as far as it can be asked over SSH. Looks; throws LookFailed. */
+  /** Who has these addresses: hosts themselves, or somebody on the networks of this one. Looks; throws LookFailed. */
   addressUse?(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
   readonly agent?: GuestAgent
   close(): Promise<void>

@@ -163,6 +163,8 @@ export const LIMITS = {
   addressLooks: 500,
   /** How long a host may take to say who on its networks has an address. */
   addressProbeMs: 20_000,
+  /** How long the addresses that the nodes of a Proxmox have themselves count as read. */
+  nodeAddressesMs: 60_000,
   /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
   blamedPerPass: 20,

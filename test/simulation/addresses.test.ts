@@ -60,6 +60,17 @@ test('[D-10] so is one with the address of a hypervisor, or of another machine t
   assert.equal(await planned('192.168.4.60/24', other), 'refuse address: 192.168.4.60 is in use by EnvironmentVM/app')
 })
 
+test('[D-10] so is one with the address of any node, also when the connection goes elsewhere, and only that', async () => {
+  const elsewhere = { 'c.yaml': CONNECTION.replace('192.168.4.17', '127.0.0.1') }
+  const { hosts } = simulate({ seed: 1, estate: estateFrom(elsewhere) }).datacentre.world
+  assert.ok(hosts.size > 1)
+  for (const { name, address } of hosts.values()) {
+    const refused = `refuse address: ${address} is in use by host ${name} itself`
+    assert.equal(await planned(`${address}/24`, elsewhere), refused)
+    assert.equal(await planned(`${address}9/24`, elsewhere), 'create', 'an address that begins alike')
+  }
+})
+
 test('[D-10] a machine that was made keeps its address, also when it is planned again', async () => {
   const estate = estateFrom({ 'c.yaml': CONNECTION, 'web.yaml': vm('web', 205, '192.168.4.70/24') })
   const run = simulate({ seed: 1, estate })

@@ -16,6 +16,7 @@ import { type Api, createApi } from './api.ts'
 import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { observeListed, readList } from './lists.ts'
 import { loginOf, openWireOf } from './login.ts'
+import { createNodeAddresses } from './node-addresses.ts'
 import { observeGuest } from './observe-guest.ts'
 import { performAsRoot } from './root-lane.ts'
 import { snapshotsOf } from './snapshots.ts'
@@ -41,6 +42,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       token = undefined
     },
   })
+  const nodeAddresses = createNodeAddresses(api, deps.clock)
   return {
     survey: async (signal) => {
       const about = { doing: `look at ${connection.name}` }
@@ -55,7 +57,10 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       if (sighting.list !== undefined) return observeListed(api, sighting, sighting.list, deps.clock.now(), signal)
       return unlessAbsent(() => observeGuest(api, sighting, ask, deps.clock.now(), signal))
     },
-    addressUse: (host, addresses, signal) => addressUse(rootShell(connection, deps, host), host, addresses, signal),
+    addressUse: async (host, addresses, signal) => [
+      ...(await nodeAddresses(signal)).filter(({ address }) => addresses.includes(address)),
+      ...(await addressUse(rootShell(connection, deps, host), host, addresses, signal)),
+    ],
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     seesEverything: (signal) => seesEverything(api, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
