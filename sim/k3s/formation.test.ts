@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { threeServers } from '../testing/k3s-lab.ts'
+import { restartService } from './service.ts'
 
 test('three servers form one cluster, each a voter and Ready, and the API tells of them', async () => {
   const lab = await threeServers()
@@ -33,4 +34,23 @@ test('the same seed gives the same run', async () => {
     return { at: lab.clock.now(), revision: store.revision, nodes, members: [...lab.cluster().members.keys()] }
   }
   assert.deepEqual(await trace(), await trace())
+})
+
+test('a server that is started again with another address is no member of its etcd, and never ready', async () => {
+  const lab = await threeServers()
+  const { machine, computer } = lab.box('s3')
+  const path = '/etc/rancher/k3s/config.yaml'
+  const config = JSON.parse(machine.files.text(path) ?? '') as Record<string, unknown>
+  machine.files.write(path, JSON.stringify({ ...config, 'node-ip': '192.168.4.240' }))
+  restartService(computer)
+  await lab.pass(300_000)
+  assert.equal(lab.isReady('s3'), false)
+  assert.match(
+    lab.journal('s3').join('\n'),
+    /a not a member of the etcd cluster\..* expect: s3-\S+=https:..192\.168\.4\.240:2380/,
+  )
+  machine.files.write(path, JSON.stringify(config))
+  restartService(computer)
+  await lab.pass(300_000)
+  assert.equal(lab.isReady('s3'), true)
 })

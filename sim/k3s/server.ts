@@ -136,6 +136,16 @@ function takeUpData(process: K3sProcess, cluster: EtcdCluster, id: string): void
     return
   }
   process.member = id
+  if (member.address !== process.nodeIps[0]) {
+    // It waits for an etcd in which it would be a member by that address, and never becomes ready.
+    const found = [...cluster.members.values()].map(({ name, address }) => `${name}=https://${address}:2380`).join(' ')
+    const self = `${member.name}=https://${process.nodeIps[0]}:2380`
+    process.log(
+      'info',
+      `Failed to test etcd connection: this server is a not a member of the etcd cluster. Found [${found}], expect: ${self}`,
+    )
+    return
+  }
   const startMs = world.clock.now()
   sinceStart(process, 2_000, () => {
     memberUp(world, cluster, member, process)

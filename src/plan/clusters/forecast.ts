@@ -1,7 +1,7 @@
 import type { NodeRole } from '../../model/cluster.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import { isDue } from './removals.ts'
-import { rolloutOf, wantedChange } from './rollout.ts'
+import { movedServer, rolloutOf, wantedChange } from './rollout.ts'
 import { kubeOf, type NodeView, type View, viewOf } from './view.ts'
 
 /** What will have become of one node when everything declared is true. */
@@ -48,6 +48,10 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)
   const { version } = view.spec
+  const moved = movedServer(view)
+  const replaces = kube.version !== version && view.spec.upgrade.method === 'replace'
+  if (moved !== undefined && !replaces && wantedChange(view, node, rollout) !== undefined)
+    return { becomes: 'nothing', text: `stays as it is: the new address of ${moved.name} is refused` }
   if (kube.version !== version && rollout.refusal === undefined) {
     const via = rollout.hops.slice(0, -1)
     const anew = view.spec.upgrade.method === 'replace'

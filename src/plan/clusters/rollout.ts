@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { parseAddress } from '../../k3s/cidr.ts'
 import { configHash } from '../../k3s/config.ts'
 import { flagDrift } from '../../k3s/flags.ts'
 import { compareVersions } from '../../k3s/version.ts'
@@ -50,6 +51,28 @@ export function wantedChange(view: View, node: NodeView, rollout: Rollout): Want
   const next = node.role === 'agent' ? versionsOf(view.servers)[0] : serverTarget(view, rollout)
   if (next !== undefined && compareVersions(kube.version, next) < 0) return { purpose: 'upgrade', target: next }
   return flagChange(view, node, kube.configHash, node.spec) ?? machineChange(node)
+}
+
+/** A server that is in the cluster by one address and declared with another. */
+export interface MovedServer {
+  readonly name: string
+  readonly known: string
+  readonly declared: string
+}
+
+/**
+ * etcd knows a member by its address: with another one in its configuration K3s does not start again, and the cluster
+ * is short of a vote. Only a new machine may have a new address.
+ */
+export function movedServer({ servers }: View): MovedServer | undefined {
+  for (const node of servers) {
+    const [known] = kubeOf(node)?.internalIps ?? []
+    const [declared] = node.spec?.nodeIps ?? []
+    if (known === undefined || declared === undefined || sleeps(node)) continue
+    const there = kubeOf(node)?.internalIps.map((ip) => parseAddress(ip)?.value)
+    if (there?.includes(parseAddress(declared)?.value) === false) return { name: node.name, known, declared }
+  }
+  return undefined
 }
 
 function machineChange({ machine }: NodeView): WantedChange | undefined {

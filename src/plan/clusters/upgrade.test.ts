@@ -360,3 +360,48 @@ describe('windows', () => {
     assert.equal(nextOpening([{ days: [9], fromMinute: 0, toMinute: 60 }], NOW), undefined)
   })
 })
+
+describe('[D-10] a server whose declared address is no longer that of its machine', () => {
+  const addressed = (ips: Readonly<Record<string, string>>, more: Partial<ClusterSpec> = {}): ClusterSpec => {
+    const base = clusterSpec('s1 s2 s3 a1', { version: VERSION, ...more })
+    const given = (nodes: ClusterSpec['servers']) =>
+      nodes.map((node) => ({ ...node, nodeIps: [ips[node.name] ?? ''].filter((ip) => ip !== '') }))
+    return { ...base, servers: given(base.servers), agents: given(base.agents) }
+  }
+  const before = addressed({ s1: '10.0.0.1', s2: '10.0.0.2', s3: '10.0.0.3', a1: '10.0.0.4' })
+  const observed = (spec: ClusterSpec = before) =>
+    observedCluster(
+      's1 s2 s3 a1',
+      Object.fromEntries(
+        [...spec.servers, ...spec.agents].map((node) => [
+          node.name,
+          { kube: { internalIps: node.nodeIps, configHash: configHash(spec, node) } },
+        ]),
+      ),
+      ready,
+    )
+  const moved = addressed({ s1: '10.0.0.1', s2: '10.0.0.9', s3: '10.0.0.3', a1: '10.0.0.4' })
+
+  test('keeps what it runs with, and the plan says both ways on', () => {
+    const decision = coordinate(moved, observed(), NOW)
+    assert.deepEqual(toldSteps(decision), [])
+    const [refusal] = decision.refusals
+    assert.deepEqual([refusal?.node, refusal?.guard], ['s2', 'address'])
+    assert.match(refusal?.reason ?? '', /^s2 is in the cluster as 10\.0\.0\.2 and is now declared with 10\.0\.0\.9/)
+    assert.match(refusal?.allow ?? '', /write address: 10\.0\.0\.2 for s2 .* croft cluster replace \S+ s2$/)
+  })
+
+  test('holds an upgrade back as well, unless that brings new machines', () => {
+    assert.deepEqual(toldSteps(coordinate({ ...moved, version: NEXT }, observed(), NOW)), [])
+    const anew = { ...moved, version: NEXT, upgrade: { ...moved.upgrade, method: 'replace' as const } }
+    assert.deepEqual(coordinate(anew, observed(), NOW).refusals, [])
+  })
+
+  test('an agent may follow its machine, and the same address in other letters is the same', () => {
+    const agent = addressed({ s1: '10.0.0.1', s2: '10.0.0.2', s3: '10.0.0.3', a1: '10.0.0.5' })
+    assert.deepEqual(nextSteps(agent, observed()), ['cordon a1'])
+    const long = addressed({ s1: 'fd00:0:0::1', s2: 'fd00::2', s3: 'fd00::3' })
+    const short = addressed({ s1: 'fd00::1', s2: 'fd00::2', s3: 'fd00::3' })
+    assert.deepEqual(coordinate(long, observed(short), NOW).refusals, [])
+  })
+})

@@ -4,7 +4,7 @@ import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, ste
 import { begin, continueWork, giveBack } from './node-work.ts'
 import { serversWhole } from './removals.ts'
 import { departure } from './replace.ts'
-import { isAborted, type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
+import { isAborted, movedServer, type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
 import { kubeOf, type NodeView, sleeps, type View } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
@@ -31,14 +31,28 @@ export function nextServer(view: View): Finding {
   const [node] = [...due].sort((a, b) => Number(a.member?.leader === true) - Number(b.member?.leader === true))
   const wanted = node === undefined ? undefined : wantedChange(view, node, rollout)
   if (node === undefined || wanted === undefined) return NOTHING
+  const anew = view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
   return firstOf([
+    () => (anew ? NOTHING : addressesKept(view)),
     () => mayBegin(view, node, wanted.target, rolloutId(view.spec)),
     () => snapshotFirst(view),
     () =>
-      view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
+      anew
         ? departure(view, node, 'replace', `a new machine for ${wanted.target}`)
         : begin(view, node, wanted, reasonOf(node, wanted)),
   ])
+}
+
+function addressesKept(view: View): Finding {
+  const moved = movedServer(view)
+  if (moved === undefined) return NOTHING
+  const { name, known, declared } = moved
+  return refusalOf({
+    node: name,
+    guard: 'address',
+    reason: `${name} is in the cluster as ${known} and is now declared with ${declared}: K3s does not start again with another address than etcd knows it by`,
+    allow: `write address: ${known} for ${name} in Git, or give it a new machine with the new address: croft cluster replace ${view.spec.name} ${name}`,
+  })
 }
 
 /** The next agents of a rollout, as many as may be under work at once. Only when all servers are done. */
