@@ -63,10 +63,11 @@ const CASES: readonly [what: string, standing: Partial<Standing>, told: readonly
     ['bad source/main: The newest commit of main is not in force'],
   ],
   [
-    'a manifest with an error and one with a warning',
+    'a manifest with two errors in a line and one with a warning',
     {
       problems: [
         { severity: 'error', file: 'a.yaml', line: 3, message: 'm' },
+        { severity: 'error', file: 'a.yaml', line: 3, message: 'n', hint: 'h' },
         { severity: 'warning', file: 'b.yaml', line: 1, message: 'm' },
       ],
     },
@@ -170,7 +171,11 @@ for (const [what, standing, expected] of CASES)
 
 test('[D-11] every class that a Notification may name is found by some case, and no two troubles share an id', () => {
   const found = new Set<TroubleSort>()
-  for (const [, standing] of CASES) for (const { sort } of troublesOf({ ...WELL, ...standing }, NOW)) found.add(sort)
+  for (const [what, standing] of CASES) {
+    const troubles = troublesOf({ ...WELL, ...standing }, NOW)
+    for (const { sort } of troubles) found.add(sort)
+    assert.equal(new Set(troubles.map(({ id }) => id)).size, troubles.length, what)
+  }
   assert.deepEqual([...found].sort(), [...TROUBLE_SORTS].sort())
 })
 

@@ -37,11 +37,7 @@ export function troublesOf(standing: Standing, nowMs: number): readonly Trouble[
       const allow = plan === undefined ? undefined : `croft ask approve Source/${name}@${plan}`
       return [of('approval', name, 'warn', `A plan of ${name} waits for approval`, { text: summary, allow, sinceMs })]
     }),
-    ...standing.problems
-      .filter(({ severity }) => severity === 'error')
-      .map(({ file, line, message, hint }) =>
-        of('manifest', `${file}:${line}`, 'bad', `${file}:${line} is not valid`, { text: message, allow: hint }),
-      ),
+    ...manifestTroubles(standing),
     ...standing.connections
       .filter(({ state }) => state !== 'ok')
       .map(({ name, state, message, endpoint, allow }) =>
@@ -82,6 +78,17 @@ function of(
     about,
     ...defined({ allow, sinceMs, word }),
   }
+}
+
+/** One for each line, whatever is wrong there: what has one id is reported, and is over, once. */
+function manifestTroubles({ problems }: Standing): readonly Trouble[] {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  return [...Map.groupBy(errors, ({ file, line }) => `${file}:${line}`)].map(([place, here]) =>
+    of('manifest', place, 'bad', `${place} is not valid`, {
+      text: [...new Set(here.map(({ message }) => message))].join('; '),
+      allow: here.find(({ hint }) => hint !== undefined)?.hint,
+    }),
+  )
 }
 
 /** One that is switched off, or on its way, is held by that order: no trouble. */
