@@ -204,7 +204,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--guest <ids>', `${hypervisors}: these guests, e.g. 108,109, or UUIDs`)
     .option('--all', `${hypervisors}: every guest that is not declared yet`)
     .option('--settings [kinds]', 'proxmox: pools, users, storages and other settings instead of guests')
-    .option('--cluster <name>', 'files: the Cluster that add-ons are for')
+    .option('--cluster <name>', 'files: the Cluster that add-ons are for; k3s-ansible: what it is called')
     .option('--host <name>', 'files: the Host that machines are on, where the files do not say')
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(

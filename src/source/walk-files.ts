@@ -25,15 +25,16 @@ export function isManifestName(name: string): boolean {
 /**
  * Reads every manifest below a directory. Each directory is opened without following links and everything in it is
  * opened through that open directory, so that a link that is put in place between the look and the read leads nowhere.
- * `between` is called at that very moment, for the tests that put one there.
+ * `between` is called at that very moment, for the tests that put one there. `also`: names of further files that count.
  */
-export function walkFiles(root: string, between: (path: string) => void = () => {}): Walked {
-  return atOnce(walking(root, between))
+export function walkFiles(root: string, between: (path: string) => void = () => {}, also?: RegExp): Walked {
+  return atOnce(walking(root, between, also))
 }
 
 /** The same, one file at a step: a tree may have as many bytes as take a while to read. */
-export function* walking(root: string, between: (path: string) => void = () => {}): Steps<Walked> {
-  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, between }
+export function* walking(root: string, between: (path: string) => void = () => {}, also?: RegExp): Steps<Walked> {
+  const isWanted = (name: string) => isManifestName(name) || also?.test(name) === true
+  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, between, isWanted }
   const tooLarge = yield* walkDirectory(root, '', 0, state)
   return { files: state.files, links: state.links, ...(tooLarge === undefined ? {} : { tooLarge }) }
 }
@@ -44,6 +45,7 @@ interface State {
   entries: number
   bytes: number
   readonly between: (path: string) => void
+  readonly isWanted: (name: string) => boolean
 }
 
 function* walkDirectory(openPath: string, shown: string, depth: number, state: State): Steps<string | undefined> {
@@ -73,7 +75,7 @@ function* walkDirectory(openPath: string, shown: string, depth: number, state: S
       if (entry.isDirectory()) {
         const stopped = yield* walkDirectory(`${base}/${entry.name}`, path, depth + 1, state)
         if (stopped !== undefined) return stopped
-      } else if (isManifestName(entry.name)) {
+      } else if (state.isWanted(entry.name)) {
         if (entry.isSymbolicLink()) state.links.push(path)
         else if (state.files.length >= LIMITS.files) return `more than ${LIMITS.files} manifest files`
         else state.files.push(readFile(`${base}/${entry.name}`, path, state))

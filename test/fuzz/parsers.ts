@@ -124,6 +124,10 @@ const FOREIGN_WORDS = [
   'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a}\nspec:\n  generators: [{list: {elements: [',
   '  template: {metadata: {name: "{{x}}"}, spec: {source: {repoURL: "{{y}}"}}}\n',
   'apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1\nkind: EnvironmentVM\nmetadata: {name: a}\nspec: {forProvider: {',
+  '[server]\na ansible_host=10.0.0.1\nb[1:3]\n[agent]\nc\n[all:vars]\nk3s_version=v1.34.3+k3s1\n',
+  'server: {hosts: {a: {}}, vars: {k3s_version: v1.34.3+k3s1}}\n',
+  'extra_server_args: "{{ x | default(y) }} --disable {% if z is defined %}',
+  '{{ groups["server"][0] ~ (a if b else c) }}{% endif %}--tls-san ',
 ]
 const HOOK_SECRET = new Secret('s')
 const GUEST: Sighting = { connection: 'a', host: 'pve1', type: 'vm', externalId: '100', power: 'running' }
@@ -438,7 +442,7 @@ export const PARSERS: readonly Parser[] = [
       return viewDomain(found, { poolOf: () => undefined, networkOf: () => undefined } as never)
     },
   },
-  ...FORMATS.map(({ name, read }) => ({
+  ...FORMATS.map(({ name, names, read }) => ({
     name: `files that are imported: ${name}`,
     words: [...YAML, ...JSON_WORDS, ...FOREIGN_WORDS],
     keys: ['version', 'resources', 'type', 'name', 'instances', 'attributes', 'mode', 'module', 'index_key', 'values'],
@@ -447,6 +451,7 @@ export const PARSERS: readonly Parser[] = [
         [
           { path: 'a.yaml', text },
           { path: 'b.tfstate', text },
+          ...(names === undefined ? [] : ['group_vars/all.yml', 'known_hosts'].map((path) => ({ path, text }))),
         ],
         {},
       ),

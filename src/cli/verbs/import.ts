@@ -4,7 +4,7 @@ import type { Driver, DriverDeps } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { HYPERVISORS, type HypervisorRow } from '../../model/hypervisors.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
-import type { ForeignFormat } from '../../source/foreign/reading.ts'
+import type { ForeignFile, ForeignFormat } from '../../source/foreign/reading.ts'
 import { FORMATS } from '../../source/foreign/registry.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { walkFiles } from '../../source/walk-files.ts'
@@ -35,7 +35,7 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
 /** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
 function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, options: Options): ExitCode {
   const { cluster, host } = options as { readonly cluster?: string; readonly host?: string }
-  const reading = format.read(filesAt(runtime, place), {
+  const reading = format.read(filesAt(runtime, place, format), {
     ...(cluster === undefined ? {} : { cluster }),
     ...(host === undefined ? {} : { host }),
   })
@@ -53,11 +53,11 @@ function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, optio
 }
 
 /** One file, or every manifest below a directory. */
-function filesAt(runtime: Runtime, place: string): readonly { readonly path: string; readonly text: string }[] {
+function filesAt(runtime: Runtime, place: string, { names }: ForeignFormat): readonly ForeignFile[] {
   const at = path.resolve(runtime.cwd, place)
   try {
     if (!statSync(at).isDirectory()) return [{ path: place, text: boundedText(at) }]
-    const { files, tooLarge } = walkFiles(at)
+    const { files, tooLarge } = walkFiles(at, undefined, names)
     if (tooLarge !== undefined) throw new Error(`it is too large: ${tooLarge}`)
     return files.flatMap((file) => {
       if ('bytes' in file) return [{ path: file.path, text: Buffer.from(file.bytes).toString() }]

@@ -30,6 +30,8 @@ export interface ForeignFormat {
   readonly name: string
   /** What a person gives to it. */
   readonly about: string
+  /** Files of a directory that it reads besides .yaml, .yml and .json. */
+  readonly names?: RegExp
   read(files: readonly ForeignFile[], options: ReadOptions): ForeignReading | { readonly problem: string }
 }
 
