@@ -32,7 +32,15 @@ export const LIMITS = {
   celCost: 100_000,
   celCharactersPerCost: 10_000,
   /** An inventory of Ansible, and what its expressions may cost for one host. */
-  inventory: { hosts: 1000, groups: 200, depth: 20, steps: 5_000, characters: 256 * 1024, knownHosts: 1000 },
+  inventory: {
+    hosts: 1000,
+    groups: 200,
+    depth: 20,
+    steps: 5_000,
+    characters: 256 * 1024,
+    flags: 500,
+    knownHosts: 1000,
+  },
   pathBytes: 1024,
   directoryEntries: 100_000,
   directoryDepth: 32,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { expand } from '../../../kinds/machines/testing/fixture.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { errorsOf, readText } from '../../testing/fixture.ts'
 import { printDrafts } from '../draft.ts'
@@ -22,7 +23,11 @@ function read(files: Readonly<Record<string, string>>, cluster?: string) {
     reading.drafts
       .filter(({ manifest }) => manifest.kind === kind)
       .map(({ manifest }) => ({ name: manifest.metadata.name, ...(manifest.spec as object) }))
-  return { errors: errorsOf(readText(text)), text, why, hosts: specs('Host'), clusters: specs('Cluster') }
+  const revision = readText(text)
+  const declared = revision.declarations.find(({ kind }) => kind === 'Cluster')
+  const expanded = declared === undefined ? {} : expand(declared, revision.declarations)
+  const errors = [...errorsOf(revision), ...('problems' in expanded ? expanded.problems : [])]
+  return { errors, text, why, hosts: specs('Host'), clusters: specs('Cluster') }
 }
 
 /** In the form of the one playbook: names of groups, expressions and variables are its own. */
@@ -262,6 +267,7 @@ const ARGS: readonly (readonly [
   ['{{ extra_server_args }} --disable traefik', ['traefik'], /^extra_server_args: .*only Ansible/],
   ['{{ --disable traefik', undefined, /^extra_server_args: .*only Ansible/],
   ['--disable traefik stray', ['traefik'], /^extra_server_args: it has a word that is no flag/],
+  ['--a '.repeat(LIMITS.inventory.flags + 1), undefined, /^extra_server_args: it is no text of flags/],
   ['--disable "traefik', undefined, /^extra_server_args: it is no text of flags/],
   [
     "{{ ['traefik'] | first if (1 < 2 and not false) or x else 'y' }} --disable=traefik,servicelb",
@@ -270,7 +276,7 @@ const ARGS: readonly (readonly [
   ],
 ]
 for (const [written, disable, expected] of ARGS) {
-  test(`flags ${written}`, () => {
+  test(`flags ${written.slice(0, 100)}`, () => {
     const text = YAML.replace(/extra_server_args: .*/, `extra_server_args: ${JSON.stringify(written)}`).replace(
       'disable: [traefik]',
       '',

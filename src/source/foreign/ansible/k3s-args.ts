@@ -1,4 +1,6 @@
 import { isIP } from 'node:net'
+import { LIMITS } from '../../../lib/limits.ts'
+import { valuesIn } from '../addon-draft.ts'
 import type { NotCarried } from '../reading.ts'
 import { UNKNOWN } from './expression.ts'
 import { wordsOf } from './ini-inventory.ts'
@@ -16,7 +18,7 @@ export function argsIn(
   const lost: NotCarried[] = []
   if (value === undefined || value === '') return { args, lost }
   const words = typeof value === 'string' ? wordsOf(value.replaceAll('\\\n', ' ')) : undefined
-  if (words === undefined)
+  if (words === undefined || words.length > LIMITS.inventory.flags)
     return { args, lost: [{ what: variable, why: value === UNKNOWN ? NOT_EVALUATED : 'it is no text of flags' }] }
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
@@ -29,7 +31,9 @@ export function argsIn(
     const next = words[at + 1]
     const separate = given === undefined && next !== undefined && !next.startsWith('-')
     if (separate) at += 1
-    args.set(flag, [...(args.get(flag) ?? []), given ?? (separate ? next : 'true')])
+    const values = args.get(flag) ?? []
+    values.push(given ?? (separate ? next : 'true'))
+    args.set(flag, values)
   }
   return { args, lost }
 }
@@ -37,8 +41,10 @@ export function argsIn(
 const NOT_EVALUATED =
   'it has an expression that only Ansible can evaluate; croft plan says what the nodes run with (taken-over)'
 
-/** config.yaml of K3s, as flags. */
-export function argsOfConfig(config: Readonly<Record<string, unknown>>): Args {
+/** config.yaml of K3s, as flags. Undefined: it is none. */
+export function argsOfConfig(text: string): Args | undefined {
+  const config = valuesIn(text)
+  if (config === undefined || Object.keys(config).length > LIMITS.inventory.flags) return undefined
   return new Map(
     Object.entries(config).map(([key, value]) => [
       key.replace(/\+$/, ''),

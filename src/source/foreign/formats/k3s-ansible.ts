@@ -4,7 +4,6 @@ import { dnsName, logicalName } from '../../../kinds/fields/text.ts'
 import { host as hostKind } from '../../../kinds/host.ts'
 import type { Kind } from '../../../kinds/kind.ts'
 import { isFields, objectsOf } from '../../manifest.ts'
-import { valuesIn } from '../addon-draft.ts'
 import { UNKNOWN } from '../ansible/expression.ts'
 import { AGENT_GROUPS, type FoundInventory, findInventory, SERVER_GROUPS } from '../ansible/find-inventory.ts'
 import { hostsIn, variablesOf } from '../ansible/inventory.ts'
@@ -212,9 +211,9 @@ function argsOf({ role, written, variables }: Box, lost: NotCarried[]): Args {
   const name = role === 'server' ? 'server_config_yaml' : 'agent_config_yaml'
   const text = variables.value(name)
   if (text === undefined) return args
-  const config = typeof text === 'string' ? valuesIn(text) : undefined
+  const config = typeof text === 'string' ? argsOfConfig(text) : undefined
   if (config === undefined) lost.push({ what: `${name} of ${written}`, why: 'it is no YAML map that croft can read' })
-  return new Map([...argsOfConfig(config ?? {}), ...args])
+  return new Map([...(config ?? []), ...args])
 }
 
 function addressesOf({ address, variables }: Box): readonly string[] {
