@@ -25,7 +25,7 @@ function read(files: Readonly<Record<string, string>>, cluster?: string) {
       .map(({ manifest }) => ({ name: manifest.metadata.name, ...(manifest.spec as object) }))
   const revision = readText(text)
   const declared = revision.declarations.find(({ kind }) => kind === 'Cluster')
-  const expanded = declared === undefined ? {} : expand(declared, revision.declarations)
+  const expanded = declared === undefined ? { problems: [] } : expand(declared, revision.declarations)
   const errors = [...errorsOf(revision), ...('problems' in expanded ? expanded.problems : [])]
   return { errors, text, why, hosts: specs('Host'), clusters: specs('Cluster') }
 }
