@@ -5,11 +5,12 @@ import { createNames, type ForeignFormat, type ForeignReading, type NotCarried, 
 import { wordOf } from '../terraform/attributes.ts'
 import { bpg } from '../terraform/bpg.ts'
 import { helm } from '../terraform/helm.ts'
+import { kubernetes } from '../terraform/kubernetes.ts'
 import { libvirt } from '../terraform/libvirt.ts'
 import type { ResourceReader } from '../terraform/resource.ts'
 import { telmate } from '../terraform/telmate.ts'
 
-const READERS: readonly ResourceReader[] = [bpg, helm, libvirt, telmate]
+const READERS: readonly ResourceReader[] = [bpg, helm, kubernetes, libvirt, telmate]
 
 export const terraform: ForeignFormat = {
   name: 'terraform',
@@ -59,14 +60,14 @@ function readStates(resources: Resources, options: ReadOptions): ForeignReading 
       }
       const read = reader?.read({
         type,
-        name: (kind) =>
-          freeName(
+        name: (kind, words) => {
+          // A release and a domain are known by their own names.
+          const own = ['Addon', 'Machine'].includes(kind)
+          return freeName(
             kind,
-            // A release and a domain are known by their own names.
-            ['Addon', 'Machine'].includes(kind)
-              ? [attributes.name]
-              : [moduleWord(resource.module), resource.name, index],
-          ),
+            words ?? (own ? [attributes.name] : [moduleWord(resource.module), resource.name, index]),
+          )
+        },
         attributes: { ...attributes },
         sensitive: sensitiveIn(instance.sensitive_attributes),
         options,

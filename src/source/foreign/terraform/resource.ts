@@ -5,8 +5,8 @@ import type { Fields, ReadOptions } from '../reading.ts'
 /** One instance of a resource in a state. */
 export interface Instance {
   readonly type: string
-  /** A free name for an object of that kind, after the resource's own. */
-  readonly name: (kind: string) => string
+  /** A free name for an object of that kind: of these words, or after the resource's own. */
+  readonly name: (kind: string, words?: readonly string[]) => string
   readonly attributes: Fields
   /** Attributes that the state itself calls sensitive. */
   readonly sensitive: readonly string[]

@@ -228,3 +228,69 @@ test('guests of Telmate are taken over by their id; what it describes in its own
   assert.deepEqual(notCarried, [{ what: 'proxmox_vm_qemu.it', why: 'disk is not declared and stays as it is' }])
   assert.doesNotMatch(printDrafts(drafts), /hunter2/)
 })
+
+test('a manifest of the kubernetes and kubectl providers becomes an add-on with that object', () => {
+  const written = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'web', namespace: 'apps', labels: null },
+    data: { a: '1' },
+  }
+  const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: apps}\ndata: {a: "1"}\n'
+  const options = { cluster: 'home' }
+  const readings = [
+    one(
+      'kubernetes_manifest',
+      { manifest: { type: ['object', {}], value: written }, object: null },
+      'hashicorp/kubernetes',
+      options,
+    ),
+    one('kubectl_manifest', { yaml_body: yaml, live_uid: 'x' }, 'alekc/kubectl', options),
+  ]
+  for (const { drafts, notCarried } of readings) {
+    assert.deepEqual(notCarried, [])
+    assert.deepEqual(errorsOf(readText(printDrafts(drafts))), [])
+    assert.deepEqual(drafts[0]?.manifest.metadata, { name: 'configmap-web' })
+    assert.deepEqual(drafts[0]?.manifest.spec, {
+      cluster: 'home',
+      namespace: 'apps',
+      objects: [
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'apps' }, data: { a: '1' } },
+      ],
+      adopt: true,
+    })
+  }
+})
+
+test('a Secret, a sensitive manifest, several documents and one without a cluster are listed and never printed', () => {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'hunter2' } }
+  const map = { ...secret, kind: 'ConfigMap' }
+  const nested = (depth: number): unknown => (depth === 0 ? {} : { a: nested(depth - 1) })
+  const options = { cluster: 'home' }
+  const yaml = JSON.stringify(map)
+  const marked = {
+    ...resource('kubernetes_manifest', 'it', {}, 'hashicorp/kubernetes'),
+    instances: [{ attributes: { manifest: map }, sensitive_attributes: [[{ type: 'get_attr', value: 'manifest' }]] }],
+  }
+  const cases: readonly [ReturnType<typeof read>, RegExp][] = [
+    [one('kubernetes_manifest', { manifest: secret }, 'hashicorp/kubernetes', options), /it is a Secret/],
+    [one('kubectl_manifest', { yaml_body: JSON.stringify(secret) }, 'gavinbunker/kubectl', options), /it is a Secret/],
+    [read({ version: 4, resources: [marked] }, options), /calls a part of it sensitive/],
+    [
+      one('kubectl_manifest', { yaml_body: yaml, sensitive_fields: ['data'] }, 'alekc/kubectl', options),
+      /no whole manifest/,
+    ],
+    [one('kubectl_manifest', { yaml_body: `${yaml}\n---\n${yaml}` }, 'alekc/kubectl', options), /no whole manifest/],
+    [one('kubernetes_manifest', { manifest: map }, 'hashicorp/kubernetes'), /--cluster/],
+    [
+      one('kubernetes_manifest', { manifest: { ...map, data: nested(200) } }, 'hashicorp/kubernetes', options),
+      /no whole/,
+    ],
+    [one('kubernetes_deployment', {}, 'hashicorp/kubernetes', options), /alone; write an Addon/],
+  ]
+  for (const [{ drafts, notCarried }, expected] of cases) {
+    assert.deepEqual(drafts, [])
+    assert.match(notCarried[0]?.why ?? '', expected)
+    assert.doesNotMatch(JSON.stringify(notCarried), /hunter2/)
+  }
+})
