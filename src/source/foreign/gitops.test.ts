@@ -183,7 +183,7 @@ spec:
     ],
   )
   assert.match(read(argocd, set('[{clusters: {}}]')).why.join(), /generator clusters asks a cluster/)
-  assert.match(read(argocd, set(list, '{{nobody}}')).why.join(), /placeholder that its list does not fill/)
+  assert.match(read(argocd, set(list, '{{nobody}}')).why.join(), /placeholder that its generator does not fill/)
 })
 
 test('what Argo CD has and croft has not is listed with its reason', () => {
@@ -196,4 +196,51 @@ test('what Argo CD has and croft has not is listed with its reason', () => {
     read(argocd, 'apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: team}\nspec: {}\n').why.join(),
     /AppProject team: croft has no projects/,
   )
+})
+
+test('an ApplicationSet over directories is one add-on for each directory at hand that fits', () => {
+  const set = (directories: string, name = '{{path.basename}}', more = '') => `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: dirs, namespace: argocd}
+spec:
+  generators: [{git: {repoURL: "https://git.example.org/repo", revision: main, directories: ${directories}${more}}}]
+  template:
+    metadata: {name: "${name}"}
+    spec:
+      destination: {server: "https://kubernetes.default.svc", namespace: "{{path[1]}}"}
+      source: {repoURL: "https://git.example.org/repo", path: "{{path}}", targetRevision: ${COMMIT}}
+`
+  const readSet = (text: string) => {
+    const paths = ['apps/web/a.yaml', 'apps/web/deep/b.yaml', 'apps/DB_1/c.yaml', 'apps/old/d.yaml', 'other/e.yaml']
+    const files = [{ path: 'set.yaml', text }, ...paths.map((path) => ({ path, text: '' }))]
+    const reading = argocd.read(files, { cluster: 'home' })
+    assert.ok(!('problem' in reading))
+    assert.deepEqual(errorsOf(readText(printDrafts(reading.drafts))), [])
+    const made = reading.drafts.map(({ manifest }) => {
+      const { namespace, git } = manifest.spec as {
+        readonly namespace: string
+        readonly git: { readonly path: string }
+      }
+      return [manifest.metadata.name, namespace, git.path]
+    })
+    return { made, why: reading.notCarried.map(({ why }) => why).join() }
+  }
+  const { made, why } = readSet(
+    set('[{path: apps/*}, {path: apps/o?d, exclude: true}, {path: apps/DB*, exclude: true}]'),
+  )
+  assert.equal(why, '')
+  assert.deepEqual(made, [['web', 'web', 'apps/web']])
+  assert.deepEqual(
+    readSet(set('[{path: "apps/D*1"}]', '{{ .path.basenameNormalized }}').replace('{{path[1]}}', 'db')).made,
+    [['db-1', 'db', 'apps/DB_1']],
+  )
+  assert.deepEqual(
+    readSet(set('[{path: "*/*/*"}]')).made.map(([name]) => name),
+    ['deep'],
+  )
+  assert.match(readSet(set('[{path: nowhere/*}]')).why, /no directory of these files fits/)
+  assert.match(readSet(set('[{path: apps/*}]', '{{index .path.segments 0}}')).why, /does not fill/)
+  assert.match(readSet(set('[]', 'a', ', files: [{path: x.json}]')).why, /reads files of a repository/)
+  assert.match(readSet(set('[{path: apps/*}]', 'a', ', pathParamPrefix: x')).why, /pathParamPrefix/)
+  assert.match(readSet(set('[{path: apps/web}]').replace(COMMIT, 'main')).why, /main is no commit/)
 })

@@ -37,11 +37,14 @@ export function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. */
+/**
+ * Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. It is given
+ * the directories of the files too.
+ */
 export function readAgentFiles(
   files: readonly ForeignFile[],
   options: ReadOptions,
-  judge: (object: AgentObject, all: readonly AgentObject[]) => FromAgent | undefined,
+  judge: (object: AgentObject, all: readonly AgentObject[], directories: readonly string[]) => FromAgent | undefined,
 ): ForeignReading {
   const notCarried: NotCarried[] = []
   const objects: AgentObject[] = []
@@ -65,8 +68,9 @@ export function readAgentFiles(
   }
   const drafts: Draft[] = []
   const freeName = createNames()
+  const directories = directoriesOf(files)
   for (const object of objects) {
-    const made = judge(object, objects)
+    const made = judge(object, objects, directories)
     const what = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`
     if (made === undefined || 'read' in made) continue
     if ('why' in made) {
@@ -94,6 +98,15 @@ export function readAgentFiles(
     }
   }
   return { drafts, notCarried }
+}
+
+/** Every directory that one of the files is in, at any depth. */
+function directoriesOf(files: readonly ForeignFile[]): readonly string[] {
+  const found = new Set<string>()
+  for (const { path } of files)
+    for (let at = path.lastIndexOf('/'); at > 0 && !found.has(path.slice(0, at)); at = path.lastIndexOf('/', at - 1))
+      found.add(path.slice(0, at))
+  return [...found].sort()
 }
 
 const COMMIT = /^[0-9a-f]{40}$/

@@ -1,20 +1,25 @@
 import { isFields } from '../../manifest.ts'
 import { chartAddon, mergeValues, setValue, valueAtPath, valuesIn } from '../addon-draft.ts'
+import { directoryElements } from '../argocd-directories.ts'
 import { type AgentObject, type FromAgent, gitAddon, readAgentFiles, wordOf } from '../gitops.ts'
 import type { Fields, ForeignFormat } from '../reading.ts'
 
 /** Objects of Argo CD. A source that is a chart, or a directory at a commit, becomes an add-on. */
 export const argocd: ForeignFormat = {
   name: 'argocd',
-  about: 'a repository of Argo CD: Application, ApplicationSet with list generators, AppProject',
+  about: 'a repository of Argo CD: Application, ApplicationSet with list and git directory generators, AppProject',
   read: (files, options) => readAgentFiles(files, options, judge),
 }
 
-function judge({ apiVersion, kind, name, spec }: AgentObject): FromAgent | undefined {
+function judge(
+  { apiVersion, kind, name, spec }: AgentObject,
+  _all: readonly AgentObject[],
+  directories: readonly string[],
+): FromAgent | undefined {
   if (!apiVersion.startsWith('argoproj.io/')) return undefined
   if (kind === 'AppProject') return { why: 'croft has no projects; grants of a source bound what it may declare' }
   if (kind === 'Application') return application(name, spec)
-  return kind === 'ApplicationSet' ? set(spec) : { why: 'croft has no kind for it' }
+  return kind === 'ApplicationSet' ? set(spec, directories) : { why: 'croft has no kind for it' }
 }
 
 function application(name: string, spec: Fields): FromAgent {
@@ -89,26 +94,24 @@ function valuesOf(helm: Readonly<Record<string, unknown>>): {
   return { values, without }
 }
 
-/** Only a list says by itself which applications there are; the others ask a cluster or a repository. */
-function set(spec: Fields): FromAgent {
+/** A list says by itself which applications there are, directories are among the files; others ask a cluster. */
+function set(spec: Fields, directories: readonly string[]): FromAgent {
   const generators = (Array.isArray(spec.generators) ? spec.generators : []).filter(isFields)
   const template = isFields(spec.template) ? spec.template : {}
-  const unknown = generators.find((one) => !isFields(one.list) || !Array.isArray(one.list.elements))
-  if (unknown !== undefined || generators.length === 0)
-    return {
-      why: `its generator ${Object.keys(unknown ?? {})[0] ?? ''} asks a cluster or a repository; write an Addon for each application`,
-    }
-  const made = generators
-    .flatMap((one) => (isFields(one.list) && Array.isArray(one.list.elements) ? one.list.elements : []))
-    .filter(isFields)
-    .map((element) => filled(template, element))
+  const elements: Readonly<Record<string, unknown>>[] = []
+  for (const one of generators.length === 0 ? [{}] : generators) {
+    const more = elementsOf(one, directories)
+    if (typeof more === 'string') return { why: more }
+    elements.push(...more)
+  }
+  const made = elements.map((element) => filled(template, element))
   const addons: Extract<FromAgent, { addons: unknown }>['addons'][number][] = []
   const without: string[] = []
   for (const one of made) {
     const metadata = isFields(one.metadata) ? one.metadata : {}
     const name = wordOf(metadata.name) ?? 'unnamed'
     if (/\{\{/.test(JSON.stringify(one))) {
-      without.push(`the application ${name} has a placeholder that its list does not fill`)
+      without.push(`the application ${name} has a placeholder that its generator does not fill`)
       continue
     }
     const from = application(name, isFields(one.spec) ? { ...one.spec } : {})
@@ -121,6 +124,17 @@ function set(spec: Fields): FromAgent {
   return { addons, without }
 }
 
+/** A text: why nobody can say here what the generator gives. */
+function elementsOf(
+  generator: Readonly<Record<string, unknown>>,
+  directories: readonly string[],
+): readonly Readonly<Record<string, unknown>>[] | string {
+  const { list, git } = generator
+  if (isFields(list) && Array.isArray(list.elements)) return list.elements.filter(isFields)
+  if (isFields(git)) return directoryElements(git, directories)
+  return `its generator ${Object.keys(generator)[0] ?? ''} asks a cluster or a repository; write an Addon for each application`
+}
+
 /** A value that is no map and no list, as text. */
 function scalarOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
@@ -128,12 +142,12 @@ function scalarOf(value: unknown): string | undefined {
     : undefined
 }
 
-/** `{{name}}` and `{{ .name }}`, by the values of one element. */
+/** `{{name}}`, `{{ .name }}`, `{{path.basename}}` and `{{path[0]}}`, by the values of one element. */
 function filled(template: Fields, element: Readonly<Record<string, unknown>>): Fields {
   const fill = (value: unknown): unknown => {
     if (typeof value === 'string')
       return value.replace(
-        /\{\{\s*\.?([A-Za-z0-9_-]+)\s*\}\}/g,
+        /\{\{\s*\.?([A-Za-z0-9_-]+(?:[.[][A-Za-z0-9_-]+\]?)*)\s*\}\}/g,
         (whole, key: string) => (Object.hasOwn(element, key) ? scalarOf(element[key]) : undefined) ?? whole,
       )
     if (Array.isArray(value)) return value.map(fill)
