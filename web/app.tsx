@@ -43,7 +43,7 @@ export function App() {
           <div class="banner tone-warn" role="alert">
             <Icon name="warn" />
             <span>
-              {trouble === undefined ? 'The line to croft is lost.' : `croft cannot show this: ${trouble}`}{' '}
+              {trouble === undefined ? 'The connection to croft is lost.' : `croft cannot show this: ${trouble}`}{' '}
               {page !== undefined && lostMs !== undefined && <>What you see is from {clockTime(lostMs)}. </>}
               It is tried again by itself.
             </span>

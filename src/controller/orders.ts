@@ -78,7 +78,7 @@ export function changeCluster(
         return refused('not-found', `name one of its nodes: ${nodes.join(', ')}`)
       return {
         orders: { ...orders, replace: [...orders.replace.filter((one) => one.node !== node), { node, atMs: nowMs }] },
-        message: `${node} will be replaced: cordoned, drained, taken out of etcd, made anew, joined`,
+        message: `${node} will be replaced: cordoned, drained, removed from etcd, recreated, joined`,
       }
     }
     case 'remove-member':

@@ -16,7 +16,7 @@ const creating: Action = {
   externalId: '100',
   host: 'alpha',
   steps: [step('create', '100')],
-  reason: 'declared and not there',
+  reason: 'declared, does not exist yet',
 }
 
 function caseOf(more: Partial<Case> & { action?: Action } = {}): Case {

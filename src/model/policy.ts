@@ -10,7 +10,7 @@ export interface Policy {
   readonly paused: boolean
   /** `observe`: look and report, never write (`managementPolicies: [Observe]`). */
   readonly manage: 'full' | 'observe'
-  /** May the thing be destroyed and made anew when a field cannot be changed in place? */
+  /** May the thing be destroyed and created again when a field cannot be changed in place? */
   readonly replace: 'refused' | 'allowed'
   /** An existing thing, not made by us, that a person asked us to take over (`crossplane.io/external-name`). */
   readonly adopt?: string

@@ -49,7 +49,7 @@ export interface Rules {
   updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[], survey?: Survey): readonly Step[]
   /** The call that writes our mark on a thing that we take over. */
   adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
-  /** What is on it that nobody could bring back if it were destroyed and made anew: `scsi1`, `unused0`. */
+  /** What is on it that nobody could bring back if it were destroyed and created again: `scsi1`, `unused0`. */
   irreplaceable(resource: Resource, sighting: Sighting): readonly string[]
   /** Disks of a guest besides the one that it starts from, and those that were taken out of it: its data is there only. */
   dataDisks(sighting: Sighting): readonly string[]

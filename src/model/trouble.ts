@@ -113,7 +113,7 @@ function clusterTroubles(cluster: StandingCluster): readonly Trouble[] {
     const names = unwell.slice(0, 3).map((node) => node.name)
     const more = unwell.length > names.length ? ` and ${unwell.length - names.length} more` : ''
     const server = unwell.some(({ role }) => role === 'server')
-    const margin = server && quorumMargin === 0 ? ' No further server may be lost.' : ''
+    const margin = server && quorumMargin === 0 ? ' No other server can fail.' : ''
     const title = `${unwell.length === 1 ? '1 node' : `${unwell.length} nodes`} of ${name} not ready`
     const since = unwell.flatMap(({ readySinceMs }) => readySinceMs ?? [])
     const text = `${names.join(', ')}${more}.${margin}`

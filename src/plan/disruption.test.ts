@@ -93,7 +93,7 @@ const CASES: readonly [
     { entries: [entry(doing('replace', step('delete', 'data-loss')))] },
     'data-loss',
     0,
-    ['Machine/web is destroyed with its disks and made anew, about 10 min away'],
+    ['Machine/web is destroyed with its disks and created again, about 10 min away'],
   ],
   [
     'a setting whose change loses data',
@@ -145,7 +145,7 @@ const CASES: readonly [
     0,
     [
       'Cluster/home 1 node wiped (s1), 1 of 3 votes away at a time, about 15 min in all',
-      'Machine/s1 is destroyed with its disks and made anew, about 10 min away',
+      'Machine/s1 is destroyed with its disks and created again, about 10 min away',
     ],
   ],
 ]

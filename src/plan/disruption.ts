@@ -60,7 +60,7 @@ function machineDisruption({ key, type, action }: PlanEntry): readonly Disruptio
     return [{ ...NONE, subject: key, worst: 'data-loss', lost: [key], text: 'is deleted with its disks' }]
   if (isGuest(type) && doing.do === 'replace') {
     const minutesAway = MINUTES.remake
-    const text = `is destroyed with its disks and made anew, ${about(minutesAway)} away`
+    const text = `is destroyed with its disks and created again, ${about(minutesAway)} away`
     return [
       { ...NONE, subject: key, worst: 'data-loss', restarts: 1, minutesAway, minutes: minutesAway, lost: [key], text },
     ]

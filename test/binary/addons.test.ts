@@ -176,7 +176,7 @@ test('[R21] [R32] [A51] one host, one node, nothing else to run: one apply on no
   const refused = await croft('plan', 'estate')
   assert.match(
     refused.stdout,
-    /refused \[replacement\].*spec\.selector\.matchLabels\.app cannot be changed in place/,
+    /refused \[replacement\].*spec\.selector cannot be changed in place/,
     said(refused),
   )
 })

@@ -44,7 +44,7 @@ export function push(controller: FakeController): void {
     status: 'Creating',
     conditions: conditions(false, false),
     origin: { file: 'machines/web-new.yaml', line: 2, commit: PUSHED },
-    action: { do: 'create', externalId: '900', host: 'still-fawn', steps, reason: 'declared and not there' },
+    action: { do: 'create', externalId: '900', host: 'still-fawn', steps, reason: 'declared, does not exist yet' },
   })
   const commit = { source: 'homelab', commit: PUSHED, subject: 'Add web-new', author: 'Anna', committedMs: NOW - 1000 }
   controller.set(

@@ -50,9 +50,9 @@ describe('a cluster on croft sim, in a real browser', { skip: whyNoBrowser() ?? 
     await page.locator('.trouble', { hasText: `Host ${lost} is offline` }).waitFor()
     await page
       .locator('.trouble', { hasText: '1 node of edge not ready' })
-      .getByText('No further server may be lost')
+      .getByText('No other server can fail')
       .waitFor()
-    await page.locator('.cluster-card').getByText('No server may be lost').waitFor()
+    await page.locator('.cluster-card').getByText('No server can fail').waitFor()
     await shot(page, 'real-failing-node')
   })
 })

@@ -47,6 +47,6 @@ describe('power on croft sim, in a real browser', { skip: whyNoBrowser() ?? fals
     await state.getByText('On', { exact: true }).waitFor()
     await it.go('cluster/edge')
     await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
-    await page.getByText('1 server may be lost').waitFor()
+    await page.getByText('1 server can fail').waitFor()
   })
 })

@@ -50,11 +50,11 @@ export function tellStories(size: string, estate: () => EstateView): void {
       await it.go()
       fail(it.controller)
       const trouble = it.page.locator('.trouble', { hasText: 'node of homelab not ready' })
-      await trouble.getByText('No further server may be lost').waitFor()
+      await trouble.getByText('No other server can fail').waitFor()
       await it.both(`failing-${size}`)
       await trouble.click()
       await it.page.locator('tr[data-node=k3s-vm-still-fawn]').getByText('NotReady').waitFor()
-      await it.page.getByText('No server may be lost').waitFor()
+      await it.page.getByText('No server can fail').waitFor()
       await it.both(`failing-cluster-${size}`)
     })
 

@@ -16,7 +16,7 @@ export function Activity() {
         <Icon name="chevron" size={15} />
         <span class="activity-newest" aria-live="polite">
           {newest === undefined ? (
-            'Nothing has happened yet.'
+            'No events yet.'
           ) : (
             <>
               <time>{clockTime(newest.atMs)}</time>{' '}

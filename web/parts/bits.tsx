@@ -46,7 +46,7 @@ export function Awaited({ fetched, rows = 6 }: { readonly fetched: Fetched<unkno
       <span class="empty-icon is-bad">
         <Icon name="bad" size={30} />
       </span>
-      <h1>This cannot be shown now</h1>
+      <h1>This cannot be loaded now</h1>
       <p>{trouble.message} It is tried again by itself.</p>
       <button type="button" class="button" onClick={again}>
         Try again now

@@ -62,8 +62,8 @@ export function Quorum({ cluster }: { readonly cluster: ClusterOnPage }) {
       : margin < 0
         ? 'Quorum is lost'
         : margin === 0
-          ? 'No server may be lost'
-          : `${plural(margin, 'server')} may be lost`
+          ? 'No server can fail'
+          : `${plural(margin, 'server')} can fail`
   return (
     <div class={`quorum tone-${tone}`}>
       <span class="quorum-marks" aria-hidden="true">

@@ -19,12 +19,15 @@ export function ClusterCommands({ cluster }: { readonly cluster: ClusterOnPage }
 function commandsOf(cluster: ClusterOnPage): readonly (readonly [string, string])[] {
   const { name } = cluster
   const all: (readonly [string, string])[] = [
-    ['The way in with kubectl', `croft cluster kubeconfig ${name} --merge`],
-    ['Its pods, as they change', `croft pods ${name} -w`],
-    ['A snapshot now', `croft cluster backup ${name} --now`],
+    ['Kubeconfig for kubectl', `croft cluster kubeconfig ${name} --merge`],
+    ['Watch its pods', `croft pods ${name} -w`],
+    ['Take a snapshot', `croft cluster backup ${name} --now`],
   ]
   if (upgradeOf(cluster) !== undefined)
-    all.push(['The upgrade', `croft cluster upgrade ${name} --${cluster.rolloutPaused ? 'resume' : 'pause'}`])
+    all.push([
+      cluster.rolloutPaused ? 'Resume the upgrade' : 'Pause the upgrade',
+      `croft cluster upgrade ${name} --${cluster.rolloutPaused ? 'resume' : 'pause'}`,
+    ])
   return all
 }
 
@@ -36,7 +39,7 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
     ui.set({
       confirm: {
         title: `Abort the upgrade of ${cluster.name}?`,
-        body: 'Nodes that have the new version keep it. The rest stays as it is until the declaration changes or it is resumed.',
+        body: 'Upgraded nodes keep the new version. The others stay on theirs until you resume the upgrade or change the declaration.',
         action: 'Abort',
         danger: true,
         type: cluster.name,
@@ -59,7 +62,7 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
           <button
             type="button"
             class="button"
-            title={cluster.rolloutPaused ? 'Go on with the upgrade' : 'Finish the node that has begun, begin no other'}
+            title={cluster.rolloutPaused ? 'Resume the upgrade' : 'Finish the current node, then stop'}
             onClick={() => order(cluster.rolloutPaused ? 'resume' : 'pause')}
           >
             {cluster.rolloutPaused ? 'Resume' : 'Pause'}
@@ -67,7 +70,7 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
           <button
             type="button"
             class="button"
-            title="Stop the upgrade where it is; you are asked first"
+            title="Stop the upgrade here; asks first"
             onClick={() => withRight('admin', abort)}
           >
             Abort

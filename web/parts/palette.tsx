@@ -95,7 +95,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             <span class="muted">{target.detail}</span>
           </li>
         ))}
-        {targets.length === 0 && <li class="muted">Nothing fits.</li>}
+        {targets.length === 0 && <li class="muted">No match.</li>}
       </ul>
     </Dialog>
   )

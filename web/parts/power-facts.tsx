@@ -13,7 +13,7 @@ export function Energy({ power: { watts, energy } }: { readonly power: PowerOnPa
   if (watts.measured === undefined && watts.estimated === 0 && most(days) === 0)
     return (
       <Card title="Energy">
-        <p class="muted">Nothing measures it. Give hosts their watts in the Power, and it is estimated.</p>
+        <p class="muted">No measurement. Declare watts for the hosts in the Power to get an estimate.</p>
       </Card>
     )
   const top = Math.max(1, most(days))
@@ -36,7 +36,7 @@ export function Energy({ power: { watts, energy } }: { readonly power: PowerOnPa
           <Meter label="estimated" share={estimatedWh / top} high={2} text={kilowattHours(estimatedWh)} />
         </div>
       ))}
-      {days.length === 0 && <p class="muted">Nothing is counted yet.</p>}
+      {days.length === 0 && <p class="muted">No data yet.</p>}
     </Card>
   )
 }
@@ -50,7 +50,7 @@ export function Schedule({ power: { schedule, next } }: { readonly power: PowerO
   if (schedule === undefined)
     return (
       <Card title="Schedule">
-        <p class="muted">None is declared: it is switched by people.</p>
+        <p class="muted">No schedule is declared: people switch it.</p>
       </Card>
     )
   return (

@@ -71,8 +71,8 @@ function SwitchBody({
     <>
       <p>
         {state === 'off'
-          ? 'Tier by tier, each after the evidence that the one before is down. What runs now is remembered in the cluster and comes back as it was.'
-          : 'Tier by tier, each after the evidence that the one before is up. Workloads get back what they had.'}
+          ? 'Tier by tier: each one starts when croft has verified that the one before is down. croft records in the cluster what runs now, and restores it later.'
+          : 'Tier by tier: each one starts when croft has verified that the one before is up. Workloads get their replicas back.'}
       </p>
       {trouble !== undefined && <p class="tone-bad">{trouble.message}</p>}
       {value === undefined && trouble === undefined && <Loading rows={3} />}
@@ -94,7 +94,7 @@ function SwitchBody({
         </>
       )}
       <label class="field">
-        <span>Why (for the audit log and everybody who wonders)</span>
+        <span>Reason (others see it, and the audit log keeps it)</span>
         <input
           maxLength={200}
           onInput={(event) => {

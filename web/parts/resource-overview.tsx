@@ -24,7 +24,7 @@ export function ResourceOverview({ detail, page }: { readonly detail: ResourceDe
   return (
     <div class="columns">
       <div class="stack">
-        <Card title="What is next" aside={<CommitOf page={page} commit={detail.origin?.commit} />}>
+        <Card title="Next steps" aside={<CommitOf page={page} commit={detail.origin?.commit} />}>
           {detail.action.do === 'nothing' ? (
             <p class="line-item">
               {detail.drifted ? (
@@ -45,7 +45,7 @@ export function ResourceOverview({ detail, page }: { readonly detail: ResourceDe
             <ActionBody action={detail.action} />
           )}
         </Card>
-        <Card title="Standing">
+        <Card title="Conditions">
           <ul class="plain">
             {detail.conditions.map((one) => {
               const good = one.type === 'Stalled' ? one.status === 'False' : one.status === 'True'

@@ -18,12 +18,12 @@ export function ResourceDiff({ detail, page }: { readonly detail: ResourceDetail
   return (
     <div class="stack">
       {detail.action.changes.length > 0 && (
-        <Card title="There and declared">
+        <Card title="Live and declared">
           <ActionBody action={{ ...detail.action, steps: [] }} />
         </Card>
       )}
       {drifts.length > 0 && (
-        <Card title="Changed by somebody else" aside={<a href={hrefTo('drift')}>Adopt or revert</a>}>
+        <Card title="Changed outside Git" aside={<a href={hrefTo('drift')}>Adopt or revert</a>}>
           <table class="changes">
             <thead>
               <tr>
@@ -60,7 +60,7 @@ export function ResourceEvents({ resource: key }: { readonly resource: string })
   const fetched = useFetched(() => api.history(key), [key, newest], key)
   const { value } = fetched
   if (value === undefined) return <Awaited fetched={fetched} rows={4} />
-  if (value.events.length === 0) return <Empty icon="timeline" title="Nothing has happened to it yet" />
+  if (value.events.length === 0) return <Empty icon="timeline" title="No events yet" />
   return (
     <Card>
       <EventTable events={value.events.toReversed()} />
@@ -80,7 +80,7 @@ export function ResourceYaml({
   if (value === undefined) return <Awaited fetched={fetched} rows={4} />
   if (value.yaml === undefined)
     return (
-      <Empty icon="plan" title="Git does not declare it any more">
+      <Empty icon="plan" title="No longer declared in Git">
         What is known of it comes from earlier.
       </Empty>
     )
@@ -108,12 +108,12 @@ export function ResourceObserved({ detail }: { readonly detail: ResourceDetail }
   const fields = Object.entries(detail.observed)
   if (fields.length === 0)
     return (
-      <Empty icon="search" title="Nothing was read of it yet">
+      <Empty icon="search" title="No live state yet">
         What the outside system shows of it appears here after the first close look.
       </Empty>
     )
   return (
-    <Card title="What is there">
+    <Card title="Live state">
       <dl class="facts is-wide">
         {fields.map(([name, value]) => (
           <div key={name}>

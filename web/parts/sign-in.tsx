@@ -30,7 +30,7 @@ export function SignIn({ onClose }: { readonly onClose: () => void }) {
         }}
       >
         <h2>Sign in</h2>
-        <p class="muted">Looking needs no sign-in. Changing something does, and is written into the audit log.</p>
+        <p class="muted">You can read without signing in. Changes need a sign-in, and the audit log records them.</p>
         {me?.signIn.local === true && (
           <>
             <label class="field">
@@ -48,7 +48,7 @@ export function SignIn({ onClose }: { readonly onClose: () => void }) {
             <Icon name="bad" /> {trouble}
           </p>
         )}
-        {me?.signIn.local !== true && me?.signIn.oidc !== true && <p>Nobody is set up here yet. On the server, run:</p>}
+        {me?.signIn.local !== true && me?.signIn.oidc !== true && <p>There are no users yet. On the server, run:</p>}
         {me?.signIn.local !== true && me?.signIn.oidc !== true && (
           <Command text="croft user set anna --role operator" />
         )}

@@ -60,7 +60,7 @@ function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page
     (list) => list.length === 0,
   )
   return (
-    <Card title="What is next">
+    <Card title="Next steps">
       {upgradeOf(cluster) !== undefined && <UpgradeBar cluster={cluster} />}
       {switched && (
         <p class="line-item">

@@ -27,7 +27,7 @@ export function DriftView({ page }: { readonly page: Page }) {
         </span>
       </header>
       {groups.length === 0 ? (
-        <Empty icon="ok" title="Nobody changed anything behind Git's back">
+        <Empty icon="ok" title="No drift">
           When somebody does, it stands here with the field, both values, who did it and since when.
         </Empty>
       ) : (
@@ -55,7 +55,7 @@ function Drifted({ resource: key, drifts }: { readonly resource: string; readonl
   const adopt = () =>
     ui.set({
       confirm: {
-        title: `Make Git agree with ${name}?`,
+        title: `Adopt the live state of ${name} in Git?`,
         body: (
           <>
             <p>croft commits these values on a branch, for you to merge. Nothing is changed on the machine.</p>
@@ -70,7 +70,7 @@ function Drifted({ resource: key, drifts }: { readonly resource: string; readonl
   const revert = () =>
     ui.set({
       confirm: {
-        title: `Put ${name} back as Git says?`,
+        title: `Revert ${name} to what Git says?`,
         body: (
           <>
             <p>croft writes what Git says over what is there now. It may need a restart; the plan shows it.</p>

@@ -87,8 +87,8 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
             ? 'Commit a manifest to the repository that croft follows, and it appears here.'
             : filter === ''
               ? only === 'wrong'
-                ? 'Every resource stands as it should.'
-                : 'Nothing that is declared is there.'
+                ? 'Every resource is ready and in sync with Git.'
+                : 'No declared resource exists yet.'
               : `No resource has "${filter}" in its name, kind, host or status.`}
         </Empty>
       ) : (
@@ -121,7 +121,7 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
 
 function titleOfNothing(page: Page, only: string | undefined, filter: string): string {
   if (page.rows.length === 0) return 'Nothing is declared yet'
-  return only === 'wrong' && filter === '' ? 'All is well' : 'Nothing fits'
+  return only === 'wrong' && filter === '' ? 'All is well' : 'No match'
 }
 
 function isUnwell(row: Row): boolean {

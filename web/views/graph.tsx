@@ -27,7 +27,7 @@ export function GraphView({ page }: { readonly page: Page }) {
   }, [])
   if (page.rows.length === 0 && page.hosts.length === 0)
     return (
-      <Empty alone icon="graph" title="Nothing to draw yet">
+      <Empty alone icon="graph" title="Nothing to show yet">
         Hosts and machines appear here when croft has seen them.
       </Empty>
     )

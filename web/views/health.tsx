@@ -35,7 +35,7 @@ export function HealthView({ page }: { readonly page: Page }) {
         <FilterInput />
       </header>
       {value.strips.length === 0 && (
-        <Empty icon="health" title="Nothing was looked at yet">
+        <Empty icon="health" title="No data yet">
           The first strip appears after the first pass.
         </Empty>
       )}

@@ -186,7 +186,7 @@ function Recent() {
   return (
     <Card title="Recently" aside={<a href={hrefTo('timeline')}>Timeline</a>}>
       {events.length === 0 ? (
-        <p class="muted">Nothing has happened yet.</p>
+        <p class="muted">No events yet.</p>
       ) : (
         <ol class="plain">
           {events.slice(0, 7).map((event) => (

@@ -46,7 +46,7 @@ export function PlanView({ page }: { readonly page: Page }) {
         </Card>
       )}
       {rest.length > 0 && (
-        <Card title="Will be done">
+        <Card title="Planned">
           <Entries entries={rest} page={page} />
         </Card>
       )}

@@ -87,7 +87,7 @@ function OnePower({ power }: { readonly power: PowerOnPage }) {
       <div class="power-columns">
         <div class="stack">
           <Card
-            title={wanted.state === 'off' ? 'On the way down' : 'On the way up'}
+            title={wanted.state === 'off' ? 'Power-off in progress' : 'Power-on in progress'}
             aside={`${tiers.filter(({ state }) => state === 'done').length} of ${plural(tiers.length, 'tier')} done`}
           >
             <Tiers tiers={tiers} waits={waits} />
@@ -122,7 +122,7 @@ function HostsOnOff({ page }: { readonly page: Page }) {
   const all = (host: string) => byHost.get(host)?.length ?? 0
   return (
     <Card
-      title="What runs"
+      title="Workloads"
       aside={`${machines.filter(({ power }) => power === 'running').length} of ${plural(machines.length, 'machine')} on`}
     >
       <ul class="plain power-grid">

@@ -94,7 +94,7 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
   const suspend = () =>
     ui.set({
       confirm: {
-        title: `Leave ${detail.name} alone?`,
+        title: `Suspend ${detail.name}?`,
         body: 'croft keeps looking at it and changes nothing of it until it is resumed.',
         action: 'Suspend',
         command: `croft ask suspend ${key}`,
@@ -106,7 +106,7 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
       <button
         type="button"
         class="button"
-        title="Compare it with Git at once instead of at the next pass"
+        title="Compare it with Git now instead of at the next pass"
         onClick={() => withRight('operate', () => void wish('reconcile', { key }))}
       >
         Look now
@@ -115,7 +115,7 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
         <button
           type="button"
           class="button"
-          title="Let croft keep it as Git says again"
+          title="croft manages it again"
           onClick={() => withRight('operate', () => void wish('resume', { key }))}
         >
           Resume
@@ -124,7 +124,7 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
         <button
           type="button"
           class="button"
-          title="Change nothing of it until it is resumed; you are asked first"
+          title="croft changes nothing of it until you resume it; asks first"
           onClick={() => withRight('operate', suspend)}
         >
           Suspend

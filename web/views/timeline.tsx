@@ -22,7 +22,7 @@ export function TimelineView({ page }: { readonly page: Page }) {
         <span class="muted">what was asked, what was done, and where the time went</span>
       </header>
       {value.chapters.length === 0 && (
-        <Empty icon="timeline" title="Nothing has happened yet">
+        <Empty icon="timeline" title="No events yet">
           The first commit that changes something begins the story.
         </Empty>
       )}
@@ -59,7 +59,7 @@ function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
       {chapter.spans.length > 0 ? (
         <Waterfall spans={chapter.spans} />
       ) : (
-        <p class="muted chapter-none">Nothing had to be done.</p>
+        <p class="muted chapter-none">No changes were needed.</p>
       )}
       {chapter.events.length > 0 && (
         <button type="button" class="button-quiet" aria-expanded={open} onClick={() => set(!open)}>
@@ -73,7 +73,7 @@ function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
 
 /** What is shown where no commit has a subject. */
 function titleOf({ commit }: Chapter): string {
-  if (commit === undefined) return 'Not asked for by a commit'
+  if (commit === undefined) return 'Not from a commit'
   return /^[0-9a-f]{40}/.test(commit) ? 'A commit' : 'The files of the directory'
 }
 

@@ -36,7 +36,13 @@ function entry(key: string, action: Action, more: Partial<PlanEntry> = {}): Plan
 
 const added = entry(
   'EnvironmentVM/k3s-vm-fun-bedbug',
-  { do: 'create', externalId: '114', host: 'fun-bedbug', steps: [create, start], reason: 'declared and not there' },
+  {
+    do: 'create',
+    externalId: '114',
+    host: 'fun-bedbug',
+    steps: [create, start],
+    reason: 'declared, does not exist yet',
+  },
   { externalId: '114', host: 'fun-bedbug', origin: { file: 'instances/k3s-vm-fun-bedbug.yaml', line: 1, column: 1 } },
 )
 const changed = entry(
@@ -77,7 +83,7 @@ test('a plan shows every thing, change and step, and what is held with its way o
   assert.equal(
     renderPlan(plan([added, changed, held, same]), PLAIN),
     `  + EnvironmentVM/k3s-vm-fun-bedbug   VM 114 on fun-bedbug   instances/k3s-vm-fun-bedbug.yaml:1
-      declared and not there
+      declared, does not exist yet
       1. create VM 114 with scsi0 from local:import/noble.qcow2
       2. start VM 114
 
@@ -142,7 +148,7 @@ test('a connection that cannot be seen says so once instead of once for every re
     renderPlan(plan([blind, blind], { notes: [note] }), PLAIN),
     `Connection default: unreachable
   no answer from https://x
-  to go on: check it; run croft doctor to see what is wrong and how to mend it
+  to go on: check it; run croft doctor to see what is wrong and how to fix it
 
 No plan: the notes above say what could not be seen.
 `,

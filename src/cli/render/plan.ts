@@ -184,7 +184,7 @@ function renderNote(note: ConnectionNote, style: Style): string {
   // Why it cannot be seen is a question for the one command that tries it from the outside in.
   const unseen = note.code === 'refused' || note.code === 'unreachable'
   const next = unseen
-    ? `${clean(note.allow)}; run croft doctor to see what is wrong and how to mend it`
+    ? `${clean(note.allow)}; run croft doctor to see what is wrong and how to fix it`
     : clean(note.allow)
   return `${head}\n  ${clean(note.message)}\n  to go on: ${next}\n`
 }

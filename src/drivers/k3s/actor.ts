@@ -64,7 +64,7 @@ export async function withShell(actor: Actor, work: (shell: Shell) => Promise<Ou
   if (!actor.memory.programs.has(name)) {
     const problem = await placeProgram(shell, actor.signal)
     if (problem !== undefined)
-      return { result: 'not-sent', message: `could not put our program on ${name}: ${problem}` }
+      return { result: 'not-sent', message: `could not copy croft's program to ${name}: ${problem}` }
     actor.memory.programs.add(name)
   }
   actor.memory.touched.add(name)

@@ -85,7 +85,7 @@ function blind(
     snapshots: 'unknown',
     checks: [],
     // A person must learn why nothing happens.
-    orders: { ...orders, hold: { guard: 'not-seen', reason, allow: 'mend what is named' } },
+    orders: { ...orders, hold: { guard: 'not-seen', reason, allow: 'fix what is named' } },
   }
 }
 

@@ -26,7 +26,7 @@ test('what kept a node from answering is said to whoever waits for it', async ()
   lab.box('s1').trouble.diskFull = true
   const outcome = await lab.perform({ do: 'record-first-server', node: 's1' })
   assert.equal(outcome.result, 'refused')
-  assert.match(JSON.stringify(outcome), /holds no data .* could not be put there: .*No space left on device/)
+  assert.match(JSON.stringify(outcome), /holds no data .* could not be copied there: .*No space left on device/)
   // [D-12] To look writes nothing, so a full disk keeps nobody from being seen.
   const seen = (await lab.look()).observed.nodes.find(({ name }) => name === 's1')
   assert.equal(seen?.silence, undefined)

@@ -261,7 +261,7 @@ async function copyOver(operating: Operating): Promise<Outcome> {
   if (!memory.programs.has(name)) {
     const problem = await placeProgram(source, signal)
     if (problem !== undefined)
-      return { result: 'not-sent', message: `could not put our program on ${name}: ${problem}` }
+      return { result: 'not-sent', message: `could not copy croft's program to ${name}: ${problem}` }
     memory.programs.add(name)
   }
   const untilMs = deps.clock.monotonicMs() + LIMITS.snapshotCopyMs

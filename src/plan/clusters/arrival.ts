@@ -210,7 +210,7 @@ function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined
       node: node.name,
       guard: 'stale-state',
       reason: what,
-      allow: `if it is this cluster's own data, run croft cluster recover ${view.spec.name} --from a server that runs; else wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)`,
+      allow: `if it is this cluster's own data, run croft cluster recover ${view.spec.name} --from a server that runs; else wipe it and join (staleState: wipe), or recreate its machine (staleState: recreate)`,
     })
   }
   return stepOn(view, node, recreate ? 'destroy-machine' : 'wipe-k3s', {

@@ -161,7 +161,7 @@ describe('[R6] stale state', () => {
         guard: 'stale-state',
         reason: 's3 holds stale K3s state (cluster dddddddddddd)',
         allow:
-          "if it is this cluster's own data, run croft cluster recover homelab --from a server that runs; else wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)",
+          "if it is this cluster's own data, run croft cluster recover homelab --from a server that runs; else wipe it and join (staleState: wipe), or recreate its machine (staleState: recreate)",
       },
     ])
     assert.equal(phaseOf(decision, 's3'), 'StaleState')

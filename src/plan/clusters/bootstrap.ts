@@ -101,8 +101,8 @@ function record(view: View, declared: readonly NodeView[]): Finding {
   const chosen = named ?? declared[0]
   if (chosen === undefined) return NOTHING
   return stepOn(view, chosen, 'record-first-server', {
-    summary: `write down CA, token and ${chosen.name} as the first server`,
-    reason: 'nobody is recorded as the first server',
+    summary: `record CA, token and ${chosen.name} as the first server`,
+    reason: 'no first server is recorded yet',
     awaits: `the record of ${chosen.name}`,
   })
 }
@@ -171,7 +171,7 @@ function prepared(view: View, coming: readonly Coming[], turn: Finding, version:
     .map((node) =>
       stepOn(view, node, 'prepare-k3s', {
         version,
-        summary: `put K3s ${version} on ${node.name}`,
+        summary: `install K3s ${version} on ${node.name}`,
         reason: `${node.name} joins when its turn comes`,
         awaits: `the program on ${node.name}`,
       }),

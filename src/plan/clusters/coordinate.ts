@@ -229,7 +229,7 @@ function housekeeping(view: View): Finding {
     identity.formed || first === undefined
       ? NOTHING
       : stepOn(view, first, 'note-formed', {
-          summary: `write down that ${view.spec.name} is formed`,
+          summary: `record that ${view.spec.name} is formed`,
           reason: 'its API answers',
           awaits: 'the record that says so',
         })

@@ -39,7 +39,7 @@ function restarting(view: View, node: NodeView, kube: KubeNode, work: NodeWork):
     node: node.name,
     guard: 'halted',
     reason: `${node.name} did not come back after its machine was restarted for ${work.target}; no other node is touched`,
-    allow: `mend it and run croft cluster upgrade --resume, or croft cluster replace ${node.name}`,
+    allow: `fix it and run croft cluster upgrade --resume, or croft cluster replace ${node.name}`,
   })
 }
 
@@ -118,7 +118,7 @@ function comingBack(view: View, node: NodeView, work: NodeWork, changedMs: numbe
       node: node.name,
       guard: 'halted',
       reason: `${node.name} did not come back within ${Math.round(view.spec.upgrade.nodeTimeoutMs / 60_000)} min after its ${work.purpose} to ${work.target}; no other node is touched`,
-      allow: `mend it and run croft cluster upgrade --resume; to go back: ${back}`,
+      allow: `fix it and run croft cluster upgrade --resume; to go back: ${back}`,
     })
   }
   if (resumed || hasNotHappened(node, work)) return takeDown(view, node, work)

@@ -139,7 +139,7 @@ function allWell(view: View): Finding {
       node: fallen.name,
       guard: 'soak',
       reason: `${fallen.name} turned NotReady ${minutes} min after it was changed${kube.readyReason === undefined ? '' : ` (${kube.readyReason})`}; the rollout pauses`,
-      allow: `mend ${fallen.name}; the rollout goes on when it has been well for the soak time`,
+      allow: `fix ${fallen.name}; the rollout goes on when it has been well for the soak time`,
     })
   }
   if (serversWhole(view)) return NOTHING
@@ -196,7 +196,7 @@ function checked(view: View): Finding {
         ? holdFor({
             guard: 'health-check',
             reason: `the check ${name} fails: ${result.output}`,
-            allow: `mend what ${name} looks at, or take it out of upgrade.healthChecks`,
+            allow: `fix what ${name} looks at, or take it out of upgrade.healthChecks`,
           })
         : NOTHING,
     ])

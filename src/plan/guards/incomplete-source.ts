@@ -15,7 +15,7 @@ export const incompleteSource: Guard = {
       guard: 'incomplete-source',
       held: action,
       reason: `${files} could not be read, so ${entry.key} may still be declared`,
-      allow: 'mend the files that croft validate names',
+      allow: 'fix the files that croft validate names',
     }
   },
 }

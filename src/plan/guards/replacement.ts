@@ -8,7 +8,7 @@ export const replacement: Guard = {
     return {
       do: 'refuse',
       guard: 'replacement',
-      reason: `${entry.key} would have to be destroyed and made anew: ${action.reason}`,
+      reason: `${entry.key} would have to be destroyed and created again: ${action.reason}`,
       allow: 'set the annotation croft.dev/replace: allowed, or take the change back',
     }
   },

@@ -353,8 +353,8 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
     ],
     reason:
       remains.sightings.length === 0
-        ? 'declared and not there'
-        : 'declared and not there; an earlier attempt broke off',
+        ? 'declared, does not exist yet'
+        : 'declared, does not exist yet; an earlier attempt broke off',
   }
 }
 

@@ -25,7 +25,7 @@ export function dataAtStake(
   return {
     do: 'refuse',
     guard: 'data',
-    reason: `${paths.join(', ')} cannot be changed in place, and making ${key} anew would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
+    reason: `${paths.join(', ')} cannot be changed in place, and recreating ${key} would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
     allow: 'take the change back, or move the data elsewhere and remove these disks by hand first',
   }
 }

@@ -114,7 +114,7 @@ export function richEstate(): EstateView {
           minutesAway: 10,
           minutes: 10,
           lost: ['Machine/changing'],
-          text: 'is destroyed with its disks and made anew',
+          text: 'is destroyed with its disks and created again',
         },
       ],
     },

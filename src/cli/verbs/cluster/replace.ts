@@ -18,7 +18,7 @@ export const replace: ClusterVerb = async (runtime, { cluster, state, words }) =
     ...orders,
     replace: [...orders.replace.filter((order) => order.node !== node), { node, atMs }],
   }))
-  const message = `${node} will be replaced: cordoned, drained, taken out of etcd, made anew, joined`
+  const message = `${node} will be replaced: cordoned, drained, removed from etcd, recreated, joined`
   await noteOperation(runtime, store.it, cluster.key, 'replace', 'done', message)
   runtime.out.write(`${cluster.key}: ${message}\n`)
   return EXIT.ok

@@ -70,7 +70,7 @@ async function asked(shell: Shell | undefined, signal: AbortSignal): Promise<Tol
   if (shell === undefined) return { is: 'silence', ran: 'no', message: 'there is no way into it at the moment' }
   const problem = await placeProgram(shell, signal)
   if (problem === undefined) return askFacts(shell, signal)
-  return { is: 'silence', ran: 'no', message: `croft's program could not be put there: ${problem}` }
+  return { is: 'silence', ran: 'no', message: `croft's program could not be copied there: ${problem}` }
 }
 
 export async function initCluster(actor: Actor): Promise<Outcome> {
