@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { changeHolder } from '../../src/server/auth/security-keys.ts'
 import { KEY } from '../../src/server/testing/questions.ts'
 import { richEstate } from '../../src/server/testing/rich-estate.ts'
 import { EVIL, poisonAnswers, textFields } from './poison.ts'
@@ -8,6 +9,17 @@ import { openBrowser, signIn, stage, whyNoBrowser } from './stage.ts'
 
 const TABS = ['overview', 'diff', 'events', 'yaml', 'observed']
 const VIEWS = ['', 'estate', 'graph', 'clusters', 'plan', 'drift', 'timeline', 'health', 'power']
+
+/** Nobody ever asks it: only what the page shows of it counts here. */
+const OF_ANNA = {
+  id: 'AAAA',
+  name: 'blue key',
+  rpId: 'localhost',
+  publicKey: 'AAAA',
+  algorithm: -7,
+  signCount: 0,
+  addedMs: 0,
+} as const
 
 describe('[S-20] stored scripts', { skip: whyNoBrowser() ?? false }, () => {
   let browser: Browser
@@ -54,8 +66,11 @@ describe('[S-20] stored scripts', { skip: whyNoBrowser() ?? false }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await signIn(page)
     await page.reload()
+    await changeHolder(it.users, { user: 'anna' }, () => ({ keys: [OF_ANNA] }))
     await page.getByRole('button', { name: 'Sessions' }).click()
+    await page.getByText('blue key').waitFor()
     await inDialog(page, 'sessions')
+    await changeHolder(it.users, { user: 'anna' }, () => ({ keys: [] }))
     await it.go('#/drift')
     await page.getByRole('button', { name: 'Adopt' }).click()
     await inDialog(page, 'adopt')
