@@ -63,6 +63,6 @@ describe('for somebody who cannot see the page', { skip: whyNoBrowser() ?? false
     const live = (await told(page)).filter(({ live: how }) => how === 'polite')
     assert.ok(live.length > 0)
     await it.stopServer()
-    await page.getByRole('alert').getByText('The line to croft is lost').waitFor()
+    await page.getByRole('alert').getByText('The connection to croft is lost').waitFor()
   })
 })

@@ -33,7 +33,7 @@ describe('for somebody who has no mouse', { skip: whyNoBrowser() ?? false }, () 
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
     for (const [view, button, title] of [
       ['drift', 'Revert', /Put .* back/],
-      ['drift', 'Adopt', /Make Git agree/],
+      ['drift', 'Adopt', /Adopt the live state/],
       ['power', 'Hold', /Keep .* as it is/],
       ['power', 'Switch on', /Switch .* on/],
     ] as const) {

@@ -72,7 +72,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     await dialog.getByText('croft power off homelab').waitFor()
     await it.both('power-off-dialog')
     await dialog.getByLabel('Do not wait for them').check()
-    await dialog.getByLabel('Why').fill('over night')
+    await dialog.getByLabel('Reason').fill('over night')
     assert.equal(it.controller.asked.length, 0, 'nothing is ordered before it is confirmed')
     await dialog.getByRole('button', { name: 'Switch off' }).click()
     await it.page.locator('.toast', { hasText: 'homelab will be switched off' }).waitFor()
@@ -96,7 +96,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     await it.page.getByRole('button', { name: 'Hold' }).click()
     const dialog = it.page.locator('dialog')
     await dialog.getByLabel('For').selectOption('4')
-    await dialog.getByLabel('Why').fill('demo')
+    await dialog.getByLabel('Reason').fill('demo')
     await dialog.getByRole('button', { name: 'Hold' }).click()
     await it.page.getByText('page:anna holds it until').waitFor()
     const [asked] = it.controller.asked

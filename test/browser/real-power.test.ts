@@ -29,7 +29,7 @@ describe('power on croft sim, in a real browser', { skip: whyNoBrowser() ?? fals
     await page.getByRole('button', { name: 'Switch off' }).click()
     const dialog = page.locator('dialog')
     await dialog.locator('[data-tier="servers"]').getByText('until K3s is stopped on every server').waitFor()
-    await dialog.getByLabel('Why').fill('over night')
+    await dialog.getByLabel('Reason').fill('over night')
     await dialog.getByRole('button', { name: 'Switch off' }).click()
     await state.getByText('Going off').waitFor()
     await shot(page, 'real-power-going-off')
