@@ -32,7 +32,7 @@ describe('for somebody who has no mouse', { skip: whyNoBrowser() ?? false }, () 
     await signIn(page)
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
     for (const [view, button, title] of [
-      ['drift', 'Revert', /Put .* back/],
+      ['drift', 'Revert', /Revert .* to what Git says/],
       ['drift', 'Adopt', /Adopt the live state/],
       ['power', 'Hold', /Keep .* as it is/],
       ['power', 'Switch on', /Switch .* on/],

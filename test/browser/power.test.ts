@@ -83,7 +83,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
       [[{ wish: 'power', target: 'homelab', order: 'off', reason: 'over night', ignoreHolds: true }, 'page:anna']],
     )
     await it.page.getByRole('button', { name: 'Switch on' }).click()
-    await dialog.getByText('Workloads get back what they had').waitFor()
+    await dialog.getByText('Workloads get their replicas back').waitFor()
     await dialog.getByRole('button', { name: 'Switch on' }).click()
     await it.page.getByText('Coming on').waitFor()
   })

@@ -128,7 +128,7 @@ function askHold(power: PowerOnPage, said = { reason: '', hours: 2 }): void {
             </select>
           </label>
           <label class="field">
-            <span>Why</span>
+            <span>Reason</span>
             <input
               maxLength={200}
               value={said.reason}
