@@ -174,11 +174,7 @@ test('[R21] [R32] [A51] one host, one node, nothing else to run: one apply on no
     deployment(3, 'example.org/shop:2').replaceAll('app: shop', 'app: other'),
   )
   const refused = await croft('plan', 'estate')
-  assert.match(
-    refused.stdout,
-    /refused \[replacement\].*spec\.selector cannot be changed in place/,
-    said(refused),
-  )
+  assert.match(refused.stdout, /refused \[replacement\].*spec\.selector cannot be changed in place/, said(refused))
 })
 
 for (const to of ['argocd', 'flux'] as const) {
