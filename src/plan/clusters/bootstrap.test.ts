@@ -31,6 +31,19 @@ function unformed(names: string, turns: Readonly<Record<string, NodeTurn>>, firs
 const three = clusterSpec('s1 s2 s3 a1 a2')
 
 describe('forming', () => {
+  for (const [what, machine, k3s] of [
+    ['that is still to be adopted', { exists: 'unknown', power: 'unknown' }, 'unknown'],
+    ['that is on and has not been asked', { exists: 'yes', power: 'on' }, 'unknown'],
+  ] as const)
+    test(`[D-04] no CA and no token are made while there is a machine ${what}: it may be a member of a running cluster`, () => {
+      for (const name of ['s1', 's3']) {
+        const turns = { s1: NOTHING, s2: NOTHING, s3: NOTHING, [name]: { machine, k3s } }
+        const decision = coordinate(clusterSpec('s1 s2 s3'), unformed('s1 s2 s3', turns), NOW)
+        assert.deepEqual(toldSteps(decision), [])
+        assert.match(decision.waits.map(({ awaits }) => awaits).join(), new RegExp(`word of what runs on ${name}$`))
+      }
+    })
+
   test('first the identity is written down, then machines are made side by side', () => {
     const nothing = { s1: NOTHING, s2: NOTHING, s3: NOTHING, a1: NOTHING, a2: NOTHING }
     const names = 's1 s2 s3 a1 a2'

@@ -100,11 +100,24 @@ function record(view: View, declared: readonly NodeView[]): Finding {
   const named = declared.find(({ name }) => 'server' in endpoint && endpoint.server === name)
   const chosen = named ?? declared[0]
   if (chosen === undefined) return NOTHING
+  const unasked = declared.filter(isUnasked)
+  if (unasked.length > 0) {
+    const names = unasked.map(({ name }) => name).join(', ')
+    return waitFor({ node: chosen.name, awaits: `word of what runs on ${names}`, sinceMs: view.nowMs })
+  }
   return stepOn(view, chosen, 'record-first-server', {
     summary: `record CA, token and ${chosen.name} as the first server`,
     reason: 'no first server is recorded yet',
     awaits: `the record of ${chosen.name}`,
   })
+}
+
+/**
+ * Nobody has looked into this machine yet: it is to be adopted first, or does not answer. It may run K3s already, and a
+ * CA and a token of our own would then stand in the way of taking its cluster over.
+ */
+export function isUnasked({ machine, k3s }: NodeView): boolean {
+  return machine.exists === 'unknown' || (machine.exists === 'yes' && machine.power === 'on' && k3s === 'unknown')
 }
 
 /** Could this machine hold data of the cluster that is about to be formed? Only proof counts. */

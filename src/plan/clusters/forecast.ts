@@ -1,5 +1,6 @@
 import type { NodeRole } from '../../model/cluster.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
+import { isUnasked } from './bootstrap.ts'
 import { isDue } from './removals.ts'
 import { movedServer, rolloutOf, wantedChange } from './rollout.ts'
 import { kubeOf, type NodeView, type View, viewOf } from './view.ts'
@@ -21,11 +22,15 @@ export function forecast({ declaration, observed, refused }: ClusterLook): reado
   const view = viewOf(declaration.spec, observed, 0)
   return [...view.servers, ...view.agents].map((node) => {
     const fate = fateOf(view, node)
-    const stays = fate.becomes === 'joins' && refused?.has(node.name) === true
+    const stays = (fate.becomes === 'joins' || fate === UNASKED) && refused?.has(node.name) === true
     return { name: node.name, role: node.role, ...(stays ? REFUSED : fate) }
   })
 }
 
+const UNASKED = {
+  becomes: 'nothing',
+  text: 'not known until croft has looked into its machine: it may run K3s already',
+} as const
 const REFUSED = { becomes: 'nothing', text: 'does not join: its machine is refused' } as const
 
 /** Is anything about the cluster other than declared, under way, held or refused? */
@@ -45,6 +50,7 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   // It may well be in: who cannot be asked has promised nothing.
   if (view.observed.api !== 'yes' && node.kube === 'unknown')
     return { becomes: 'nothing', text: 'not known while the API does not answer' }
+  if (!view.formed && view.observed.identity === undefined && isUnasked(node)) return UNASKED
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)
   const { version } = view.spec
