@@ -60,3 +60,15 @@ test('a file that is in several sources is read from the one that is named, and 
     /s.yaml is in several sources: write home:s.yaml or office:s.yaml/,
   )
 })
+
+test('one source of two that was not read whole makes the whole incomplete: nothing counts as gone', () => {
+  const home = part('home', { 'a.yaml': net('lan') })
+  const office = part('office', { 'b.yaml': net('dmz') })
+  const broken = { ...office, revision: { ...office.revision, incomplete: true } }
+  assert.equal(mergeRevisions([home, office]).incomplete, false)
+  for (const parts of [
+    [home, broken],
+    [broken, home],
+  ])
+    assert.equal(mergeRevisions(parts).incomplete, true)
+})
