@@ -168,7 +168,7 @@ test('replacing counts as one to add and one to destroy', () => {
   assert.match(shown, /bios: seabios → ovmf {2}\(forces replacement\)/)
   assert.match(
     shown,
-    /Plan: 1 to add, 0 to change, 1 to destroy\. Disruption: data loss\.\n {2}Machine\/r: is destroyed with its disks and made anew, about 10 min away\n$/,
+    /Plan: 1 to add, 0 to change, 1 to destroy\. Disruption: data loss\.\n {2}Machine\/r: is destroyed with its disks and created again, about 10 min away\n$/,
   )
 })
 
