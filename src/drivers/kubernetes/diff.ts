@@ -83,8 +83,7 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   }
 
   walk(declared, live, schema, '')
-  if (!applied)
-    changes.push(...given(new Set([...mine].filter((path) => !empty.has(path))), wanted, live, declared.kind, lists))
+  if (!applied) changes.push(...given(mine, { wanted, empty }, live, declared.kind, lists))
   // Another text was applied before, and nothing that can be seen differs: it is one of the values, or a key of them.
   if (!applied && changes.length === 0 && declared.kind === 'Secret' && declared.data !== undefined)
     return [{ path: 'data', from: '***', to: '***', effect: 'live', secret: true }]
@@ -124,19 +123,23 @@ function entryChanges(from: unknown, to: unknown): readonly Change[] {
 /** Fields that we kept and that are declared no more: applying takes them away. */
 function given(
   mine: ReadonlySet<string>,
-  wanted: ReadonlySet<string>,
+  { wanted, empty }: { readonly wanted: ReadonlySet<string>; readonly empty: ReadonlySet<string> },
   live: Foreign,
   kind: string,
   lists: Lists,
 ): readonly Change[] {
-  const holdWanted = placesOf(wanted)
+  let holdWanted: ReadonlySet<string> | undefined
   const changes: Change[] = []
   for (const path of mine) {
     if (changes.length >= LIMITS.objectChanges) break
-    if (wanted.has(path) || isMarkField(path) || isBelow(path, wanted)) continue
+    if (wanted.has(path) || empty.has(path) || isMarkField(path) || isBelow(path, wanted)) continue
     const from = valueAt(live, path, lists)
     // What the field was about may be gone by itself; a list's own key goes with its entry.
-    if (from === undefined || isKeyOfWanted(path, holdWanted)) continue
+    if (from === undefined) continue
+    if (path.includes('\nk:')) {
+      holdWanted ??= placesOf(wanted)
+      if (isKeyOfWanted(path, holdWanted)) continue
+    }
     changes.push({ path: shownPath(path), from, to: undefined, effect: effectOf(kind, path) })
   }
   return changes

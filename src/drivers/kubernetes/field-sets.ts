@@ -6,12 +6,18 @@ import { isRecord } from '../../kubernetes/objects.ts'
 /** Everything that one of these paths is in: `a` and `a b` of `a b c`. */
 export function placesOf(paths: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const path of paths)
-    for (const place of placesAbove(path)) {
+  let last = ''
+  for (const path of paths) {
+    // Fields come in the order of their tree: most are in the same place as the one before.
+    const nearest = path.lastIndexOf('\n')
+    if (nearest <= 0 || (nearest === last.length && path.startsWith(last))) continue
+    last = path.slice(0, nearest)
+    for (const place of [last, ...placesAbove(last)]) {
       // What that one is in is there already.
       if (found.has(place)) break
       found.add(place)
     }
+  }
   return found
 }
 

@@ -32,13 +32,21 @@ function emptyTree(): Tree {
   return Object.create(null) as Tree
 }
 
+/** Most fields hold no other: they share one tree. */
+const NO_FIELDS: Tree = Object.freeze(emptyTree())
+
 function join(into: Tree, tree: FieldTree, depth: number): void {
   if (depth > LIMITS.fieldDepth) return
-  for (const [step, inner] of Object.entries(tree)) {
+  for (const step of Object.keys(tree)) {
+    const inner = tree[step]
     const known = into[step]
-    const there = isRecord(known) ? (known as Tree) : emptyTree()
+    if (!isRecord(inner) || Object.keys(inner).length === 0) {
+      if (!isRecord(known)) into[step] = NO_FIELDS
+      continue
+    }
+    const there = isRecord(known) && known !== NO_FIELDS ? (known as Tree) : emptyTree()
     if (there !== known) into[step] = there
-    if (isRecord(inner)) join(there, inner, depth + 1)
+    join(there, inner, depth + 1)
   }
 }
 
