@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { ChartRenderer, ChartRequest, RenderedObject, Rendering } from '../drivers/chart-port.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import type { Clock } from '../lib/clock.ts'
+import { findProgram } from '../lib/find-program.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { runChild } from '../ssh/child.ts'
@@ -85,23 +85,9 @@ export function createChartRenderer(options: RendererOptions): ChartRenderer {
 /** What Helm said, or why nothing came of it. Never thrown out of here. */
 class HelmFailed extends Error {}
 
-async function findHelm(env: RendererOptions['env']): Promise<string | undefined> {
-  const named = env.CROFT_HELM
-  const places =
-    named !== undefined && named !== ''
-      ? [path.resolve(named)]
-      : (env.PATH ?? '')
-          .split(':')
-          .filter((folder) => path.isAbsolute(folder))
-          .map((folder) => path.join(folder, 'helm'))
-  for (const place of places) {
-    const usable = await access(place, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (usable) return place
-  }
-  return undefined
+function findHelm(env: RendererOptions['env']): Promise<string | undefined> {
+  const named = env.CROFT_HELM ?? ''
+  return findProgram(named === '' ? 'helm' : path.resolve(named), env)
 }
 
 async function runHelm(

@@ -1,10 +1,10 @@
-import { constants } from 'node:fs'
-import { access, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import type { ExistingTools } from '../drivers/kubernetes/existing-way.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import { systemClock } from '../lib/clock.ts'
+import { findProgram } from '../lib/find-program.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { openCluster } from './cluster-access.ts'
@@ -53,7 +53,7 @@ export async function existingTools(
       return bytes === undefined || bytes.length > LIMITS.kubeconfigFileBytes ? undefined : bytes.toString('utf8')
     },
     async runProgram(program, signal) {
-      const found = await programAt(program.command, env)
+      const found = await findProgram(program.command, env)
       if (found === undefined)
         return { problem: `its exec names ${cleanText(program.command, 200)}, which is not here` }
       const allowed = (env[ALLOWED] ?? '').split(':').filter((one) => path.isAbsolute(one))
@@ -89,21 +89,4 @@ function passed(env: Env): Readonly<Record<string, string>> {
 
 function homed(file: string, env: Env): string {
   return file.startsWith('~/') && env.HOME !== undefined ? path.join(env.HOME, file.slice(2)) : path.resolve(file)
-}
-
-async function programAt(command: string, env: Env): Promise<string | undefined> {
-  const places = command.includes('/')
-    ? [command].filter((one) => path.isAbsolute(one))
-    : (env.PATH ?? '')
-        .split(':')
-        .filter((folder) => path.isAbsolute(folder))
-        .map((folder) => path.join(folder, command))
-  for (const place of places) {
-    const usable = await access(place, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (usable) return place
-  }
-  return undefined
 }
