@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { renderWaterfall } from '../src/cli/demo/waterfall.ts'
-import { PLAIN } from '../src/cli/render/style.ts'
+import { PLAIN } from '../src/cli/render/text.ts'
 import { measureFormation } from '../test/simulation/cluster-waterfall.ts'
 
 /**

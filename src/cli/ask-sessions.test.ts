@@ -4,8 +4,8 @@ import { systemClock } from '../lib/clock.ts'
 import type { Scope } from '../server/auth/roles.ts'
 import { createToken, tokensFile } from '../server/auth/tokens.ts'
 import { testServer } from '../server/testing/client.ts'
-import { EXIT } from './exit.ts'
 import { fakeRuntime } from './testing/fake-runtime.ts'
+import { EXIT } from './verb.ts'
 import { run } from './verbs/ask.ts'
 
 async function scene() {

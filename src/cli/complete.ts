@@ -1,12 +1,11 @@
 import type { Command, Option } from 'commander'
-import { closing } from './closing.ts'
 import { SHELLS } from './completion-script.ts'
-import { EXIT, type ExitCode } from './exit.ts'
-import { clean } from './render/clean.ts'
+import { clean } from './render/text.ts'
 import { rowsOf } from './rows.ts'
 import type { Runtime } from './runtime.ts'
 import { findKind } from './select.ts'
-import { openExisting, realDirectory, stateFile } from './state.ts'
+import { closing, openExisting, realDirectory, stateFile } from './state.ts'
+import { EXIT, type ExitCode } from './verb.ts'
 
 interface Suggestion {
   readonly word: string

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Estate, namedEstate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { note } from './output.ts'
-import { clean } from './render/clean.ts'
+import { clean } from './render/text.ts'
 import type { EngineOptions, LoadedEstate, Runtime } from './runtime.ts'
 
 const FILE = 'estate.yaml'

@@ -5,7 +5,7 @@ import type { Action } from '../model/action.ts'
 import type { Condition } from '../model/condition.ts'
 import type { ConnectionNote, Plan } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
-import { planExit } from './plan-exit.ts'
+import { planExit } from './render/plan-summary.ts'
 import { applyExit } from './verbs/apply.ts'
 
 const planWith = (actions: readonly Action[], notes: readonly ConnectionNote[] = []): Plan => ({

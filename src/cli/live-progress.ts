@@ -9,7 +9,7 @@ import {
   type ProgressLine,
   renderLine,
 } from './render/progress.ts'
-import type { Style } from './render/style.ts'
+import type { Style } from './render/text.ts'
 import type { Terminal } from './runtime.ts'
 
 export type ProgressMode = 'tty' | 'plain' | 'json' | 'quiet'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UsageError } from './exit.ts'
 import { placed } from './place.ts'
+import { UsageError } from './verb.ts'
 
 const PLAN = { name: 'plan', takesDirectory: true, most: 1 }
 const GET = { name: 'get', takesDirectory: false, most: 2 }

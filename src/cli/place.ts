@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { UsageError } from './exit.ts'
 import type { Environment } from './runtime.ts'
+import { UsageError } from './verb.ts'
 
 /** Verbs whose words are kinds and names, never paths: a last word that is written like a directory is one. */
 export const NAMES_ONLY: ReadonlySet<string> = new Set([

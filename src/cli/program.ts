@@ -1,11 +1,10 @@
 import { Command, Option } from 'commander'
 import { HYPERVISORS } from '../model/hypervisors.ts'
-import { UsageError } from './exit.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { wholeNumber } from './output.ts'
 import { NAMES_ONLY, placed } from './place.ts'
 import type { Runtime } from './runtime.ts'
-import type { Verb, VerbResult } from './verb.ts'
+import { UsageError, type Verb, type VerbResult } from './verb.ts'
 
 /** The whole command tree. What each verb does is in verbs/, one file each. */
 export function createProgram(runtime: Runtime, done: (answer: VerbResult) => void): Command {

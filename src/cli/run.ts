@@ -1,12 +1,11 @@
 import { CommanderError } from 'commander'
 import { RecordClosed } from '../model/cluster-secrets.ts'
 import { StaleEpoch } from '../store/port.ts'
-import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
 import { styleOf } from './output.ts'
 import { createProgram } from './program.ts'
-import { cleanLines } from './render/clean.ts'
+import { cleanLines } from './render/text.ts'
 import type { Runtime } from './runtime.ts'
-import type { VerbResult } from './verb.ts'
+import { CliError, EXIT, type ExitCode, signalCode, type VerbResult } from './verb.ts'
 
 /** Runs one command line and answers its exit code. Nothing a verb throws gets past here. */
 export async function runCli(argv: readonly string[], runtime: Runtime): Promise<ExitCode> {

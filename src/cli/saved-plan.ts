@@ -3,11 +3,11 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import type { Plan } from '../model/plan.ts'
-import { CliError } from './exit.ts'
 import { closingLine, renderPlan } from './render/plan.ts'
 import { API_VERSION, planJson } from './render/plan-json.ts'
 import { hasSomethingToDo } from './render/plan-summary.ts'
-import { PLAIN } from './render/style.ts'
+import { PLAIN } from './render/text.ts'
+import { CliError } from './verb.ts'
 
 /** A plan that a person looked at, and the fingerprint by which the same plan is known again. */
 export interface SavedPlan {

@@ -1,9 +1,13 @@
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import path from 'node:path'
+import type { ControllerConfig } from '../controller/config.ts'
+import { createSourceKeys } from '../controller/source-keys.ts'
 import { Secret, type SecretReference } from '../model/secret.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
-import { CliError } from './exit.ts'
+import { type AgeIdentities, identitiesIn } from '../source/sops-file.ts'
 import type { Environment } from './runtime.ts'
+import { CliError } from './verb.ts'
 
 const MAX_SECRET_BYTES = 64 * 1024
 
@@ -64,4 +68,52 @@ async function fromFile(file: string, sources: SecretSources): Promise<Secret> {
   } finally {
     await handle.close()
   }
+}
+
+/** The age keys that sops itself would use, found in the same places and in the same order. */
+export async function ageIdentities(env: Environment, keyFile?: string): Promise<AgeIdentities> {
+  const inline = identitiesIn(env.SOPS_AGE_KEY ?? '')
+  const config = env.XDG_CONFIG_HOME ?? (env.HOME === undefined ? undefined : path.join(env.HOME, '.config'))
+  const files = [
+    keyFile,
+    env.SOPS_AGE_KEY_FILE,
+    config === undefined ? undefined : path.join(config, 'sops', 'age', 'keys.txt'),
+  ]
+  const found = [...inline]
+  for (const file of files) if (file !== undefined && file !== '') found.push(...(await identitiesInFile(file)))
+  return [...new Set(found)]
+}
+
+/** Which keys open a file of a configuration's sources: each source has its own, or those of whoever runs croft. */
+export function sourceKeys(
+  env: Environment,
+  { sources, age }: Pick<ControllerConfig, 'sources' | 'age'>,
+): ReturnType<typeof createSourceKeys> {
+  return createSourceKeys(sources, { common: () => ageIdentities(env, age), in: identitiesInFile })
+}
+
+async function identitiesInFile(file: string): Promise<AgeIdentities> {
+  return identitiesIn(await readFile(file, 'utf8').catch(() => ''))
+}
+
+/** Where the users of the page and the API tokens are, unless the configuration names other files. */
+export function credentialFiles(env: Environment): { readonly users: string; readonly tokens: string } {
+  const inHome = (name: string) => path.join(configHome(env), 'croft', name)
+  return {
+    users: named(env.CROFT_USERS) ?? inHome('users.json'),
+    tokens: named(env.CROFT_TOKENS) ?? inHome('tokens.json'),
+  }
+}
+
+function named(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : path.resolve(text)
+}
+
+function configHome(env: Environment): string {
+  const set = env.XDG_CONFIG_HOME
+  // The XDG rule: a relative path there is to be ignored.
+  if (set !== undefined && path.isAbsolute(set)) return set
+  const home = env.HOME ?? homedir()
+  if (home === '') throw new CliError('Neither XDG_CONFIG_HOME nor HOME is set. Set one, or name the file with --file.')
+  return path.join(home, '.config')
 }

@@ -1,7 +1,7 @@
 import type { Kind } from '../kinds/kind.ts'
 import type { ResourceKey } from '../model/key.ts'
-import { CliError, UsageError } from './exit.ts'
 import type { ResourceRow } from './render/resources.ts'
+import { CliError, UsageError } from './verb.ts'
 
 /** What a person asked for: `machine`, `machine web-1`, `machine/web-1`, `EnvironmentVM/prod/web-1`. */
 export interface Selection {

@@ -3,8 +3,8 @@ import type { ClusterSpec, NodeSpec } from '../model/cluster.ts'
 import type { Estate } from '../model/estate.ts'
 import { ownerOf, type ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
-import { CliError } from './exit.ts'
 import { resolveKey } from './select.ts'
+import { CliError } from './verb.ts'
 
 /**
  * What `--target` names, with everything that it needs: the machines of a cluster, the objects of an add-on, the image of

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { CliError, UsageError } from '../cli/exit.ts'
+import { CliError, UsageError } from '../cli/verb.ts'
 import type { ControllerConfig } from '../controller/config.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Revision } from '../source/revision.ts'

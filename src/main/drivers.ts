@@ -70,7 +70,7 @@ async function openDirectoryVault(directory: string, env: NonNullable<EngineOpti
   const [{ sourcesAt }, { openVault }, { ageIdentities, sourceKeys }] = await Promise.all([
     import('./configured-sources.ts'),
     import('../source/secret-vault.ts'),
-    import('../cli/age-identities.ts'),
+    import('../cli/secrets.ts'),
   ])
   const { revision, config } = await sourcesAt(directory)
   return openVault(

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode, signalCode } from '../cli/exit.ts'
+import { EXIT, type ExitCode, signalCode } from '../cli/verb.ts'
 
 /** How this process ends: asked to by a signal, left by its reader, or with the answer of its command. */
 export interface Ending {

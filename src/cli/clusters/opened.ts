@@ -5,8 +5,8 @@ import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { Store } from '../../store/port.ts'
-import { CliError } from '../exit.ts'
 import type { EngineOptions, Runtime } from '../runtime.ts'
+import { CliError } from '../verb.ts'
 
 /** A cluster as a command works on it. */
 export interface OpenedCluster {

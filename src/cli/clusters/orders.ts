@@ -1,7 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import { type ClusterOrders, NO_ORDERS, type OperationEffect } from '../../model/observed-cluster.ts'
-import type { Store } from '../../store/port.ts'
-import { changeOrder } from '../change-order.ts'
+import { type OrderName, type Store, standingOrders } from '../../store/port.ts'
 
 /** Changes what people have ordered of a cluster; answers what stands now. */
 export function changeOrders(
@@ -23,4 +22,19 @@ export function withEffect(orders: ClusterOrders, effect: OperationEffect | unde
   if (orders.hold === undefined) return orders
   const { effect: _before, ...hold } = orders.hold
   return { ...orders, hold: { ...hold, ...defined({ effect }) } }
+}
+
+/**
+ * Changes what people have ordered under a name, and answers what stands now. Whoever is at work on the same database
+ * sees it with its next look.
+ */
+export async function changeOrder<Orders extends object>(
+  store: Store,
+  name: OrderName,
+  none: Orders,
+  change: (orders: Orders) => Orders,
+): Promise<Orders> {
+  const after = change(await standingOrders(store, name, none))
+  await store.putOrder(name, JSON.stringify(after))
+  return after
 }

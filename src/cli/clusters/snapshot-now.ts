@@ -4,6 +4,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { inTime } from '../../lib/in-time.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
 import type { Granted } from '../../server/port.ts'
 import type { EngineOptions, Runtime } from '../runtime.ts'
@@ -88,4 +89,22 @@ async function inPatience(runtime: Runtime, what: string, running: Promise<Opera
 
 function refused(reason: 'conflict' | 'refused', message: string): Granted & { readonly ok: false } {
   return { ok: false, reason, message }
+}
+
+/** A session reads the list of snapshots once a minute: longer than that. */
+const MOST_LOOKS = 90
+
+/** K3s lists a snapshot a moment after it took it: looks again until one is listed that was not there before. */
+export async function untilListed<Look extends { readonly observed: Pick<ObservedCluster, 'snapshots'> }>(
+  before: ObservedCluster['snapshots'],
+  look: () => Promise<Look>,
+  pause: () => Promise<void>,
+): Promise<Look> {
+  const known = new Set(before === 'unknown' ? [] : before.map(({ name }) => name))
+  for (let looks = 1; ; looks++) {
+    const seen = await look()
+    const { snapshots } = seen.observed
+    if (looks === MOST_LOOKS || (snapshots !== 'unknown' && snapshots.some(({ name }) => !known.has(name)))) return seen
+    await pause()
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
-import { untilListed } from './until-listed.ts'
+import { untilListed } from './snapshot-now.ts'
 
 const listed = (...names: readonly string[]): ObservedCluster['snapshots'] =>
   names.map((name) => ({ name, atMs: 0, tokenKept: 'yes' }))

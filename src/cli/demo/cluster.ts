@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { cleanLines } from '../render/clean.ts'
+import { cleanLines } from '../render/text.ts'
 import type { RunningSimulator } from '../runtime.ts'
 import { narrate } from './narrate.ts'
 import { type Scene, SceneFailed, type Stage } from './scene.ts'

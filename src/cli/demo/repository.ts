@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { CliError } from '../exit.ts'
+import { CliError } from '../verb.ts'
 
 const run = promisify(execFile)
 

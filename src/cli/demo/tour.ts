@@ -1,27 +1,66 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { closing } from '../closing.ts'
 import { writeEnvironment } from '../environment-file.ts'
 import { renderPlan } from '../render/plan.ts'
 import { hasSomethingToDo } from '../render/plan-summary.ts'
 import { many } from '../render/problems.ts'
 import { renderResources } from '../render/resources.ts'
 import { renderTable } from '../render/table.ts'
+import { cleanLines } from '../render/text.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
+import { closing } from '../state.ts'
 import { cluster, thirdServer } from './cluster.ts'
 import { writeExample } from './example.ts'
 import { hostDies } from './host-dies.ts'
+import { watchMachine } from './milestones.ts'
 import { narrate } from './narrate.ts'
 import { createTourPage, openInBrowser } from './page.ts'
 import { createRepository } from './repository.ts'
 import { SCENE_MS, type Scene, SceneFailed, type Stage } from './scene.ts'
 import { createStage } from './stage.ts'
-import { THIRD_NODE, thirdNode } from './third-node.ts'
 import { missingFrom } from './verify.ts'
 import { renderWaterfall, spansOf } from './waterfall.ts'
+
+const THIRD_NODE = 'EnvironmentVM/k3s-vm-fun-bedbug'
+
+const thirdNode: Scene = {
+  title: 'A third machine: one file, one push',
+  async play(stage) {
+    const { style, later } = stage
+    stage.say(`${style.paint('dim', '$')} cat ${later.file}`)
+    stage.say(style.paint('dim', cleanLines(withoutBlankLines(later.text)).replace(/^/gm, '    ')))
+    writeFileSync(path.join(stage.repository.directory, later.file), later.text)
+    const told = narrate(stage)
+    const watching = new AbortController()
+    const find = () => stage.simulator.guests().find((guest) => guest.vmid === 114)
+    const signal = AbortSignal.any([watching.signal, stage.runtime.signal])
+    const watched = watchMachine(find, stage.clock, signal, {
+      milestone: (milestone) => told.tell(`in the datacentre: ${milestone}`),
+      tick: told.beat,
+    })
+    try {
+      const commit = await stage.repository.push('Add k3s-vm-fun-bedbug')
+      stage.say(
+        `\n${style.paint('dim', '$')} git commit -m "Add k3s-vm-fun-bedbug" && git push   ${commit.slice(0, 7)}`,
+      )
+      stage.say(style.paint('dim', `  time is simulated: ${stage.speed} seconds of it pass in one of yours`))
+      await stage.sync(told)
+    } finally {
+      watching.abort()
+      await watched
+    }
+  },
+}
+
+function withoutBlankLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .join('\n')
+}
 
 const VMID = 114
 const LISTED_MS = 12_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewEvent } from '../../model/event.ts'
-import { PLAIN } from '../render/style.ts'
+import { PLAIN } from '../render/text.ts'
 import { renderWaterfall, spansOf } from './waterfall.ts'
 
 const event = (atMs: number, reason: string, message: string, key = 'VM/a'): NewEvent => ({

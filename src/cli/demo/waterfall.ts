@@ -1,7 +1,6 @@
 import type { NewEvent } from '../../model/event.ts'
-import { clean } from '../render/clean.ts'
 import { showElapsed } from '../render/duration.ts'
-import type { Style } from '../render/style.ts'
+import { clean, type Style } from '../render/text.ts'
 
 export interface Span {
   readonly label: string

@@ -14,8 +14,8 @@ import { link } from '../../plan/link.ts'
 import type { Draft } from '../../source/foreign/draft.ts'
 import { fitToKind } from '../../source/foreign/fit.ts'
 import { readFiles } from '../../source/read-files.ts'
-import { CliError, EXIT } from '../exit.ts'
 import type { LoadedEstate } from '../runtime.ts'
+import { CliError, EXIT } from '../verb.ts'
 
 /** The other side does not know us, or shows less than it has. */
 const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])

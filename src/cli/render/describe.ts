@@ -3,12 +3,11 @@ import type { ResourceKey } from '../../model/key.ts'
 import { showOrigin } from '../../model/origin.ts'
 import type { Policy } from '../../model/policy.ts'
 import type { FailureRun, ResourceRecord } from '../../model/record.ts'
-import { clean } from './clean.ts'
 import { showAge } from './duration.ts'
 import { renderEvents } from './events.ts'
 import type { ResourceRow } from './resources.ts'
-import type { Style } from './style.ts'
 import { renderTable } from './table.ts'
+import { clean, type Style } from './text.ts'
 
 /** Everything known about one resource, for a person who asks why. */
 export function renderDescription(

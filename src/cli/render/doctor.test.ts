@@ -6,7 +6,7 @@ import { runCli } from '../run.ts'
 import { EMPTY_ESTATE, fakeRuntime } from '../testing/fake-runtime.ts'
 import { examinationExit } from '../verbs/doctor.ts'
 import { renderExaminations } from './doctor.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const ok: Check = { about: 'connection', code: 'reached', level: 'ok', found: 'it answers' }
 const warning: Check = {

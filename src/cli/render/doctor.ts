@@ -1,8 +1,7 @@
 import type { Check } from '../../drivers/port.ts'
-import { clean } from './clean.ts'
 import { API_VERSION } from './plan-json.ts'
 import { many } from './problems.ts'
-import type { Style } from './style.ts'
+import { clean, type Style } from './text.ts'
 
 /** One connection and everything that was found about it. */
 export interface Examination {

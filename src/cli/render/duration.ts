@@ -1,3 +1,6 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { UsageError } from '../verb.ts'
+
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -37,4 +40,13 @@ export function parseDuration(text: string): number | undefined {
 function twoParts(ms: number, big: number, bigName: string, small: number, smallName: string): string {
   const rest = Math.floor((ms % big) / small)
   return `${Math.floor(ms / big)}${bigName}${rest === 0 ? '' : `${rest}${smallName}`}`
+}
+
+/** How long a command may wait, from `--timeout`. */
+export function timeoutOf(text: unknown): number {
+  const ms = parseDuration(String(text))
+  if (ms === undefined || ms === 0 || ms > 10 * LIMITS.settleDeadlineMs) {
+    throw new UsageError(`--timeout ${String(text)} is no duration up to 5h. Write it like 90s, 15m or 1h30m.`)
+  }
+  return ms
 }

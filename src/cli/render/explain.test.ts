@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Kind } from '../../kinds/kind.ts'
 import { renderExplanation } from './explain.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const kind = {
   kind: 'Barn',

@@ -1,8 +1,7 @@
 import type { Kind } from '../../kinds/kind.ts'
 import { nearest } from '../../lib/nearest.ts'
-import { UsageError } from '../exit.ts'
-import { clean } from './clean.ts'
-import type { Style } from './style.ts'
+import { UsageError } from '../verb.ts'
+import { clean, type Style } from './text.ts'
 
 const DEPTH = 3
 /** A description that makes its line longer gets a line of its own. */

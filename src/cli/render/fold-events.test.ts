@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CroftEvent } from '../../model/event.ts'
-import { renderEvents } from './events.ts'
-import { foldEvents } from './fold-events.ts'
-import { PLAIN } from './style.ts'
+import { foldEvents, renderEvents } from './events.ts'
+import { PLAIN } from './text.ts'
 
 const event = (atMs: number, type: CroftEvent['type'], message: string, key = 'Cluster/home'): CroftEvent =>
   ({ seq: atMs, atMs, key, type, reason: 'NoChecksum', message }) as CroftEvent

@@ -10,7 +10,7 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { clusterSpec, member, NOW, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { asSeenNow, renderTrouble, troublesOf, votesOf } from './health.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const KEY = 'Machine/web-1'
 const planned = (action: Action, drift = false): Plan => ({

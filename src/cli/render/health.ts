@@ -8,10 +8,9 @@ import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Trouble } from '../../model/trouble.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
-import { clean } from './clean.ts'
 import { showAge } from './duration.ts'
-import { foldEvents } from './fold-events.ts'
-import type { Style } from './style.ts'
+import { foldEvents } from './events.ts'
+import { clean, type Style } from './text.ts'
 
 /** One thing that is not as it should be: what, since when, why, and what to do about it. */
 export interface HealthProblem {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { jsonPath } from './json-path.ts'
+import { jsonPath } from '../output.ts'
 
 const data = {
   kind: 'List',

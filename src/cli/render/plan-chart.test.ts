@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChartPreview, Plan } from '../../model/plan.ts'
 import { chartLines, chartRemarks } from './plan-chart.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const CHART: ChartPreview = {
   total: 5,

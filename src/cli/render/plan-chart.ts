@@ -1,7 +1,6 @@
 import type { ChartObjectPreview, ChartPreview, Plan } from '../../model/plan.ts'
-import { clean } from './clean.ts'
-import { changeLine, type PlanView } from './plan-change.ts'
-import type { Style } from './style.ts'
+import { changeLine, type PlanView } from './plan-summary.ts'
+import { clean, type Style } from './text.ts'
 
 /** Of one chart no more lines than this are shown, unless calls are asked for. */
 const MOST = 30

@@ -5,7 +5,7 @@ import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { clusterSpec, member, NOW, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { closingLine } from './plan.ts'
 import { clusterCounts } from './plan-cluster.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 function look(version: string): ClusterLook {
   const spec = { ...clusterSpec('s1 s2 s3'), version }

@@ -1,8 +1,7 @@
 import type { ClusterHold } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import { clusterDiffers, forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
-import { clean } from './clean.ts'
-import type { Style } from './style.ts'
+import { clean, type Style } from './text.ts'
 
 const SYMBOL: Readonly<Record<NodeForecast['becomes'], string>> = {
   nothing: '=',

@@ -5,9 +5,9 @@ import type { Disruption } from '../../model/disruption.ts'
 import type { ChartPreview, Plan, PlanEntry } from '../../model/plan.ts'
 import { forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
-import { cleanValue } from './clean.ts'
-import { SENSITIVE } from './plan-change.ts'
 import { chartSentence } from './plan-chart.ts'
+import { SENSITIVE } from './plan-summary.ts'
+import { cleanValue } from './text.ts'
 
 /** By this a comment is found again and renewed. */
 export const PLAN_MARK = '<!-- croft-plan -->'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Change } from '../../model/change.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import { previewLines } from './plan-preview.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const change = (path: string, from: unknown, to: unknown): Change => ({ path, from, to, effect: 'live' })
 

@@ -1,9 +1,8 @@
 import type { Action } from '../../model/action.ts'
 import type { PlanEntry } from '../../model/plan.ts'
-import { clean, cleanValue } from './clean.ts'
-import { changeLine, type PlanView } from './plan-change.ts'
 import { chartLines } from './plan-chart.ts'
-import type { Style } from './style.ts'
+import { changeLine, type PlanView } from './plan-summary.ts'
+import { clean, cleanValue, type Style } from './text.ts'
 
 /** Of a new thing no more lines than this are shown, unless its calls are asked for. */
 const MOST = 12

@@ -1,8 +1,12 @@
 import type { Action } from '../../model/action.ts'
+import type { Change } from '../../model/change.ts'
 import type { PlanDisruption } from '../../model/disruption.ts'
 import type { Plan } from '../../model/plan.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
+import { EXIT, type ExitCode } from '../verb.ts'
+import { hasErrors } from './problems.ts'
+import { clean, cleanValue } from './text.ts'
 
 /** What a plan comes to, in numbers. */
 export interface PlanSummary {
@@ -50,4 +54,39 @@ export function summarise(plan: Plan): PlanSummary {
 /** True when Git and the world differ in any way, even if a guard keeps croft from doing anything about it. */
 export function hasSomethingToDo(plan: Plan): boolean {
   return plan.entries.some((entry) => entry.action.do !== 'nothing') || (plan.clusters ?? []).some(clusterDiffers)
+}
+
+const AUTHORITY: ReadonlySet<string> = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])
+
+/** 0 nothing to do, 2 there is something, 4 not authorized, 1 something could not be seen or is not valid. */
+export function planExit(plan: Plan): ExitCode {
+  const blind = blindExit(plan)
+  if (blind !== undefined) return blind
+  if (hasErrors(plan.problems)) return EXIT.failed
+  return hasSomethingToDo(plan) ? EXIT.differs : EXIT.ok
+}
+
+/** A connection that refuses us or cannot be reached: whatever else the plan says is not the whole truth. */
+export function blindExit(plan: Plan): ExitCode | undefined {
+  if (plan.notes.some((one) => one.code === 'refused' && AUTHORITY.has(one.reason ?? 'Unauthorized'))) {
+    return EXIT.unauthorized
+  }
+  return plan.notes.some((one) => one.code !== 'incomplete') ? EXIT.failed : undefined
+}
+
+export const SENSITIVE = '(sensitive value)'
+
+export interface PlanView {
+  /** Show the exact call behind every step. */
+  readonly calls?: boolean
+}
+
+/** `spec.replicas: 1 → 2` */
+export function changeLine(change: Change): string {
+  return `${clean(change.path)}: ${shownValue(change, 'from')} → ${shownValue(change, 'to')}`
+}
+
+function shownValue(change: Change, side: 'from' | 'to'): string {
+  if (change.secret !== true) return cleanValue(change[side])
+  return change[side] === undefined || change[side] === null ? '(none)' : SENSITIVE
 }

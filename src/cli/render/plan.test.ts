@@ -5,7 +5,7 @@ import type { Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { renderPlan } from './plan.ts'
 import { planJson } from './plan-json.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const create: Step = {
   verb: 'create',

@@ -4,13 +4,11 @@ import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
-import { clean } from './clean.ts'
-import { changeLine, type PlanView, SENSITIVE } from './plan-change.ts'
 import { chartRemarks } from './plan-chart.ts'
 import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
 import { previewLines } from './plan-preview.ts'
-import { type PlanSummary, summarise } from './plan-summary.ts'
-import type { Paint, Style } from './style.ts'
+import { changeLine, type PlanSummary, type PlanView, SENSITIVE, summarise } from './plan-summary.ts'
+import { clean, type Paint, type Style } from './text.ts'
 
 /** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {

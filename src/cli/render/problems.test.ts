@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Problem } from '../../model/problem.ts'
 import { countProblems, countValid, problemsJson, renderProblems } from './problems.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const typo: Problem = {
   code: 'unknown-field',

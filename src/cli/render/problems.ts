@@ -2,8 +2,7 @@ import path from 'node:path'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/problem.ts'
-import { clean, cleanLines } from './clean.ts'
-import type { Style } from './style.ts'
+import { clean, cleanLines, type Style } from './text.ts'
 
 /**
  * Everything wrong at once, in the order of the files. Warnings after errors of the same place. `below` is the directory

@@ -7,7 +7,7 @@ import type { Condition } from '../../model/condition.ts'
 import type { NewEvent } from '../../model/event.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
 import { advance, beginProgress, heartbeat, liveLines, outcome, renderLine } from './progress.ts'
-import { PLAIN } from './style.ts'
+import { PLAIN } from './text.ts'
 
 const KEY = 'Machine/web-1'
 const creating: Action = { do: 'create', externalId: '1', host: 'h', steps: [], reason: '' }

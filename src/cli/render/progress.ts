@@ -3,9 +3,8 @@ import { LIMITS } from '../../lib/limits.ts'
 import { type Action, isDoing } from '../../model/action.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { clean } from './clean.ts'
 import { showElapsed } from './duration.ts'
-import type { Style } from './style.ts'
+import { clean, type Style } from './text.ts'
 
 export type Work = 'create' | 'update' | 'adopt' | 'replace' | 'delete'
 

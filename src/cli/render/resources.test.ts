@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from '../../model/policy.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { renderDescription } from './describe.ts'
 import { type ResourceRow, renderResources, resourceJson } from './resources.ts'
-import { COLOURED, PLAIN } from './style.ts'
+import { COLOURED, PLAIN } from './text.ts'
 
 const NOW = 1_800_000_000_000
 const record: ResourceRecord = {

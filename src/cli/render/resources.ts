@@ -5,8 +5,8 @@ import { type Origin, showOrigin } from '../../model/origin.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { showAge } from './duration.ts'
 import { API_VERSION } from './plan-json.ts'
-import type { Style } from './style.ts'
 import { type Column, renderTable } from './table.ts'
+import type { Style } from './text.ts'
 
 /** One line of `croft get`: what Git declares joined with what the store remembers. Either side may be missing. */
 export interface ResourceRow {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COLOURED, PLAIN, styleFor } from './style.ts'
+import { COLOURED, PLAIN, styleFor } from './text.ts'
 
 test('colour follows FORCE_COLOR, then NO_COLOR, then the terminal', () => {
   const cases: readonly [Record<string, string>, boolean, boolean][] = [

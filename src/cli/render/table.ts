@@ -1,5 +1,4 @@
-import { clean } from './clean.ts'
-import type { Style } from './style.ts'
+import { clean, type Style } from './text.ts'
 
 export interface Column {
   readonly title: string

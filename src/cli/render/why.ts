@@ -1,7 +1,7 @@
 import type { CroftEvent } from '../../model/event.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { clean } from './clean.ts'
-import { foldEvents } from './fold-events.ts'
+import { foldEvents } from './events.ts'
+import { clean } from './text.ts'
 
 /** What is known of one resource and of how it came to be so. */
 export interface WhyFacts {

@@ -1,12 +1,11 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
-import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
 import { styleOf, writeData } from '../output.ts'
-import { clean, cleanLines } from '../render/clean.ts'
 import { renderTable } from '../render/table.ts'
+import { clean, cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
-import type { Options, Verb } from '../verb.ts'
+import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 
 /** What can be asked, as the API calls it. */
 const WISHES: Readonly<Record<string, string>> = {

@@ -9,13 +9,12 @@ import { capacityOf, type HostCapacity, type Sort } from '../../plan/things/plac
 import { place } from '../../plan/things/placement/place.ts'
 import { gib } from '../../plan/things/placement/room.ts'
 import { EMPTY_LEDGER, seenWorld } from '../../plan/things/world.ts'
-import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
-import type { Style } from '../render/style.ts'
 import { renderTable } from '../render/table.ts'
+import type { Style } from '../render/text.ts'
 import { realDirectory } from '../state.ts'
-import type { Options, Verb } from '../verb.ts'
+import { CliError, EXIT, type Options, UsageError, type Verb } from '../verb.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,14 +1,140 @@
-import { UsageError } from '../exit.ts'
+import { rolloutId } from '../../plan/clusters/rollout.ts'
+import { planRotation, type Rotation } from '../../plan/clusters/rotate.ts'
+import { openCluster } from '../clusters/opened.ts'
+import { changeOrders, withoutOrder } from '../clusters/orders.ts'
+import { note } from '../output.ts'
+import { clean } from '../render/text.ts'
+import { closing, openState } from '../state.ts'
 import type { Verb } from '../verb.ts'
+import { CliError, EXIT, UsageError } from '../verb.ts'
 import { backup } from './cluster/backup.ts'
-import { escrow } from './cluster/escrow.ts'
 import { type ClusterVerb, findCluster } from './cluster/find.ts'
 import { kubeconfig } from './cluster/kubeconfig.ts'
-import { recover } from './cluster/recover.ts'
-import { removeMember, replace } from './cluster/replace.ts'
+import { operate } from './cluster/operate.ts'
 import { restore } from './cluster/restore.ts'
-import { rotate } from './cluster/rotate.ts'
-import { upgrade } from './cluster/upgrade.ts'
+import { noteOperation } from './machine/find.ts'
+
+/** Has a node leave its cluster and come back anew; the coordinator does it when everything else is well. */
+const replace: ClusterVerb = async (runtime, { cluster, state, words }) => {
+  const [node] = words
+  const nodes = [...cluster.spec.servers, ...cluster.spec.agents].map(({ name }) => name)
+  if (node === undefined)
+    throw new UsageError(`Name the node: croft cluster replace ${cluster.name} ${nodes[0] ?? ''}.`)
+  if (!nodes.includes(node)) throw new CliError(`${node} is no node of ${cluster.name}. It has ${nodes.join(', ')}.`)
+  await using store = closing(await openState(runtime, state))
+  const atMs = runtime.clock.now()
+  await changeOrders(store.it, cluster.name, (orders) => ({
+    ...orders,
+    replace: [...orders.replace.filter((order) => order.node !== node), { node, atMs }],
+  }))
+  const message = `${node} will be replaced: cordoned, drained, removed from etcd, recreated, joined`
+  await noteOperation(runtime, store.it, cluster.key, 'replace', 'done', message)
+  runtime.out.write(`${cluster.key}: ${message}\n`)
+  return EXIT.ok
+}
+
+/** Agrees to the removal of an etcd member that nobody stands behind. The quorum guard still has its say. */
+const removeMember: ClusterVerb = async (runtime, { cluster, state, words }) => {
+  const [id] = words
+  if (id === undefined || !/^[0-9a-f]{1,16}$/.test(id)) {
+    throw new UsageError(
+      'Name the member by its id, as croft plan shows it: croft cluster remove-member 9a1e48b3d305ad3b.',
+    )
+  }
+  await using store = closing(await openState(runtime, state))
+  await changeOrders(store.it, cluster.name, (orders) => ({
+    ...orders,
+    removeMembers: [...new Set([...orders.removeMembers, id])],
+  }))
+  const message = `the etcd member ${id} will be removed if no node stands behind it`
+  await noteOperation(runtime, store.it, cluster.key, 'remove-member', 'done', message)
+  runtime.out.write(`${cluster.key}: ${message}\n`)
+  return EXIT.ok
+}
+
+/** Pauses, resumes or aborts the rollout of a cluster. The version itself stands in Git. */
+const upgrade: ClusterVerb = async (runtime, { cluster, state }, options) => {
+  const chosen = (['pause', 'resume', 'abort'] as const).filter((one) => options[one] === true)
+  const [what, more] = chosen
+  if (what === undefined || more !== undefined) {
+    throw new UsageError(
+      `Say one of --pause, --resume, --abort. To upgrade ${cluster.name}, change spec.version in Git.`,
+    )
+  }
+  await using store = closing(await openState(runtime, state))
+  const nowMs = runtime.clock.now()
+  await changeOrders(store.it, cluster.name, (orders) => {
+    switch (what) {
+      case 'pause':
+        return { ...orders, rolloutPaused: true }
+      case 'resume':
+        return { ...withoutOrder(orders, 'rolloutAborted'), rolloutPaused: false, resumedMs: nowMs }
+      case 'abort':
+        return { ...orders, rolloutAborted: rolloutId(cluster.spec) }
+    }
+  })
+  await noteOperation(runtime, store.it, cluster.key, `upgrade --${what}`, 'done', SAID[what])
+  runtime.out.write(`${cluster.key}: ${SAID[what]}\n`)
+  return EXIT.ok
+}
+
+const SAID = {
+  pause: 'the rollout is paused; what has begun is finished, nothing new begins',
+  resume: 'the rollout goes on',
+  abort: 'the rollout is aborted; every node that croft cordoned for it is given back',
+} as const
+
+/** Reads CA and token back from a server that runs, where the record of a cluster was lost. */
+const recover: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
+  const server = (options.from as string | undefined) ?? words[0]
+  const servers = cluster.spec.servers.map(({ name }) => name)
+  if (server === undefined || !servers.includes(server)) {
+    throw new UsageError(`Name a server that runs with --from: ${servers.join(', ')}.`)
+  }
+  await using store = closing(await openState(runtime, state))
+  await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+  // Only the ways into its nodes: a whole look would need the record that is missing.
+  const surroundings = await opened.it.surroundings()
+  const problem = await opened.it.operator.recover(server, surroundings, runtime.signal)
+  if (problem !== undefined)
+    throw new CliError(`${cluster.name} was not recovered: ${clean(problem)}. Try another server.`)
+  await noteOperation(runtime, store.it, cluster.key, 'recover', 'done', `from ${server}`)
+  runtime.out.write(`${cluster.key}: CA and token were read from ${server} and are kept again\n`)
+  return EXIT.ok
+}
+
+/** Prints what makes the cluster itself, encrypted, so that it can lie in Git and outlive this computer. */
+const escrow: ClusterVerb = async (runtime, { cluster, estate, directory, state }) => {
+  await using store = closing(await openState(runtime, state))
+  await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+  const sealed = await opened.it.sealed()
+  if (sealed === undefined) {
+    throw new CliError(
+      `There is nothing to keep of ${cluster.name} yet: its CA and token are made by the first croft apply.`,
+    )
+  }
+  await noteOperation(runtime, store.it, cluster.key, 'escrow', 'done', 'printed, encrypted')
+  runtime.out.write(sealed)
+  runtime.err.write(
+    `Keep it in the estate as escrow/${cluster.name}.cluster.age, and the age key where this computer is not.\n`,
+  )
+  return EXIT.ok
+}
+
+const ROTATIONS: readonly Rotation[] = ['token', 'ca', 'certificates', 'encryption-keys']
+
+const rotate: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
+  const what = ROTATIONS.find((one) => one === words[0])
+  if (what === undefined) throw new UsageError(`Say what to rotate: ${ROTATIONS.join(', ')}.`)
+  await using store = closing(await openState(runtime, state))
+  await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+  const { observed } = await opened.it.look()
+  const operation = planRotation(what, cluster.spec, observed, runtime.clock.now())
+  const code = await operate(runtime, store.it, opened.it, operation, options)
+  if (code === EXIT.ok && options.plan !== true && (what === 'token' || what === 'ca'))
+    note(runtime, `What is kept of it in Git is old now: commit what croft cluster escrow ${cluster.name} prints.`)
+  return code
+}
 
 const VERBS: Readonly<Record<string, ClusterVerb>> = {
   kubeconfig,

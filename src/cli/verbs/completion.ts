@@ -1,6 +1,5 @@
 import { completionScript, SHELLS } from '../completion-script.ts'
-import { EXIT, UsageError } from '../exit.ts'
-import type { Verb } from '../verb.ts'
+import { EXIT, UsageError, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [shell = '']) => {
   const script = completionScript(shell)

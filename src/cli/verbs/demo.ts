@@ -1,10 +1,9 @@
 import { narrate } from '../demo/narrate.ts'
 import { SceneFailed, type Stage } from '../demo/scene.ts'
 import { playTour } from '../demo/tour.ts'
-import { EXIT, signalCode } from '../exit.ts'
 import { styleOf } from '../output.ts'
-import { clean } from '../render/clean.ts'
-import type { Verb } from '../verb.ts'
+import { clean } from '../render/text.ts'
+import { EXIT, signalCode, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, _args, options) => {
   const style = styleOf(runtime, runtime.out)

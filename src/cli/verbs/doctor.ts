@@ -4,15 +4,13 @@ import type { ClusterTools } from '../../engine/clusters/sessions.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
-import { closing } from '../closing.ts'
-import { CliError, EXIT, type ExitCode } from '../exit.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { type Examination, examinationsJson, renderExaminations, renderRoles } from '../render/doctor.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import type { Runtime } from '../runtime.ts'
-import { openExisting, realDirectory, stateFile } from '../state.ts'
-import type { Options, Verb } from '../verb.ts'
+import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
+import { CliError, EXIT, type ExitCode, type Options, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)

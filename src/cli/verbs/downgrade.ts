@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { CliError, EXIT } from '../exit.ts'
 import { realDirectory, stateFile } from '../state.ts'
-import type { Verb } from '../verb.ts'
+import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /** Makes a database usable for the croft before this one. What only this one knows in it goes. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {

@@ -1,9 +1,8 @@
-import { EXIT } from '../exit.ts'
 import { styleOf } from '../output.ts'
 import { renderExplanation } from '../render/explain.ts'
 import { renderTable } from '../render/table.ts'
 import { findKind } from '../select.ts'
-import type { Verb } from '../verb.ts'
+import { EXIT, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [asked]) => {
   const kinds = await runtime.kinds()

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { closing } from '../closing.ts'
-import { CliError, EXIT } from '../exit.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { matches, nothingCalled, parseSelection } from '../select.ts'
-import { openExisting, realDirectory, stateFile } from '../state.ts'
-import type { Options, Verb } from '../verb.ts'
+import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
+import { CliError, EXIT, type Options, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, words, options) => {
   if (options.watch !== true) return show(runtime, words, options)

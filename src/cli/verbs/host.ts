@@ -1,12 +1,37 @@
-import { UsageError } from '../exit.ts'
-import type { Verb } from '../verb.ts'
-import { confirmed } from './host/confirm.ts'
+import { magicPacket } from '../../lib/wake.ts'
+import type { Runtime } from '../runtime.ts'
+import { closing, openState, stateFile } from '../state.ts'
+import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 import { copy, reboot, runProgram, uploadIso } from './host/deeds.ts'
 import { diff } from './host/diff.ts'
 import { enroll } from './host/enroll.ts'
-import { hostNamed, onHost } from './host/find.ts'
+import { confirmed, hostNamed, type NamedHost, onHost } from './host/find.ts'
 import { devices, facts, iommu, pools, smart } from './host/looks.ts'
-import { wake } from './host/wake.ts'
+import { noteOperation } from './machine/find.ts'
+
+/** A packet can be lost, and nobody answers it. */
+const TIMES = 3
+
+/** Wakes a host by its card. */
+async function wake(runtime: Runtime, host: NamedHost, options: Options): Promise<ExitCode> {
+  const { name, spec, key } = host.declaration
+  if (spec.wake === undefined)
+    throw new CliError(`${name} does not say how it is woken. Add wake: {mac: …} to its Host.`)
+  if (runtime.sendDatagram === undefined) throw new CliError('No packet can be sent from here.')
+  const { mac, broadcast, port } = spec.wake
+  const packet = magicPacket(mac)
+  for (let time = 0; time < TIMES; time++) {
+    await runtime.sendDatagram(broadcast, port, packet).catch((error: Error) => {
+      throw new CliError(`The packet to ${broadcast} could not be sent: ${error.message}. Correct wake.broadcast.`)
+    })
+  }
+  await using store = closing(
+    await openState(runtime, stateFile(runtime.env, host.real, options.state as string | undefined)),
+  )
+  await noteOperation(runtime, store.it, key, 'wake', 'done', `a magic packet for ${mac} went to ${broadcast}`)
+  runtime.out.write(`${name} was woken: a magic packet for ${mac} went to ${broadcast} port ${port}.\n`)
+  return EXIT.ok
+}
 
 /** Operations on one physical box: what a person does now, beside what Git declares. */
 export const run: Verb = async (runtime, [what = '', name = '', ...words], options) => {

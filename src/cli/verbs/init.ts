@@ -1,13 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { closing } from '../closing.ts'
 import { keepEscrow, nameEstate } from '../estate-files.ts'
-import { EXIT } from '../exit.ts'
-import { loadOrStop } from '../load.ts'
 import { note } from '../output.ts'
-import { openExisting, realDirectory, stateFile } from '../state.ts'
+import { closing, loadOrStop, openExisting, realDirectory, stateFile } from '../state.ts'
 import { noteEstate } from '../state-folder.ts'
-import type { Verb } from '../verb.ts'
+import { EXIT, type Verb } from '../verb.ts'
 
 /** Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {

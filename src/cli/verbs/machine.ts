@@ -1,11 +1,9 @@
 import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import { EXIT, UsageError } from '../exit.ts'
-import type { Verb } from '../verb.ts'
+import { EXIT, UsageError, type Verb } from '../verb.ts'
 import { loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'
-import { afterPower, perform, powered } from './machine/power.ts'
-import { reboot } from './machine/reboot.ts'
+import { afterPower, perform, powered, reboot } from './machine/power.ts'
 import { snapshots } from './machine/snapshots.ts'
 
 const VERBS = 'start, stop, reboot, console, snapshots, snapshot, revert, drop-snapshot, exec, read or write'

@@ -1,7 +1,6 @@
 import type { Desired } from '../../model/resource.ts'
 import { guestIn, type Resource } from '../../model/resource.ts'
-import { CliError, UsageError } from '../exit.ts'
-import type { Verb } from '../verb.ts'
+import { CliError, UsageError, type Verb } from '../verb.ts'
 import { loadForOperation, machineNamed } from './machine/find.ts'
 import { perform } from './machine/power.ts'
 

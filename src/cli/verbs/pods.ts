@@ -1,15 +1,13 @@
 import { at, type Foreign, nameOf, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { PowerDone } from '../../model/power.ts'
-import { closing } from '../closing.ts'
 import { clusterTools } from '../clusters/opened.ts'
-import { CliError, EXIT } from '../exit.ts'
 import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
-import { openState } from '../state.ts'
-import type { Verb } from '../verb.ts'
+import { closing, openState } from '../state.ts'
+import { CliError, EXIT, type Verb } from '../verb.ts'
 import { type FoundCluster, findCluster } from './cluster/find.ts'
 
 /** All pods of a cluster with their nodes; with --watch again and again, until it is stopped. */

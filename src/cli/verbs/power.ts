@@ -1,5 +1,7 @@
+import type { PassReport } from '../../engine/engine.ts'
 import { readWaits } from '../../engine/power/noted-waits.ts'
 import type { Estate } from '../../model/estate.ts'
+import type { ResourceKey } from '../../model/key.ts'
 import {
   NO_POWER_ORDERS,
   type PersonHold,
@@ -10,20 +12,16 @@ import {
 import type { PowerLook } from '../../model/power-look.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
 import type { Store } from '../../store/port.ts'
-import { changeOrder } from '../change-order.ts'
-import { closing } from '../closing.ts'
-import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
+import { changeOrder } from '../clusters/orders.ts'
 import { styleOf, writeData } from '../output.ts'
-import { clean } from '../render/clean.ts'
 import { parseDuration } from '../render/duration.ts'
 import { API_VERSION } from '../render/plan-json.ts'
+import { clean } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { openState, stateFile } from '../state.ts'
-import type { Options, Verb } from '../verb.ts'
-import { confirmed } from './host/confirm.ts'
-import { loadForOperation } from './machine/find.ts'
-import { actorOf, noteOperation } from './machine/journal.ts'
-import { type NamedPower, switchHere } from './power/perform.ts'
+import { closing, openState, stateFile } from '../state.ts'
+import { CliError, EXIT, type ExitCode, type Options, signalCode, UsageError, type Verb } from '../verb.ts'
+import { confirmed } from './host/find.ts'
+import { actorOf, loadForOperation, noteOperation } from './machine/find.ts'
 import { type AtWork, renderPower, renderPowerPlan } from './power/render.ts'
 
 const WHATS = ['off', 'on', 'status', 'hold', 'release'] as const
@@ -196,4 +194,51 @@ function held(orders: PowerOrders, hold: PersonHold): PowerOrders {
 /** Undefined: everybody's. */
 function released(orders: PowerOrders, whose: string | undefined): PowerOrders {
   return { ...orders, holds: orders.holds.filter(({ by }) => whose !== undefined && by !== whose) }
+}
+
+/**
+ * No controller is at work on this database, so it is done here, and only this: nothing else in Git is applied. What is
+ * told is what the events tell.
+ */
+async function switchHere(
+  runtime: Runtime,
+  { power, estate, directory, state }: NamedPower,
+  { observed }: PowerLook,
+  wanted: 'on' | 'off',
+  store: Store,
+): Promise<ExitCode> {
+  await using engine = closing(await runtime.openEngine(store, { directory, state }))
+  const only = new Set<ResourceKey>([power.key, ...observed.machines.map(({ key }) => key)])
+  const startedMs = runtime.clock.monotonicMs()
+  const onPass = ({ events }: PassReport) => {
+    for (const { key, message, type, reason } of events) {
+      // Of machines only what is begun: what they look like meanwhile is no news.
+      const machine = key !== undefined && key !== power.key && only.has(key) && reason === 'Started'
+      if (key !== power.key && !machine) continue
+      const seconds = ((runtime.clock.monotonicMs() - startedMs) / 1000).toFixed(1).padStart(7)
+      const warning = type === 'Warning' ? 'Warning: ' : ''
+      runtime.out.write(`${seconds} s  ${warning}${clean(message, 300)}\n`)
+    }
+  }
+  const settled = await engine.it.settle(estate, { signal: runtime.signal, only, onPass })
+  const decision = settled.last.powers?.find(({ declaration }) => declaration.key === power.key)?.decision
+  if (settled.outcome === 'aborted') {
+    runtime.err.write(
+      `Interrupted. The order stands: croft power ${wanted} goes on with it, croft power ${wanted === 'off' ? 'on' : 'off'} goes back.\n`,
+    )
+    return signalCode(runtime.signal)
+  }
+  const reached = decision?.phase === (wanted === 'off' ? 'Off' : 'On')
+  for (const { reason, allow } of reached ? [] : (decision?.holds ?? []))
+    runtime.out.write(`Held: ${clean(reason, 300)}. To go on: ${clean(allow, 200)}.\n`)
+  runtime.out.write(`${power.key} is ${decision?.phase ?? 'Unknown'}\n`)
+  return reached ? EXIT.ok : EXIT.failed
+}
+
+/** A Power that was named, and where its state is kept. */
+interface NamedPower {
+  readonly power: PowerDeclaration
+  readonly estate: Estate
+  readonly directory: string
+  readonly state: string
 }

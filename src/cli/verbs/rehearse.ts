@@ -7,15 +7,12 @@ import type { Estate } from '../../model/estate.ts'
 import { isGuest } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Store } from '../../store/port.ts'
-import { closing } from '../closing.ts'
-import { CliError, EXIT } from '../exit.ts'
-import { loadOrStop } from '../load.ts'
 import { note, writeData } from '../output.ts'
-import { clean } from '../render/clean.ts'
 import { showElapsed } from '../render/duration.ts'
+import { clean } from '../render/text.ts'
 import type { EngineOptions, ObservedConnection, Runtime } from '../runtime.ts'
-import { openExisting, realDirectory, stateFile } from '../state.ts'
-import type { Verb } from '../verb.ts'
+import { closing, loadOrStop, openExisting, realDirectory, stateFile } from '../state.ts'
+import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /** Performs the plan on a twin of what is there, in accelerated time: nothing real is written. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {

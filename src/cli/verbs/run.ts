@@ -3,13 +3,11 @@ import path from 'node:path'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import type { RunningController } from '../../controller/controller.ts'
 import type { CroftEvent } from '../../model/event.ts'
-import { closing } from '../closing.ts'
-import { CliError, UsageError } from '../exit.ts'
-import { cleanLines } from '../render/clean.ts'
 import { eventJson } from '../render/events.ts'
+import { cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { openState, sourcesIdentity, stateFile } from '../state.ts'
-import type { Verb } from '../verb.ts'
+import { closing, openState, sourcesIdentity, stateFile } from '../state.ts'
+import { CliError, UsageError, type Verb } from '../verb.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
 

@@ -1,7 +1,6 @@
-import { CliError, EXIT, UsageError } from '../exit.ts'
 import { writeJson, writeYaml } from '../output.ts'
 import { findKind } from '../select.ts'
-import type { Verb } from '../verb.ts'
+import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [asked], options) => {
   if (options.crds === true) {

@@ -2,7 +2,6 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
 import type { Store } from '../../store/port.ts'
-import { closing } from '../closing.ts'
 import {
   judgeApi,
   judgeChecks,
@@ -12,14 +11,13 @@ import {
   type Verdict,
 } from '../clusters/judge-cluster.ts'
 import { clusterTools, type OpenedCluster, openCluster } from '../clusters/opened.ts'
-import { untilListed } from '../clusters/until-listed.ts'
-import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
+import { untilListed } from '../clusters/snapshot-now.ts'
 import { styleOf, writeData } from '../output.ts'
-import { clean } from '../render/clean.ts'
 import { API_VERSION } from '../render/plan-json.ts'
+import { clean } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { openState } from '../state.ts'
-import type { Options, Verb } from '../verb.ts'
+import { closing, openState } from '../state.ts'
+import { CliError, EXIT, type ExitCode, type Options, signalCode, type Verb } from '../verb.ts'
 import { prepareDrill } from './cluster/drill.ts'
 import { findCluster } from './cluster/find.ts'
 import { messageOf, performOperation } from './cluster/operate.ts'

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { closing } from '../closing.ts'
 import { writeEnvironment } from '../environment-file.ts'
-import { CliError, EXIT } from '../exit.ts'
 import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
-import type { Verb } from '../verb.ts'
+import { closing } from '../state.ts'
+import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /** The first line is for programs: where it answers and with which token. Then it serves until it is stopped. */
 export const run: Verb = async (runtime, _args, options) => {

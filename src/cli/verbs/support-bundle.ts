@@ -2,10 +2,8 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { maskManifest } from '../../controller/masked.ts'
 import type { Intention } from '../../model/intention.ts'
-import { closing } from '../closing.ts'
-import { CliError, EXIT } from '../exit.ts'
-import { openExisting, realDirectory, stateFile } from '../state.ts'
-import type { Verb } from '../verb.ts'
+import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
+import { CliError, EXIT, type Verb } from '../verb.ts'
 
 const EVENTS = 2_000
 

@@ -3,11 +3,10 @@ import path from 'node:path'
 import { LIMITS } from '../../lib/limits.ts'
 import { isScope, SCOPES } from '../../server/auth/roles.ts'
 import { createToken, revokeToken, tokensFile } from '../../server/auth/tokens.ts'
-import { credentialFiles } from '../credentials.ts'
-import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
-import type { Verb } from '../verb.ts'
+import { credentialFiles } from '../secrets.ts'
+import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
 const DAY_MS = 24 * 3_600_000
 

@@ -5,12 +5,11 @@ import { changeHolder, holderOf, inviteToKeys, type Person } from '../../server/
 import { newTotpSecret, totpUri } from '../../server/auth/totp.ts'
 import { unguessable } from '../../server/auth/unguessable.ts'
 import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
-import { credentialFiles } from '../credentials.ts'
-import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
-import type { Verb } from '../verb.ts'
+import { credentialFiles } from '../secrets.ts'
+import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
 /** Who may change things on the page: `set`, `list`, `totp`, `invite`, `keys`, `sign-out`, `remove`. */
 export const run: Verb = async (runtime, [what, name], options) => {

@@ -1,13 +1,11 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { EXIT } from '../exit.ts'
-import { nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
 import type { LeftAloneDocument, LoadedEstate } from '../runtime.ts'
-import { realDirectory, shownBelow } from '../state.ts'
-import type { Verb } from '../verb.ts'
+import { nothingIn, realDirectory, shownBelow } from '../state.ts'
+import { EXIT, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [place = '.'], { output }) => {
   const alone = manifestAt(path.resolve(runtime.cwd, place))

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { CliError, EXIT, UsageError } from '../exit.ts'
 import { writeData } from '../output.ts'
-import { cleanLines } from '../render/clean.ts'
 import { API_VERSION } from '../render/plan-json.ts'
+import { cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import type { Verb } from '../verb.ts'
+import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, _args, { output, verify, signers }) => {
   if (verify !== undefined) return verified(runtime, verify, signers)

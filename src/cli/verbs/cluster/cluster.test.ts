@@ -20,9 +20,9 @@ import { clusterSpec, observedCluster } from '../../../plan/clusters/testing/fix
 import { createMemoryStore } from '../../../store/memory.ts'
 import type { Store } from '../../../store/port.ts'
 import { openSqliteStore } from '../../../store/sqlite.ts'
-import { CliError } from '../../exit.ts'
 import type { Runtime } from '../../runtime.ts'
 import { EMPTY_ESTATE, fakeRuntime, planning } from '../../testing/fake-runtime.ts'
+import { CliError } from '../../verb.ts'
 import { run } from '../cluster.ts'
 
 const CLUSTER: ClusterDeclaration = {

@@ -1,10 +1,8 @@
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Estate } from '../../../model/estate.ts'
-import type { ExitCode } from '../../exit.ts'
-import { UsageError } from '../../exit.ts'
 import type { Runtime } from '../../runtime.ts'
 import { stateFile } from '../../state.ts'
-import type { Options } from '../../verb.ts'
+import { type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { loadForOperation } from '../machine/find.ts'
 
 export interface FoundCluster {

@@ -3,10 +3,10 @@ import path from 'node:path'
 import { endpointUrl } from '../../../k3s/config.ts'
 import { mergeKubeconfig, renderKubeconfig } from '../../../kubernetes/kubeconfig.ts'
 import { clusterTools } from '../../clusters/opened.ts'
-import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { note } from '../../output.ts'
 import { parseDuration } from '../../render/duration.ts'
 import type { Runtime } from '../../runtime.ts'
+import { CliError, EXIT, UsageError } from '../../verb.ts'
 import type { ClusterVerb } from './find.ts'
 
 const LONGEST = 365 * 24 * 3_600_000

@@ -5,12 +5,11 @@ import type { Step } from '../../../model/step.ts'
 import { type Store, standingOrders } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import { changeOrders, withEffect, withoutOrder } from '../../clusters/orders.ts'
-import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
 import { note, writeData } from '../../output.ts'
-import { clean } from '../../render/clean.ts'
+import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
-import type { Options } from '../../verb.ts'
-import { noteOperation } from '../machine/journal.ts'
+import { CliError, EXIT, type ExitCode, type Options, signalCode } from '../../verb.ts'
+import { noteOperation } from '../machine/find.ts'
 
 /**
  * Shows an operation as its list of steps, asks, and does them one after the other. A refusal ends it before anything

@@ -1,17 +1,13 @@
 import type { Change } from '../../../model/change.ts'
 import type { PlanEntry } from '../../../model/plan.ts'
-import { closing } from '../../closing.ts'
-import { EXIT, type ExitCode } from '../../exit.ts'
 import { styleOf } from '../../output.ts'
-import { blindExit } from '../../plan-exit.ts'
-import { clean } from '../../render/clean.ts'
 import { renderPlan } from '../../render/plan.ts'
-import type { Style } from '../../render/style.ts'
+import { blindExit } from '../../render/plan-summary.ts'
+import { clean, type Style } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
-import { openExisting, stateFile } from '../../state.ts'
-import type { Options } from '../../verb.ts'
+import { closing, openExisting, stateFile } from '../../state.ts'
+import { EXIT, type ExitCode, type Options } from '../../verb.ts'
 import type { NamedHost } from './find.ts'
-import { lineDiff } from './line-diff.ts'
 
 /** What would change on one host, with the lines of every file. Exit 2 when something would. */
 export async function diff(runtime: Runtime, host: NamedHost, options: Options): Promise<ExitCode> {
@@ -69,4 +65,50 @@ function show(value: unknown): string {
   return value === null || value === undefined
     ? '(nothing)'
     : clean(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** More lines than this are compared at both ends only: the table would grow with the square. */
+const MOST_LINES = 2_000
+
+/** `-old`, `+new` and up to two lines around them, in order. */
+function lineDiff(from: string, to: string): readonly string[] {
+  const [a, b] = [linesOf(from), linesOf(to)]
+  let start = 0
+  while (start < a.length && start < b.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
+  const middle = compare(a.slice(start, a.length - end), b.slice(start, b.length - end))
+  const before = a.slice(Math.max(0, start - 2), start).map((line) => ` ${line}`)
+  const after = a.slice(a.length - end, a.length - end + 2).map((line) => ` ${line}`)
+  return [...before, ...middle, ...after]
+}
+
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+}
+
+/** By the longest common run of lines. */
+function compare(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (a.length * b.length > MOST_LINES * MOST_LINES)
+    return [...a.map((line) => `-${line}`), ...b.map((line) => `+${line}`)]
+  const width = b.length + 1
+  const table = new Uint32Array((a.length + 1) * width)
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      table[i * width + j] =
+        a[i] === b[j]
+          ? (table[(i + 1) * width + j + 1] ?? 0) + 1
+          : Math.max(table[(i + 1) * width + j] ?? 0, table[i * width + j + 1] ?? 0)
+  const lines: string[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      lines.push(` ${a[i]}`)
+      i++
+      j++
+    } else if (j >= b.length || (i < a.length && (table[(i + 1) * width + j] ?? 0) >= (table[i * width + j + 1] ?? 0)))
+      lines.push(`-${a[i++]}`)
+    else lines.push(`+${b[j++]}`)
+  }
+  return lines
 }

@@ -4,12 +4,10 @@ import { sshTargetOf } from '../../../kinds/ssh-target.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import type { Declaration } from '../../../model/declaration.ts'
 import type { SshTarget } from '../../../model/ssh-target.ts'
-import { closing } from '../../closing.ts'
-import { CliError, EXIT, type ExitCode, UsageError } from '../../exit.ts'
 import type { LoadedEstate, Runtime } from '../../runtime.ts'
-import { openState, realDirectory, stateFile } from '../../state.ts'
-import type { Options } from '../../verb.ts'
-import { noteOperation } from '../machine/journal.ts'
+import { closing, openState, realDirectory, stateFile } from '../../state.ts'
+import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
+import { noteOperation } from '../machine/find.ts'
 
 export interface NamedHost {
   readonly declaration: Declaration<HostSpec>
@@ -81,4 +79,12 @@ export async function onHost(
 /** What was given to an option; commander gives texts. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** Goes on only when a person says yes, here or with --yes. */
+export async function confirmed(runtime: Runtime, question: string, options: Options): Promise<void> {
+  if (options.yes === true) return
+  if (!runtime.interactive) throw new CliError('Nobody can answer here. Say --yes if you mean it.')
+  const answer = await runtime.ask(`${question} [y/N] `)
+  if (answer === undefined || !/^y(?:es)?$/i.test(answer)) throw new CliError('Nothing was done. Answer y to go on.')
 }

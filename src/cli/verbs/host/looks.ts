@@ -1,8 +1,7 @@
-import { CliError, EXIT } from '../../exit.ts'
 import { writeData } from '../../output.ts'
-import { clean, cleanLines } from '../../render/clean.ts'
+import { clean, cleanLines } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
-import type { Options } from '../../verb.ts'
+import { CliError, EXIT, type Options } from '../../verb.ts'
 import { FACTS, type HostFacts, readFacts } from './facts-program.ts'
 import type { Deed } from './find.ts'
 

@@ -1,13 +1,17 @@
+import { userInfo } from 'node:os'
 import type { Driver, Session } from '../../../drivers/port.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { ResourceKey } from '../../../model/key.ts'
 import { guestIn, type Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import { CliError, UsageError } from '../../exit.ts'
+import type { Step } from '../../../model/step.ts'
+import type { Store } from '../../../store/port.ts'
 import { note } from '../../output.ts'
 import { countProblems, hasErrors } from '../../render/problems.ts'
+import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
 import { realDirectory } from '../../state.ts'
+import { CliError, UsageError } from '../../verb.ts'
 
 /** The estate of a directory. What is wrong elsewhere in it does not matter to one machine; it is only mentioned. */
 export async function loadForOperation(
@@ -66,4 +70,35 @@ function notOne(key: ResourceKey, count: number): string {
   return count === 0
     ? `${key} is not there yet. Run croft apply first.`
     : `${count} guests carry the mark of ${key}. Run croft plan to see which, and remove the tags of the copies.`
+}
+
+/** Notes in the audit log what a person asked for by a command, under his name. What was sent is not in it. */
+export async function noteOperation(
+  runtime: Runtime,
+  store: Store,
+  subject: string,
+  what: string,
+  outcome: 'done' | 'refused',
+  message: string,
+): Promise<void> {
+  const atMs = runtime.clock.now()
+  await store.appendAudit({ atMs, actor: actorOf(runtime), from: 'cli', what, subject, outcome, message })
+}
+
+export function actorOf({ env }: Runtime): string {
+  return `cli:${clean(env.SUDO_USER ?? env.USER ?? nameOfUser(), 60)}`
+}
+
+function nameOfUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a number that has no name.
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+/** `POST /nodes/…/status/reboot`, for a line in the journal. */
+export function callOf({ call }: Step): string {
+  return `${call.method} ${call.path}`
 }

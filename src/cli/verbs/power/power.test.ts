@@ -15,9 +15,9 @@ import {
   workload,
 } from '../../../plan/power/testing/fixture.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
-import { UsageError } from '../../exit.ts'
-import { PLAIN } from '../../render/style.ts'
+import { PLAIN } from '../../render/text.ts'
 import { EMPTY_ESTATE, fakeRuntime, planning } from '../../testing/fake-runtime.ts'
+import { UsageError } from '../../verb.ts'
 import { rowOf } from '../pods.ts'
 import { run } from '../power.ts'
 import { renderPower } from './render.ts'

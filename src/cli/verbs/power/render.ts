@@ -2,10 +2,9 @@ import type { PowerWait } from '../../../model/power-decision.ts'
 import type { PowerLook } from '../../../model/power-look.ts'
 import { nextWord } from '../../../plan/power/schedule.ts'
 import { waitName } from '../../../plan/power/view.ts'
-import { clean } from '../../render/clean.ts'
 import { showElapsed } from '../../render/duration.ts'
-import type { Style } from '../../render/style.ts'
 import { renderTable } from '../../render/table.ts'
+import { clean, type Style } from '../../render/text.ts'
 
 /** Who is at work on it besides the one that asks, and since when that one waits for what. */
 export interface AtWork {
