@@ -1,8 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { Outcome } from '../../model/verdict.ts'
-import { DONE, refused } from './actor.ts'
-import { askProgram, outcomeOf, type Told } from './node-lane.ts'
+import { askProgram, DONE, outcomeOf, refused, type Told } from './node-lane.ts'
 
 export interface Copying {
   readonly from: { readonly name: string; readonly shell: Shell; readonly path: string }

@@ -8,7 +8,7 @@ import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Check } from '../port.ts'
-import { findChecksum } from './steps/install.ts'
+import { findChecksum } from './steps/service.ts'
 
 /** What is expected of a machine that is to be a node. */
 export interface Expected {

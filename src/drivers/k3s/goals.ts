@@ -2,7 +2,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Step } from '../../model/step.ts'
 import type { ClusterSurroundings, Reached } from '../cluster-port.ts'
-import type { Looker } from './looker.ts'
+import type { Looker } from './memory.ts'
 import { askFacts } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 

@@ -4,7 +4,7 @@ import { annotationsOf, at, type Foreign, nameOf, objectName, recordsOf, timeOf 
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import type { ClusterSnapshot, YesNoUnknown } from '../../model/observed-cluster.ts'
-import { optional } from './optional.ts'
+import { optional } from './read-node.ts'
 
 const PASSWORD = '.node-password.k3s'
 

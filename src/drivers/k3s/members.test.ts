@@ -6,8 +6,7 @@ import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 import { formatWork, readWork } from './marks.ts'
 import { judgeMembers, memberList, nodeOfMember, type Witness } from './members.ts'
-import { readFacts } from './read-facts.ts'
-import { type NodeSeen, readNode } from './read-node.ts'
+import { type NodeSeen, readFacts, readNode } from './read-node.ts'
 
 const FACTS: NodeFacts = {
   machineId: 'm',

@@ -1,7 +1,6 @@
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { EtcdMember, ObservedMachine, YesNoUnknown } from '../../model/observed-cluster.ts'
-import { optional } from './optional.ts'
-import type { NodeSeen } from './read-node.ts'
+import { type NodeSeen, optional } from './read-node.ts'
 
 /** Everything that bears witness of one server's etcd. */
 export interface Witness {

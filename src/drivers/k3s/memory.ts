@@ -1,5 +1,9 @@
 import type { NodeFacts } from '../../k3s/node-program.ts'
-import type { CheckResult, ClusterSnapshot } from '../../model/observed-cluster.ts'
+import type { NodeSpec } from '../../model/cluster.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/observed-cluster.ts'
+import type { ClusterDeps } from '../cluster-port.ts'
+import type { Access } from './access.ts'
 import type { MemberList } from './members.ts'
 import type { KnownTimes } from './steady-times.ts'
 
@@ -60,4 +64,20 @@ export function noteReadiness(memory: Memory, node: string, sinceMs: number, now
   const changes = known !== undefined && known.sinceMs !== sinceMs ? [...recent, nowMs] : recent
   memory.readiness.set(node, { sinceMs, changes })
   return changes.length
+}
+
+/** What every part of a look at one cluster needs. */
+export interface Looker {
+  readonly declaration: ClusterDeclaration
+  readonly deps: ClusterDeps
+  readonly access: Access
+  readonly memory: Memory
+}
+
+/** Nobody told anything about this machine. */
+export const NOWHERE: ObservedMachine = { exists: 'unknown', power: 'unknown', ours: false }
+
+/** The declared nodes by name. */
+export function specsOf({ spec }: ClusterDeclaration): ReadonlyMap<string, NodeSpec> {
+  return new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
 }

@@ -1,10 +1,8 @@
 import type { KubeNode, LocalK3s, ObservedNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
-import { type Looker, NOWHERE, specsOf } from './looker.ts'
 import { nodeOfMember } from './members.ts'
-import { type Memory, noteReadiness } from './memory.ts'
-import { optional } from './optional.ts'
-import type { NodeSeen } from './read-node.ts'
+import { type Looker, type Memory, NOWHERE, noteReadiness, specsOf } from './memory.ts'
+import { type NodeSeen, optional } from './read-node.ts'
 import { steadyTime } from './steady-times.ts'
 
 /** Everything that was told about one node, put together: by its machine, by the API and by itself. */

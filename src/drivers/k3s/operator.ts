@@ -12,19 +12,30 @@ import type { OperationVerb, Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
-import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts, withShell } from './actor.ts'
 import { copySnapshot } from './copy-snapshot.ts'
 import { goalReached } from './goals.ts'
-import { adminCredentials, password, renewAuthorities } from './make-secrets.ts'
+import { adminCredentials, password, recoverSecrets, renewAuthorities } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
-import { askProgram, command, outcomeOf, placeProgram } from './node-lane.ts'
+import {
+  type Actor,
+  askProgram,
+  command,
+  DONE,
+  nodeName,
+  outcomeOf,
+  outcomeOfAsked,
+  placeProgram,
+  refused,
+  specOf,
+  withApi,
+  withFacts,
+  withShell,
+} from './node-lane.ts'
 import { observeCluster } from './observe.ts'
-import { optional } from './optional.ts'
-import { recoverSecrets } from './recover.ts'
+import { optional } from './read-node.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
-import { installed } from './steps/install.ts'
 import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles, tokenFiles } from './steps/node-files.ts'
-import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
+import { installed, restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 
 /** What an operation knows beside the record: a password that has been made and is not in use yet. */
 interface Operating extends Actor {

@@ -1,10 +1,9 @@
-import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
+import { type Asked, type KubernetesClient, segment } from '../../kubernetes/client.ts'
 import { recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { builtInKind, type KubeKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectList } from '../../model/kube-object.ts'
 import type { Refusal } from '../../model/verdict.ts'
 import { type KubernetesWay, LookFailed } from '../port.ts'
-import { groupPath } from './paths.ts'
 
 /** A kind as manifests name it. */
 export type Sort = Pick<KubeObject, 'apiVersion' | 'kind'>
@@ -61,4 +60,23 @@ export function clusterApi(way: KubernetesWay | undefined): ClusterApi {
 
 function unreachable(message: string): Refusal {
   return { reason: 'Unreachable', meaning: 'backoff', message, connectionWide: true }
+}
+
+/** `/apis/apps/v1/namespaces/x/deployments/y`. Every part is escaped. */
+export function objectPath({ apiVersion, metadata }: KubeObject, plural: string): string {
+  const { name, namespace } = metadata
+  return `${collectionPath(apiVersion, plural, namespace)}/${segment(name)}`
+}
+
+/** All objects of a kind, in one namespace or in all. */
+export function collectionPath(apiVersion: string, plural: string, namespace?: string): string {
+  const space = namespace === undefined ? '' : `/namespaces/${segment(namespace)}`
+  return `${groupPath(apiVersion)}${space}/${segment(plural)}`
+}
+
+/** What a version of a group serves. */
+export function groupPath(apiVersion: string): string {
+  return apiVersion.includes('/')
+    ? `/apis/${apiVersion.split('/').map(segment).join('/')}`
+    : `/api/${segment(apiVersion)}`
 }

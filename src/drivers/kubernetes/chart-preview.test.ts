@@ -7,8 +7,7 @@ import type { WantedObject } from '../../model/kube-object.ts'
 import { Secret } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import type { ChartRenderer, ChartRequest, RenderedObject, Rendering } from '../chart-port.ts'
-import { compareRenderings } from './chart-changes.ts'
-import { chartPreview } from './chart-preview.ts'
+import { chartPreview, compareRenderings } from './chart-preview.ts'
 import { seen } from './testing/fixture.ts'
 
 const object = (kind: string, name: string, more: object = {}): RenderedObject => ({

@@ -1,14 +1,15 @@
 import { at, type Foreign, isRecord, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
-import { inTurns } from '../../lib/in-turns.ts'
+import { inTurns, type Steps } from '../../lib/in-turns.ts'
+import type { Change } from '../../model/change.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
-import type { ChartPreview } from '../../model/plan.ts'
+import type { ChartObjectPreview, ChartPreview } from '../../model/plan.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { ChartRequest, RenderedObject } from '../chart-port.ts'
 import type { DriverDeps } from '../port.ts'
-import { compareRenderings } from './chart-changes.ts'
-import { lookOf } from './look.ts'
+import { lookOf } from './marks.ts'
+import { previewChanges } from './preview.ts'
 
 /**
  * What the templates of a chart would make of its new declaration and made of the one that is on the cluster. Undefined:
@@ -98,4 +99,64 @@ async function hiddenValues(
   )
   const [reference] = isRecord(secret?.secrets) ? Object.values(secret.secrets) : []
   return reference === undefined ? undefined : resolveSecret(reference).catch(() => undefined)
+}
+
+/** Labels that a chart puts on everything to name itself and its version. On a pod they matter: it is made anew. */
+const VERSION_LABELS: ReadonlySet<string> = new Set([
+  'metadata.labels.helm.sh/chart',
+  'metadata.labels.app.kubernetes.io/version',
+])
+
+/**
+ * What differs between two renderings of a chart, object by object and field by field. `again` is the second one once
+ * more: what differs there differs by itself, and says nothing about the change. Pure; one object in a step.
+ */
+export function* compareRenderings(
+  before: readonly RenderedObject[] | undefined,
+  after: readonly RenderedObject[],
+  again: readonly RenderedObject[] | undefined,
+): Steps<ChartPreview> {
+  const [old, next, other] = [byId(before ?? []), byId(after), byId(again ?? [])]
+  const objects: ChartObjectPreview[] = []
+  const unsteady: string[] = []
+  let relabelled = 0
+  for (const [id, object] of next) {
+    yield
+    // Rendered alike both times, nothing of it is unsteady.
+    const shaky = new Set((again === undefined ? [] : changesOf(object, other.get(id) ?? {})).map(({ path }) => path))
+    if (shaky.size > 0) unsteady.push(id)
+    const former = old.get(id)
+    if (former === undefined) {
+      objects.push({ id, becomes: 'added', changes: [] })
+      continue
+    }
+    const changes = changesOf(former, object).filter(({ path }) => !shaky.has(path))
+    if (changes.length === 0) continue
+    if (changes.every(({ path }) => VERSION_LABELS.has(path))) relabelled++
+    else objects.push({ id, becomes: 'changed', changes: isSecret(object) ? [] : changes })
+  }
+  for (const id of old.keys()) if (!next.has(id)) objects.push({ id, becomes: 'removed', changes: [] })
+  return { objects: objects.toSorted((a, b) => (a.id < b.id ? -1 : 1)), total: next.size, relabelled, unsteady }
+}
+
+function changesOf(from: RenderedObject, to: RenderedObject): readonly Change[] {
+  return previewChanges(from, to)
+}
+
+function isSecret({ kind }: RenderedObject): boolean {
+  return kind === 'Secret'
+}
+
+/** By kind, group and name: an object of which the version of its API changes is the same object. */
+function byId(objects: readonly RenderedObject[]): ReadonlyMap<string, RenderedObject> {
+  const found = new Map<string, RenderedObject>()
+  for (const object of objects) {
+    const metadata = isRecord(object.metadata) ? object.metadata : {}
+    if (typeof object.kind !== 'string' || typeof metadata.name !== 'string') continue
+    const [group, version] = typeof object.apiVersion === 'string' ? object.apiVersion.split('/') : []
+    const sort = version === undefined ? object.kind : `${object.kind}.${group}`
+    const place = typeof metadata.namespace === 'string' ? `${metadata.namespace}/` : ''
+    found.set(`${sort}/${place}${metadata.name}`, object)
+  }
+  return found
 }

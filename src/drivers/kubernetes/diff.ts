@@ -3,10 +3,18 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Change } from '../../model/change.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import { createLists, type Lists, placesAbove, placesOf } from './field-sets.ts'
-import { allFields, type FieldTree, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
+import {
+  allFields,
+  carriesValues,
+  type FieldTree,
+  leavesOf,
+  MANAGER,
+  ownedBy,
+  shownPath,
+  spreadValues,
+} from './fields.ts'
 import { isMarkField } from './marks.ts'
 import { previewChanges } from './preview.ts'
-import { carriesValues, spreadValues } from './values.ts'
 
 /**
  * What differs between what is declared and what is there, field by field. Only declared fields count, and those that we

@@ -1,6 +1,98 @@
-import type { Driver } from '../port.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import { type Connection, clusterName } from '../../model/connection.ts'
+import { objectList, type WantedObject } from '../../model/kube-object.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Survey } from '../../model/survey.ts'
+import { type Driver, type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { clusterApi } from './api.ts'
+import { chartPreview } from './chart-preview.ts'
+import { wantedOf } from './marks.ts'
+import { createReader, type Reader } from './reading.ts'
 import { rules } from './rules.ts'
-import { openSession } from './session.ts'
+import { previewOf, send } from './writing.ts'
 
 /** Objects of the clusters that croft keeps. */
 export const kubernetesDriver: Driver = { name: 'kubernetes', rules, connect: openSession }
+
+/** The API of one cluster. What is ours is found by one call for each kind that is wanted. */
+function openSession(connection: Connection, deps: DriverDeps): Session {
+  const way = deps.kubernetes?.(connection)
+  const api = clusterApi(way)
+  const readerOf = (wanted: readonly WantedObject[]): Reader => createReader(connection, deps, api, wanted)
+  let reader = readerOf([])
+  let lists = new Map<string, readonly Sighting[]>()
+  let known: readonly WantedObject[] = []
+
+  async function survey(signal: AbortSignal, resources: readonly Resource[] = []): Promise<Survey> {
+    const wanted = resources.map(wantedOf)
+    known = wanted
+    reader = readerOf(wanted)
+    lists = new Map()
+    const empty = { connection: connection.name, hosts: [], storages: [], sightings: [], tasks: [] }
+    // Nothing is asked of a cluster of which nothing is wanted.
+    const client = wanted.length === 0 ? undefined : await api.open(signal)
+    if (client === undefined) return { ...empty, atMs: deps.clock.now() }
+    const sorts = new Map(wanted.map(({ object }) => [objectList(object), object]))
+    const served: string[] = []
+    const failures: LookFailed[] = []
+    await inParallel([...sorts], LIMITS.objectWrites, async ([list, { apiVersion, kind }]) => {
+      try {
+        const found = await reader.readList(client, { apiVersion, kind }, signal)
+        lists.set(list, found ?? [])
+        if (found !== undefined) served.push(list)
+      } catch (error) {
+        if (!(error instanceof LookFailed)) throw error
+        failures.push(error)
+      }
+    })
+    const [failed] = failures
+    if (failed !== undefined) throw failed
+    return { ...empty, atMs: deps.clock.now(), served: served.sort() }
+  }
+
+  return {
+    survey,
+    async list(list, signal) {
+      const known = lists.get(list)
+      if (known !== undefined) return known
+      const client = await api.open(signal)
+      if (client === undefined) return []
+      const [apiVersion = '', kind = ''] = list.split(' ')
+      return (await reader.readList(client, { apiVersion, kind }, signal)) ?? []
+    },
+    observe: async (sighting) => sighting,
+    idIsFree: async () => true,
+    seesEverything: async () => true,
+    taskOutcome: async () => undefined,
+    async perform(step, signal) {
+      try {
+        const client = await api.open(signal)
+        if (client === undefined)
+          return { result: 'not-sent', message: `${clusterName(connection)} does not stand yet` }
+        const outcome = await send(client, step, { api, deps }, signal)
+        if (outcome.result === 'not-sent' || outcome.result === 'unclear') api.lost()
+        return outcome
+      } catch (error) {
+        if (error instanceof LookFailed) return { result: 'not-sent', message: error.message }
+        throw error
+      }
+    },
+    dryRun: {
+      async preview(step, sighting, signal) {
+        try {
+          const preview = await previewOf(await api.open(signal), api, step, sighting, signal)
+          if (preview?.refused !== undefined) return preview
+          const version = connection.cluster?.spec.version
+          const chart = await chartPreview(deps, step, sighting, { wanted: known, version }, signal)
+          return chart === undefined ? preview : { changes: [], ...preview, chart }
+        } catch (error) {
+          if (error instanceof LookFailed) return undefined
+          throw error
+        }
+      },
+    },
+    close: async () => way?.close(),
+  }
+}

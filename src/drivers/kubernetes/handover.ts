@@ -1,8 +1,7 @@
 import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import { entriesOf, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
-import type { KeeperLook, ObjectLook } from './look.ts'
-import { appliedHash, isMarkField, keeperOf, markOf } from './marks.ts'
+import { appliedHash, isMarkField, type KeeperLook, keeperOf, markOf, type ObjectLook } from './marks.ts'
 
 /** Whose an object is and what becomes of that next. There is one owner at any time. */
 export type HandoverStep =

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Change } from '../../model/change.ts'
+import { spreadValues } from './fields.ts'
 import { isMarkName } from './marks.ts'
-import { spreadValues } from './values.ts'
 
 /** What a server writes for itself and nobody declares. */
 const ITS_OWN: ReadonlySet<string> = new Set([

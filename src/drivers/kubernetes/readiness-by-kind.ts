@@ -1,7 +1,6 @@
 import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import type { Readiness } from '../../model/rules.ts'
-import type { ObjectLook } from './look.ts'
-import { markOf } from './marks.ts'
+import { markOf, type ObjectLook } from './marks.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 
 /** What it means for objects of a kind to be ready; undefined for kinds that say it by their conditions. */

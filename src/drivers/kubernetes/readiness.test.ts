@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import { celProblem, holds } from '../../lib/cel.ts'
-import type { ObjectLook } from './look.ts'
+import type { ObjectLook } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
 
 /* The rules are those of kstatus, row by row; where ours are stricter or milder, the row says so. */

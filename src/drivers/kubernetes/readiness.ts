@@ -1,7 +1,7 @@
 import { at, type Foreign, textOf } from '../../kubernetes/objects.ts'
 import { holds } from '../../lib/cel.ts'
 import type { Readiness } from '../../model/rules.ts'
-import type { ObjectLook } from './look.ts'
+import type { ObjectLook } from './marks.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 

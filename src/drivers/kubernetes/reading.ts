@@ -6,11 +6,9 @@ import type { KubeKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { DriverDeps } from '../port.ts'
-import type { ClusterApi, Sort } from './api.ts'
+import { type ClusterApi, collectionPath, objectPath, type Sort } from './api.ts'
 import { keeperLook } from './handover.ts'
-import type { ObjectLook } from './look.ts'
-import { keptByOf, markOf, UID_LABEL } from './marks.ts'
-import { collectionPath, objectPath } from './paths.ts'
+import { keptByOf, markOf, type ObjectLook, UID_LABEL } from './marks.ts'
 import { definitionsOf, readReleases } from './releases.ts'
 
 /** More missing objects of one kind than this are looked for in one list rather than one by one. */

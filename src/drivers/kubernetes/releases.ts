@@ -1,8 +1,7 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { annotationsOf, at, type Foreign, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
-import type { ClusterApi } from './api.ts'
-import type { ChartWorkload, InstallLook } from './look.ts'
-import { collectionPath } from './paths.ts'
+import { type ClusterApi, collectionPath } from './api.ts'
+import type { ChartWorkload, InstallLook } from './marks.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
 import { numberAt, waits } from './readiness-words.ts'
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
 import { fieldChanges } from './diff.ts'
-import type { ObjectLook } from './look.ts'
-import { refusalOfWrite } from './refusals.ts'
+import type { ObjectLook } from './marks.ts'
 import { rules } from './rules.ts'
 import { applied, DATA, MAP, manager, resource, seen, wanted } from './testing/fixture.ts'
+import { refusalOfWrite } from './writing.ts'
 
 const paths = (one: WantedObject, look: ObjectLook) => rules.diff(resource(one), seen(look)).map(({ path }) => path)
 

@@ -4,10 +4,9 @@ import { type KubeObject, objectId, type WantedObject } from '../../model/kube-o
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import { objectPath } from './api.ts'
 import { MANAGER } from './fields.ts'
-import { lookOf } from './look.ts'
-import { marked, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
-import { objectPath } from './paths.ts'
+import { lookOf, marked, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
 
 /* Every call to a cluster, as data. */
 

@@ -2,11 +2,10 @@ import { defined } from '../../lib/defined.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Mark, Sighting } from '../../model/sighting.ts'
 import type { VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
-import { configOf, insertedSeed } from './close-look.ts'
 import type { DiskView, DomainView, NicView } from './domain-view.ts'
 import type { DiskToWrite } from './domain-write.ts'
 import { printMark } from './marks.ts'
-import { diskVolume, seedVolume, shortHash, targetOf } from './names.ts'
+import { configOf, diskVolume, insertedSeed, seedVolume, shortHash, targetOf } from './names.ts'
 
 /** One declared value of a domain: what it is to be, what it is, and when a change of it is in force. */
 export interface Declared {

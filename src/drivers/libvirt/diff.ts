@@ -1,11 +1,15 @@
+import { seedImage } from '../../cloudinit/image.ts'
+import { secretsIn } from '../../cloudinit/secrets.ts'
 import type { Change } from '../../model/change.ts'
+import type { FileSpec } from '../../model/file.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { Obstacle } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
+import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { configOf, type DomainConfig } from './close-look.ts'
-import { type Declared, declaredValues, diskIn, outsideValues, strays } from './declared.ts'
-import { isUp, powerOf } from './power.ts'
-import { compareSeed } from './seed.ts'
+import { type Declared, declaredValues, diskIn, outsideValues, seedInConfig, seedToWrite, strays } from './declared.ts'
+import { configOf, type DomainConfig, seedHashIn, targetOf, volumeOf } from './names.ts'
+import { isUp, powerOf } from './readiness.ts'
 
 const GIB = 1024 ** 3
 
@@ -103,4 +107,179 @@ function shown(to: unknown): unknown {
     .filter(([name]) => name !== 'slot')
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(',')
+}
+
+/*
+ * A machine is defined with its seed already in a drive. While the drive has it, the machine has not been seen to have
+ * read it; once it has, the disc is taken out of the definition and its volume deleted, because there may be secrets on
+ * it. So three looks tell everything: is it in the definition, is it in what runs, is its volume there and whole.
+ */
+
+/** What is to be done next about the seed. Undefined: nothing, or nothing but to wait. */
+type SeedMove = 'insert' | 'upload' | 'restart' | 'eject' | 'discard'
+
+export function seedMove(vm: VmSpec, sighting: Sighting): SeedMove | undefined {
+  const config = configOf(sighting)
+  const uid = sighting.mark?.uid
+  if (config === undefined || uid === undefined) return undefined
+  const { wanted, inserted, live } = seedInConfig(vm, sighting)
+  const up = isUp(powerOf(sighting))
+  if (inserted === undefined) {
+    const left = config.ours.some((volume) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined)
+    // A guest may hold on to its disc until it restarts; nothing is deleted under it.
+    if (live === undefined && left) return 'discard'
+    const read = sighting.mark?.seed
+    if (wanted === undefined || read === undefined || read === wanted || vm.power !== 'running') return undefined
+    return vm.seed?.onChange === 'rerun' ? 'insert' : undefined
+  }
+  if (live !== undefined && up) return hasRead(vm, sighting) ? 'eject' : undefined
+  if (wanted === undefined) return 'eject'
+  if (inserted.hash !== wanted) return 'insert'
+  if (!isWhole(vm, sighting)) return 'upload'
+  return up ? 'restart' : undefined
+}
+
+/** An upload that broke off leaves a volume that is too short. With secrets in it nobody knows its size beforehand. */
+function isWhole(vm: VmSpec, sighting: Sighting): boolean {
+  const disk = seedToWrite(vm, sighting.mark?.uid ?? '')
+  if (disk === undefined || vm.seed === undefined) return false
+  const bytes = configOf(sighting)?.volumes[`${disk.pool}:${disk.volume}`] ?? 0
+  return secretsIn(vm.seed.document).length > 0 ? bytes > MINIMAL : bytes >= seedImage(vm.seed.document).length
+}
+
+/** No ISO image is smaller than its own volume descriptors. */
+const MINIMAL = 16 * 2048
+
+/**
+ * cloud-init reads its source before it lets the network come up: a guest whose agent tells of an address has read it,
+ * and one that has been up for long has too, or never will.
+ */
+function hasRead(vm: VmSpec, sighting: Sighting): boolean {
+  if (vm.seed === undefined) return true
+  if ((sighting.uptimeSeconds ?? 0) >= vm.seed.removeAfterSeconds) return true
+  if (vm.agent?.enabled !== true || sighting.close?.agent !== 'up') return false
+  return vm.nics.length === 0 || (sighting.close.addresses ?? []).length > 0
+}
+
+function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): void {
+  const { wanted, inserted } = seedInConfig(vm, sighting)
+  const read = sighting.mark?.seed
+  if (inserted === undefined && wanted !== undefined && read !== undefined && read !== wanted) {
+    if (vm.seed?.onChange === 'replace') {
+      changes.push({ path: 'seed', from: read, to: wanted, effect: 'replace' })
+      return
+    }
+  }
+  const up = isUp(powerOf(sighting))
+  switch (seedMove(vm, sighting)) {
+    case 'insert':
+      changes.push({ path: 'seed', from: read, to: wanted, effect: up ? 'restart' : 'live' })
+      break
+    case 'upload':
+      changes.push({ path: 'seed.image', from: 'missing', to: wanted, effect: 'live' })
+      break
+    case 'restart':
+      changes.push({ path: 'restart', from: 'seed not read yet', to: 'in force', effect: 'restart' })
+      break
+    case 'eject':
+    case 'discard':
+      changes.push({ path: 'seed.image', from: 'there', to: 'removed', effect: 'live' })
+      break
+    case undefined:
+      break
+  }
+}
+
+/** A document that changed although nothing is done about it. */
+export function seedNotes(vm: VmSpec, sighting: Sighting): readonly string[] {
+  const { wanted, inserted, live } = seedInConfig(vm, sighting)
+  const read = sighting.mark?.seed
+  const notes: string[] = []
+  if (inserted === undefined && live !== undefined)
+    notes.push('the guest holds on to the disc that it was seeded from; its volume is deleted when it lets go')
+  if (inserted !== undefined || wanted === undefined || read === undefined || read === wanted) return notes
+  const what = `what it reads at first boot has changed (${read} to ${wanted})`
+  if (vm.seed?.onChange === 'ignore') notes.push(`${what}: ignored by policy (onChange: ignore)`)
+  if (vm.seed?.onChange === 'rerun' && vm.power !== 'running') notes.push(`${what}: read when it is switched on next`)
+  return notes
+}
+
+/** Fields of a machine that other hypervisors know and this driver has no way to say. */
+const UNKNOWN = [
+  'clone',
+  'template',
+  'pool',
+  'efiDisk',
+  'tpm',
+  'cdrom',
+  'cloudInit',
+  'audio',
+  'watchdog',
+  'numaNodes',
+  'virtiofs',
+  'amdSev',
+  'hookScript',
+] as const
+
+/** What stands in the way of making this machine here, seen before anything is written. Awaited: pools that are declared. */
+export function vmObstacles(vm: VmSpec, survey: Survey, awaited: boolean): readonly Obstacle[] {
+  const obstacles: Obstacle[] = []
+  for (const field of UNKNOWN)
+    if (vm[field] !== undefined)
+      obstacles.push({ message: `libvirt machines cannot have ${field}`, allow: `leave ${field} out` })
+  for (const disk of vm.disks) {
+    if (targetOf(disk.slot) === undefined)
+      obstacles.push({ message: `there is no place ${disk.slot} for a disk`, allow: 'use virtio0 to virtio25' })
+    const backing = disk.importFrom !== undefined && disk.backing === true
+    obstacles.push(...poolObstacles(disk.storage, backing ? 'backing' : 'images', `disk ${disk.slot}`, survey, awaited))
+    const source = disk.importFrom === undefined ? undefined : volumeOf(disk.importFrom)
+    if (source !== undefined)
+      obstacles.push(...poolObstacles(source.pool, 'import', `the image ${disk.importFrom}`, survey, awaited))
+  }
+  if (vm.seed?.storage !== undefined)
+    obstacles.push(...poolObstacles(vm.seed.storage, 'iso', 'the seed', survey, awaited))
+  for (const { slot, device } of vm.usb ?? [])
+    if (device === undefined || !/^[0-9a-f]{4}:[0-9a-f]{4}$/i.test(device))
+      obstacles.push({ message: `${slot} is no USB device that libvirt finds`, allow: 'write it as vendor:product' })
+  return obstacles
+}
+
+export function fileObstacles(file: FileSpec, survey: Survey, awaited: boolean): readonly Obstacle[] {
+  if (file.url.startsWith('build:')) {
+    const name = file.url.slice('build:'.length)
+    return [
+      {
+        message: `${file.fileName} is built and not downloaded, and it is not in ${file.storage} of ${file.host} yet`,
+        allow: `run croft image build ${name}`,
+      },
+    ]
+  }
+  if (file.content === 'vztmpl')
+    return [{ message: 'libvirt has no containers', allow: 'use an Image with content import or iso' }]
+  return poolObstacles(file.storage, file.content, file.fileName, survey, awaited)
+}
+
+function poolObstacles(
+  pool: string,
+  content: string,
+  purpose: string,
+  survey: Survey,
+  awaited: boolean,
+): readonly Obstacle[] {
+  const here = survey.storages.find((seen) => seen.name === pool)
+  // It is declared, and waited for.
+  if (awaited && here?.available !== true) return []
+  if (here?.available === true && here.content.includes(content)) return []
+  const fit = survey.storages.filter((seen) => seen.available && seen.content.includes(content))
+  const names = fit.map((seen) => seen.name).sort()
+  const allow = names.length === 0 ? 'there is no other that would do' : `there is ${names.slice(0, 8).join(', ')}`
+  return [{ message: `${purpose} needs ${reasonOf(pool, content, here)}`, allow }]
+}
+
+function reasonOf(pool: string, content: string, here: StorageSighting | undefined): string {
+  if (here === undefined) return `pool ${pool}, which is not there`
+  if (!here.available) return `pool ${pool}, which is not active: virsh pool-start ${pool}`
+  return content === 'backing'
+    ? `pool ${pool} to keep files; on whole devices a disk cannot stand on an image, only be a copy of it`
+    : `pool ${pool} to keep files, and it keeps whole devices`
 }

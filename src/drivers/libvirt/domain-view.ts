@@ -1,5 +1,4 @@
-import { type Places, placeOf } from './places.ts'
-import { childrenOf, find, textIn, type XmlElement } from './xml.ts'
+import { childrenOf, find, type Places, placeOf, textIn, type XmlElement } from './xml.ts'
 
 /** A domain as far as declarations speak of it. What is not in here is left alone. */
 export interface DomainView {

@@ -3,8 +3,19 @@ import { pciDevice, putDevice, takeOut, usbDevice } from './device-write.ts'
 import { aliasOf } from './domain-view.ts'
 import { parseMark, writeDescription, writeMark, writeTags } from './marks.ts'
 import { targetOf } from './names.ts'
-import { isBlockPool, type Places, volumePath } from './places.ts'
-import { childrenOf, element, find, findOrMake, removeChild, setText, textIn, type XmlElement } from './xml.ts'
+import {
+  childrenOf,
+  element,
+  find,
+  findOrMake,
+  isBlockPool,
+  type Places,
+  removeChild,
+  setText,
+  textIn,
+  volumePath,
+  type XmlElement,
+} from './xml.ts'
 
 /** A disk in a domain: what is declared of it, and the volume that it is. */
 export type DiskToWrite = Pick<VmDisk, 'slot' | 'cache' | 'discard' | 'serial' | 'iothread'> & {

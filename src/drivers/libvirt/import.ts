@@ -1,7 +1,6 @@
 import type { Sighting } from '../../model/sighting.ts'
 import type { ImportedGuest } from '../port.ts'
-import { configOf } from './close-look.ts'
-import { slotOf } from './names.ts'
+import { configOf, slotOf } from './names.ts'
 
 const GIB = 1024 ** 3
 

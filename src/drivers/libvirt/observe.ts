@@ -3,15 +3,13 @@ import { RESULT_FILE, readCloudInit, STATUS_FILE } from '../../cloudinit/result.
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { CloudInitResult, PowerState, Sighting } from '../../model/sighting.ts'
-import { fileText, readAddresses, returned } from './agent-answers.ts'
-import { type DomainConfig, insertedSeed } from './close-look.ts'
+import { fileText, readAddresses, returned } from './agent-shell.ts'
 import { bytesOf, type DomainView, viewDomain } from './domain-view.ts'
 import { readDescription, readMark, readTags } from './marks.ts'
-import { isVolumeOf } from './names.ts'
-import type { Places } from './places.ts'
+import { type DomainConfig, insertedSeed, isVolumeOf } from './names.ts'
 import { words } from './survey.ts'
 import type { Virsh } from './virsh.ts'
-import { find, parseXml, textIn } from './xml.ts'
+import { find, type Places, parseXml, textIn } from './xml.ts'
 
 /** The version of a definition: any change that anybody makes to it is seen. */
 export function digestOf(definition: string): string {

@@ -1,10 +1,11 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { SettingValue } from '../../model/rest.ts'
 import type { Step } from '../../model/step.ts'
-import type { Outcome } from '../../model/verdict.ts'
-import { cannotWrite, type Performing, refused } from './performing.ts'
+import type { Outcome, Refusal } from '../../model/verdict.ts'
+import type { DriverDeps } from '../port.ts'
 import { dumpPlace, newPlace, type PlaceKind, writePlace } from './place-view.ts'
-import { parseXml, printXml, type XmlElement } from './xml.ts'
+import type { Virsh } from './virsh.ts'
+import { type Places, parseXml, printXml, type XmlElement } from './xml.ts'
 
 /** One step about a network or pool: one call of virsh that writes. */
 export function performPlace(
@@ -73,4 +74,21 @@ function define(
     { doing: step.summary, says: /\bdefined from\b/, input: printXml(xml) },
     signal,
   )
+}
+
+/** What every step is performed with. */
+export interface Performing {
+  readonly virsh: Virsh
+  readonly uri: string
+  readonly places: Places
+  readonly deps: DriverDeps
+}
+
+export function cannotWrite(step: Step, path: string): Outcome {
+  const message = `could not ${step.summary}: ${path} cannot be written here; is its pool there, and active?`
+  return refused({ reason: 'NotPossible', meaning: 'backoff', message })
+}
+
+export function refused(refusal: Refusal): Outcome {
+  return { result: 'refused', refusal }
 }

@@ -6,9 +6,8 @@ import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { beginJob, jobId } from './jobs.ts'
 import { volumeOf } from './names.ts'
-import { cannotWrite, type Performing, refused } from './performing.ts'
-import { isBlockPool, volumePath } from './places.ts'
-import { element, printXml } from './xml.ts'
+import { cannotWrite, type Performing, refused } from './perform-places.ts'
+import { element, isBlockPool, printXml, volumePath } from './xml.ts'
 
 export async function makeVolume(with_: Performing, step: Step, pool: string, signal: AbortSignal): Promise<Outcome> {
   const { virsh, places, uri } = with_

@@ -5,13 +5,11 @@ import type { Outcome } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
 import { newDomain, writeValue } from './domain-write.ts'
 import { digestOf } from './observe.ts'
-import { performPlace } from './perform-places.ts'
+import { cannotWrite, type Performing, performPlace, refused } from './perform-places.ts'
 import { deleteVolume, fetchFile, grow, makeVolume, upload } from './perform-volumes.ts'
-import { cannotWrite, type Performing, refused } from './performing.ts'
 import { dumpPlace } from './place-view.ts'
-import type { Places } from './places.ts'
 import { outcomeOf } from './virsh.ts'
-import { parseXml, printXml, type XmlElement } from './xml.ts'
+import { type Places, parseXml, printXml, type XmlElement } from './xml.ts'
 
 /** One step: what it says is done, one writing call or a job that is begun. Nothing is waited for. */
 export async function performStep(with_: Performing, step: Step, signal: AbortSignal): Promise<Outcome> {

@@ -1,10 +1,9 @@
 import { cloudInitReadiness } from '../../cloudinit/result.ts'
 import type { FirstBoot } from '../../model/policy.ts'
 import type { Readiness } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { PowerState, Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { seedInConfig } from './declared.ts'
-import { powerOf } from './power.ts'
 
 /**
  * Nothing here asks for a lease: an address is known because it was declared, or because the agent tells it. `adopted`: it
@@ -51,4 +50,12 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, fi
 /** Nothing waits for an agent that the declaration makes impossible. */
 function bringsSystem(vm: VmSpec): boolean {
   return vm.disks.some((disk) => disk.importFrom !== undefined) || (vm.cdrom?.length ?? 0) > 0
+}
+
+export function powerOf(sighting: Sighting): PowerState {
+  return sighting.close?.power ?? sighting.power ?? 'unknown'
+}
+
+export function isUp(power: PowerState): boolean {
+  return power === 'running' || power === 'paused'
 }

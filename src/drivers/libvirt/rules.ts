@@ -1,23 +1,13 @@
-import { volumeId } from '../../model/file.ts'
+import type { Change } from '../../model/change.ts'
+import { type FileSpec, volumeId } from '../../model/file.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
-import type { Rules } from '../../model/rules.ts'
+import type { Readiness, Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
-import { configOf } from './close-look.ts'
-import { diffVm } from './diff.ts'
-import {
-  createFileSteps,
-  deleteFileSteps,
-  diffFile,
-  fileReadiness,
-  poolList,
-  remainsList,
-  updateFileSteps,
-  verifyFileSteps,
-} from './file-rules.ts'
-import { seedHashIn, slotOf, UUID, uuidOf } from './names.ts'
-import { fileObstacles, vmObstacles } from './obstacles.ts'
+import { diffVm, fileObstacles, seedNotes, vmObstacles } from './diff.ts'
+import { configOf, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
 import {
   createPlaceSteps,
   deletePlaceSteps,
@@ -31,8 +21,7 @@ import {
 } from './place-rules.ts'
 import { type PlaceKind, placeKind } from './place-view.ts'
 import { vmReadiness } from './readiness.ts'
-import { seedNotes } from './seed.ts'
-import { shutdownStep, startStep } from './steps.ts'
+import { discardStep, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-steps.ts'
 
 /** The pure half of the libvirt driver, by the type of the thing. */
@@ -142,4 +131,102 @@ function disksOf(sighting: Sighting): readonly string[] {
     const seed = volume !== undefined && seedHashIn(sighting.mark?.uid ?? '', volume) !== undefined
     return device !== 'disk' || path === undefined || seed ? [] : [slotOf(dev, bus) ?? dev]
   })
+}
+
+/** The list that shows a pool's volumes, and the one that shows those of one machine. */
+function poolList(host: string, pool: string): string {
+  return `volumes/${host}/${pool}`
+}
+
+function remainsList(host: string, pool: string, uid: string): string {
+  return `remains/${host}/${pool}/${uid}`
+}
+
+function diffFile(
+  resource: Resource,
+  file: FileSpec,
+  sighting: Sighting,
+  known: Readonly<Record<string, string>> = {},
+): readonly Change[] {
+  const sum = checksumOf(file)
+  const size = sighting.close?.config.size
+  if (size === 0) return [{ path: 'content', from: 'empty', to: file.url, effect: 'live' }]
+  if (sum === undefined || known.verified === sum || resource.policy.manage === 'observe') return []
+  if (known.mismatch !== mismatchOf(sum, size))
+    return [{ path: 'checksum', from: 'not verified', to: sum, effect: 'live' }]
+  const change = { path: 'content', from: 'a file with another checksum', to: sum, effect: 'live' as const }
+  if (file.overwrite || resource.policy.replace === 'allowed') return [change]
+  const message = `checksum mismatch: ${volumeId(file)} on ${file.host} is there and is not ${sum}`
+  return [
+    { ...change, blocked: { message, allow: 'correct the checksum, remove the volume, or allow it (replace: true)' } },
+  ]
+}
+
+/** The checksum is looked at before the volume comes into being, so one that is there under its name was right once. */
+function createFileSteps(file: FileSpec): readonly Step[] {
+  const sum = checksumOf(file)
+  const step = makeStep({
+    verb: 'download',
+    summary: `download ${file.fileName} to ${file.storage} on ${file.host}`,
+    host: file.host,
+    method: 'POST',
+    path: `${poolPath(file.storage, file.fileName)}/download`,
+    params: {
+      url: file.url,
+      ...(file.checksum === undefined
+        ? {}
+        : { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm }),
+      ...(file.decompression === undefined ? {} : { compression: file.decompression }),
+    },
+    queues: [poolQueue(file.host, file.storage)],
+  })
+  return [sum === undefined ? step : { ...step, learns: { done: { verified: sum } } }]
+}
+
+function updateFileSteps(file: FileSpec, sighting: Sighting, changes: readonly Change[]): readonly Step[] {
+  const chosen = changes.filter(({ effect }) => effect !== 'replace').map(({ path }) => path)
+  if (chosen.includes('content')) return [...deleteFileSteps(sighting), ...createFileSteps(file)]
+  return chosen.includes('checksum') ? verifyFileSteps(file, sighting) : []
+}
+
+function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
+  const sum = checksumOf(file)
+  if (sum === undefined || file.checksum === undefined) return []
+  const step = makeStep({
+    verb: 'verify',
+    summary: `verify ${file.fileName} in ${file.storage} on ${file.host}`,
+    host: file.host,
+    method: 'POST',
+    path: `${poolPath(file.storage, file.fileName)}/verify`,
+    params: { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm },
+  })
+  const mismatch = mismatchOf(sum, sighting.close?.config.size)
+  return [
+    {
+      ...step,
+      learns: { done: { verified: sum }, failed: { reason: 'ChecksumMismatch', facts: { mismatch } } },
+    },
+  ]
+}
+
+function deleteFileSteps(sighting: Sighting): readonly Step[] {
+  const place = volumeOf(sighting.externalId)
+  return place === undefined ? [] : [discardStep(sighting.host, place.pool, place.volume, 'delete')]
+}
+
+function fileReadiness(file: FileSpec, sighting: Sighting): Readiness {
+  const what = `${volumeId(file)} on ${file.host}`
+  return sighting.close?.config.size === 0
+    ? { ready: false, reason: 'Empty', message: `${what} is empty`, status: 'Empty' }
+    : { ready: true, reason: 'Present', message: `${what} is there`, status: 'Present' }
+}
+
+/** What is checked is the file as it came; of one that was unpacked on arrival no checksum can be looked at later. */
+function checksumOf({ checksum, decompression }: FileSpec): string | undefined {
+  return checksum === undefined || decompression !== undefined ? undefined : `${checksum.algorithm}:${checksum.value}`
+}
+
+/** With the size, so that another file in its place is looked at anew. */
+function mismatchOf(sum: string, size: unknown): string {
+  return `${sum} ${typeof size === 'number' ? size : '?'}`
 }

@@ -7,20 +7,18 @@ import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
 import type { Survey } from '../../model/survey.ts'
-import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, LookFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { bytesOf } from './domain-view.ts'
+import { taskOutcome } from './jobs.ts'
 import { listPlaces } from './list-places.ts'
 import { isVolumeOf } from './names.ts'
 import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
-import type { Places, Pool } from './places.ts'
-import { snapshotsOf } from './snapshots.ts'
 import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf, words } from './survey.ts'
-import { taskOutcome } from './task-outcome.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
-import { find, parseXml, textIn } from './xml.ts'
+import { find, type Places, type Pool, parseXml, textIn } from './xml.ts'
 
 /** A connection to libvirt on one host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
@@ -210,4 +208,54 @@ export function readLeases(table: string, network: string, host: string): readon
     const by = `${hardware.toLowerCase()}${called}, which has it by DHCP from the network ${cleanText(network, 63)} of ${host}`
     return [{ address, hardware: hardware.toLowerCase(), by }]
   })
+}
+
+/** Snapshots as libvirt keeps them: inside the disks, with the memory of a guest that runs. */
+function snapshotsOf(open: () => Virsh): GuestSnapshots {
+  return {
+    async list({ externalId: uuid, host }, signal) {
+      const virsh = open()
+      const doing = `list the snapshots of domain ${uuid} on ${host}`
+      const [all = '', current = ''] = await virsh.ask(
+        [
+          ['snapshot-list', '--name', uuid],
+          ['snapshot-current', '--name', uuid],
+        ],
+        doing,
+        signal,
+      )
+      const names = words(all).slice(0, LIMITS.surveyEntries)
+      const answers = await virsh.ask(
+        names.map((name) => ['snapshot-dumpxml', uuid, '--snapshotname', name]),
+        doing,
+        signal,
+      )
+      return names.map((name, at): GuestSnapshot => {
+        const seconds = Number(textIn(find(parseXml(answers[at] ?? ''), 'creationTime')))
+        return {
+          name: cleanText(name, LIMITS.foreignNameLength),
+          current: words(current)[0] === name,
+          ...(Number.isFinite(seconds) && seconds > 0 ? { createdMs: seconds * 1000 } : {}),
+        }
+      })
+    },
+    take: ({ externalId: uuid, host }, name, signal) =>
+      open().write(
+        ['snapshot-create-as', uuid, '--name', name, '--atomic'],
+        { doing: `take snapshot ${name} of domain ${uuid} on ${host}`, says: /snapshot .* created/ },
+        signal,
+      ),
+    revert: ({ externalId: uuid, host }, name, signal) =>
+      open().write(
+        ['snapshot-revert', uuid, '--snapshotname', name],
+        { doing: `bring domain ${uuid} on ${host} back to snapshot ${name}`, says: /^\s*$|reverted/ },
+        signal,
+      ),
+    remove: ({ externalId: uuid, host }, name, signal) =>
+      open().write(
+        ['snapshot-delete', uuid, '--snapshotname', name],
+        { doing: `remove snapshot ${name} of domain ${uuid} on ${host}`, says: /snapshot .* deleted/ },
+        signal,
+      ),
+  }
 }

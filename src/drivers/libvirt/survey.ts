@@ -6,8 +6,7 @@ import type { HostSighting, StorageSighting } from '../../model/survey.ts'
 import { bytesOf } from './domain-view.ts'
 import { readMark } from './marks.ts'
 import { UUID } from './names.ts'
-import { isBlockPool, type Pool } from './places.ts'
-import { find, parseXml, textIn } from './xml.ts'
+import { find, isBlockPool, type Pool, parseXml, textIn } from './xml.ts'
 
 /** The questions of a survey whose number does not depend on what is there. */
 export const FIRST_QUESTIONS = [

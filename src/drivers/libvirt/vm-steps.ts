@@ -6,7 +6,6 @@ import { Sealed } from '../../model/sealed.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { VmDisk, VmSpec } from '../../model/vm.ts'
-import { configOf } from './close-look.ts'
 import {
   declaredValues,
   diskIn,
@@ -17,10 +16,10 @@ import {
   strays,
   wantedMark,
 } from './declared.ts'
+import { seedMove } from './diff.ts'
 import { printMark } from './marks.ts'
-import { seedHashIn, shortHash } from './names.ts'
-import { isUp, powerOf } from './power.ts'
-import { seedMove } from './seed.ts'
+import { configOf, seedHashIn, shortHash } from './names.ts'
+import { isUp, powerOf } from './readiness.ts'
 import {
   discardStep,
   domainPath,

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { writeValue } from './domain-write.ts'
 import { readDescription, readMark, readTags, writeMark } from './marks.ts'
-import type { Places } from './places.ts'
 import {
   childrenOf,
   element,
   find,
   isElement,
+  type Places,
   parseXml,
   printXml,
   textIn,

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Command } from './command.ts'
-import { HOST_PATH } from './host-path.ts'
+import { HOST_PATH } from './item.ts'
 import { word } from './probe.ts'
 
 /** Commands that go to a host together, and how long they may take. */

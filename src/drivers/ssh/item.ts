@@ -92,3 +92,9 @@ export function ownFile(path: string, content: string, after: readonly Command[]
 export function fileWord(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+/, '') || 'x'
 }
+
+/**
+ * Where programs are found on a host. Said by us: an /etc/environment that leaves out the sbin folders is read by every
+ * session, and then nobody finds useradd.
+ */
+export const HOST_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH'

@@ -8,7 +8,7 @@ import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'
 import { type Command, showCommand } from './command.ts'
 import { outcomeOf } from './failures.ts'
-import { HOST_PATH } from './host-path.ts'
+import { HOST_PATH } from './item.ts'
 
 export interface Hands {
   readonly host: string

@@ -1,6 +1,6 @@
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { SENSORS } from '../../model/host-sensors.ts'
-import { HOST_PATH } from './host-path.ts'
+import { HOST_PATH } from './item.ts'
 
 /**
  * Answers every question about a host in one go. POSIX shell, because that is what every host has; constant text, so

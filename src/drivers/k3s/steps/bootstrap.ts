@@ -6,12 +6,25 @@ import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
 import { madeMs } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts } from '../actor.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
 import { isoTime } from '../marks.ts'
-import { askFacts, command, outcomeOf, placeProgram, type Told } from '../node-lane.ts'
-import { installed } from './install.ts'
+import {
+  type Actor,
+  askFacts,
+  command,
+  DONE,
+  nodeName,
+  outcomeOf,
+  outcomeOfAsked,
+  placeProgram,
+  refused,
+  specOf,
+  type Told,
+  withApi,
+  withFacts,
+} from '../node-lane.ts'
 import { agentFiles, caFiles, serverFiles, voterBeside } from './node-files.ts'
+import { installed } from './service.ts'
 
 /** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
 export async function recordFirstServer(actor: Actor): Promise<Outcome> {

@@ -2,12 +2,11 @@ import { configHash } from '../../../k3s/config.ts'
 import type { NodeSpec } from '../../../model/cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, DONE, nodeName, refused, specOf, withFacts } from '../actor.ts'
-import { command, outcomeOf } from '../node-lane.ts'
+import { type Actor, command, DONE, nodeName, outcomeOf, refused, specOf, withFacts } from '../node-lane.ts'
 import { bootstrapToken } from './bootstrap.ts'
-import { installed } from './install.ts'
 import { agentFiles, configFiles, type NodeFile, placeOf, serverFiles } from './node-files.ts'
 import { noteChange, noteConfig } from './node-marks.ts'
+import { installed } from './service.ts'
 
 /**
  * The new program is fetched and proved while the old one still runs. Only when it lies there is the change noted, and

@@ -3,7 +3,8 @@ import { inTime } from '../../../lib/in-time.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../../../model/health-check.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, DONE, refused } from '../actor.ts'
+import { recoverSecrets } from '../make-secrets.ts'
+import { type Actor, DONE, nodeName, refused } from '../node-lane.ts'
 import { readNode } from '../read-node.ts'
 
 /**
@@ -50,4 +51,24 @@ async function nodesReady({ access, secrets, signal }: Actor): Promise<ProbeAnsw
   })
   if (unready.length === 0) return { passed: 'yes', output: 'all nodes are ready' }
   return { passed: 'no', output: `not ready: ${unready.join(', ')}` }
+}
+
+/**
+ * CA and token of a running cluster, from the disk of one of its servers into the vault. Only where nothing is written
+ * down at this moment, and only of the cluster that the plan named.
+ */
+export async function readBackSecrets(actor: Actor): Promise<Outcome> {
+  const { declaration, deps, step, surroundings, signal } = actor
+  if (actor.secrets !== undefined) return DONE
+  const name = nodeName(actor)
+  const shell = surroundings.nodes.get(name)?.shell
+  if (shell === undefined) return { result: 'not-sent', message: `there is no way into ${name} at the moment` }
+  const found = await recoverSecrets(shell, declaration.name, name, deps.clock.now(), signal)
+  if ('problem' in found) return refused('NotReadBack', 'backoff', found.problem)
+  if (step.target !== undefined && found.caHash !== step.target) {
+    const message = `${name} is of another cluster than the plan named (${found.caHash.slice(0, 12)})`
+    return refused('OtherCluster', 'backoff', message)
+  }
+  await deps.vault.write(found)
+  return DONE
 }

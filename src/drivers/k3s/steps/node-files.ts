@@ -7,8 +7,8 @@ import type { PutFiles } from '../../../k3s/node-program.ts'
 import type { NodeSpec, Registries } from '../../../model/cluster.ts'
 import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
 import type { Secret } from '../../../model/secret.ts'
-import type { Actor } from '../actor.ts'
 import { serverToken } from '../make-secrets.ts'
+import type { Actor } from '../node-lane.ts'
 
 export type NodeFile = PutFiles['files'][number]
 

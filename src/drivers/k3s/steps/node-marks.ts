@@ -1,9 +1,13 @@
+import { blockedBy } from '../../../kubernetes/api-errors.ts'
 import { type KubernetesClient, segment } from '../../../kubernetes/client.ts'
-import { at, type Foreign, isRecord } from '../../../kubernetes/objects.ts'
+import { at, type Foreign, isRecord, nameOf } from '../../../kubernetes/objects.ts'
+import { LIMITS } from '../../../lib/limits.ts'
+import { inParallel } from '../../../lib/parallel.ts'
 import type { NodeWork } from '../../../model/observed-cluster.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, DONE, nodeName, outcomeOfAsked, refused, withApi } from '../actor.ts'
+import { podsToMove } from '../look-at-api.ts'
 import { formatGivenUp, formatWork, isoTime, K3S_MARKS, MARKS } from '../marks.ts'
+import { type Actor, DONE, nodeName, outcomeOfAsked, refused, withApi } from '../node-lane.ts'
 import { type NodeSeen, readNode } from '../read-node.ts'
 
 /** Puts our mark on a Node and makes it unschedulable, in one write that fails when somebody was there in between. */
@@ -113,5 +117,67 @@ export async function onNode(
       return outcome
     }
     return work(seen, patch, client)
+  })
+}
+
+/** From then on nobody starts a new cluster. Of the record as it is at this moment, nothing else is changed. */
+export async function noteFormed({ deps, declaration }: Actor): Promise<Outcome> {
+  const secrets = await deps.vault.read(declaration.name)
+  if (secrets !== undefined && !secrets.formed) await deps.vault.write({ ...secrets, formed: true })
+  return DONE
+}
+
+/** A bootstrap token is for one node: when that is in, the token goes. Should we not come to it, it expires. */
+export async function deleteJoinToken(actor: Actor): Promise<Outcome> {
+  const { memory, signal } = actor
+  const name = nodeName(actor)
+  const id = memory.tokens.get(name)
+  if (id === undefined) return DONE
+  return withApi(actor, async (client) => {
+    const path = `/api/v1/namespaces/kube-system/secrets/bootstrap-token-${segment(id)}`
+    const outcome = outcomeOfAsked(
+      await client.delete(path, `delete the used token of ${name}`, {}, signal),
+      'is-success',
+    )
+    if (outcome.result === 'done') memory.tokens.delete(name)
+    return outcome
+  })
+}
+
+/**
+ * Asks every pod of a node to go, once. What a disruption budget keeps is left and named; the next pass asks again.
+ * Forced: what refused is deleted, which no budget can prevent.
+ */
+export async function drain(actor: Actor): Promise<Outcome> {
+  const { step, memory, signal } = actor
+  const node = nodeName(actor)
+  return withApi(actor, async (client) => {
+    const pods = (await podsToMove(client, [node], signal))?.get(node)
+    if (pods === undefined) return { result: 'not-sent', message: `the pods of ${node} cannot be seen` }
+    // Those that are on their way out already are only waited for.
+    const staying = pods.filter((pod) => at(pod, 'metadata', 'deletionTimestamp') === undefined)
+    let blocked: string | undefined
+    let trouble: Outcome | undefined
+    await inParallel(staying, LIMITS.evictionsAtOnce, async (pod) => {
+      const [namespace, name] = [nameOf(at(pod, 'metadata', 'namespace')), nameOf(at(pod, 'metadata', 'name'))]
+      if (namespace === undefined || name === undefined) return
+      const asked =
+        step.force === true
+          ? await client.delete(
+              `/api/v1/namespaces/${segment(namespace)}/pods/${segment(name)}`,
+              `delete ${namespace}/${name}`,
+              {},
+              signal,
+            )
+          : await client.evict(namespace, name, signal)
+      if (asked.is === 'error') {
+        const budget = blockedBy(asked.body)
+        if (budget !== undefined) blocked ??= `${namespace}/${name}: ${budget}`
+        else if (asked.status !== 404) trouble ??= outcomeOfAsked(asked)
+      } else if (asked.is === 'silence') trouble ??= outcomeOfAsked(asked)
+    })
+    if (blocked === undefined) memory.drainBlockedBy.delete(node)
+    else memory.drainBlockedBy.set(node, blocked)
+    return trouble ?? DONE
   })
 }

@@ -1,8 +1,7 @@
 import { segment } from '../../../kubernetes/client.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, DONE, nodeName, outcomeOfAsked, refused, withApi } from '../actor.ts'
 import { K3S_MARKS } from '../marks.ts'
-import { command, outcomeOf } from '../node-lane.ts'
+import { type Actor, command, DONE, nodeName, outcomeOf, outcomeOfAsked, refused, withApi } from '../node-lane.ts'
 import { onNode } from './node-marks.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */

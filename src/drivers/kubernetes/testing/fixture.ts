@@ -3,8 +3,7 @@ import type { KubeObject, WantedObject } from '../../../model/kube-object.ts'
 import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import type { ObjectLook } from '../look.ts'
-import { marked } from '../marks.ts'
+import { marked, type ObjectLook } from '../marks.ts'
 
 /* One small object as it is wanted and as it is seen, for the tests of the rules. */
 

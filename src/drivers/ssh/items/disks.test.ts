@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { HostItem, HostItemOf } from '../../../model/host-item.ts'
 import { askKey, type ProbeAnswer, seenIn } from '../ask.ts'
 import { showCommand } from '../command.ts'
-import { sameProperty } from '../zfs-properties.ts'
 import { rulesOf } from './registry.ts'
+import { sameProperty } from './zpool.ts'
 
 const ID = (name: string) => `/dev/disk/by-id/${name}`
 const out = (text: string, code = 0): ProbeAnswer => ({ code: String(code), out: text })

@@ -1,7 +1,7 @@
 import type { Seen } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
-import { propertiesIn, sameProperty, type ZfsProperty } from '../zfs-properties.ts'
+import { propertiesIn, sameProperty, type ZfsProperty } from './zpool.ts'
 
 /** A dataset and its properties. It is never destroyed. */
 export const zfsDataset: ItemRules<'zfs-dataset'> = {
