@@ -5,17 +5,40 @@ import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
 import { closing } from '../state.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
-/** The first line is for programs: where it answers and with which token. Then it serves until it is stopped. */
+/**
+ * Serves until it is stopped. A program that started it reads where it answers, and with which token, from the first line;
+ * a person at a terminal gets the same in words, without the fifty checksums.
+ */
 export const run: Verb = async (runtime, _args, options) => {
   await using simulator = closing(await runtime.startSimulator(options as unknown as SimulatorOptions))
   if (typeof options.write === 'string') writeConnection(path.resolve(runtime.cwd, options.write), simulator.it)
-  runtime.out.write(`${JSON.stringify(simulator.it.announcement)}\n`)
+  runtime.out.write(
+    runtime.out.isTty ? inWords(simulator.it, options.write) : `${JSON.stringify(simulator.it.announcement)}\n`,
+  )
   if (runtime.err.isTty) runtime.err.write('Serving until Ctrl-C.\n')
   await new Promise<void>((resolve) => {
     if (runtime.signal.aborted) return resolve()
     runtime.signal.addEventListener('abort', () => resolve(), { once: true })
   })
   return EXIT.ok
+}
+
+function inWords({ endpoint, fingerprint, token, proxy, announcement }: RunningSimulator, written: unknown): string {
+  const lines = [
+    'A simulated datacentre with the API of Proxmox VE:',
+    `  endpoint     ${endpoint}`,
+    `  fingerprint  ${fingerprint}`,
+    `  token        ${token}`,
+    ...(proxy === undefined ? [] : [`  proxy        ${proxy}   (to the APIs of simulated clusters)`]),
+    ...(typeof announcement.clock === 'string'
+      ? [`  clock        export CROFT_SIM_CLOCK=${announcement.clock}   (croft then uses the simulated time)`]
+      : []),
+  ]
+  if (typeof written === 'string') {
+    const environment = path.join(written, 'sim.env')
+    lines.push('', `In another terminal, in this directory:  . ${environment} && croft doctor ${written}`)
+  }
+  return `${lines.join('\n')}\n`
 }
 
 const WRITTEN = '# Written by croft sim.\n'
