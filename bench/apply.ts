@@ -4,24 +4,41 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installed } from './installed.ts'
 import { type Command, measure, type Usage } from './measure.ts'
+import { SCENARIOS, type Scenario, scenarioOf } from './scenarios.ts'
 import { type Simulator, startDaemonSimulator } from './simulator.ts'
 import { showTable } from './table.ts'
 import { tofuCommands, tofuFrom } from './tofu.ts'
 
 /**
  * What it costs to make, look at, change and destroy many stopped machines: `npm run bench:apply`, or with
- * `-- --sizes 100`. The installed program over real HTTPS, on a simulated daemon with three workers and one lock for each
- * storage. With CROFT_BENCH_TOFU (the program) and CROFT_BENCH_BPG (the directory of the provider) OpenTofu does the
+ * `-- --sizes 100 --scenarios zfs,directory`. The installed program over real HTTPS, on a simulated daemon with three
+ * workers and one lock for each storage. STORAGE BUSY is for how long the lock of the busiest storage was held: no
+ * program can be faster than that. With CROFT_BENCH_TOFU (the program) and CROFT_BENCH_BPG (the directory of the provider) OpenTofu does the
  * same beside it, on a daemon of its own.
  */
-const { values: options } = parseArgs({ options: { sizes: { type: 'string', default: '100,500' } } })
+const { values: options } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '100,500' },
+    scenarios: { type: 'string', default: Object.keys(SCENARIOS).join(',') },
+  },
+})
 const sizes = options.sizes.split(',').map(Number)
 if (!sizes.every((size) => size >= 1 && size <= 1000)) throw new Error('--sizes takes numbers from 1 to 1000')
 
 const ROOT = join(import.meta.dirname, '..')
 let CROFT = ''
-const HOST = 'pve1'
-const HEAD = ['MACHINES', 'PROGRAM', 'STEP', 'CALLS', 'PER MACHINE', 'WALL', 'CPU', 'PEAK RSS']
+const HEAD = [
+  'SCENARIO',
+  'MACHINES',
+  'PROGRAM',
+  'STEP',
+  'CALLS',
+  'PER MACHINE',
+  'WALL',
+  'STORAGE BUSY',
+  'CPU',
+  'PEAK RSS',
+]
 
 /** One step of a program's day. */
 export interface BenchStep {
@@ -36,25 +53,33 @@ async function main(): Promise<void> {
   CROFT = await installed(join(scratch, 'built'))
   const tofu = tofuFrom(process.env)
   if (tofu === undefined) print('OpenTofu is not measured: CROFT_BENCH_TOFU and CROFT_BENCH_BPG name no programs.')
-  for (const size of sizes) {
-    rows.push(...(await day(size, 'croft', (simulator, directory) => croftCommands(size, simulator, directory))))
-    if (tofu !== undefined)
+  for (const name of options.scenarios.split(',')) {
+    const scenario = scenarioOf(name)
+    for (const size of sizes.filter((one) => one <= scenario.most)) {
       rows.push(
-        ...(await day(size, 'OpenTofu', (simulator, directory) =>
-          tofuCommands(tofu, size, HOST, simulator, directory),
+        ...(await day(name, size, 'croft', (simulator, directory) =>
+          croftCommands(size, scenario, simulator, directory),
         )),
       )
+      if (tofu !== undefined)
+        rows.push(
+          ...(await day(name, size, 'OpenTofu', (simulator, directory) =>
+            tofuCommands(tofu, size, scenario, simulator, directory),
+          )),
+        )
+    }
   }
   print(showTable(HEAD, rows))
 }
 
 async function day(
+  scenario: string,
   size: number,
   program: string,
   commands: (simulator: Simulator, directory: string) => readonly BenchStep[],
 ): Promise<string[][]> {
-  const simulator = await startDaemonSimulator(ROOT)
-  const directory = join(scratch, `${program}-${size}`)
+  const simulator = await startDaemonSimulator(ROOT, scenario)
+  const directory = join(scratch, `${program}-${scenario.replace(' ', '-')}-${size}`)
   mkdirSync(directory)
   try {
     const rows: string[][] = []
@@ -64,15 +89,20 @@ async function day(
       const begun = performance.now()
       const usage: Usage = await measure(command, scratch)
       const wall = (performance.now() - begun) / 1000
-      const { calls } = await simulator.stats()
-      print(`${size} ${program} ${name}: ${calls} calls, ${wall.toFixed(1)} s`)
+      const { calls, storageBusyMs } = await simulator.stats()
+      const busy = Math.max(0, ...Object.values(storageBusyMs)) / 1000
+      print(
+        `${scenario} ${size} ${program} ${name}: ${calls} calls, ${wall.toFixed(1)} s, storage ${busy.toFixed(1)} s`,
+      )
       rows.push([
+        scenario,
         String(size),
         program,
         name,
         String(calls),
         (calls / size).toFixed(1),
         `${wall.toFixed(1)} s`,
+        `${busy.toFixed(1)} s`,
         `${usage.cpuSeconds.toFixed(1)} s`,
         usage.rssMb === 0 ? '' : `${usage.rssMb.toFixed(0)} MB`,
       ])
@@ -83,7 +113,12 @@ async function day(
   }
 }
 
-function croftCommands(size: number, simulator: Simulator, directory: string): readonly BenchStep[] {
+function croftCommands(
+  size: number,
+  scenario: Scenario,
+  simulator: Simulator,
+  directory: string,
+): readonly BenchStep[] {
   const env = { HOME: join(directory, '.home'), XDG_CACHE_HOME: '', XDG_STATE_HOME: '', CROFT_STATE: '' }
   mkdirSync(env.HOME)
   const run = (args: readonly string[]): Command => ({
@@ -96,7 +131,7 @@ function croftCommands(size: number, simulator: Simulator, directory: string): r
     for (let at = 0; at < size; at++) {
       const file = join(directory, `vm-${at}.yaml`)
       if (memory === undefined) rmSync(file)
-      else writeFileSync(file, machine(at, memory))
+      else writeFileSync(file, machine(at, memory, scenario))
     }
   }
   const apply = run(['apply', '--yes', '--progress', 'quiet'])
@@ -121,18 +156,18 @@ spec: {reason: a benchmark, maxDeletes: ${size}, expires: "2099-01-01T00:00:00Z"
 `
 }
 
-function machine(at: number, memory: number): string {
+function machine(at: number, memory: number, { hosts, storage }: Scenario): string {
   return `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
 kind: EnvironmentVM
 metadata: {name: bench-${at}}
 spec:
   deletionPolicy: Delete
   forProvider:
-    nodeName: ${HOST}
+    nodeName: ${hosts[at % hosts.length]}
     started: false
     cpu: [{cores: 1}]
     memory: [{dedicated: ${memory}}]
-    disk: [{interface: scsi0, datastoreId: local-zfs, size: 1}]
+    disk: [{interface: scsi0, datastoreId: ${storage}, size: 1}]
     networkDevice: [{bridge: vmbr0}]
 `
 }

@@ -9,6 +9,7 @@ export interface SimulatorStats {
   readonly writes: number
   readonly bytes: number
   readonly byPath: Readonly<Record<string, number>>
+  readonly storageBusyMs: Readonly<Record<string, number>>
 }
 
 /** A simulated datacentre in a process of its own, so that its work is not counted as croft's. */
@@ -27,8 +28,12 @@ export function startSimulator(croft: string, machines: number): Promise<Simulat
 }
 
 /** One that takes as long for each call and task as the real daemon. */
-export function startDaemonSimulator(root: string): Promise<Simulator> {
-  return startProgram(process.execPath, [join(root, 'bin', 'run'), join(root, 'bench', 'daemon-simulator.ts')])
+export function startDaemonSimulator(root: string, scenario: string): Promise<Simulator> {
+  return startProgram(process.execPath, [
+    join(root, 'bin', 'run'),
+    join(root, 'bench', 'daemon-simulator.ts'),
+    scenario,
+  ])
 }
 
 async function startProgram(program: string, args: readonly string[]): Promise<Simulator> {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BenchStep } from './apply.ts'
 import type { Command } from './measure.ts'
+import type { Scenario } from './scenarios.ts'
 import type { Simulator } from './simulator.ts'
 
 /** OpenTofu and the directory that holds the bpg provider. */
@@ -19,7 +20,7 @@ export function tofuFrom(env: Readonly<Record<string, string | undefined>>): Tof
 export function tofuCommands(
   tofu: Tofu,
   size: number,
-  host: string,
+  scenario: Scenario,
   simulator: Simulator,
   directory: string,
 ): readonly BenchStep[] {
@@ -34,7 +35,7 @@ export function tofuCommands(
     foreign: true,
   })
   const write = (memory: number) => () =>
-    writeFileSync(join(directory, 'main.tf'), configuration(size, host, memory, simulator))
+    writeFileSync(join(directory, 'main.tf'), configuration(size, scenario, memory, simulator))
   return [
     { name: 'create', prepare: write(512), command: command(['apply', '-auto-approve']) },
     { name: 'no change', command: command(['plan']) },
@@ -43,7 +44,12 @@ export function tofuCommands(
   ]
 }
 
-function configuration(size: number, host: string, memory: number, { endpoint, token }: Simulator): string {
+function configuration(
+  size: number,
+  { hosts, storage }: Scenario,
+  memory: number,
+  { endpoint, token }: Simulator,
+): string {
   return `terraform {
   required_providers {
     proxmox = { source = "bpg/proxmox" }
@@ -56,14 +62,14 @@ provider "proxmox" {
 }
 resource "proxmox_virtual_environment_vm" "bench" {
   count     = ${size}
-  node_name = "${host}"
+  node_name = element(${JSON.stringify(hosts)}, count.index)
   name      = "bench-\${count.index}"
   vm_id     = 2000 + count.index
   started   = false
   cpu { cores = 1 }
   memory { dedicated = ${memory} }
   disk {
-    datastore_id = "local-zfs"
+    datastore_id = "${storage}"
     interface    = "scsi0"
     size         = 1
     file_format  = "raw"

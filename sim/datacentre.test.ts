@@ -115,7 +115,7 @@ test('three calls are served at once, the rest wait; too long, and the front giv
 
 test('calls, writes and bytes are counted by path', async () => {
   const client = createTestClient()
-  assert.deepEqual(client.datacentre.stats(), { calls: 0, writes: 0, bytes: 0, peak: 0, byPath: {} })
+  assert.deepEqual(client.datacentre.stats(), { calls: 0, writes: 0, bytes: 0, peak: 0, byPath: {}, storageBusyMs: {} })
   await client.call('GET', '/version')
   await client.call('GET', '/nodes/still-fawn/qemu/108/config')
   await client.call('PUT', '/nodes/still-fawn/qemu/108/config', { cores: '3' })
@@ -125,6 +125,15 @@ test('calls, writes and bytes are counted by path', async () => {
   assert.equal(stats.byPath['PUT /nodes/{node}/qemu/{vmid}/config'], 1)
   client.datacentre.resetStats()
   assert.equal(client.datacentre.stats().calls, 0)
+})
+
+test('the time for which the lock of a storage was held is counted', async () => {
+  const client = createTestClient({ timing: { allocateMs: [400, 400] } })
+  const disk = { vmid: '700', scsi0: 'local-zfs:1' }
+  assert.equal(await client.task('POST', '/nodes/still-fawn/qemu', disk), 'OK')
+  assert.deepEqual(client.datacentre.stats().storageBusyMs, { 'still-fawn/local-zfs': 400 })
+  client.datacentre.resetStats()
+  assert.deepEqual(client.datacentre.stats().storageBusyMs, {})
 })
 
 test('a call that was called off rejects, and the work behind it goes on', async () => {

@@ -97,7 +97,7 @@ export function createDatacentre(options: DatacentreOptions): Datacentre {
   if (options.vms !== undefined) fillGuests(world, options.vms)
 
   const faults = createFaults(clock, random)
-  const stats = createStats()
+  const stats = createStats(world.storageBusyMs)
   const writes: Write[] = []
   const front = createWorkers(clock, options.workers ?? 3)
   const behind = createWorkers(clock, options.workers ?? 3)

@@ -21,7 +21,7 @@ async function door(
 
 test('the counters have the form that experiments rely on, and the door does not count itself', async () => {
   const client = createTestClient()
-  const empty = { calls: 0, writes: 0, bytes: 0, peak: 0, byPath: {} }
+  const empty = { calls: 0, writes: 0, bytes: 0, peak: 0, byPath: {}, storageBusyMs: {} }
   assert.deepEqual((await door(client, 'GET', '/sim/stats')).value, empty)
   await client.call('GET', '/version')
   assert.equal(((await door(client, 'GET', '/sim/stats')).value as { calls: number }).calls, 1)

@@ -8,6 +8,8 @@ export interface Stats {
   /** The most calls that were under way at once. */
   peak: number
   byPath: Record<string, number>
+  /** For how long the lock of each storage was held, by host and storage. */
+  storageBusyMs: Record<string, number>
 }
 
 export interface StatsKeeper {
@@ -20,12 +22,13 @@ export interface StatsKeeper {
 /** These are sent as POST and change nothing. */
 const NOT_WRITES = /\/access\/ticket$|\/agent\/ping$/
 
-export function createStats(): StatsKeeper {
+export function createStats(storageBusyMs: Map<string, number>): StatsKeeper {
   let stats = empty()
   let underWay = 0
   return {
-    current: () => ({ ...stats, byPath: { ...stats.byPath } }),
+    current: () => ({ ...stats, byPath: { ...stats.byPath }, storageBusyMs: Object.fromEntries(storageBusyMs) }),
     reset() {
+      storageBusyMs.clear()
       stats = empty()
     },
     begin(method, place) {
@@ -44,5 +47,5 @@ export function createStats(): StatsKeeper {
 }
 
 function empty(): Stats {
-  return { calls: 0, writes: 0, bytes: 0, peak: 0, byPath: {} }
+  return { calls: 0, writes: 0, bytes: 0, peak: 0, byPath: {}, storageBusyMs: {} }
 }

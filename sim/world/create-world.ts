@@ -53,6 +53,7 @@ export function createWorld(options: WorldOptions): World {
     downloads: new Map(),
     statusDaemon: options.statusDaemon ?? true,
     quorate: true,
+    storageBusyMs: new Map(),
     k3s: createK3sSite(),
     metal: new Map(),
   }

@@ -25,6 +25,8 @@ export interface World {
   /** Without the status daemon nodes show as unknown and every other number is fresh: so it was in the recordings. */
   readonly statusDaemon: boolean
   quorate: boolean
+  /** For how long the lock of each storage was held, by host and storage: `pve1/local`. */
+  readonly storageBusyMs: Map<string, number>
   /** All that K3s is besides what lies on single machines. */
   readonly k3s: K3sSite
   /** Physical computers that stand beside the hosts, by name. */

@@ -110,7 +110,15 @@ export function nextDiskName(host: Host, disk: NewDisk): string {
 /** What makes or removes disks of a storage does it one after another, and waits ten seconds for its turn. */
 export function lockingStorage<T>(world: World, host: Host, storage: string, work: () => Promise<T>): Promise<T> {
   const refuse = () => new Error(`can't lock file '/var/lock/pve-manager/pve-storage-${storage}' - got timeout`)
-  return holding(world, host, `storage-${storage}`, refuse, work)
+  return holding(world, host, `storage-${storage}`, refuse, async () => {
+    const begunMs = world.clock.now()
+    try {
+      return await work()
+    } finally {
+      const place = `${host.name}/${storage}`
+      world.storageBusyMs.set(place, (world.storageBusyMs.get(place) ?? 0) + world.clock.now() - begunMs)
+    }
+  })
 }
 
 /** Makes a disk under the storage's lock, which is what parallel creations wait for. */

@@ -70,6 +70,8 @@ export async function actOn(
     // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
     if (one.step.verb !== 'delete') looking?.looks.delete(one.doing.externalId)
     looking?.sight.born.delete(one.doing.externalId)
+    if (one.step.verb === 'create') looking?.sight.begun.add(one.doing.externalId)
+    else looking?.sight.begun.delete(one.doing.externalId)
     looking?.sight.free.delete(one.doing.externalId)
     looking?.sight.bare.delete(one.doing.externalId)
     if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {

@@ -23,6 +23,8 @@ export interface ConnectionSight {
   readonly bare: Map<string, Map<string, number>>
   /** Guests that we have just made and nobody has started: a survey does not know their power yet. */
   readonly born: Set<string>
+  /** Guests whose creation this process has sent. */
+  readonly begun: Set<string>
   /** Agents that are waited for: since when, and when they were last asked. */
   readonly waited: Map<string, { readonly sinceMs: number; readonly askedMs: number }>
 }
@@ -59,7 +61,7 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
         connection,
         session: driver.connect(connection, deps),
         looks: new Map(),
-        sight: { free: new Map(), bare: new Map(), born: new Set(), waited: new Map() },
+        sight: { free: new Map(), bare: new Map(), born: new Set(), begun: new Set(), waited: new Map() },
       }
       open.set(connection.name, made)
       return made

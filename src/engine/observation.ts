@@ -34,7 +34,11 @@ export interface Observation {
   readonly lookings: ReadonlyMap<string, Looking>
   /** As Powers let it be, and with what the history of its sources says of things that are declared no more. */
   readonly estate: Estate
+  /** New machines that are read while others are begun, by connection: the next pass decides about them. */
+  readonly later: Lacks
 }
+
+type Lacks = ReturnType<typeof lacksOf>
 
 /** Surveys every connection of the estate at once, but for those whose trouble says to wait. */
 export async function surveyAll(
@@ -84,15 +88,21 @@ export async function observeAndPlan(
   nowMs: number,
   turns: Turns,
   signal: AbortSignal,
-  begins: (plan: Plan) => readonly PlanEntry[] = ({ entries }) => entries,
+  begins?: (plan: Plan) => readonly PlanEntry[],
 ): Promise<Observation> {
   const { lookings, unseen } = surveyed
   let worlds = worldsOf(inGit, lookings, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
+  let later: Lacks = NOTHING
   let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, nowMs }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const lacks = lacksOf(current.plan)
-    const wanted = lacks.size === 0 ? oldLooks(begins(current.plan), lookings, nowMs) : lacks
+    const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
+    const split = begins === undefined ? { now: lacks, later: NOTHING } : putOff(lacks, beginning, lookings)
+    later = split.later
+    const wanted = [...split.now.values()].every((one) => one.length === 0)
+      ? oldLooks(beginning, lookings, nowMs)
+      : split.now
     const read: string[] = []
     for (const [name, these] of wanted) {
       const looking = lookings.get(name)
@@ -111,7 +121,47 @@ export async function observeAndPlan(
     const near = await askHosts(newWithAddress(plan, estate), lookings, signal)
     plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
   }
-  return { plan: standingStill(sayWhyUnread(plan, lookings)), worlds, lookings, estate: current.estate }
+  return { plan: standingStill(sayWhyUnread(plan, lookings)), worlds, lookings, estate: current.estate, later }
+}
+
+const NOTHING: Lacks = new Map()
+
+/**
+ * Machines that croft has just made are read after everything else, and while the next ones begin: otherwise Proxmox
+ * waits for reads with nothing to do. Nothing depends on them in this pass. What an earlier process made is read at
+ * once: what a plan shows is what the first pass does.
+ */
+function putOff(
+  lacks: Lacks,
+  beginning: readonly PlanEntry[],
+  lookings: ReadonlyMap<string, Looking>,
+): { readonly now: Lacks; readonly later: Lacks } {
+  const now = new Map<string, readonly Lack[]>()
+  const later = new Map<string, readonly Lack[]>()
+  for (const [connection, all] of lacks) {
+    const sight = lookings.get(connection)?.sight
+    const isNew = (lack: Lack) =>
+      lack.look === 'config' && sight?.born.has(lack.externalId) === true && sight.begun.has(lack.externalId)
+    const rest = all.filter((lack) => !isNew(lack))
+    const busy = rest.length > 0 || beginning.some((one) => one.connection === connection && isDoing(one.action))
+    now.set(connection, busy ? rest : all)
+    if (busy) later.set(connection, all.filter(isNew))
+  }
+  return { now, later }
+}
+
+/** Reads what was put off. Nobody has started these machines: what is read now and what the next survey shows agree. */
+export async function readLater({ later, lookings }: Observation, signal: AbortSignal): Promise<void> {
+  for (const [connection, lacks] of later) {
+    const looking = lookings.get(connection)
+    if (looking === undefined) continue
+    await fillLacks(looking, lacks, signal)
+    const unknown = lacks.flatMap((lack): Lack[] => {
+      const read = 'externalId' in lack ? looking.close.get(lack.externalId) : undefined
+      return read?.type === 'vm' && read.power === 'unknown' ? [{ look: 'power', externalId: read.externalId }] : []
+    })
+    await fillLacks(looking, unknown, signal)
+  }
 }
 
 /** What was seen of these connections, with what has been read since. */

@@ -21,6 +21,7 @@ import { noteRemediationsOver } from './clusters/remembered.ts'
 import type { PassReport } from './engine.ts'
 import { judge } from './judge.ts'
 import { writeFindings } from './ledger.ts'
+import { readLater } from './observation.ts'
 import { type Observed, type ObserveOptions, observe } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
 import { isPowerSettled } from './power/judge.ts'
@@ -100,9 +101,13 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
   const { estate, observation, ledger, startedMs, surveyed } = observed
   const blamed = await blame(observation, ledger.records, startedMs, signal)
   const traffic = trafficIn(observation.plan, observed, deps)
-  const attempts = signal.aborted
-    ? []
-    : await actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal)
+  const [begun, read] = await Promise.allSettled([
+    signal.aborted ? [] : actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal),
+    readLater(observation, signal),
+  ])
+  if (begun.status === 'rejected') throw begun.reason
+  if (read.status === 'rejected') throw read.reason
+  const attempts = begun.value
   const doing = { ...deps, unsure: observed.unsure }
   const clusters = await keepClusters(observed.clusters, ledger.records, doing, options.only, signal)
   const power = await keepPowers(observed.powers, surveyed.lookings, ledger.records, doing, options.only, signal)

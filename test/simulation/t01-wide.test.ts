@@ -111,6 +111,36 @@ test('[T-01] many machines are made side by side, with two calls for each and a 
   assert.ok(deleting() >= 6, `only ${deleting()} at once`)
 })
 
+test('[T-01] new machines are read while the next ones begin, not before', async () => {
+  // A storage that is faster than the daemon: what the calls take decides.
+  const timing = { ...TIMING, callMs: [50, 50], allocateMs: [10, 40] } as const
+  const run = simulate({ seed: 6, estate: estateOf(MACHINES), timing })
+  let reading = 0
+  let together = 0
+  const { handle } = run.datacentre
+  const watched = run.datacentre as { handle: typeof handle }
+  watched.handle = async (request) => {
+    const isRead = /\/qemu\/\d+\/(pending|config)$/.test(request.path.split('?')[0] ?? '')
+    if (isRead) reading++
+    else if (request.method === 'POST' && request.path.endsWith('/qemu') && reading > 0) together++
+    try {
+      return await handle(request)
+    } finally {
+      if (isRead) reading--
+    }
+  }
+  const begunMs = run.clock.now()
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  const tookMs = run.clock.now() - begunMs
+  assert.equal(ours(run.datacentre).length, MACHINES)
+  const byPath = calls(run)
+  assert.ok(total(byPath) - polls(byPath) <= 2 * MACHINES + 5, JSON.stringify(byPath))
+  // Three workers, 50 ms for each call: a second for all creations and a second for all reads. One after another they
+  // and what lies between them take 3.5 s.
+  assert.ok(tookMs < 2_900, `${tookMs} ms`)
+  assert.ok(together > 0, 'no creation was sent while a machine was read')
+})
+
 test('[T-01] a storage whose lock cannot be had in time is asked for less at once, and everything is made', async () => {
   const timing = { ...TIMING, allocateMs: [2_500, 3_500] } as const
   const run = simulate({ seed: 2, estate: estateOf(20), timing })
