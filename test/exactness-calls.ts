@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Datacentre, Write } from '../sim/datacentre.ts'
 import type { Plan } from '../src/model/plan.ts'
+import { shownCall } from '../src/model/shown-step.ts'
 
 /** A call that changes something, as the plan shows it and as the datacentre saw it, in one form. */
 interface Call {
@@ -14,7 +15,8 @@ export function plannedCalls(plan: Plan): readonly Call[] {
   return plan.entries
     .map(({ action }) => (action.do === 'wait' ? (action.next ?? action) : action))
     .flatMap((action) => ('steps' in action ? action.steps : []))
-    .map(({ call }) => callOf(call.method, decodeURIComponent(call.path), call.params))
+    .map(shownCall)
+    .map(({ method, path, params }) => callOf(method, decodeURIComponent(path), params))
 }
 
 /** Every write that the datacentre accepted since there were `from` of them. */

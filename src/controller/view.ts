@@ -154,6 +154,7 @@ function hideSecret(this: unknown, _key: string, value: unknown): unknown {
   if (typeof value === 'string') return clean(value)
   if (value === null || typeof value !== 'object') return value
   if ('secret' in value && value.secret === true && 'path' in value) return { ...value, from: '***', to: '***' }
+  if ('hidden' in value && value.hidden === true && 'body' in value) return { ...value, body: '***' }
   if (!('secretParams' in value) || !Array.isArray(value.secretParams) || !('call' in value)) return value
   const call = value.call as { readonly params: Readonly<Record<string, string>> }
   const params = Object.fromEntries(

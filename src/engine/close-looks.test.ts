@@ -53,7 +53,7 @@ test('what was read closely counts until a survey shows a change', () => {
 
 test('a step is done only on what was read in this pass, or with the version that was read', () => {
   const step = (more: Partial<Step>): Step =>
-    ({ verb: 'configure', lane: 'api-token', call: { method: 'PUT', path: '/', params: {} }, ...more }) as Step
+    ({ verb: 'configure', lane: 'rest', call: { method: 'PUT', path: '/', params: {} }, ...more }) as Step
   const old = (ageMs: number): Sighting => ({ ...before, close: { ...close, atMs: NOW - ageMs } })
   const withDigest = { call: { method: 'PUT', path: '/', params: { digest: 'x' } } } as Partial<Step>
   const table: readonly (readonly [what: string, step: Step, sighting: Sighting | undefined, good: boolean])[] = [
@@ -64,7 +64,7 @@ test('a step is done only on what was read in this pass, or with the version tha
     ['read before it, with the version', step(withDigest), old(1), true],
     ['a deletion, read a moment ago', step({ verb: 'delete' }), old(LIMITS.deleteLookMs - 1), true],
     ['a deletion, read long ago', step({ verb: 'delete' }), old(LIMITS.deleteLookMs), false],
-    ['a deletion as root', step({ verb: 'delete', lane: 'ssh' }), old(1), false],
+    ['a deletion as root', step({ verb: 'delete', lane: 'commands' }), old(1), false],
   ]
   for (const [what, one, sighting, good] of table) assert.equal(isGoodFor(one, sighting, NOW), good, what)
 })

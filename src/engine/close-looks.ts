@@ -1,4 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
+import { versionOf } from '../model/shown-step.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { Step } from '../model/step.ts'
 
@@ -62,8 +63,8 @@ function powerChanged(before: Sighting, now: Sighting, atMs: number): boolean {
 export function isGoodFor(step: Step, sighting: Sighting | undefined, passStartedMs: number): boolean {
   if (sighting?.close === undefined) return true
   const { atMs } = sighting.close
-  if (atMs >= passStartedMs || step.call.params.digest !== undefined) return true
-  return step.verb === 'delete' && step.lane === 'api-token' && passStartedMs - atMs < LIMITS.deleteLookMs
+  if (atMs >= passStartedMs || versionOf(step) !== undefined) return true
+  return step.verb === 'delete' && step.lane === 'rest' && passStartedMs - atMs < LIMITS.deleteLookMs
 }
 
 /**

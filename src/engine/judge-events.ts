@@ -6,6 +6,7 @@ import type { EventCause, NewEvent } from '../model/event.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import { showProof } from '../model/proof.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import { callLine } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 import type { Case } from './case.ts'
 import { conditionOf } from './conditions.ts'
@@ -78,7 +79,7 @@ export function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecor
 function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCause | undefined {
   const plan = isDoing(action) ? action.reason : undefined
   const proof = action.do === 'delete' ? action.proof : undefined
-  const call = step === undefined ? undefined : `${step.call.method} ${step.call.path}`
+  const call = step === undefined ? undefined : callLine(step)
   if (plan === undefined && call === undefined) return undefined
   return {
     ...defined({ plan, call, drift }),

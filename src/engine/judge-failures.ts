@@ -1,5 +1,6 @@
 import type { Random } from '../lib/random.ts'
 import type { FailureRun, LastEffect, ResourceRecord } from '../model/record.ts'
+import { shownCall } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 import type { Refusal } from '../model/verdict.ts'
 import type { Case } from './case.ts'
@@ -57,6 +58,7 @@ function noEffect(step: Step): Refusal {
 
 /** The same call again, whatever version of the configuration it was based on. */
 function signatureOf(step: Step): string {
-  const { digest: _, ...params } = step.call.params
-  return `${step.call.method} ${step.call.path} ${JSON.stringify(params)}`
+  const { method, path, params } = shownCall(step)
+  const { digest: _, ...sent } = params
+  return `${method} ${path} ${JSON.stringify(sent)}`
 }

@@ -84,12 +84,15 @@ test('[T-01] of several copies of one source, a task belongs to whoever knows it
 
 test('a step on a cluster or a Power of which nothing was heard is over, but for what must not arrive late', () => {
   const begun = { id: '1-1', epoch: 1, key: 'Cluster/homelab', atMs: NOW, state: 'intended' } as const
-  const step = { node: 'n1', lane: 'ssh', summary: '', awaits: '' } as const
+  const step = { node: 'n1', lane: 'node-program', summary: '', awaits: '' } as const
   const cluster = (verb: ClusterVerb): CoordinatedIntention => ({
     ...begun,
-    step: { ...step, about: 'cluster', do: verb, reason: '', sinceMs: NOW },
+    step: { ...step, about: 'cluster', verb, reason: '', sinceMs: NOW },
   })
-  const stopHost: CoordinatedIntention = { ...begun, step: { ...step, about: 'power', do: 'stop-host', tier: 'hosts' } }
+  const stopHost: CoordinatedIntention = {
+    ...begun,
+    step: { ...step, about: 'power', verb: 'stop-host', tier: 'hosts' },
+  }
   const table: [string, CoordinatedIntention, number, string][] = [
     ['joining again does no harm', cluster('join-server'), NOW, 'over'],
     ['a cordon again does no harm', cluster('cordon'), NOW, 'over'],

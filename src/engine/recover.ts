@@ -72,7 +72,7 @@ export function fateOfStep(
   { step, atMs }: Pick<CoordinatedIntention, 'step' | 'atMs'>,
   nowMs: number,
 ): Extract<Fate, { is: 'unsure' | 'over' }> {
-  return fateByAge(step.do, atMs, nowMs)
+  return fateByAge(step.verb, atMs, nowMs)
 }
 
 /** A wall clock that was set back by more than a call can take says nothing about the age of it. */

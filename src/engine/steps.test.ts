@@ -8,7 +8,7 @@ const KEY = 'Cluster/homelab'
 
 function step(verb: ClusterVerb, node?: string): Step<'cluster'> {
   const of = node === undefined ? {} : { node }
-  return { about: 'cluster', do: verb, ...of, lane: 'ssh', summary: verb, reason: '', awaits: '', sinceMs: 0 }
+  return { about: 'cluster', verb, ...of, lane: 'node-program', summary: verb, reason: '', awaits: '', sinceMs: 0 }
 }
 
 function unsure(verb: ClusterVerb, node: string, key = KEY): CoordinatedIntention {
@@ -19,7 +19,7 @@ test('nothing is begun on a node where a step from before may still arrive; the 
   const steps = [step('join-server', 's1'), step('join-agent', 'a1'), step('note-formed'), step('create-machine', 'a2')]
   const due = (...earlier: CoordinatedIntention[]) =>
     dueSteps(KEY, steps, { stepFailures: new Map(), unsure: earlier }, 0).map(
-      ({ do: verb, node }) => `${verb} ${node ?? ''}`,
+      ({ verb, node }) => `${verb} ${node ?? ''}`,
     )
   assert.deepEqual(due(), ['join-server s1', 'join-agent a1', 'note-formed '])
   assert.deepEqual(due(unsure('wipe-k3s', 's1')), ['join-agent a1', 'note-formed '])

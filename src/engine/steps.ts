@@ -31,7 +31,7 @@ export interface StepDeps {
 }
 
 /** What the hypervisor does, as part of the plan for machines. */
-const OF_MACHINES: ReadonlySet<Step<Coordinated>['do']> = new Set([
+const OF_MACHINES: ReadonlySet<Step<Coordinated>['verb']> = new Set([
   'create-machine',
   'start-machine',
   'stop-machine',
@@ -41,7 +41,7 @@ const OF_MACHINES: ReadonlySet<Step<Coordinated>['do']> = new Set([
 
 /** Does the plan for machines do it, and not its coordinator? */
 export function isForMachines(step: Step<Coordinated>): boolean {
-  return OF_MACHINES.has(step.do)
+  return OF_MACHINES.has(step.verb)
 }
 
 /**
@@ -96,7 +96,7 @@ export function refusalIn(outcome: Outcome): Refusal | undefined {
 
 /** Names a step, so that it is known again in the next pass. */
 export function stepName(key: ResourceKey, step: Step<Coordinated>): string {
-  const words = [step.do, step.node, ...(step.about === 'operation' ? [] : subjectOf(step))]
+  const words = [step.verb, step.node, ...(step.about === 'operation' ? [] : subjectOf(step))]
   return `${key} ${words.filter((word) => word !== undefined && word !== '').join(' ')}`
 }
 
@@ -120,7 +120,7 @@ export function eventsOfAttempts<A extends Coordinated>(
     if (refusal !== undefined) return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
     const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
     const why = step.about === 'cluster' && step.reason !== '' ? `: ${step.reason}` : ''
-    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${step.summary}${why}${unclear}`)]
+    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.verb), `${step.summary}${why}${unclear}`)]
   })
 }
 

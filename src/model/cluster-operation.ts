@@ -18,5 +18,5 @@ const DESTROYING: ReadonlySet<OperationVerb> = new Set(['restore-snapshot', 'for
 
 /** Nodes that lose what they hold: the one that starts over from a snapshot, and those whose data is deleted. Pure. */
 export function destroyedBy({ steps }: Pick<ClusterOperation, 'steps'>): readonly string[] {
-  return [...new Set(steps.flatMap(({ do: verb, node }) => (DESTROYING.has(verb) && node !== undefined ? [node] : [])))]
+  return [...new Set(steps.flatMap(({ verb, node }) => (DESTROYING.has(verb) && node !== undefined ? [node] : [])))]
 }

@@ -1,21 +1,41 @@
 import type { WorkPurpose } from './cluster.ts'
+import type { ClientCommand, Command, SnippetCommand } from './command.ts'
 import type { ResourceKey } from './key.ts'
+import type { KubeObject } from './kube-object.ts'
 import type { PowerWorkload, Tier } from './power.ts'
 import type { Sealed } from './sealed.ts'
+import type { SecretReference } from './secret.ts'
 import type { SeedDocument } from './seed.ts'
 
-/** The way an operation reaches its target. */
-export type Lane = 'api-token' | 'guest-agent' | 'ssh' | 'kubernetes' | 'local'
+/** The way an effect takes. It says what a step carries. */
+export type Lane =
+  /** One request to the API of a hypervisor. */
+  | 'rest'
+  /** Commands on a host, in one transaction. */
+  | 'commands'
+  /** One write to the API of a cluster. */
+  | 'object'
+  /** One run of croft's own program on a node, over SSH. */
+  | 'node-program'
+  /** The same through the hypervisor's agent inside the machine. */
+  | 'agent'
+  /** The power of a host. */
+  | 'power'
+  /** Nothing outside: croft's own records and checks. */
+  | 'local'
 
 /**
- * One effect on an outside system, as data: a call about a thing, or one step on a cluster, of a Power, of an operation
- * on a whole cluster. The plan prints it and the engine performs it: they cannot differ.
+ * One effect on an outside system, as data: one call or one transaction about a thing, on a cluster, of a Power, of an
+ * operation on a whole cluster. The plan prints it and the engine performs it: they cannot differ.
  */
 export type Step<A extends About = 'thing'> = A extends 'thing'
-  ? CallStep
+  ? OnThing & (OverRest | OverCommands | OverObject)
   : A extends Coordinated
     ? { readonly about: A } & CoordinatedSteps[A]
     : never
+
+/** A step about a thing in one lane. */
+export type StepOver<L extends 'rest' | 'commands' | 'object'> = Extract<Step, { readonly lane: L }>
 
 export type About = 'thing' | Coordinated
 
@@ -30,13 +50,68 @@ interface CoordinatedSteps {
 
 /** What every step tells. */
 interface Described {
-  readonly lane: Lane
   /** One line for a person: `grow scsi0 to 50 GiB`. */
   readonly summary: string
 }
 
-/** One call about one thing. */
-interface CallStep extends Described {
+/** One request to the API of a hypervisor. */
+export interface RestCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface OverRest {
+  readonly lane: 'rest'
+  readonly call: RestCall
+  /** Names in `call.params` whose values must not be shown; the value there is a reference, resolved when sent. */
+  readonly secretParams?: readonly string[]
+}
+
+interface OverCommands {
+  readonly lane: 'commands'
+  readonly call?: undefined
+  readonly secretParams?: undefined
+  /** What of the host they are about: `package:htop`, `/nodes/pve1/qemu/114/config`. */
+  readonly on: string
+  readonly commands: readonly (Command | SnippetCommand | ClientCommand)[]
+  /** The version that it was decided on: where it is another by then, nothing is done. */
+  readonly digest?: string
+}
+
+interface OverObject {
+  readonly lane: 'object'
+  readonly call?: undefined
+  readonly secretParams?: undefined
+  readonly write: ObjectWrite
+}
+
+/** One thing that is done to one object of a cluster. */
+export type ObjectWrite =
+  | {
+      /** Server-side apply under that name; with force only where it says so. */
+      readonly do: 'apply'
+      readonly path: string
+      readonly body: KubeObject
+      readonly as: string
+      readonly force?: true
+      /** Entries of `data` whose values are put in when the call is made. */
+      readonly secrets?: Readonly<Record<string, SecretReference>>
+      /** The body itself carries values of a secret: nobody is shown it. */
+      readonly hidden?: true
+    }
+  | {
+      readonly do: 'delete'
+      readonly path: string
+      readonly apiVersion: string
+      readonly kind: string
+      readonly propagationPolicy: 'Background'
+      /** Only the very object that was looked at: one that was made anew meanwhile stays. */
+      readonly uid?: string
+    }
+
+/** One effect on one thing. */
+interface OnThing extends Described {
   readonly about?: undefined
   readonly verb:
     | 'create'
@@ -60,13 +135,6 @@ interface CallStep extends Described {
   readonly host: string
   /** What must not be used by two at once: `host/fun-bedbug`, `storage/fun-bedbug/local`. */
   readonly queues: readonly string[]
-  readonly call: {
-    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-    readonly path: string
-    readonly params: Readonly<Record<string, string>>
-  }
-  /** Names in `call.params` whose values must not be shown; the value there is a reference, resolved when sent. */
-  readonly secretParams?: readonly string[]
   /**
    * A file that goes with the call. It is built when the call is made, secrets and all; `bytes` is its size with their
    * references in their place.
@@ -77,8 +145,6 @@ interface CallStep extends Described {
     readonly hash: string
     readonly document: Sealed<SeedDocument>
   }
-  /** A text that is written over the SSH lane where the one that is there differs; its hash and size are in `call`. */
-  readonly text?: Sealed<string>
   /** What the system's task names as its subject, where that is not the thing itself: of a clone it is the source. */
   readonly taskSubject?: string
   /** What is known, and kept in the record's details, once it has succeeded, or has failed for that reason. */
@@ -91,13 +157,14 @@ interface CallStep extends Described {
 
 /** A step of a coordinator. */
 interface Expecting extends Described {
+  readonly lane: Lane
   /** What will be seen when it is done. */
   readonly awaits: string
   readonly node?: string
 }
 
 interface OnCluster extends Expecting {
-  readonly do: ClusterVerb
+  readonly verb: ClusterVerb
   /** Id of the etcd member that is removed. */
   readonly member?: string
   /** Release that is installed by a join or an upgrade. */
@@ -158,7 +225,7 @@ export type ClusterVerb =
   | 'run-health-checks'
 
 interface OfPower extends Expecting {
-  readonly do: PowerVerb
+  readonly verb: PowerVerb
   readonly tier: Tier
   readonly workload?: Pick<PowerWorkload, 'kind' | 'namespace' | 'name'>
   readonly machine?: ResourceKey
@@ -191,7 +258,7 @@ export type PowerVerb =
   | 'run-hook'
 
 interface OfOperation extends Expecting {
-  readonly do: OperationVerb
+  readonly verb: OperationVerb
   readonly until?: OperationGoal
   /** Path or name of a snapshot, hash of a password, release. */
   readonly target?: string

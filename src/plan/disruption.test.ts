@@ -11,7 +11,7 @@ import { disruptionOf } from './disruption.ts'
 const step = (verb: Step['verb'], disruption: Step['disruption']): Step => ({
   verb,
   summary: `${verb} it`,
-  lane: 'api-token',
+  lane: 'rest',
   host: 'a',
   queues: [],
   call: { method: 'POST', path: '/x', params: {} },
@@ -36,7 +36,7 @@ function look(
   const spec = { ...clusterSpec(names), ...more }
   const observed = observedCluster(names)
   const decision = coordinate(spec, observed, NOW)
-  const steps = verbs.map(([verb, node]) => ({ do: verb, node, summary: '' }) as unknown as Step<'cluster'>)
+  const steps = verbs.map(([verb, node]) => ({ verb, node, summary: '' }) as unknown as Step<'cluster'>)
   return {
     declaration: { spec, key: 'Cluster/home' } as ClusterLook['declaration'],
     observed,

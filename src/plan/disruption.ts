@@ -89,12 +89,12 @@ function clusterDisruption(look: ClusterLook): readonly Disruption[] {
   const { declaration, decision, observed } = look
   const nodes = forecast(look)
   const wiped = new Set(
-    decision.steps.flatMap(({ do: verb, node }) => (isDestruction(verb) && node !== undefined ? [node] : [])),
+    decision.steps.flatMap(({ verb, node }) => (isDestruction(verb) && node !== undefined ? [node] : [])),
   )
   for (const { name, becomes } of nodes) if (becomes === 'replaced' || becomes === 'leaves') wiped.add(name)
   const restarted = nodes.filter(({ name, becomes }) => becomes === 'changes' && !wiped.has(name))
   const touching = new Set(
-    decision.steps.flatMap(({ do: verb, node }) => (RESTARTING.has(verb) && node !== undefined ? [node] : [])),
+    decision.steps.flatMap(({ verb, node }) => (RESTARTING.has(verb) && node !== undefined ? [node] : [])),
   )
   for (const { name } of restarted) touching.add(name)
   for (const name of wiped) touching.delete(name)

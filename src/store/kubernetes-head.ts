@@ -1,5 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Intention } from '../model/intention.ts'
+import { readIntention, savedIntention } from '../model/shown-step.ts'
 
 /** What the one object says that every write replaces: small facts, and where the parts are. */
 export interface Head {
@@ -28,7 +29,7 @@ export const NO_HEAD: Head = {
 const HEAD_LENGTH = 900_000
 
 export function headText(head: Head): string {
-  const text = JSON.stringify(head)
+  const text = JSON.stringify({ ...head, intentions: head.intentions.map(savedIntention) })
   if (Buffer.byteLength(text) > HEAD_LENGTH)
     throw new Error(`the store is full: ${head.intentions.length} intentions in flight do not fit into one object`)
   return text
@@ -38,7 +39,8 @@ export function headText(head: Head): string {
 export function readHead(text: string): Head | undefined {
   try {
     const value = JSON.parse(text) as Partial<Head>
-    return typeof value.epoch === 'number' ? { ...NO_HEAD, ...value } : undefined
+    if (typeof value.epoch !== 'number') return undefined
+    return { ...NO_HEAD, ...value, intentions: (value.intentions ?? []).map(readIntention) }
   } catch {
     return undefined
   }

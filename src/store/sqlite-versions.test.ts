@@ -43,7 +43,7 @@ test('[F-26] the schema goes down by one version and up again; what both version
   const step = {
     verb: 'create',
     summary: 's',
-    lane: 'api-token',
+    lane: 'rest',
     host: 'h',
     queues: [],
     call: { method: 'POST', path: '/x', params: {} },

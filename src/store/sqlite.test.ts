@@ -233,7 +233,7 @@ function intention(id: string): Intention {
     step: {
       verb: 'start',
       summary: 'start 114',
-      lane: 'api-token',
+      lane: 'rest',
       host: 'fun-bedbug',
       queues: [],
       call: { method: 'POST', path: '/nodes/fun-bedbug/qemu/114/status/start', params: {} },

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { LIMITS } from '../lib/limits.ts'
 import type { AuditEntry } from '../model/audit.ts'
 import type { CroftEvent } from '../model/event.ts'
-import type { Intention } from '../model/intention.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import { readIntention, savedIntention } from '../model/shown-step.ts'
 import { StaleEpoch, type Store } from './port.ts'
 import { connect, explained, identify, prepareFile, sameFile } from './sqlite-file.ts'
 
@@ -100,7 +100,7 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
           .prepare(
             'INSERT INTO intentions (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body',
           )
-          .run(intention.id, JSON.stringify(intention)),
+          .run(intention.id, JSON.stringify(savedIntention(intention))),
       )
     },
     async noteTask(epoch, id, taskId) {
@@ -116,7 +116,7 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
       write(cache, epoch, () => cache.prepare('DELETE FROM intentions WHERE id = ?').run(id))
     },
     async intentions() {
-      return bodies<Intention>('SELECT body FROM intentions ORDER BY position')
+      return bodies<unknown>('SELECT body FROM intentions ORDER BY position').map(readIntention)
     },
 
     async putRecords(epoch, records) {

@@ -63,7 +63,7 @@ function intention(id: string, epoch: number): Intention {
   const step = {
     verb: 'create',
     summary: 's',
-    lane: 'api-token',
+    lane: 'rest',
     host: 'h',
     queues: [],
     call,

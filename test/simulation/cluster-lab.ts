@@ -53,7 +53,7 @@ export async function follow(
         for (const { reason } of decision.refusals) refusals.add(reason)
         for (const { reason } of decision.holds) holds.add(reason)
         for (const step of decision.steps) {
-          const verb = `${step.do} ${step.node ?? step.target ?? ''}`.trim()
+          const verb = `${step.verb} ${step.node ?? step.target ?? ''}`.trim()
           if (verbs.at(-1) !== verb) verbs.push(verb)
         }
       }

@@ -52,7 +52,7 @@ test('[A24] boxes that are servers are restarted one at a time: cordoned, draine
         const down = BOXES.filter((name) => !run.box(name).booted)
         assert.ok(down.length <= 1, `${down.join(' and ')} are down at once; ${hint}`)
         for (const step of clusters.flatMap(({ decision }) => decision.steps)) {
-          const line = `${step.do} ${step.node}`
+          const line = `${step.verb} ${step.node}`
           if (steps.at(-1) !== line) steps.push(line)
         }
         for (const name of down) {

@@ -79,7 +79,7 @@ function killPoints(verbs: readonly string[], chosen: readonly string[]): readon
 for (const chapter of CHAPTERS) {
   test(`[F-01] ${chapter.name} by command: killed at any effect and run again it comes to its end`, async () => {
     const drawn = await chapter.begin(replay(FILE, 1))
-    const verbs: readonly string[] = (await chapter.plan(drawn)(keptBy(drawn))).steps.map(({ do: verb }) => verb)
+    const verbs: readonly string[] = (await chapter.plan(drawn)(keptBy(drawn))).steps.map(({ verb }) => verb)
     const effects = verbs.filter((verb) => verb !== 'hold' && verb !== 'release')
     for (const verb of chapter.verbs) assert.ok(effects.includes(verb), `${verb} is not among ${effects.join(', ')}`)
     let fresh = true

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Plan } from '../../src/model/plan.ts'
+import { callLine } from '../../src/model/shown-step.ts'
 import { estateOf, SIX } from './manifests.ts'
 import { simulate } from './run.ts'
 import { points, replay } from './volume.ts'
@@ -11,7 +12,7 @@ const never = new AbortController().signal
 /** What a plan would do, call by call. */
 function deeds({ entries }: Plan): readonly string[] {
   return entries.map(({ key, action }) => {
-    const calls = 'steps' in action ? action.steps.map(({ verb, call }) => `${verb} ${call.method} ${call.path}`) : []
+    const calls = 'steps' in action ? action.steps.map((step) => `${step.verb} ${callLine(step)}`) : []
     return [key, action.do, 'reason' in action ? action.reason : '', ...calls].join(' | ')
   })
 }

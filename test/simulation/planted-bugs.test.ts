@@ -162,6 +162,7 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
         rules({
           createSteps: (resource, id, seen) =>
             driver.rules.createSteps(resource, id, seen).map((step) => {
+              if (step.lane !== 'rest') return step
               const { tags: _, description: __, ...params } = step.call.params
               return { ...step, call: { ...step.call, params } }
             }),
@@ -201,6 +202,7 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
     'the digest is not sent',
     session((real) => ({
       perform: (step, signal) => {
+        if (step.lane !== 'rest') return real.perform(step, signal)
         const { digest: _, ...params } = step.call.params
         return real.perform({ ...step, call: { ...step.call, params } }, signal)
       },

@@ -23,7 +23,7 @@ async function refusing(lab: Awaited<ReturnType<typeof formed>>, choice: string,
   const onPass = ({ events, powers }: PassReport) => {
     told.push(...events.filter(({ key }) => key === 'Power/homelab').map(({ message }) => message))
     for (const step of powers?.[0]?.decision.steps ?? []) {
-      const verb = `${step.do} ${step.workload === undefined ? (step.node ?? '') : step.tier}`
+      const verb = `${step.verb} ${step.workload === undefined ? (step.node ?? '') : step.tier}`
       if (verbs.at(-1) !== verb) verbs.push(verb)
     }
   }

@@ -67,9 +67,7 @@ test('[A41] [A44] [A45] a site with Rook and Garage goes off and comes on: volum
   await order(simulation, orderOf(simulation, 'off'))
   assert.equal(await untilPhase(simulation, process, 'Off', { onPass }), 'reached', hint)
   assert.deepEqual([wrong, storage.torn, running(simulation.datacentre)], [[], [], []], hint)
-  const paused = seen
-    .filter(({ do: verb }) => verb === 'pause')
-    .map(({ tier, workload }) => `${tier} ${workload?.name}`)
+  const paused = seen.filter(({ verb }) => verb === 'pause').map(({ tier, workload }) => `${tier} ${workload?.name}`)
   for (const one of [
     'gitops argocd-application-controller',
     'operators rook-ceph-operator',
@@ -84,7 +82,7 @@ test('[A41] [A44] [A45] a site with Rook and Garage goes off and comes on: volum
   seen.length = 0
   await order(simulation, orderOf(simulation, 'on'))
   assert.equal(await untilPhase(simulation, process, 'On', { onPass }), 'reached', hint)
-  const freed = seen.findIndex(({ do: verb }) => verb === 'unmark-node')
+  const freed = seen.findIndex(({ verb }) => verb === 'unmark-node')
   assert.ok(freed >= 0)
   nothingLeft(simulation, replicas, hint)
   assert.equal(await simulation.untilSettled(process, { mostMs: 3_600_000 }), 'settled', hint)

@@ -49,10 +49,10 @@ export async function measurePower(seed: number): Promise<{ readonly off: Measur
   ] as const
   const stopped = (names: readonly string[]) => names.every((name) => cluster.kubelets.get(name)?.alive !== true)
   const off = (names: readonly string[]) => guests(...names).every(({ run }) => run.status === 'stopped')
-  const pauses = (tier: string) => (step: Step<'power'>) => step.do === 'pause' && step.tier === tier
-  const restores = (tier: string) => (step: Step<'power'>) => step.do === 'restore' && step.tier === tier
-  const on = (verb: Step<'power'>['do'], tier?: string) => (step: Step<'power'>) =>
-    step.do === verb && (tier === undefined || step.tier === tier)
+  const pauses = (tier: string) => (step: Step<'power'>) => step.verb === 'pause' && step.tier === tier
+  const restores = (tier: string) => (step: Step<'power'>) => step.verb === 'restore' && step.tier === tier
+  const on = (verb: Step<'power'>['verb'], tier?: string) => (step: Step<'power'>) =>
+    step.verb === verb && (tier === undefined || step.tier === tier)
 
   const databaseReady = () =>
     all(cluster.store, 'postgresql.cnpg.io/clusters').every(

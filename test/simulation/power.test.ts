@@ -16,7 +16,7 @@ test('[A41] [A43] [A45] [R28] a whole cluster goes off in the order of its tiers
   await order(simulation, orderOf(simulation, 'off'))
   assert.equal(await untilPhase(simulation, process, 'Off', { onPass }), 'reached', hint)
   assert.deepEqual(running(simulation.datacentre), [], hint)
-  const tiers = [...new Set(seen.filter((step) => step.do !== 'mark-node').map(({ tier }) => tier))]
+  const tiers = [...new Set(seen.filter((step) => step.verb !== 'mark-node').map(({ tier }) => tier))]
   assert.deepEqual(tiers, ['gitops', 'operators', 'apps', 'databases', 'storage-clients', 'workers', 'servers'], hint)
   assert.deepEqual(storage.torn, [], hint)
   // Inside a tier nobody waits for the others: also not where only one machine at a time may be restarted.
@@ -50,7 +50,7 @@ test('[A41] [A43] [A45] [R28] a whole cluster goes off in the order of its tiers
   seen.length = 0
   await order(simulation, orderOf(simulation, 'on'))
   assert.equal(await untilPhase(simulation, next, 'On', { onPass }), 'reached', hint)
-  const back = [...new Set(seen.map(({ do: verb, tier }) => (verb === 'restore' ? tier : verb)))]
+  const back = [...new Set(seen.map(({ verb, tier }) => (verb === 'restore' ? tier : verb)))]
   assert.deepEqual(
     back.filter((one) => !one.startsWith('start-')),
     ['unmark-node', 'storage-clients', 'databases', 'apps', 'operators', 'gitops'],

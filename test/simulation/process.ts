@@ -318,9 +318,9 @@ function witnessedPower(driver: PowerDriver, disk: MemoryDisk): PowerDriver {
 }
 
 /** What a Power has K3s do is the step of the Power. */
-function witness(disk: MemoryDisk, { do: verb, node }: { readonly do: string; readonly node?: string }): void {
+function witness(disk: MemoryDisk, { verb, node }: { readonly verb: string; readonly node?: string }): void {
   const known = [...disk.intentions.values()].some(
-    ({ step }) => step.about !== undefined && step.node === node && (step.do === verb || step.about === 'power'),
+    ({ step }) => step.about !== undefined && step.node === node && (step.verb === verb || step.about === 'power'),
   )
   assert.ok(known, `${verb} ${node ?? ''} was begun without an intention`)
 }

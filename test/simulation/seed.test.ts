@@ -132,7 +132,7 @@ test('[R1] [R12] [A1] [A12] [A13] with the token alone a machine boots with its 
   const steps = plan.entries.flatMap(({ action }) =>
     action.do === 'create' ? action.steps : action.do === 'wait' ? (action.next?.steps ?? []) : [],
   )
-  assert.deepEqual(new Set(steps.map(({ lane }) => lane)), new Set(['api-token']))
+  assert.deepEqual(new Set(steps.map(({ lane }) => lane)), new Set(['rest']))
   assert.equal(steps.filter(({ verb }) => verb === 'upload').length, 3)
   assert.equal(await run.untilSettled(process), 'settled')
   seeded(run, 1, 'echo one', '')

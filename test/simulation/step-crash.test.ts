@@ -31,7 +31,7 @@ function watchIntentions(disk: MemoryDisk, points: () => number): ReadonlyMap<st
   const set = disk.intentions.set.bind(disk.intentions)
   disk.intentions.set = (id, intention) => {
     const { step } = intention
-    if (step.about !== undefined) seen.set(step.do, [...(seen.get(step.do) ?? []), points()])
+    if (step.about !== undefined) seen.set(step.verb, [...(seen.get(step.verb) ?? []), points()])
     return set(id, intention)
   }
   return seen

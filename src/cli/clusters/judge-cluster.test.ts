@@ -89,7 +89,7 @@ test('the worst finding about a machine decides, and every fix is shown', () => 
 
 test('a machine that nobody can get into is told with its reason; one that is still to be made is no fault', () => {
   const machine = { exists: 'yes', power: 'on', ours: true } as const
-  const of = (more: object) => closedTo('s1', 'server', { lane: 'guest-agent', machine: { ...machine, ...more } })
+  const of = (more: object) => closedTo('s1', 'server', { lane: 'agent', machine: { ...machine, ...more } })
   assert.equal(of({ exists: 'no', power: 'off' }).level, 'ok')
   assert.match(of({ power: 'off' }).found, /is off/)
   assert.match(of({}).found, /nothing leads into/)

@@ -27,7 +27,7 @@ export function renderClusterPlan(look: ClusterLook, style: Style): string {
   )
   // What happens to machines stands above, step by step.
   const next = decision.steps
-    .filter(({ do: verb }) => !verb.endsWith('-machine'))
+    .filter(({ verb }) => !verb.endsWith('-machine'))
     .map(({ summary }) => `next: ${clean(summary)}`)
   const waits = decision.waits.map(({ awaits }) => `waits for ${clean(awaits)}`)
   const body = [

@@ -2,6 +2,7 @@ import { defined } from '../../lib/defined.ts'
 import type { Action, Doing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
+import { savedStep } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
 import { forecast } from '../../plan/clusters/forecast.ts'
 import { shownParams } from './plan.ts'
@@ -34,6 +35,7 @@ function clustersOf(plan: Plan): object {
       version: look.declaration.spec.version,
       forecast: forecast(look),
       ...look.decision,
+      steps: look.decision.steps.map((step) => savedStep(step)),
     })),
   }
 }
@@ -77,5 +79,5 @@ function changeJson(change: Change): unknown {
 }
 
 function stepJson(step: Step): unknown {
-  return { ...step, call: { ...step.call, params: shownParams(step) } }
+  return savedStep(step, shownParams(step))
 }

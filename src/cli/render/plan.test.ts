@@ -10,7 +10,7 @@ import { PLAIN } from './text.ts'
 const create: Step = {
   verb: 'create',
   summary: 'create VM 114 with scsi0 from local:import/noble.qcow2',
-  lane: 'api-token',
+  lane: 'rest',
   host: 'fun-bedbug',
   queues: [],
   call: {

@@ -2,6 +2,7 @@ import { type Action, type Doing, isDoing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
+import { shownCall } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
 import { chartRemarks } from './plan-chart.ts'
@@ -163,7 +164,8 @@ function stepsOf(steps: readonly Step[], style: Style, view: PlanView, prefix: s
 
 function callLines(step: Step, style: Style): readonly string[] {
   const params = shownParams(step)
-  const head = `${step.call.method} ${clean(step.call.path)}  via ${step.lane}`
+  const { method, path, via } = shownCall(step)
+  const head = `${method} ${clean(path)}  via ${via}`
   return [head, ...Object.entries(params).map(([name, value]) => `  ${clean(name)}=${value}`)].map((line) =>
     style.paint('dim', line),
   )
@@ -171,9 +173,10 @@ function callLines(step: Step, style: Style): readonly string[] {
 
 /** Parameters as they may be shown: those that carry a secret are named, their value is not. */
 export function shownParams(step: Step): Readonly<Record<string, string>> {
-  const secret = new Set(step.secretParams ?? [])
+  const { params, secretParams } = shownCall(step)
+  const secret = new Set(secretParams)
   return Object.fromEntries(
-    Object.entries(step.call.params).map(([name, value]) => [name, secret.has(name) ? SENSITIVE : clean(value)]),
+    Object.entries(params).map(([name, value]) => [name, secret.has(name) ? SENSITIVE : clean(value)]),
   )
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { maskManifest } from '../../controller/masked.ts'
 import type { Intention } from '../../model/intention.ts'
+import { shownCall } from '../../model/shown-step.ts'
 import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
@@ -73,6 +74,7 @@ function printed(bundle: object): string {
 
 /** A step without what it carries: parameters and files may hold what is nobody's business. */
 function shownStep({ step }: Intention): object {
-  if (step.about !== undefined) return { verb: step.do, summary: step.summary }
-  return { verb: step.verb, summary: step.summary, call: { method: step.call.method, path: step.call.path } }
+  if (step.about !== undefined) return { verb: step.verb, summary: step.summary }
+  const { method, path } = shownCall(step)
+  return { verb: step.verb, summary: step.summary, call: { method, path } }
 }

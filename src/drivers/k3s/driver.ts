@@ -89,7 +89,7 @@ function blind(
 type Perform = (actor: Actor) => Promise<Outcome>
 
 const notOurs: Perform = async ({ step }) =>
-  refused('WrongDriver', 'stalled', `${step.do} is done by the driver of the machine`)
+  refused('WrongDriver', 'stalled', `${step.verb} is done by the driver of the machine`)
 
 /** How each verb is done. Every one is short, and can be repeated. */
 const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
@@ -123,5 +123,5 @@ const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
 }
 
 function performStep(actor: Actor): Promise<Outcome> {
-  return STEPS[actor.step.do](actor)
+  return STEPS[actor.step.verb](actor)
 }

@@ -21,7 +21,7 @@ export async function goalReached(
   /** When K3s was told to start there: what is seen from before is the process that was to end. */
   startedMs?: number,
 ): Promise<Reached> {
-  if (step.do === 'compare-objects') return objectsOf(step, surroundings, signal)
+  if (step.verb === 'compare-objects') return objectsOf(step, surroundings, signal)
   switch (step.until ?? 'nothing') {
     case 'nothing':
       return YES
@@ -34,7 +34,7 @@ export async function goalReached(
       return asked?.api === 'yes' ? YES : NO
     }
     case 'node-well': {
-      if (step.do === 'renew-certificates') {
+      if (step.verb === 'renew-certificates') {
         const job = await ofNode(step, surroundings, signal)
         if (job.is !== 'yes') return job
       }

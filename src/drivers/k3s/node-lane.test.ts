@@ -24,7 +24,7 @@ test('our program finds its place on a plain Debian, which has no directory for 
 test('what kept a node from answering is said to whoever waits for it', async () => {
   const lab = driverLab('s1 s2 s3')
   lab.box('s1').trouble.diskFull = true
-  const outcome = await lab.perform({ do: 'record-first-server', node: 's1' })
+  const outcome = await lab.perform({ verb: 'record-first-server', node: 's1' })
   assert.equal(outcome.result, 'refused')
   assert.match(JSON.stringify(outcome), /holds no data .* could not be copied there: .*No space left on device/)
   // [D-12] To look writes nothing, so a full disk keeps nobody from being seen.

@@ -31,7 +31,7 @@ async function run(
       intend: async () => {},
       onStep: (step, _, state, told) => {
         if (told !== undefined) said.push(told)
-        if (state === 'done') log.push(`${step.do} ${step.node ?? ''}`.trim())
+        if (state === 'done') log.push(`${step.verb} ${step.node ?? ''}`.trim())
       },
     }),
   )
@@ -56,7 +56,7 @@ function kept(lab: DriverLab): readonly string[] {
 }
 
 async function snapshotOn(lab: DriverLab) {
-  await lab.perform({ do: 'snapshot', node: 's1' })
+  await lab.perform({ verb: 'snapshot', node: 's1' })
   await lab.clock.advanceTo(lab.clock.now() + 10_000)
   const facts = JSON.parse(
     (
@@ -120,7 +120,7 @@ describe('restore', () => {
     const bytes = lab.box('s1').machine.files.read(taken.path)
     assert.ok(bytes)
     for (const name of ['s1', 's2', 's3']) {
-      await lab.perform({ do: 'wipe-k3s', node: name })
+      await lab.perform({ verb: 'wipe-k3s', node: name })
       await lab.clock.advanceTo(lab.clock.now() + 60_000)
     }
     lab.box('s1').machine.files.write('/srv/kept', bytes)
@@ -185,7 +185,7 @@ describe('restore', () => {
       assert.ok(after.members !== 'unknown' && after.members.length === 3)
       // Twice: what a start writes must not keep the next one from starting.
       for (const name of ['s1', 's2', 's3']) {
-        await lab.perform({ do: 'restart-k3s', node: name })
+        await lab.perform({ verb: 'restart-k3s', node: name })
         await lab.clock.advanceTo(lab.clock.now() + 90_000)
       }
       const again = await lab.until(allReady('s1 s2 s3 a1'))
@@ -323,7 +323,7 @@ describe('rotation', () => {
     const lab = await settled('s1 a1')
     const { observed } = await lab.look()
     const operation = planRotation('certificates', lab.spec, observed, lab.clock.now())
-    const without = operation.steps.filter((step) => step.do !== 'write-files')
+    const without = operation.steps.filter((step) => step.verb !== 'write-files')
     const { result } = await run(lab, { ...operation, steps: without })
     assert.ok(result.is === 'failed' && /a1 Ready/.test(result.message), JSON.stringify(result))
   })
@@ -349,7 +349,7 @@ describe('recovery', () => {
     const before = lab.vault.kept.get('homelab')
     lab.vault.kept.clear()
     lab.restart()
-    const refused = await lab.perform({ do: 'record-first-server', node: 's1' })
+    const refused = await lab.perform({ verb: 'record-first-server', node: 's1' })
     assert.ok(refused.result === 'refused' && /croft cluster recover homelab --from s1/.test(refused.refusal.message))
     const { operator } = lab
     const signal = new AbortController().signal
@@ -448,8 +448,8 @@ describe('draining', () => {
       spec: { minAvailable: 2, selector: { matchLabels: labels } },
     })
     await lab.clock.advanceTo(lab.clock.now() + 60_000)
-    await lab.perform({ do: 'cordon', node: 'a1', purpose: 'upgrade', target: 'v', lane: 'kubernetes' })
-    await lab.perform({ do: 'drain', node: 'a1', lane: 'kubernetes' })
+    await lab.perform({ verb: 'cordon', node: 'a1', purpose: 'upgrade', target: 'v', lane: 'object' })
+    await lab.perform({ verb: 'drain', node: 'a1', lane: 'object' })
     // What is free to go has time to go.
     await lab.clock.advanceTo(lab.clock.now() + 60_000)
     const kubeOf = async () => {
@@ -460,11 +460,11 @@ describe('draining', () => {
     const held = await kubeOf()
     assert.equal(held.podsToMove, 2)
     assert.match(held.drainBlockedBy ?? '', /The disruption budget w needs 2 healthy pods and has 2 currently/)
-    await lab.perform({ do: 'drain', node: 'a1', lane: 'kubernetes', force: true })
+    await lab.perform({ verb: 'drain', node: 'a1', lane: 'object', force: true })
     await lab.clock.advanceTo(lab.clock.now() + 60_000)
     const free = await kubeOf()
     assert.deepEqual([free.podsToMove, free.drainBlockedBy], [0, undefined])
-    await lab.perform({ do: 'uncordon', node: 'a1', lane: 'kubernetes' })
+    await lab.perform({ verb: 'uncordon', node: 'a1', lane: 'object' })
     const back = await kubeOf()
     assert.deepEqual([back.unschedulable, back.work], [false, undefined])
   })

@@ -90,10 +90,10 @@ export function createOperator(declaration: ClusterDeclaration, deps: ClusterDep
   const startedMs = new Map<string, number>()
   return {
     async perform(operation, surroundings, signal) {
-      if (STARTING.has(operation.do)) startedMs.set(operation.node ?? '', deps.clock.now())
+      if (STARTING.has(operation.verb)) startedMs.set(operation.node ?? '', deps.clock.now())
       try {
         const secrets = await deps.vault.read(declaration.name)
-        return await STEPS[operation.do]({
+        return await STEPS[operation.verb]({
           ...looker,
           operation,
           pending,
@@ -151,7 +151,7 @@ function asStep({ node, lane, summary, awaits }: Step<'operation'>): Step<'clust
   // Only the node and the lane of it are read by what both have in common.
   return {
     about: 'cluster',
-    do: 'restart-k3s',
+    verb: 'restart-k3s',
     lane,
     summary,
     reason: '',

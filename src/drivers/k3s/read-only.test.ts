@@ -19,7 +19,7 @@ test('[D-12] a look writes nothing: not to the vault, not to the API, not to a n
     assert.deepEqual(lab.written, [])
     lab.vault.write = keep
     for (const step of decision.steps) {
-      seen.add(step.do)
+      seen.add(step.verb)
       await lab.perform(step)
     }
     await lab.clock.advanceTo(lab.clock.now() + 1000)
@@ -37,7 +37,7 @@ test('[D-12] a look writes nothing: not to the vault, not to the API, not to a n
   lab.vault.write = async () => assert.fail('the look wrote to the vault')
   const { decision } = await lab.look()
   assert.deepEqual(
-    decision.steps.map((step) => step.do),
+    decision.steps.map((step) => step.verb),
     ['read-back-secrets'],
   )
   assert.deepEqual(effects(lab.asked), [])

@@ -13,7 +13,7 @@ const votes = (count: number) => (observed: ObservedCluster) =>
   observed.members.every(({ learner, up }) => !learner && up === 'yes')
 const well = (names: string, servers: number) => (observed: ObservedCluster) =>
   allReady(names)(observed) && votes(servers)(observed)
-const verbs = (lab: DriverLab) => [...new Set(lab.done.map(({ step }) => `${step.do} ${step.node ?? ''}`.trim()))]
+const verbs = (lab: DriverLab) => [...new Set(lab.done.map(({ step }) => `${step.verb} ${step.node ?? ''}`.trim()))]
 const pass = (lab: DriverLab, ms: number) => lab.clock.advanceTo(lab.clock.now() + ms)
 
 async function formed(names: string, servers: number, more = {}): Promise<DriverLab> {
@@ -103,8 +103,8 @@ describe('a join that takes its time', () => {
         const { refusals, steps, nodes } = coordinate(lab.spec, observed, lab.clock.now())
         for (const { guard, node } of refusals) said.push(`${guard} ${node}`)
         for (const step of steps) {
-          if (step.do === 'wipe-k3s') said.push(`wipe ${step.node}`)
-          if (step.do === 'join-server') begun.set(step.node ?? '', lab.clock.now())
+          if (step.verb === 'wipe-k3s') said.push(`wipe ${step.node}`)
+          if (step.verb === 'join-server') begun.set(step.node ?? '', lab.clock.now())
         }
         for (const { name, phase } of nodes) if (phase === 'StaleState') said.push(`${phase} ${name}`)
         for (const member of observed.members === 'unknown' ? [] : observed.members)
@@ -132,7 +132,7 @@ describe('a server that has gone silent', () => {
     assert.ok(observed.members !== 'unknown')
     assert.notEqual(observed.members.find(({ node }) => node === 's3')?.up, 'yes')
     assert.deepEqual(
-      decision.steps.filter(({ node }) => node !== undefined).map(({ do: verb, node }) => `${verb} ${node}`),
+      decision.steps.filter(({ node }) => node !== undefined).map(({ verb, node }) => `${verb} ${node}`),
       [],
     )
   })
@@ -156,7 +156,7 @@ describe('an endpoint that is a name', () => {
     lab.restart()
     const configured = () =>
       lab.done.some(
-        ({ step, outcome }) => step.do === 'configure-k3s' && step.node === 's1' && outcome.result === 'done',
+        ({ step, outcome }) => step.verb === 'configure-k3s' && step.node === 's1' && outcome.result === 'done',
       )
     await lab.until(configured, 3000)
     const config = lab.box('s1').machine.files.text('/etc/rancher/k3s/config.yaml') ?? ''
@@ -232,13 +232,13 @@ describe('joining', () => {
     await other.until(well('s1', 1))
     const stale = other.vault.kept.get('homelab')?.files.get('server-ca.crt')?.reveal() ?? ''
     lab.box('s2').machine.files.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', stale)
-    const outcome = await lab.perform({ do: 'record-first-server', node: 's1' })
+    const outcome = await lab.perform({ verb: 'record-first-server', node: 's1' })
     // Before anything is written down it might be this very cluster.
     assert.equal(outcome.result, 'refused')
     lab.box('s2').machine.files.remove('/var/lib/rancher')
-    await lab.perform({ do: 'record-first-server', node: 's1' })
+    await lab.perform({ verb: 'record-first-server', node: 's1' })
     lab.box('s2').machine.files.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', stale)
-    const join = await lab.perform({ do: 'join-server', node: 's2', version: LAB_VERSION })
+    const join = await lab.perform({ verb: 'join-server', node: 's2', version: LAB_VERSION })
     assert.ok(join.result === 'refused' && join.refusal.reason === 'StaleState' && join.refusal.meaning === 'stalled')
     assert.equal(lab.box('s2').machine.k3s?.process, undefined)
     const { decision } = await lab.look()
@@ -290,7 +290,7 @@ describe('joining', () => {
   test('[D-01] a node whose K3s runs is wiped by nobody, whatever step arrives', async () => {
     const lab = await formed('s1 s2 s3', 3)
     await pass(lab, MINUTE)
-    const outcome = await lab.perform({ do: 'wipe-k3s', node: 's2' })
+    const outcome = await lab.perform({ verb: 'wipe-k3s', node: 's2' })
     assert.ok(outcome.result === 'refused' && outcome.refusal.reason === 'Running', JSON.stringify(outcome))
     await pass(lab, MINUTE)
     assert.ok(well('s1 s2 s3', 3)((await lab.look()).observed))
@@ -299,9 +299,9 @@ describe('joining', () => {
   test('[A10] an agent that was wiped comes back under its name without a rejected password', async () => {
     const lab = await formed('s1 a1', 1)
     await pass(lab, MINUTE)
-    await lab.perform({ do: 'stop-k3s', node: 'a1' })
+    await lab.perform({ verb: 'stop-k3s', node: 'a1' })
     await pass(lab, 15_000)
-    await lab.perform({ do: 'wipe-k3s', node: 'a1' })
+    await lab.perform({ verb: 'wipe-k3s', node: 'a1' })
     await pass(lab, 2 * MINUTE)
     lab.done.length = 0
     await lab.until(well('s1 a1', 1))

@@ -63,7 +63,10 @@ describe('[D-04] a cluster that somebody made by hand', () => {
         const lab = await handmade(names, first, { staleState, secretsEncryption: false })
         const before = configs(lab, names)
         await lab.until(allReady(names))
-        assert.deepEqual([...new Set(lab.done.map(({ step }) => `${step.do} ${step.node}`))], ['read-back-secrets s1'])
+        assert.deepEqual(
+          [...new Set(lab.done.map(({ step }) => `${step.verb} ${step.node}`))],
+          ['read-back-secrets s1'],
+        )
         assert.equal(lab.vault.kept.get('homelab')?.password.reveal(), TOKEN)
         const holds = new Set<string>()
         for (let round = 0; round < 40; round++) {
@@ -133,7 +136,7 @@ describe('[D-04] a cluster that somebody made by hand', () => {
       machine: { ...observed.nodes[0]?.machine, machineId: 'other' },
     } as (typeof observed.nodes)[number]
     const decision = coordinate(second, { ...observed, nodes: [...observed.nodes, clean] }, lab.clock.now())
-    assert.ok(!decision.steps.some((step) => step.do === 'join-server'))
+    assert.ok(!decision.steps.some((step) => step.verb === 'join-server'))
     assert.match(JSON.stringify(decision.refusals), /keeps the data of homelab in SQLite/)
   })
 })

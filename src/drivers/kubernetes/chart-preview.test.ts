@@ -84,7 +84,7 @@ const chart = (spec: object): Foreign => ({
   },
 })
 const step = (body: Foreign) =>
-  ({ call: { method: 'PATCH', path: '', params: { body: JSON.stringify(body) } } }) as unknown as Step
+  ({ lane: 'object', write: { do: 'apply', path: '', body, as: 'croft' } }) as unknown as Step
 
 /** Every rendering has one object that names the version; what was asked for is noted. */
 function renderer(newPlaces: boolean, answer?: Rendering) {

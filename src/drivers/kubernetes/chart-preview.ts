@@ -22,8 +22,8 @@ export async function chartPreview(
   { wanted, version }: { readonly wanted: readonly WantedObject[]; readonly version: string | undefined },
   signal: AbortSignal,
 ): Promise<ChartPreview | undefined> {
-  if (charts === undefined || step.call.method !== 'PATCH') return undefined
-  const object = recordOf(JSON.parse(step.call.params.body ?? '{}'))
+  if (charts === undefined || step.lane !== 'object' || step.write.do !== 'apply') return undefined
+  const object = step.write.body
   if (!isChart(object)) return undefined
   const live = sighting === undefined ? undefined : lookOf(sighting).object
   const hidden = await hiddenValues(object, wanted, resolveSecret)

@@ -5,7 +5,7 @@ import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
 import { handoverStep, keeperLook, onlyOurs } from './handover.ts'
 import { marked, type ObjectLook, onlyMark } from './marks.ts'
 import { rules } from './rules.ts'
-import { applied, DATA, MAP, manager, resource, seen, wanted } from './testing/fixture.ts'
+import { applied, DATA, MAP, manager, resource, seen, shown, wanted } from './testing/fixture.ts'
 
 const APPLICATION: KubeObject = {
   apiVersion: 'argoproj.io/v1alpha1',
@@ -51,8 +51,8 @@ test('[A52] giving up is one apply of nothing but our mark, and is never forced'
   const look = { object: applied(handed, both), keeper: SYNCED }
   const [give, ...more] = rules.updateSteps(resource(handed), seen(look), rules.diff(resource(handed), seen(look)))
   assert.equal(more.length, 0)
-  assert.match(give?.call.path ?? '', /fieldManager=croft$/)
-  assert.doesNotMatch(give?.call.params.body ?? '', /"data"/)
+  assert.match(shown(give).path, /fieldManager=croft$/)
+  assert.doesNotMatch(shown(give).params.body ?? '', /"data"/)
 })
 
 test('[R22] while the other is at it nothing is written, though the two say different things and force is set', () => {
@@ -69,7 +69,7 @@ test('[R22] taking back goes on where it was stopped: our fields first, their na
     const look = seen({ object, keeper: GONE })
     return rules
       .updateSteps(resource(wanted()), look, rules.diff(resource(wanted()), look))
-      .map(({ call }) => call.path.replace(/^.*fieldManager=/, ''))
+      .map((step) => shown(step).path.replace(/^.*fieldManager=/, ''))
   }
   const withFields = (managers: readonly object[]) => ({
     ...released,
@@ -105,8 +105,8 @@ test('a keeper that was put to rest on its way out and is declared again is woke
   )
   const [wake, ...more] = rules.updateSteps(resource(one), look, changes)
   assert.equal(more.length, 0)
-  assert.match(wake?.call.path ?? '', /fieldManager=croft-rest$/)
-  assert.doesNotMatch(wake?.call.params.body ?? '', /suspend/)
+  assert.match(shown(wake).path, /fieldManager=croft-rest$/)
+  assert.doesNotMatch(shown(wake).params.body ?? '', /suspend/)
 })
 
 test('a chart that was handed over is as well as its keeper says: its job is gone', () => {

@@ -4,7 +4,7 @@ import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
 import { fieldChanges } from './diff.ts'
 import type { ObjectLook } from './marks.ts'
 import { rules } from './rules.ts'
-import { applied, DATA, MAP, manager, resource, seen, wanted } from './testing/fixture.ts'
+import { applied, DATA, MAP, manager, resource, seen, shown, wanted } from './testing/fixture.ts'
 import { refusalOfWrite } from './writing.ts'
 
 const paths = (one: WantedObject, look: ObjectLook) => rules.diff(resource(one), seen(look)).map(({ path }) => path)
@@ -122,7 +122,7 @@ test('values of a Secret that a chart wrote are compared by who keeps them, and 
   const live = { metadata: { name: 's', managedFields: [manager('croft', { 'f:data': { 'f:a': {} } })] } }
   assert.deepEqual(fieldChanges(secret({ a: 'MQ==' }), live, true), [])
   const [step] = rules.createSteps(resource(wanted(secret({ a: 'MQ==' }))), '')
-  assert.deepEqual(step?.secretParams, ['body'], 'the call is shown to nobody')
+  assert.deepEqual(shown(step).secretParams, ['body'], 'the call is shown to nobody')
   assert.equal(rules.createSteps(resource(wanted()), '')[0]?.secretParams, undefined)
   for (const changes of [
     fieldChanges(secret({ a: 'Mg==' }), live, false),
@@ -166,9 +166,9 @@ test('values of secrets travel by reference: not in the body, not in the diff', 
   const secret: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'n' } }
   const one = wanted(secret, { plural: 'secrets', secrets: { key: { env: 'KEY' } } })
   const [step] = rules.createSteps(resource(one), 'Secret/n/s')
-  assert.deepEqual(step?.secretParams, ['data.key'])
-  assert.equal(step?.call.params['data.key'], '{"env":"KEY"}')
-  assert.doesNotMatch(step?.call.params.body ?? '', /"data"/)
+  assert.deepEqual(shown(step).secretParams, ['data.key'])
+  assert.equal(shown(step).params['data.key'], '{"env":"KEY"}')
+  assert.doesNotMatch(shown(step).params.body ?? '', /"data"/)
   const [change] = rules.diff(resource(one), seen({ object: applied(one, []), secretsDiffer: ['key'] }))
   assert.deepEqual([change?.path, change?.from, change?.to, change?.secret], ['data.key', '***', '***', true])
 })
@@ -184,7 +184,7 @@ test('what goes takes only itself: by its uid, and a keeper of Flux is put to re
     steps.map(({ verb }) => verb),
     ['configure', 'delete'],
   )
-  assert.equal(steps[1]?.call.params.uid, 'u')
+  assert.equal(shown(steps[1]).params.uid, 'u')
   assert.deepEqual(
     rules.deleteSteps(seen({ object: { ...release, spec: { suspend: true } } })).map(({ verb }) => verb),
     ['delete'],

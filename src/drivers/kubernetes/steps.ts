@@ -3,7 +3,7 @@ import { likelyKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { Step } from '../../model/step.ts'
+import type { Step, StepOver } from '../../model/step.ts'
 import { objectPath } from './api.ts'
 import { MANAGER } from './fields.ts'
 import { lookOf, marked, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
@@ -23,7 +23,7 @@ export function applyStep(
   wanted: WantedObject,
   mark: Pick<ObjectMark, 'formerJob'> = {},
 ): Step {
-  const how = { as: MANAGER, ...(wanted.force === true ? { force: true } : {}) }
+  const how = { as: MANAGER, ...(wanted.force === true ? { force: true as const } : {}) }
   const body = marked(resource, wanted, mark)
   return withSecrets(wanted, patch(verb, `apply ${objectId(wanted.object)}`, wanted, body, how))
 }
@@ -92,15 +92,13 @@ export function deletion(sighting: Sighting): readonly Step[] {
     ...about(sighting.host),
     verb: 'delete',
     summary: `delete ${objectId(named)}`,
-    call: {
-      method: 'DELETE',
+    write: {
+      do: 'delete',
       path: objectPath(named, plural),
-      params: {
-        apiVersion,
-        kind,
-        propagationPolicy: 'Background',
-        ...(uid === undefined ? {} : { uid }),
-      },
+      apiVersion,
+      kind,
+      propagationPolicy: 'Background',
+      ...(uid === undefined ? {} : { uid }),
     },
     disruption: HOLDING_DATA.has(kind) ? 'data-loss' : 'none',
   })
@@ -113,41 +111,28 @@ function patch(
   summary: string,
   { object, plural, cluster }: Pick<WantedObject, 'object' | 'plural' | 'cluster'>,
   body: KubeObject,
-  { as, force }: { readonly as: string; readonly force?: boolean },
-): Step {
+  { as, force }: { readonly as: string; readonly force?: true },
+): StepOver<'object'> {
   return {
     ...about(cluster),
     verb,
     summary,
-    call: {
-      method: 'PATCH',
-      path: `${objectPath(object, plural)}?fieldManager=${as}${force === true ? '&force=true' : ''}`,
-      params: { body: JSON.stringify(body) },
-    },
+    write: { do: 'apply', path: objectPath(object, plural), body, as, ...(force === true ? { force } : {}) },
     disruption: 'none',
   }
 }
 
-function about(cluster: string): Pick<Step, 'lane' | 'host' | 'queues'> {
-  return { lane: 'kubernetes', host: cluster, queues: [`host/${cluster}`] }
+function about(cluster: string): Pick<StepOver<'object'>, 'lane' | 'host' | 'queues'> {
+  return { lane: 'object', host: cluster, queues: [`host/${cluster}`] }
 }
 
 /** Values travel as references and are put in when the call is made. */
-function withSecrets({ secrets = {} }: WantedObject, step: Step): Step {
-  const names = Object.keys(secrets)
+function withSecrets({ secrets = {} }: WantedObject, step: StepOver<'object'>): Step {
+  if (step.write.do !== 'apply') return step
+  if (Object.keys(secrets).length > 0) return { ...step, write: { ...step.write, secrets } }
   // A Secret that a chart wrote carries its values itself: then nobody is shown the call.
-  if (names.length === 0) return hasValues(step) ? { ...step, secretParams: ['body'] } : step
-  const references = Object.fromEntries(names.map((name) => [`data.${name}`, JSON.stringify(secrets[name])]))
-  return {
-    ...step,
-    call: { ...step.call, params: { ...step.call.params, ...references } },
-    secretParams: Object.keys(references),
-  }
-}
-
-function hasValues({ call }: Step): boolean {
-  const body = recordOf(JSON.parse(call.params.body ?? '{}'))
-  return body.kind === 'Secret' && body.data !== undefined
+  const { kind, data } = step.write.body
+  return kind === 'Secret' && data !== undefined ? { ...step, write: { ...step.write, hidden: true } } : step
 }
 
 /** A chart keeps its text, which nobody else holds; its controller is told to let it be. */

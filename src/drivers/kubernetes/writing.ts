@@ -4,9 +4,8 @@ import { at, type Foreign, recordOf, recordsOf, textOf } from '../../kubernetes/
 import { cleanText } from '../../lib/clean-text.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
 import type { Preview } from '../../model/plan.ts'
-import type { SecretReference } from '../../model/secret.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { Step } from '../../model/step.ts'
+import type { ObjectWrite, Step } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { type DriverDeps, LookFailed } from '../port.ts'
 import { type ClusterApi, groupPath, type Sort } from './api.ts'
@@ -21,11 +20,11 @@ export async function send(
   { api, deps }: { readonly api: ClusterApi; readonly deps: Pick<DriverDeps, 'resolveSecret'> },
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { method, params } = step.call
+  const write = writeOf(step)
   const doing = step.summary
-  if (method === 'DELETE') {
-    const { apiVersion = '', kind = '', uid, propagationPolicy = 'Background' } = params
-    const path = await pathFor(client, api, step.call.path, { apiVersion, kind }, signal)
+  if (write.do === 'delete') {
+    const { apiVersion, kind, uid, propagationPolicy } = write
+    const path = await pathFor(client, api, write.path, { apiVersion, kind }, signal)
     // Only the very object that was looked at: one that was made anew meanwhile stays.
     const preconditions = uid === undefined ? {} : { preconditions: { uid } }
     const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, ...preconditions }
@@ -33,9 +32,8 @@ export async function send(
     if (asked.is === 'error' && asked.status === 404) return { result: 'done' }
     return outcomeOf(asked, doing)
   }
-  const object = bodyOf(step)
-  const path = await pathFor(client, api, step.call.path, sortOf(object), signal)
-  const whole = await withValues(object, step, deps)
+  const path = await applyPath(client, api, write, signal)
+  const whole = await withValues(write, deps)
   const asked = await client.applyAs(path, whole, doing, signal)
   const ours = asked.is === 'error' && isOwnConflict(asked.body)
   return outcomeOf(ours ? await client.applyAs(`${path}&force=true`, whole, doing, signal) : asked, doing)
@@ -52,12 +50,13 @@ export async function previewOf(
   sighting: Sighting | undefined,
   signal: AbortSignal,
 ): Promise<Preview | undefined> {
-  if (step.call.method !== 'PATCH') return undefined
-  const object = bodyOf(step)
+  const write = writeOf(step)
+  if (write.do !== 'apply') return undefined
+  const object = write.body
   const live = sighting === undefined ? undefined : lookOf(sighting).object
   const shown = withoutValues(object)
   if (client === undefined) return live === undefined ? { changes: previewChanges(undefined, shown) } : undefined
-  const path = await pathFor(client, api, step.call.path, sortOf(object), signal)
+  const path = await applyPath(client, api, write, signal)
   const asked = await client.applyAs(`${path}&dryRun=All`, object, step.summary, signal)
   if (asked.is === 'answer')
     return { changes: previewChanges(live, withoutValues({ ...asked.value, ...sortOf(object) })) }
@@ -68,8 +67,21 @@ export async function previewOf(
   return live === undefined ? { changes: previewChanges(undefined, shown) } : undefined
 }
 
-function bodyOf({ call }: Step): Foreign {
-  return recordOf(JSON.parse(call.params.body ?? '{}'))
+type Apply = Extract<ObjectWrite, { readonly do: 'apply' }>
+
+function writeOf(step: Step): ObjectWrite {
+  if (step.lane !== 'object') throw new Error(`${step.summary} (${step.lane}) is no step about an object of a cluster`)
+  return step.write
+}
+
+async function applyPath(
+  client: KubernetesClient,
+  api: ClusterApi,
+  { path, body, as, force }: Apply,
+  signal: AbortSignal,
+): Promise<string> {
+  const place = await pathFor(client, api, path, sortOf(body), signal)
+  return `${place}?fieldManager=${as}${force === true ? '&force=true' : ''}`
 }
 
 function sortOf(object: Foreign): Sort {
@@ -86,24 +98,17 @@ async function pathFor(
 ): Promise<string> {
   const kind = builtInKind(sort) === undefined ? await api.kindOf(client, sort, signal) : undefined
   if (kind === undefined) return path
-  const [place = '', query] = path.split('?')
   const prefix = groupPath(sort.apiVersion)
-  const steps = place.slice(prefix.length + 1).split('/')
+  const steps = path.slice(prefix.length + 1).split('/')
   const name = steps.at(-1) ?? ''
   const namespace = kind.namespaced && steps[0] === 'namespaces' && steps.length === 4 ? `/namespaces/${steps[1]}` : ''
-  return `${prefix}${namespace}/${kind.plural}/${name}${query === undefined ? '' : `?${query}`}`
+  return `${prefix}${namespace}/${kind.plural}/${name}`
 }
 
-async function withValues(
-  object: Foreign,
-  { call, secretParams = [] }: Step,
-  deps: Pick<DriverDeps, 'resolveSecret'>,
-): Promise<Foreign> {
-  const references = secretParams.filter((name) => name !== 'body')
-  if (references.length === 0) return object
-  const data: Record<string, unknown> = { ...recordOf(object.data) }
-  for (const name of references) {
-    const reference = JSON.parse(call.params[name] ?? '{}') as SecretReference
+async function withValues({ body, secrets }: Apply, deps: Pick<DriverDeps, 'resolveSecret'>): Promise<Foreign> {
+  if (secrets === undefined) return body
+  const data: Record<string, unknown> = { ...recordOf(body.data) }
+  for (const [name, reference] of Object.entries(secrets)) {
     let value: string
     try {
       value = (await deps.resolveSecret(reference)).reveal()
@@ -111,12 +116,12 @@ async function withValues(
       throw new LookFailed({
         reason: 'NoSecret',
         meaning: 'backoff',
-        message: `the secret for ${name} is not to be had`,
+        message: `the secret for data.${name} is not to be had`,
       })
     }
-    data[name.slice('data.'.length)] = Buffer.from(value).toString('base64')
+    data[name] = Buffer.from(value).toString('base64')
   }
-  return { ...object, data }
+  return { ...body, data }
 }
 
 function outcomeOf(asked: Asked<Foreign>, doing: string): Outcome {

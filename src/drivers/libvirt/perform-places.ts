@@ -4,6 +4,7 @@ import type { Step } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import type { DriverDeps } from '../port.ts'
 import { dumpPlace, newPlace, type PlaceKind, writePlace } from './place-view.ts'
+import { commandOf } from './steps.ts'
 import type { Virsh } from './virsh.ts'
 import { type Places, parseXml, printXml, type XmlElement } from './xml.ts'
 
@@ -16,26 +17,26 @@ export function performPlace(
   what: string | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { method, params } = step.call
+  const { do: change, options } = commandOf(step)
   const prefix = kind === 'network' ? 'net' : 'pool'
   const write = (words: readonly string[], says: RegExp) =>
     with_.virsh.write(words, { doing: step.summary, says }, signal)
   switch (what) {
     case 'start':
       // The driver that only pretends has no directories to make.
-      return params.build === '1' && !with_.uri.startsWith('test:')
+      return options.build === '1' && !with_.uri.startsWith('test:')
         ? write([`${prefix}-start`, uuid, '--build'], /\bstarted\b/)
         : write([`${prefix}-start`, uuid], /\bstarted\b/)
     case 'stop':
       return write([`${prefix}-destroy`, uuid], /\bdestroyed\b/)
     case 'autostart':
-      return params.on === '1'
+      return options.on === '1'
         ? write([`${prefix}-autostart`, uuid], /marked as autostarted/)
         : write([`${prefix}-autostart`, uuid, '--disable'], /unmarked as autostarted/)
     default:
-      if (method === 'DELETE') return write([`${prefix}-undefine`, uuid], /undefined/)
-      return method === 'POST'
-        ? define(with_, step, kind, newPlace(kind, params.name ?? '', uuid), signal)
+      if (change === 'delete') return write([`${prefix}-undefine`, uuid], /undefined/)
+      return change === 'make'
+        ? define(with_, step, kind, newPlace(kind, options.name ?? '', uuid), signal)
         : configure(with_, step, kind, uuid, signal)
   }
 }
@@ -65,7 +66,7 @@ function define(
   xml: XmlElement,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const fields = JSON.parse(step.call.params.fields ?? '{}') as Readonly<Record<string, SettingValue>>
+  const fields = (commandOf(step).values.fields ?? {}) as Readonly<Record<string, SettingValue>>
   const wrong = writePlace(kind, xml, fields)
   if (wrong !== undefined) return Promise.resolve(cannotWrite(step, cleanText(wrong)))
   const verb = kind === 'network' ? 'net-define' : 'pool-define'

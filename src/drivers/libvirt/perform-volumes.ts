@@ -7,11 +7,12 @@ import type { Outcome } from '../../model/verdict.ts'
 import { beginJob, jobId } from './jobs.ts'
 import { volumeOf } from './names.ts'
 import { cannotWrite, type Performing, refused } from './perform-places.ts'
+import { commandOf } from './steps.ts'
 import { element, isBlockPool, printXml, volumePath } from './xml.ts'
 
 export async function makeVolume(with_: Performing, step: Step, pool: string, signal: AbortSignal): Promise<Outcome> {
   const { virsh, places, uri } = with_
-  const { name = '', format = 'qcow2', sizeGb, backing, from } = step.call.params
+  const { name = '', format = 'qcow2', sizeGb, backing, from } = commandOf(step).options
   const block = isBlockPool(places.pools.get(pool))
   const kind = block ? 'raw' : format
   if (from !== undefined) {
@@ -54,7 +55,7 @@ export async function grow(
   volume: string,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { sizeGb = '0', domain, dev = '' } = step.call.params
+  const { sizeGb = '0', domain, dev = '' } = commandOf(step).options
   if (domain !== undefined)
     return virsh.write(
       ['blockresize', domain, dev, `${sizeGb}G`],
@@ -134,7 +135,12 @@ export async function fetchFile(
 ): Promise<Outcome> {
   const directory = with_.places.pools.get(pool)?.path
   if (directory === undefined) return cannotWrite(step, pool)
-  const { url = '', checksum = '', compression = '', 'checksum-algorithm': algorithm = 'sha256' } = step.call.params
+  const {
+    url = '',
+    checksum = '',
+    compression = '',
+    'checksum-algorithm': algorithm = 'sha256',
+  } = commandOf(step).options
   const nowMs = with_.deps.clock.now()
   return what === 'verify'
     ? begin(

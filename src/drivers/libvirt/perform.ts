@@ -1,5 +1,7 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { ShellFailure } from '../../lib/shell.ts'
+import type { ClientCommand } from '../../model/command.ts'
+import { versionOf } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
@@ -8,6 +10,7 @@ import { digestOf } from './observe.ts'
 import { cannotWrite, type Performing, performPlace, refused } from './perform-places.ts'
 import { deleteVolume, fetchFile, grow, makeVolume, upload } from './perform-volumes.ts'
 import { dumpPlace } from './place-view.ts'
+import { commandOf } from './steps.ts'
 import { outcomeOf } from './virsh.ts'
 import { type Places, parseXml, printXml, type XmlElement } from './xml.ts'
 
@@ -28,19 +31,19 @@ export async function performStep(with_: Performing, step: Step, signal: AbortSi
 }
 
 function dispatch(with_: Performing, step: Step, signal: AbortSignal): Promise<Outcome> {
-  const [, head, id = '', what, name = '', last] = step.call.path.split('/').map(decodeURIComponent)
-  const { method } = step.call
+  const command = commandOf(step)
+  const deletes = command.do === 'delete'
+  const [, head, id = '', what, name = '', last] = command.object.split('/').map(decodeURIComponent)
   if (head === 'domains') {
     if (id === '') return define(with_, step, signal)
-    if (what === undefined)
-      return method === 'DELETE' ? undefine(with_, step, id, signal) : configure(with_, step, id, signal)
+    if (what === undefined) return deletes ? undefine(with_, step, id, signal) : configure(with_, step, id, signal)
     return domainVerb(with_, step, id, what, signal)
   }
   if (head === 'network' || head === 'pool') return performPlace(with_, step, head, id, what, signal)
   if (name === '') return makeVolume(with_, step, id, signal)
   if (last === 'content') return upload(with_, step, id, name, signal)
   if (last === 'download' || last === 'verify') return fetchFile(with_, step, id, name, last, signal)
-  return method === 'DELETE' ? deleteVolume(with_, step, id, name, signal) : grow(with_, step, id, name, signal)
+  return deletes ? deleteVolume(with_, step, id, name, signal) : grow(with_, step, id, name, signal)
 }
 
 /** libvirt has no compare-and-set of its own: the definition is read again right before it is written. */
@@ -49,11 +52,12 @@ async function digestMismatch(
   step: Step,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const { digest } = step.call.params
+  const digest = versionOf(step)
   if (digest === undefined) return undefined
   if (signal.aborted) return { result: 'not-sent', message: `could not ${step.summary}: it was called off` }
-  const [, head = '', id = ''] = step.call.path.split('/').map(decodeURIComponent)
-  const uuid = step.call.params.id ?? id
+  const { object, options } = commandOf(step)
+  const [, head = '', id = ''] = object.split('/').map(decodeURIComponent)
+  const uuid = options.id ?? id
   const dump = head === 'network' || head === 'pool' ? dumpPlace(head, uri) : ['dumpxml', '--inactive']
   const now = await virsh.read([...dump, uuid], step.summary, signal)
   if (now === undefined) return refused({ reason: 'NotFound', meaning: 'backoff', message: gone(step, uuid) })
@@ -66,7 +70,8 @@ async function digestMismatch(
 }
 
 async function define({ virsh, uri, places }: Performing, step: Step, signal: AbortSignal): Promise<Outcome> {
-  const { uuid = '', name = '', type = 'kvm', machine, bios, architecture, ...values } = step.call.params
+  const { options, values } = commandOf(step)
+  const { uuid = '', name = '', type = 'kvm', machine, bios, architecture } = options
   if (signal.aborted) return { result: 'not-sent', message: `could not ${step.summary}: it was called off` }
   // `define` overwrites what has the same UUID and name, so it is looked at first.
   const there = await virsh.read(['domname', uuid], step.summary, signal)
@@ -93,12 +98,11 @@ async function configure(
   uuid: string,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { digest: _digest, ...values } = step.call.params
   // With what protects a display: without it, writing the definition back would take the password away.
   const text = await virsh.read(['dumpxml', '--inactive', '--security-info', uuid], step.summary, signal)
   const domain = text === undefined ? undefined : parseXml(text)
   if (domain === undefined) return refused({ reason: 'NotFound', meaning: 'backoff', message: gone(step, uuid) })
-  const wrong = writeAll(domain, values, places)
+  const wrong = writeAll(domain, commandOf(step).values, places)
   if (wrong !== undefined) return cannotWrite(step, wrong)
   return virsh.write(
     ['define', '/dev/stdin'],
@@ -107,9 +111,8 @@ async function configure(
   )
 }
 
-function writeAll(domain: XmlElement, values: Readonly<Record<string, string>>, places: Places): string | undefined {
-  for (const [path, value] of Object.entries(values))
-    if (!writeValue(domain, path, JSON.parse(value), places)) return path
+function writeAll(domain: XmlElement, values: ClientCommand['values'], places: Places): string | undefined {
+  for (const [path, value] of Object.entries(values)) if (!writeValue(domain, path, value, places)) return path
   return undefined
 }
 
@@ -120,7 +123,7 @@ async function domainVerb(
   what: string,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { params } = step.call
+  const { options } = commandOf(step)
   const write = (words: readonly string[], says: RegExp) => virsh.write(words, { doing: step.summary, says }, signal)
   switch (what) {
     case 'start':
@@ -128,18 +131,18 @@ async function domainVerb(
     case 'resume':
       return write(['resume', uuid], /\bresumed\b/)
     case 'autostart':
-      return params.on === '1'
+      return options.on === '1'
         ? write(['autostart', uuid], /marked as autostarted/)
         : write(['autostart', '--disable', uuid], /unmarked as autostarted/)
     case 'eject':
-      return params.device === 'cdrom'
-        ? write(['change-media', uuid, params.dev ?? '', '--eject', '--force'], /[Ee]jected/)
-        : write(['detach-disk', uuid, params.dev ?? '', '--persistent'], /detached/)
+      return options.device === 'cdrom'
+        ? write(['change-media', uuid, options.dev ?? '', '--eject', '--force'], /[Ee]jected/)
+        : write(['detach-disk', uuid, options.dev ?? '', '--persistent'], /detached/)
     case 'shutdown': {
       const outcome = await write(['shutdown', uuid], /being shutdown|is being shut/)
       if (outcome.result === 'refused' && outcome.refusal.reason === 'NotRunning') return { result: 'done' }
-      const force = params.forceAfterSeconds
-      const seconds = Number(force ?? params.timeoutSeconds ?? 180)
+      const force = options.forceAfterSeconds
+      const seconds = Number(force ?? options.timeoutSeconds ?? 180)
       return outcome.result === 'done'
         ? {
             result: 'started',
@@ -154,7 +157,7 @@ async function domainVerb(
 
 /** Volumes first: while the domain is there, everybody can see what is left to be cleared away. */
 async function undefine(with_: Performing, step: Step, uuid: string, signal: AbortSignal): Promise<Outcome> {
-  for (const id of (step.call.params.volumes ?? '').split(',').filter((part) => part !== '')) {
+  for (const id of (commandOf(step).options.volumes ?? '').split(',').filter((part) => part !== '')) {
     const colon = id.indexOf(':')
     const outcome = await deleteVolume(with_, step, id.slice(0, colon), id.slice(colon + 1), signal)
     if (outcome.result !== 'done') return outcome

@@ -1,4 +1,5 @@
 import type { Change } from '../../model/change.ts'
+import type { ClientCommand } from '../../model/command.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
 import type { Readiness } from '../../model/rules.ts'
@@ -6,7 +7,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { UUID, uuidOf } from './names.ts'
 import type { PlaceKind } from './place-view.ts'
-import { makeStep, withDigest } from './steps.ts'
+import { makeStep } from './steps.ts'
 
 /** What a look at a network or pool brings: the shape of `Sighting.close.config`. */
 export interface PlaceConfig {
@@ -95,8 +96,9 @@ export function createPlaceSteps(setting: SettingSpec, kind: PlaceKind, uuid: st
   const { autostart, ...declared } = fields
   const steps = [
     placeStep(kind, host, uuid, 'create', `define ${kind} ${name} on ${host}`, {
-      method: 'POST',
-      params: { name, fields: JSON.stringify(declared) },
+      do: 'make',
+      options: { name },
+      values: { fields: declared },
     }),
     startPlace(kind, host, uuid, setting),
   ]
@@ -121,8 +123,9 @@ export function updatePlaceSteps(
   if (names.length > 0)
     steps.push(
       placeStep(kind, host, uuid, 'configure', `set ${names.join(', ')} of ${kind} ${name} on ${host}`, {
-        method: 'PUT',
-        params: withDigest({ fields: JSON.stringify(fields) }, sighting.close?.digest),
+        do: 'set',
+        values: { fields },
+        digest: sighting.close?.digest,
       }),
     )
   if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(stopPlace(kind, host, uuid, name))
@@ -140,7 +143,7 @@ export function deletePlaceSteps(sighting: Sighting): readonly Step[] {
   const { place: kind, name, active } = config
   return [
     ...(active ? [stopPlace(kind, host, uuid, name)] : []),
-    placeStep(kind, host, uuid, 'delete', `undefine ${kind} ${name} on ${host}`, { method: 'DELETE' }),
+    placeStep(kind, host, uuid, 'delete', `undefine ${kind} ${name} on ${host}`, { do: 'delete' }),
   ]
 }
 
@@ -170,14 +173,23 @@ function placeStep(
   uuid: string,
   verb: Step['verb'],
   summary: string,
-  call: {
-    readonly method: Step['call']['method']
+  {
+    what,
+    ...command
+  }: Omit<ClientCommand, 'object' | 'options' | 'values'> & {
     readonly what?: string
-    readonly params?: Readonly<Record<string, string>>
+    readonly options?: ClientCommand['options']
+    readonly values?: ClientCommand['values']
+    readonly digest?: string | undefined
   },
 ): Step {
-  const path = `/${kind}/${uuid}${call.what === undefined ? '' : `/${call.what}`}`
-  return makeStep({ verb, summary, host, method: call.method, path, params: call.params ?? {} })
+  return makeStep({
+    verb,
+    summary,
+    host,
+    object: `/${kind}/${uuid}${what === undefined ? '' : `/${what}`}`,
+    ...command,
+  })
 }
 
 /**
@@ -185,22 +197,22 @@ function placeStep(
  * after. A volume group must be there; building would make it anew.
  */
 function startPlace(kind: PlaceKind, host: string, uuid: string, { id, fields }: SettingSpec): Step {
-  const params: Readonly<Record<string, string>> = kind === 'pool' && fields.type !== 'logical' ? { build: '1' } : {}
+  const options: ClientCommand['options'] = kind === 'pool' && fields.type !== 'logical' ? { build: '1' } : {}
   return placeStep(kind, host, uuid, 'start', `start ${kind} ${id} on ${host}`, {
-    method: 'POST',
+    do: 'make',
     what: 'start',
-    params,
+    options,
   })
 }
 
 function stopPlace(kind: PlaceKind, host: string, uuid: string, name: string): Step {
-  return placeStep(kind, host, uuid, 'stop', `stop ${kind} ${name} on ${host}`, { method: 'POST', what: 'stop' })
+  return placeStep(kind, host, uuid, 'stop', `stop ${kind} ${name} on ${host}`, { do: 'make', what: 'stop' })
 }
 
 function autostartStep(kind: PlaceKind, host: string, uuid: string, name: string, on: boolean): Step {
   const summary = `${on ? 'start' : 'do not start'} ${kind} ${name} with its host ${host}`
-  const params: Readonly<Record<string, string>> = { on: on ? '1' : '0' }
-  return placeStep(kind, host, uuid, 'configure', summary, { method: 'PUT', what: 'autostart', params })
+  const options = { on: on ? '1' : '0' }
+  return placeStep(kind, host, uuid, 'configure', summary, { do: 'set', what: 'autostart', options })
 }
 
 function same(from: unknown, to: unknown): boolean {

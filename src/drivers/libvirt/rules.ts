@@ -169,9 +169,9 @@ function createFileSteps(file: FileSpec): readonly Step[] {
     verb: 'download',
     summary: `download ${file.fileName} to ${file.storage} on ${file.host}`,
     host: file.host,
-    method: 'POST',
-    path: `${poolPath(file.storage, file.fileName)}/download`,
-    params: {
+    do: 'make',
+    object: `${poolPath(file.storage, file.fileName)}/download`,
+    options: {
       url: file.url,
       ...(file.checksum === undefined
         ? {}
@@ -196,9 +196,9 @@ function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
     verb: 'verify',
     summary: `verify ${file.fileName} in ${file.storage} on ${file.host}`,
     host: file.host,
-    method: 'POST',
-    path: `${poolPath(file.storage, file.fileName)}/verify`,
-    params: { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm },
+    do: 'make',
+    object: `${poolPath(file.storage, file.fileName)}/verify`,
+    options: { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm },
   })
   const mismatch = mismatchOf(sum, sighting.close?.config.size)
   return [

@@ -1,10 +1,32 @@
-import type { Step } from '../../model/step.ts'
-import { hostQueue, type StepParts, stepOf } from '../make-step.ts'
+import { defined } from '../../lib/defined.ts'
+import type { ClientCommand } from '../../model/command.ts'
+import type { Step, StepOver } from '../../model/step.ts'
+import { hostQueue } from '../host-queue.ts'
 
 export { hostQueue }
 
-export function makeStep(parts: StepParts): Step {
-  return stepOf('ssh', parts)
+/** Everything about a command of virsh that is not the same for all of them. */
+interface StepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pick<Step, 'queues' | 'disruption'>> {
+  readonly do: ClientCommand['do']
+  readonly object: string
+  readonly options?: ClientCommand['options']
+  readonly values?: ClientCommand['values']
+  /** Of the definition that was read. */
+  readonly digest?: string | undefined
+}
+
+export function makeStep(parts: StepParts): StepOver<'commands'> {
+  const { verb, summary, host, object, options = {}, values = {}, digest, queues = [], disruption = 'none' } = parts
+  const commands = [{ do: parts.do, object, options, values }]
+  return { verb, summary, lane: 'commands', host, queues, on: object, commands, ...defined({ digest }), disruption }
+}
+
+/** What virsh is asked for. */
+export function commandOf(step: Step): ClientCommand {
+  const [first] = step.lane === 'commands' ? step.commands : []
+  if (first === undefined || !('object' in first))
+    throw new Error(`${step.summary} (${step.lane}) is nothing for virsh`)
+  return first
 }
 
 /** What virsh is asked for, as a path: `/domains/{uuid}/start`. Every part escaped: names may come from outside. */
@@ -21,13 +43,6 @@ export function poolQueue(host: string, pool: string): string {
   return `storage/${host}/${pool}`
 }
 
-export function withDigest(
-  params: Readonly<Record<string, string>>,
-  digest: string | undefined,
-): Readonly<Record<string, string>> {
-  return digest === undefined ? params : { ...params, digest }
-}
-
 export function startStep(
   host: string,
   uuid: string,
@@ -38,8 +53,8 @@ export function startStep(
     verb: how.again === true ? 'reboot' : 'start',
     summary: how.paused === true ? `resume domain ${uuid} on ${host}` : `start domain ${uuid} on ${host}`,
     host,
-    method: 'POST',
-    path: domainPath(uuid, how.paused === true ? 'resume' : 'start'),
+    do: 'make',
+    object: domainPath(uuid, how.paused === true ? 'resume' : 'start'),
     queues: [hostQueue(host)],
   })
 }
@@ -50,9 +65,9 @@ export function shutdownStep(host: string, uuid: string, force: boolean): Step {
     verb: 'shutdown',
     summary: `shut down domain ${uuid} on ${host}`,
     host,
-    method: 'POST',
-    path: domainPath(uuid, 'shutdown'),
-    params: force ? { forceAfterSeconds: '60' } : { timeoutSeconds: '180' },
+    do: 'make',
+    object: domainPath(uuid, 'shutdown'),
+    options: force ? { forceAfterSeconds: '60' } : { timeoutSeconds: '180' },
     disruption: 'restart',
   })
 }
@@ -62,8 +77,8 @@ export function discardStep(host: string, pool: string, volume: string, verb: St
     verb,
     summary: `delete ${pool}:${volume} on ${host}`,
     host,
-    method: 'DELETE',
-    path: poolPath(pool, volume),
+    do: 'delete',
+    object: poolPath(pool, volume),
     queues: [poolQueue(host, pool)],
     disruption: verb === 'delete' ? 'data-loss' : 'none',
   })

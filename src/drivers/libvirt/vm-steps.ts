@@ -20,17 +20,7 @@ import { seedMove } from './diff.ts'
 import { printMark } from './marks.ts'
 import { configOf, seedHashIn, shortHash } from './names.ts'
 import { isUp, powerOf } from './readiness.ts'
-import {
-  discardStep,
-  domainPath,
-  hostQueue,
-  makeStep,
-  poolPath,
-  poolQueue,
-  shutdownStep,
-  startStep,
-  withDigest,
-} from './steps.ts'
+import { discardStep, domainPath, hostQueue, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 
 /**
  * The domain comes first, with its mark and its disks named: whatever breaks off afterwards, it is found again and says
@@ -40,29 +30,30 @@ export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): rea
   const { host } = vm
   const { uid } = resource
   const seed = seedToWrite(vm, uid)
-  const values: Record<string, string> = {
+  const options: Readonly<Record<string, string>> = {
     uuid,
     name: vm.name,
     type: vm.emulated === true ? 'qemu' : 'kvm',
-    ...defined({ machine: vm.machine, bios: vm.bios }),
-    ...(vm.cpu?.architecture === undefined ? {} : { architecture: vm.cpu.architecture }),
-    mark: JSON.stringify(printMark(wantedMark(resource, vm, undefined))),
-    ...(vm.description === undefined ? {} : { description: JSON.stringify(vm.description) }),
-    ...(vm.tags === undefined ? {} : { tags: JSON.stringify(vm.tags.map((tag) => tag.toLowerCase())) }),
+    ...defined({ machine: vm.machine, bios: vm.bios, architecture: vm.cpu?.architecture }),
+  }
+  const values: Record<string, unknown> = {
+    mark: printMark(wantedMark(resource, vm, undefined)),
+    ...defined({ description: vm.description, tags: vm.tags?.map((tag) => tag.toLowerCase()) }),
   }
   for (const { path, to, effect } of declaredValues(vm, uid)) {
     // Fields of a device come with the device.
-    if (effect !== 'replace' && !/^(?:disks|nics)\.[^.]+\./.test(path)) values[path] = JSON.stringify(to)
+    if (effect !== 'replace' && !/^(?:disks|nics)\.[^.]+\./.test(path)) values[path] = to
   }
-  if (seed !== undefined) values.seed = JSON.stringify(seed)
+  if (seed !== undefined) values.seed = seed
   const steps: Step[] = [
     makeStep({
       verb: 'create',
       summary: `define domain ${vm.name} (${uuid}) on ${host}`,
       host,
-      method: 'POST',
-      path: '/domains',
-      params: values,
+      do: 'make',
+      object: '/domains',
+      options,
+      values,
       queues: [hostQueue(host)],
     }),
     ...vm.disks.flatMap((disk) => volumeSteps(host, uuid, disk, diskToWrite(disk, uid).volume)),
@@ -114,15 +105,16 @@ export function updateVmSteps(
 
 export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Step[] {
   const { host, externalId: uuid } = sighting
-  const mark = JSON.stringify(printMark(wantedMark(resource, vm, sighting)))
+  const mark = printMark(wantedMark(resource, vm, sighting))
   return [
     makeStep({
       verb: 'mark',
       summary: `mark domain ${uuid} on ${host} as ${resource.key}`,
       host,
-      method: 'PUT',
-      path: domainPath(uuid),
-      params: withDigest({ mark }, sighting.close?.digest),
+      do: 'set',
+      object: domainPath(uuid),
+      values: { mark },
+      digest: sighting.close?.digest,
     }),
   ]
 }
@@ -137,9 +129,9 @@ export function deleteVmSteps(sighting: Sighting): readonly Step[] {
       verb: 'delete',
       summary: `undefine domain ${uuid} on ${host}${ours.length === 0 ? '' : ` and delete ${ours.join(', ')}`}`,
       host,
-      method: 'DELETE',
-      path: domainPath(uuid),
-      params: { volumes: ours.join(',') },
+      do: 'delete',
+      object: domainPath(uuid),
+      options: { volumes: ours.join(',') },
       queues: [hostQueue(host)],
       disruption: 'data-loss',
     }),
@@ -154,16 +146,16 @@ function configureStep(
 ): Step | undefined {
   const { host, externalId: uuid } = sighting
   const uid = sighting.mark?.uid ?? resource.uid
-  const values: Record<string, string> = {}
+  const values: Record<string, unknown> = {}
   for (const { path, to } of [...outsideValues(resource, vm, sighting), ...declaredValues(vm, uid)])
-    if (chosen.has(path)) values[path] = JSON.stringify(to)
+    if (chosen.has(path)) values[path] = to
   const config = configOf(sighting)
   for (const { path } of config === undefined ? [] : strays(vm, config.domain))
-    if (chosen.has(path)) values[path] = 'null'
+    if (chosen.has(path)) values[path] = null
   if (chosen.has('seed') && vm.seed !== undefined) {
     const mark = { ...wantedMark(resource, vm, sighting), seed: shortHash(vm.seed.hash) }
-    values.mark = JSON.stringify(printMark(mark))
-    values.seed = JSON.stringify(seedToWrite(vm, uid))
+    values.mark = printMark(mark)
+    values.seed = seedToWrite(vm, uid)
   }
   const names = Object.keys(values)
   if (names.length === 0) return undefined
@@ -171,9 +163,10 @@ function configureStep(
     verb: names.length === 1 && names[0] === 'mark' ? 'mark' : 'configure',
     summary: `set ${names.join(', ')} of domain ${uuid} on ${host}`,
     host,
-    method: 'PUT',
-    path: domainPath(uuid),
-    params: withDigest(values, sighting.close?.digest),
+    do: 'set',
+    object: domainPath(uuid),
+    values,
+    digest: sighting.close?.digest,
   })
 }
 
@@ -185,9 +178,9 @@ function volumeSteps(host: string, uuid: string, disk: VmDisk, volume: string): 
     verb: 'configure',
     summary: `make ${pool}:${volume} ${how} on ${host}`,
     host,
-    method: 'POST',
-    path: poolPath(pool),
-    params: {
+    do: 'make',
+    object: poolPath(pool),
+    options: {
       name: volume,
       format: disk.format ?? 'qcow2',
       ...(sizeGb === undefined ? {} : { sizeGb: String(sizeGb) }),
@@ -213,22 +206,24 @@ function growStep(sighting: Sighting, disk: VmDisk, digest: string | undefined):
   const running: Readonly<Record<string, string>> = isUp(powerOf(sighting))
     ? { domain: uuid, dev: there?.dev ?? '' }
     : {}
-  return resizeStep(host, uuid, place, withDigest(running, digest))
+  return resizeStep(host, uuid, place, running, digest)
 }
 
 function resizeStep(
   host: string,
   uuid: string,
   place: { readonly slot: string; readonly pool: string; readonly volume: string; readonly sizeGb: number },
-  params: Readonly<Record<string, string>>,
+  running: Readonly<Record<string, string>>,
+  digest?: string,
 ): Step {
   return makeStep({
     verb: 'resize',
     summary: `grow ${place.slot} of domain ${uuid} to ${place.sizeGb} GiB`,
     host,
-    method: 'PUT',
-    path: poolPath(place.pool, place.volume),
-    params: { ...params, sizeGb: String(place.sizeGb), id: uuid },
+    do: 'set',
+    object: poolPath(place.pool, place.volume),
+    options: { ...running, sizeGb: String(place.sizeGb), id: uuid },
+    digest,
     queues: [poolQueue(host, place.pool)],
   })
 }
@@ -242,8 +237,8 @@ function uploadSteps(host: string, vm: VmSpec, uid: string): readonly Step[] {
     verb: 'upload',
     summary: `upload ${disk.volume} (${Math.ceil(bytes / 1024)} KiB) to ${disk.pool} on ${host}`,
     host,
-    method: 'POST',
-    path: `${poolPath(disk.pool, disk.volume)}/content`,
+    do: 'make',
+    object: `${poolPath(disk.pool, disk.volume)}/content`,
     queues: [poolQueue(host, disk.pool)],
   })
   return [{ ...step, upload: { fileName: disk.volume, bytes, hash: seed.hash, document: new Sealed(seed.document) } }]
@@ -260,9 +255,10 @@ function clearSeedSteps(vm: VmSpec, sighting: Sighting, digest: string | undefin
         verb: 'eject',
         summary: `take seed ${inserted.hash} out of ${inserted.disk.dev} of domain ${uuid}`,
         host,
-        method: 'POST',
-        path: domainPath(uuid, 'eject'),
-        params: withDigest({ dev: inserted.disk.dev, device: inserted.disk.device }, digest),
+        do: 'make',
+        object: domainPath(uuid, 'eject'),
+        options: { dev: inserted.disk.dev, device: inserted.disk.device },
+        digest,
       }),
     )
   for (const id of configOf(sighting)?.ours ?? []) {
@@ -278,8 +274,9 @@ function autostartStep(host: string, uuid: string, on: boolean, digest: string |
     verb: 'configure',
     summary: `${on ? 'start' : 'do not start'} domain ${uuid} with its host ${host}`,
     host,
-    method: 'PUT',
-    path: domainPath(uuid, 'autostart'),
-    params: withDigest({ on: on ? '1' : '0' }, digest),
+    do: 'set',
+    object: domainPath(uuid, 'autostart'),
+    options: { on: on ? '1' : '0' },
+    digest,
   })
 }

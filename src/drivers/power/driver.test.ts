@@ -24,9 +24,9 @@ import { readWho } from './people.ts'
 import { type Described, tierOf } from './tiers.ts'
 
 const signal = new AbortController().signal
-const step = (verb: Step<'power'>['do'], host: string): Step<'power'> => ({
+const step = (verb: Step<'power'>['verb'], host: string): Step<'power'> => ({
   about: 'power',
-  do: verb,
+  verb,
   tier: 'hosts',
   host,
   lane: 'local',
@@ -82,7 +82,7 @@ function boxes() {
   })
   const [cow, duck] = [hostOf('cow'), hostOf('duck')]
   const reach = { spec: specWith({ hosts: [cow, duck] }), shells: new Map() }
-  const perform = (verb: Step<'power'>['do'], host: string, force = false) =>
+  const perform = (verb: Step<'power'>['verb'], host: string, force = false) =>
     clock.runUntil(driver.perform({ ...step(verb, host), force }, reach, signal), { maxMs: 60_000 })
   const powerOf = (host: PowerHost) => clock.runUntil(driver.hostPower(host, signal), { maxMs: 60_000 })
   const resets = (name: string) => datacentre.world.metal.get(name)?.resets

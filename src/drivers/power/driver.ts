@@ -70,7 +70,7 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
   async function perform(step: Step<'power'>, reach: PowerReach, signal: AbortSignal): Promise<Outcome> {
     const host = reach.spec.hosts.find(({ name }) => name === step.host)
     const { client } = reach
-    switch (step.do) {
+    switch (step.verb) {
       case 'wake-host':
         return host === undefined ? stalled(`${step.host ?? '?'} is not declared`) : wake(host, signal)
       case 'stop-host':
@@ -83,7 +83,7 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
         break
     }
     if (client === undefined) return { result: 'not-sent', message: 'there is no way to the API of the cluster' }
-    switch (step.do) {
+    switch (step.verb) {
       case 'pause':
         return pause(client, step, signal)
       case 'restore':
@@ -99,7 +99,7 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
         return drained.outcome
       }
       default:
-        return stalled(`${step.do} is done elsewhere`)
+        return stalled(`${step.verb} is done elsewhere`)
     }
   }
 

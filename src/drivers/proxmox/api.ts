@@ -3,7 +3,7 @@ import { parseForeignJson } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
-import type { Step } from '../../model/step.ts'
+import type { RestCall } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
 import { type ForeignError, translate } from './api-errors.ts'
@@ -49,14 +49,14 @@ export interface Api {
    * and may hold secrets of its own.
    */
   write(
-    call: Step['call'],
+    call: RestCall,
     secrets: ReadonlyMap<string, Secret>,
     about: About,
     signal: AbortSignal,
     file?: UploadedFile,
   ): Promise<Outcome>
   /** One write whose answer is wanted. Never throws. */
-  ask(call: Step['call'], secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Answered>
+  ask(call: RestCall, secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Answered>
 }
 
 export type Answered =
@@ -117,7 +117,7 @@ export function createApi(deps: ApiDeps): Api {
   }
 
   async function ask(
-    call: Step['call'],
+    call: RestCall,
     secrets: ReadonlyMap<string, Secret>,
     about: About,
     signal: AbortSignal,

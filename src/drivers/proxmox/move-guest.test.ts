@@ -52,7 +52,7 @@ test('every drive that is declared elsewhere is moved by a call of its own, the 
   } as unknown as VmSpec
   const moved = (spec: VmSpec, ...paths: string[]) =>
     moveSteps(spec, seen('stopped'), new Set(paths), () => 'd1').map(
-      ({ call }) => `${String(call.params['disk'])} ${String(call.params['digest'] ?? '-')}`,
+      ({ call }) => `${String(call?.params['disk'])} ${String(call?.params['digest'] ?? '-')}`,
     )
   assert.deepEqual(moved(vm, 'disks.scsi0.storage', 'efiDisk.storage', 'tpm.storage'), [
     'scsi0 d1',

@@ -10,6 +10,7 @@ import { OPTION_ROWS } from './vm/testing/option-table.ts'
 
 /** What the real API would have against a step, after its form has been encoded and decoded. */
 function complaints(step: Step): string[] {
+  if (step.lane !== 'rest') return []
   const decoded = Object.fromEntries(
     formOf(step.call.params)
       .split('&')

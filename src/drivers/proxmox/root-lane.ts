@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import type { Command, SnippetCommand } from '../../model/command.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
@@ -20,6 +21,7 @@ export function overRootLane(steps: readonly Step[], externalId: string, config:
 }
 
 function split(step: Step, externalId: string, config: Foreign): readonly Step[] {
+  if (step.lane !== 'rest') return [step]
   const guest = /^\/nodes\/[^/]+\/(qemu|lxc)(?:\/(\d+)\/config)?$/.exec(step.call.path)
   if (guest === null || (step.verb !== 'create' && step.verb !== 'configure' && step.verb !== 'mark')) return [step]
   const { delete: removed = '', digest, ...params } = step.call.params
@@ -39,18 +41,21 @@ function split(step: Step, externalId: string, config: Foreign): readonly Step[]
   const asRoot: Step = {
     verb: 'configure',
     summary: `set ${names.join(', ')} of ${vm ? 'VM' : 'container'} ${externalId} on ${step.host} as root, over SSH`,
-    lane: 'ssh',
+    lane: 'commands',
     host: step.host,
     queues: [],
-    call: {
-      method: 'PUT',
-      path: `/nodes/${encodeURIComponent(step.host)}/${vm ? 'qemu' : 'lxc'}/${externalId}/config`,
-      params: {
-        ...Object.fromEntries(own),
-        ...(gone.length === 0 ? {} : { delete: gone.join(',') }),
-        ...(both ? {} : version),
-      },
-    },
+    on: `/nodes/${encodeURIComponent(step.host)}/${vm ? 'qemu' : 'lxc'}/${externalId}/config`,
+    commands: [
+      run([
+        vm ? 'qm' : 'pct',
+        'set',
+        externalId,
+        ...own.flatMap(([name, value]) => [`--${name}`, value]),
+        ...(gone.length === 0 ? [] : ['--delete', gone.join(',')]),
+        ...(both || digest === undefined ? [] : ['--digest', digest]),
+      ]),
+    ],
+    ...(both ? {} : version),
     disruption: 'none',
   }
   return both ? [{ ...step, call: { ...step.call, params: { ...kept, ...version } } }, asRoot] : [asRoot]
@@ -67,32 +72,27 @@ function isRootsOfContainer(name: string, value: string, privileged: boolean): b
   return privileged || [...parseProperties(value, '').keys()].some((feature) => feature !== 'nesting')
 }
 
+function run(argv: readonly string[]): Command {
+  return { do: 'run', argv }
+}
+
 /** A guest that is locked goes only by root's hand. One that was never finished names no disks: they go as unreferenced. */
 export function destroyAsRoot({ host, externalId, type }: Sighting): Step {
   const container = type === 'container'
   return {
     verb: 'delete',
     summary: `destroy ${container ? 'container' : 'VM'} ${externalId} on ${host}, whose creation broke off, as root over SSH`,
-    lane: 'ssh',
+    lane: 'commands',
     host,
     queues: [],
-    call: {
-      method: 'DELETE',
-      path: `/nodes/${encodeURIComponent(host)}/${container ? 'lxc' : 'qemu'}/${externalId}/`,
-      params: { ...(container ? {} : { skiplock: '1' }), 'destroy-unreferenced-disks': '1' },
-    },
+    on: `/nodes/${encodeURIComponent(host)}/${container ? 'lxc' : 'qemu'}/${externalId}/`,
+    // `pct destroy` knows no skiplock, so the lock goes first; `pct unlock` fails where an earlier try has lifted it, and
+    // `pct destroy` where it could not. A guest's id is digits.
+    commands: container
+      ? [run(['sh', '-c', `pct unlock ${externalId}; pct destroy ${externalId} --destroy-unreferenced-disks 1`])]
+      : [run(['qm', 'destroy', externalId, '--skiplock', '1', '--destroy-unreferenced-disks', '1'])],
     disruption: 'none',
   }
-}
-
-/** `qm set 114 --affinity 0-3`, as words. */
-export function rootCommand({ call }: Step): readonly string[] {
-  const [, type, id = ''] = /\/(qemu|lxc)\/(\d+)\//.exec(call.path) ?? []
-  const words = Object.entries(call.params).flatMap(([name, value]) => [`--${name}`, value])
-  const command = [type === 'lxc' ? 'pct' : 'qm', call.method === 'DELETE' ? 'destroy' : 'set', id, ...words]
-  // `pct destroy` knows no skiplock, so the lock goes first; `pct unlock` fails where an earlier try has lifted it, and
-  // `pct destroy` where it could not. Id and parameters are our own digits and words.
-  return call.method === 'DELETE' && type === 'lxc' ? ['sh', '-c', `pct unlock ${id}; ${command.join(' ')}`] : command
 }
 
 /** One command on the host. As with a call, what may have happened is told apart from what cannot have. */
@@ -103,8 +103,10 @@ export async function performAsRoot(step: Step, open: () => Shell | undefined, s
     return { result: 'refused', refusal: { reason: 'NoSshLane', meaning: 'stalled', message } }
   }
   try {
-    if (step.text !== undefined) return await writeSnippet(shell, step, step.text.reveal(), signal)
-    const { code, stdout, stderr } = await shell.run(rootCommand(step), { signal })
+    const [command] = step.lane === 'commands' ? step.commands : []
+    if (command?.do === 'put-snippet') return await writeSnippet(shell, step, command, signal)
+    if (command?.do !== 'run') throw new Error(`${step.summary} (${step.lane}) is nothing that root does on a host`)
+    const { code, stdout, stderr } = await shell.run(command.argv, { signal })
     if (code === 0) return { result: 'done' }
     const text = cleanText(stderr.trim() === '' ? stdout.trim() : stderr.trim()) || `code ${code}`
     return { result: 'refused', refusal: translate({ text, doing: step.summary, host: step.host }) }
@@ -120,8 +122,12 @@ export async function performAsRoot(step: Step, open: () => Shell | undefined, s
 }
 
 /** Writes a text to where its storage keeps such files, unless it stands there already. */
-async function writeSnippet(shell: Shell, step: Step, text: string, signal: AbortSignal): Promise<Outcome> {
-  const id = decodeURIComponent(step.call.path.split('/').at(-1) ?? '')
+async function writeSnippet(
+  shell: Shell,
+  step: Step,
+  { volume: id, sha256, mode, text }: SnippetCommand,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const asked = await shell.run(['pvesm', 'path', id], { signal })
   const file = asked.stdout.trim()
   const name = id.slice(id.indexOf(':') + 1)
@@ -131,8 +137,7 @@ async function writeSnippet(shell: Shell, step: Step, text: string, signal: Abor
     return { result: 'refused', refusal: translate({ text: said, doing: step.summary, host: step.host }) }
   }
   const there = await shell.readFile(file, signal)
-  if (there !== undefined && createHash('sha256').update(there).digest('hex') === step.call.params.sha256)
-    return { result: 'done' }
-  await shell.writeFile(file, text, { mode: Number.parseInt(step.call.params.mode ?? '0644', 8), signal })
+  if (there !== undefined && createHash('sha256').update(there).digest('hex') === sha256) return { result: 'done' }
+  await shell.writeFile(file, text.reveal(), { mode, signal })
   return { result: 'done' }
 }

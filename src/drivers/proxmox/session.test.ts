@@ -18,7 +18,7 @@ const SIGNAL = new AbortController().signal
 const STEP: Step = {
   verb: 'configure',
   summary: 'set cores of VM 114 on pve1',
-  lane: 'api-token',
+  lane: 'rest',
   host: 'pve1',
   queues: [],
   call: { method: 'PUT', path: '/nodes/pve1/qemu/114/config', params: { cores: '4', net0: 'virtio,bridge=vmbr0' } },

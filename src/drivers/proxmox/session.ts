@@ -7,7 +7,7 @@ import { type AddressUse, usedNear } from '../../model/address-use.ts'
 import type { Connection } from '../../model/connection.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
 import type { PowerState } from '../../model/sighting.ts'
-import type { Step } from '../../model/step.ts'
+import type { Step, StepOver } from '../../model/step.ts'
 import type { LoadSample } from '../../model/survey.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { type DriverDeps, LookFailed, type Session, type SitePower } from '../port.ts'
@@ -71,9 +71,9 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       load: (host, signal) => hostLoad(api, host, signal),
     },
     perform: (step, signal) =>
-      step.lane === 'ssh'
-        ? performAsRoot(step, () => rootShell(connection, deps, step.host), signal)
-        : perform(api, deps, step, signal),
+      step.lane === 'rest'
+        ? perform(api, deps, step, signal)
+        : performAsRoot(step, () => rootShell(connection, deps, step.host), signal),
     snapshots: snapshotsOf(api, deps.clock),
     agent: { shell: (sighting) => openAgentShell(api, deps, sighting) },
     site: createSitePower(api),
@@ -210,7 +210,7 @@ function createSitePower(api: Api): SitePower {
 }
 
 /** Makes the call of a step. Secrets are resolved here, when it is made, and are in no plan. */
-async function perform(api: Api, deps: DriverDeps, step: Step, signal: AbortSignal): Promise<Outcome> {
+async function perform(api: Api, deps: DriverDeps, step: StepOver<'rest'>, signal: AbortSignal): Promise<Outcome> {
   const secrets = new Map<string, Secret>()
   for (const name of step.secretParams ?? []) {
     try {

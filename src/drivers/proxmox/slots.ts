@@ -123,6 +123,7 @@ export function beforeOthers(
 
 /** A step that follows another one on the same configuration: by then it has another version. */
 export function withoutDigest(step: Step): Step {
+  if (step.lane !== 'rest') return step
   const { digest: _, ...params } = step.call.params
   return { ...step, call: { ...step.call, params } }
 }

@@ -54,15 +54,11 @@ export function writeSnippetStep(file: FileSpec, snippet: Snippet, sighting?: Si
   return {
     verb: 'upload',
     summary: `write ${id} on ${file.host} as root, over SSH`,
-    lane: 'ssh',
+    lane: 'commands',
     host: file.host,
     queues: [],
-    call: {
-      method: 'PUT',
-      path: `${storagePath(file.host, file.storage)}/content/${encodeURIComponent(id)}`,
-      params: { sha256: snippet.sha256, mode: `0${snippet.mode.toString(8)}` },
-    },
-    text: snippet.text,
+    on: `${storagePath(file.host, file.storage)}/content/${encodeURIComponent(id)}`,
+    commands: [{ do: 'put-snippet', volume: id, sha256: snippet.sha256, mode: snippet.mode, text: snippet.text }],
     // Where it was right already its time stays as it is. Otherwise the next look sees another, and it is compared again.
     ...(sighting === undefined ? {} : { learns: { done: { verified: stampOf(snippet, sighting) } } }),
     disruption: 'none',

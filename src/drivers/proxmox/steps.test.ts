@@ -42,7 +42,7 @@ const fileResource = (file: Partial<FileSpec> = {}): Resource => ({
   ...exampleResource(),
   desired: { type: 'file', file: { ...FILE, ...file } },
 })
-const show = (steps: readonly Step[]) => steps.map((step) => `${step.verb} ${step.call.method} ${step.call.path}`)
+const show = (steps: readonly Step[]) => steps.map((step) => `${step.verb} ${step.call?.method} ${step.call?.path}`)
 const update = (vm: Partial<VmSpec>, sighting: Sighting) => {
   const resource = exampleResource(vm)
   return rules.updateSteps(resource, sighting, rules.diff(resource, sighting))
@@ -64,13 +64,13 @@ describe('steps', () => {
       'start POST /nodes/pve1/qemu/114/status/start',
     ])
     const [create, resize] = steps
-    assert.equal(create?.call.params.vmid, '114')
-    assert.equal(create?.call.params.pool, 'k3s')
-    assert.equal(create?.call.params.scsihw, 'virtio-scsi-pci')
-    assert.equal(create?.call.params.start, undefined)
-    assert.equal(create?.call.params.serial0, undefined)
+    assert.equal(create?.call?.params.vmid, '114')
+    assert.equal(create?.call?.params.pool, 'k3s')
+    assert.equal(create?.call?.params.scsihw, 'virtio-scsi-pci')
+    assert.equal(create?.call?.params.start, undefined)
+    assert.equal(create?.call?.params.serial0, undefined)
     assert.deepEqual(create?.queues, ['host/pve1', 'storage/pve1/fast', 'storage/pve1/big', 'storage/pve1/local'])
-    assert.deepEqual(resize?.call.params, { disk: 'scsi0', size: '50G' })
+    assert.deepEqual(resize?.call?.params, { disk: 'scsi0', size: '50G' })
     const shared = rules.createSteps(exampleResource({ disks: [{ slot: 'scsi0', storage: 'nfs' }] }), '114', SURVEY)
     assert.deepEqual(shared[0]?.queues, ['host/pve1', 'storage/*/nfs'])
   })
@@ -92,9 +92,9 @@ describe('steps', () => {
       'resize PUT /nodes/pve1/qemu/114/resize',
       'reboot POST /nodes/pve1/qemu/114/status/reboot',
     ])
-    assert.deepEqual(steps[0]?.call.params, { cores: '4', onboot: '1', digest: 'd1' })
+    assert.deepEqual(steps[0]?.call?.params, { cores: '4', onboot: '1', digest: 'd1' })
     assert.deepEqual(
-      steps.map((step) => step.call.params.digest),
+      steps.map((step) => step.call?.params.digest),
       ['d1', undefined, undefined],
     )
     assert.deepEqual(
@@ -103,23 +103,23 @@ describe('steps', () => {
     )
     const grow = update({ disks: vm.disks ?? [] }, exampleSighting({ scsi0: 'fast:vm-114-disk-0,size=10G' }))
     assert.deepEqual(
-      grow.map((step) => step.call.params),
+      grow.map((step) => step.call?.params),
       [{ disk: 'scsi0', size: '50G', digest: 'd1' }],
     )
   })
 
   it('steps go to where the guest is, not to where it was declared', () => {
     const [step] = update({ cpu: { cores: 4 } }, exampleSighting({}, { host: 'pve2' }))
-    assert.equal(step?.call.path, '/nodes/pve2/qemu/114/config')
+    assert.equal(step?.call?.path, '/nodes/pve2/qemu/114/config')
     assert.equal(step?.host, 'pve2')
   })
 
   it('a new disk from an image is a task; an empty one is not', () => {
     const [task] = update({ disks: [imported] }, exampleSighting())
-    assert.equal(task?.call.method, 'POST')
+    assert.equal(task?.call?.method, 'POST')
     assert.deepEqual(task?.queues, ['host/pve1', 'storage/pve1/fast'])
     const [put] = update({ disks: [{ slot: 'scsi1', storage: 'fast', sizeGb: 5 }] }, exampleSighting())
-    assert.equal(put?.call.method, 'PUT')
+    assert.equal(put?.call?.method, 'PUT')
   })
 
   it('what cannot be done in place is not tried', () => {
@@ -167,7 +167,7 @@ describe('steps', () => {
   it('pool and template', () => {
     const steps = update({ pool: 'k3s', template: true }, exampleSighting({}, { power: 'stopped', pool: 'old' }))
     assert.deepEqual(
-      steps.map((step) => [step.call.path, step.call.params]),
+      steps.map((step) => [step.call?.path, step.call?.params]),
       [
         ['/pools', { poolid: 'k3s', vms: '114', 'allow-move': '1' }],
         ['/nodes/pve1/qemu/114/template', {}],
@@ -182,9 +182,9 @@ describe('steps', () => {
   it('taking over writes the mark and keeps what people wrote', () => {
     const sighting = exampleSighting({ tags: 'prod', description: 'by hand' })
     const [step] = rules.adoptSteps(exampleResource(), sighting)
-    assert.equal(step?.call.params.tags, 'prod;croft;croft-0123456789abcdef')
-    assert.match(step?.call.params.description ?? '', /^by hand\ncroft: owner=EnvironmentVM\/web-1 /)
-    assert.equal(step?.call.params.digest, 'd1')
+    assert.equal(step?.call?.params.tags, 'prod;croft;croft-0123456789abcdef')
+    assert.match(step?.call?.params.description ?? '', /^by hand\ncroft: owner=EnvironmentVM\/web-1 /)
+    assert.equal(step?.call?.params.digest, 'd1')
   })
 
   it('removing shuts down first, whatever kind of guest it is', () => {
@@ -194,13 +194,13 @@ describe('steps', () => {
     ])
     const container = rules.deleteSteps(exampleSighting({}, { type: 'container', power: 'stopped' }))
     assert.deepEqual(show(container), ['delete DELETE /nodes/pve1/lxc/114'])
-    assert.deepEqual(container[0]?.call.params, { purge: '1', 'destroy-unreferenced-disks': '1' })
+    assert.deepEqual(container[0]?.call?.params, { purge: '1', 'destroy-unreferenced-disks': '1' })
     assert.equal(container[0]?.disruption, 'data-loss')
   })
 
   it('foreign names cannot leave their place in a path', () => {
     const [step] = rules.deleteSteps(exampleSighting({}, { host: '../access', power: 'stopped' }))
-    assert.equal(step?.call.path, '/nodes/..%2Faccess/qemu/114')
+    assert.equal(step?.call?.path, '/nodes/..%2Faccess/qemu/114')
   })
 })
 
@@ -218,8 +218,8 @@ describe('files', () => {
       fileResource({ verifyTls: false, decompression: 'gz' }),
       'local:import/noble.qcow2',
     )
-    assert.equal(step?.call.path, '/nodes/pve1/storage/local/download-url')
-    assert.deepEqual(step?.call.params, {
+    assert.equal(step?.call?.path, '/nodes/pve1/storage/local/download-url')
+    assert.deepEqual(step?.call?.params, {
       url: FILE.url,
       content: 'import',
       filename: 'noble.qcow2',

@@ -1,13 +1,22 @@
-import type { Step } from '../../model/step.ts'
+import type { Step, StepOver } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
-import { hostQueue, type StepParts, stepOf } from '../make-step.ts'
+import { hostQueue } from '../host-queue.ts'
 import { SECRET_PARAMS } from './vm/cloud-init.ts'
 
 export { hostQueue }
 
-export function makeStep(parts: StepParts): Step {
-  const step = stepOf('api-token', parts)
-  const secretParams = SECRET_PARAMS.filter((name) => name in step.call.params)
+/** Everything about a call that is not the same for all of them. */
+interface StepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pick<Step, 'queues' | 'disruption'>> {
+  readonly method: StepOver<'rest'>['call']['method']
+  readonly path: string
+  readonly params?: Readonly<Record<string, string>>
+}
+
+export function makeStep(parts: StepParts): StepOver<'rest'> {
+  const { verb, summary, host, method, path, params = {}, queues = [], disruption = 'none' } = parts
+  const call = { method, path, params }
+  const step: StepOver<'rest'> = { verb, summary, lane: 'rest', host, queues, call, disruption }
+  const secretParams = SECRET_PARAMS.filter((name) => name in params)
   return secretParams.length === 0 ? step : { ...step, secretParams }
 }
 

@@ -4,6 +4,7 @@ import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
+import type { Step } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'
 import { type Command, showCommand } from './command.ts'
@@ -25,6 +26,16 @@ class CommandFailed extends Error {
     super(refusal.message)
     this.refusal = refusal
   }
+}
+
+/** The commands of a step; this driver makes no others. */
+export function hostCommands({ lane, summary, ...step }: Step): readonly Command[] {
+  const commands = 'commands' in step ? step.commands : []
+  return commands.map((one) => {
+    if ('object' in one || one.do === 'put-snippet')
+      throw new Error(`${summary} (${lane}) is no step of a host over SSH`)
+    return one
+  })
 }
 
 /**

@@ -4,9 +4,9 @@ import type { HostItem, WantedItem } from '../../model/host-item.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import { askKey, type ProbeAnswer, sha256 } from './ask.ts'
-import type { Command } from './command.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
+import { hostCommands } from './perform.ts'
 import { ITEMS_LIST, rules } from './rules.ts'
 
 const item = (...args: readonly string[]): HostItem => ({
@@ -69,7 +69,7 @@ function pass(wanted: HostItem, sighting: Sighting) {
   const changes = rules.diff(resource, sighting)
   const held = changes.find(({ blocked }) => blocked !== undefined)?.blocked?.message
   const steps = held === undefined && changes.length > 0 ? rules.updateSteps(resource, sighting, changes) : []
-  const commands = steps.flatMap(({ call }) => JSON.parse(call.params.commands ?? '[]') as readonly Command[])
+  const commands = steps.flatMap(hostCommands)
   const marks = commands.flatMap((one) =>
     one.do === 'put' && one.path.startsWith('/var/lib/croft/items/') ? [readMark(one.content ?? '')] : [],
   )

@@ -186,10 +186,11 @@ function stepOf(
   return {
     verb,
     summary,
-    lane: 'ssh',
+    lane: 'commands',
     host,
     queues: [`host/${host}`, ...queues],
-    call: { method: verb === 'delete' ? 'DELETE' : 'PUT', path: id, params: { commands: JSON.stringify(commands) } },
+    on: id,
+    commands,
     disruption: 'none',
   }
 }

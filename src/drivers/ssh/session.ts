@@ -10,11 +10,10 @@ import type { SshTarget } from '../../model/ssh-target.ts'
 import type { HostSighting } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { sha256 } from './ask.ts'
-import type { Command } from './command.ts'
 import { refusalOf } from './failures.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
-import { performCommands } from './perform.ts'
+import { hostCommands, performCommands } from './perform.ts'
 import { type Probed, probeInput, readProbe } from './probe.ts'
 import { PROBE } from './probe-program.ts'
 import { ITEMS_LIST, type ItemLook, wantedOf } from './rules.ts'
@@ -83,7 +82,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     taskOutcome: async () => undefined,
     perform: (step, signal) =>
       performCommands(
-        JSON.parse(step.call.params.commands ?? '[]') as readonly Command[],
+        hostCommands(step),
         {
           host: target.name,
           shell,

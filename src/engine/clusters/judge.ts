@@ -118,7 +118,7 @@ function conditionsOf(
       : failure !== undefined
         ? { type: 'Synced', status: 'False', reason: failure.reason, message: failure.message }
         : step !== undefined
-          ? { type: 'Synced', status: 'False', reason: pascal(step.do), message: step.summary }
+          ? { type: 'Synced', status: 'False', reason: pascal(step.verb), message: step.summary }
           : wait !== undefined
             ? { type: 'Synced', status: 'False', reason: 'Waiting', message: `waits for ${wait.awaits}` }
             : { type: 'Synced', status: 'True', reason: 'AsDeclared', message: '' }

@@ -11,7 +11,15 @@ import { type OperationDeps, runOperation } from './operation.ts'
 const START = Date.parse('2026-07-01T12:00:00Z')
 
 function stepOf(verb: OperationVerb): Step<'operation'> {
-  return { about: 'operation', do: verb, node: 's2', lane: 'ssh', summary: verb, awaits: 'it', until: 'nothing' }
+  return {
+    about: 'operation',
+    verb,
+    node: 's2',
+    lane: 'node-program',
+    summary: verb,
+    awaits: 'it',
+    until: 'nothing',
+  }
 }
 
 /** Runs one step as the command does, on a virtual clock. `log`: what was written and done, in order. */
@@ -20,7 +28,7 @@ async function ran(verb: OperationVerb, earlier: OperationEffect | undefined, ou
   const log: string[] = []
   const abort = new AbortController()
   const operator = {
-    perform: async ({ do: done }: Step<'operation'>) => {
+    perform: async ({ verb: done }: Step<'operation'>) => {
       log.push(`${done} after ${(clock.now() - START) / 1000} s`)
       if (outcome.result === 'unclear') abort.abort()
       return outcome
@@ -34,7 +42,7 @@ async function ran(verb: OperationVerb, earlier: OperationEffect | undefined, ou
     surroundings: () => ({}) as never,
     setHold: async () => {},
     unsure: async () => earlier,
-    intend: async (effect) => void log.push(effect === undefined ? 'certain' : `intends ${effect.step.do}`),
+    intend: async (effect) => void log.push(effect === undefined ? 'certain' : `intends ${effect.step.verb}`),
     onStep: () => {},
   }
   await clock.runUntil(runOperation({ name: 'o', steps: [stepOf(verb)], refusals: [], warnings: [] }, deps))

@@ -100,8 +100,8 @@ async function runStep(
   done: (said?: string) => Promise<void> | void,
 ): Promise<string | undefined> {
   const { operator, clock, signal } = deps
-  if (step.do === 'hold' || step.do === 'release') {
-    await deps.setHold(step.do === 'hold' ? (step.target ?? step.summary) : undefined)
+  if (step.verb === 'hold' || step.verb === 'release') {
+    await deps.setHold(step.verb === 'hold' ? (step.target ?? step.summary) : undefined)
     await done()
     return undefined
   }

@@ -44,9 +44,9 @@ test('a settled cluster is looked at with the sweep', () => {
 
 const STEP = {
   about: 'cluster',
-  do: 'init-cluster',
+  verb: 'init-cluster',
   node: 's1',
-  lane: 'guest-agent',
+  lane: 'agent',
   summary: '',
   reason: '',
   awaits: '',

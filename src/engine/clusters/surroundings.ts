@@ -76,7 +76,7 @@ export function surroundingsOf(
 function boxReach(box: string, seen: MachinesSeen, ways: Ways): NodeReach {
   const shell = ways.hosts.get(box)
   const machine = { exists: 'yes', power: 'unknown', ours: false, ...seen.hosts.get(box) } as const
-  return { machine, lane: 'ssh', ...defined({ shell }) }
+  return { machine, lane: 'node-program', ...defined({ shell }) }
 }
 
 /** The machine of a drill, as far as it is there. */
@@ -88,7 +88,7 @@ export function drillReach(key: ResourceKey, seen: MachinesSeen, ways: Ways): No
 
 function guestReach(machine: ObservedMachine, sighting: Sighting | undefined, ways: Ways): NodeReach {
   const shell = sighting !== undefined && machine.power === 'on' ? ways.intoGuest(sighting) : undefined
-  return { machine, lane: 'guest-agent', ...defined({ shell }) }
+  return { machine, lane: 'agent', ...defined({ shell }) }
 }
 
 /** A machine as the hypervisor shows it. `no` is said only where the whole connection was seen and looked right. */

@@ -45,7 +45,7 @@ export async function actOnPower(
   const now = clock.monotonicMs()
   const due = dueSteps(declaration.key, decision.steps, deps, now).filter((step) => {
     const begun = memory.begun.get(stepName(declaration.key, step))
-    return begun === undefined || now - begun >= (PAUSES[step.do] ?? 0)
+    return begun === undefined || now - begun >= (PAUSES[step.verb] ?? 0)
   })
   if (due.length === 0 || deps.power === undefined) return []
   const driver = await deps.power()
@@ -75,7 +75,7 @@ async function noted(looked: PowerLooked, due: readonly Step<'power'>[], deps: P
   const before: PowerNotes =
     same && looked.notes !== undefined ? looked.notes : { sinceMs, state, stopped: {}, hooks: {} }
   const stopped = { ...before.stopped }
-  for (const { do: verb, host } of due) if (verb === 'stop-host' && host !== undefined) stopped[host] = deps.epoch
+  for (const { verb, host } of due) if (verb === 'stop-host' && host !== undefined) stopped[host] = deps.epoch
   const notes = { ...before, stopped }
   await writePowerNotes(deps.store, deps.epoch, declaration.name, notes)
   return notes
@@ -88,7 +88,7 @@ async function noteHooks(
   deps: PowerActDeps,
 ): Promise<void> {
   const ran = attempts.flatMap(({ step, outcome }) => {
-    if (step.do !== 'run-hook' || step.hook === undefined) return []
+    if (step.verb !== 'run-hook' || step.hook === undefined) return []
     return [[step.hook, { ok: outcome.result === 'done', output: refusalIn(outcome)?.message ?? '' }] as const]
   })
   if (ran.length === 0) return
@@ -108,7 +108,7 @@ async function perform(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { spec } = looked.look.declaration
-  switch (step.do) {
+  switch (step.verb) {
     case 'stop-k3s':
     case 'start-k3s': {
       const { cluster } = looked
@@ -120,7 +120,7 @@ async function perform(
     case 'disarm-ha': {
       const site = lookings.get(step.connection ?? '')?.session.site
       if (site === undefined) return { result: 'not-sent', message: `${step.connection ?? '?'} cannot be reached` }
-      return site.switchHighAvailability(step.do === 'arm-ha', signal)
+      return site.switchHighAvailability(step.verb === 'arm-ha', signal)
     }
     case 'stop-host': {
       const host = spec.hosts.find(({ name }) => name === step.host)
@@ -136,10 +136,10 @@ async function perform(
   return driver.perform(step, reach, signal)
 }
 
-function clusterStep({ do: verb, node, lane, summary, awaits }: Step<'power'>, nowMs: number): Step<'cluster'> {
+function clusterStep({ verb, node, lane, summary, awaits }: Step<'power'>, nowMs: number): Step<'cluster'> {
   return {
     about: 'cluster',
-    do: verb === 'stop-k3s' ? 'stop-k3s' : 'restart-k3s',
+    verb: verb === 'stop-k3s' ? 'stop-k3s' : 'restart-k3s',
     ...(node === undefined ? {} : { node }),
     lane,
     summary,

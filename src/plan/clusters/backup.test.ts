@@ -55,7 +55,7 @@ describe('backups', () => {
   test('a drill ends with a wiped machine, never uses a node of the cluster, and no backup without its token', () => {
     const snapshot = { name: 'a', path: '/a', server: 's1', usable: 'yes' as const }
     const drill = planDrill(SPEC, snapshot, 'spare')
-    assert.equal(drill.steps.at(-2)?.do, 'wipe-k3s')
+    assert.equal(drill.steps.at(-2)?.verb, 'wipe-k3s')
     assert.ok(drill.steps.every(({ node }) => node === undefined || node === 'spare'))
     assert.equal(planDrill(SPEC, snapshot, 's2').steps.length, 0)
     assert.equal(planDrill(SPEC, { ...snapshot, usable: 'no' }, 'spare').steps.length, 0)
@@ -68,9 +68,9 @@ describe('rotations', () => {
     test(`of ${what}: written down first, servers one at a time, released at the end`, () => {
       const { steps, refusals } = planRotation(what, SPEC, observedCluster('s1 s2 s3'), NOW)
       assert.deepEqual(refusals, [])
-      const verbs = steps.map(({ do: verb, node }) => `${verb} ${node ?? ''}`.trim())
+      const verbs = steps.map(({ verb, node }) => `${verb} ${node ?? ''}`.trim())
       assert.deepEqual([verbs[0], verbs.at(-1)], ['hold', 'release'])
-      const restarts = steps.filter(({ do: verb }) => verb === 'restart-k3s')
+      const restarts = steps.filter(({ verb }) => verb === 'restart-k3s')
       assert.deepEqual(
         restarts.map(({ node, until }) => [node, until]),
         [

@@ -155,7 +155,7 @@ describe('joining', () => {
     assert.equal(step?.awaits, 's2 an etcd voter and Ready')
     assert.equal(step?.sinceMs, NOW)
     assert.equal(step?.untilMs, NOW + 5 * MINUTE)
-    assert.equal(step?.lane, 'guest-agent')
+    assert.equal(step?.lane, 'agent')
   })
 })
 
@@ -212,7 +212,7 @@ describe('[R20-7] a server that croft itself is joining', () => {
       for (const staleState of ['refuse', 'wipe', 'recreate'] as const) {
         const observed = observedCluster('s1 s2 s3', { s2: arriving(service), s3: FRESH }, { members })
         const decision = coordinate(clusterSpec('s1 s2 s3', { staleState }), observed, NOW)
-        assert.deepEqual([decision.steps.map((step) => step.do), decision.refusals], [[], []], staleState)
+        assert.deepEqual([decision.steps.map((step) => step.verb), decision.refusals], [[], []], staleState)
         assert.equal(phaseOf(decision, 's2'), 'Joining')
       }
     }
@@ -239,7 +239,7 @@ describe('[R20-7] a server that croft itself is joining', () => {
         const observed = observedCluster('s1 s2 s3', { s2: sick }, { members: [...held, member('s3')] })
         const decision = coordinate(clusterSpec('s1 s2 s3', { staleState: 'wipe' }), observed, NOW)
         assert.deepEqual(
-          decision.steps.filter(({ do: verb }) => verb === 'wipe-k3s'),
+          decision.steps.filter(({ verb }) => verb === 'wipe-k3s'),
           [],
         )
         assert.match(decision.refusals[0]?.reason ?? '', /is a member of etcd/)

@@ -83,7 +83,7 @@ function decide(view: View): Finding {
  * later passes, until the one that lost its data is back or has had the time for it.
  */
 function oneGoesAtATime(view: View, finding: Finding): Finding {
-  const going = finding.steps.filter(({ do: verb }) => isDestruction(verb))
+  const going = finding.steps.filter(({ verb }) => isDestruction(verb))
   if (going.length === 0) return finding
   const back = [...view.servers, ...view.agents].find((node) => isOnItsWayBack(view, node))
   const first = back === undefined ? going[0] : going.find(({ node }) => node === back.name)

@@ -40,7 +40,7 @@ test('a drill that is due takes the newest backup that could be restored from a 
 })
 
 const wait = { what: 's1', awaits: 'x' } as unknown as ClusterDecision['waits'][number]
-const step = { do: 'drain', node: 's1' } as unknown as ClusterDecision['steps'][number]
+const step = { verb: 'drain', node: 's1' } as unknown as ClusterDecision['steps'][number]
 const NOT_DUE: readonly [string, Turn][] = [
   ['nobody declares one', { spec: clusterSpec('s1', { backup: BACKUP }) }],
   ['there are no backups at all', { spec: clusterSpec('s1') }],

@@ -35,14 +35,14 @@ export function firstOf(judgements: readonly (() => Finding)[]): Finding {
   return NOTHING
 }
 
-type StepFields = Omit<Step<'cluster'>, 'about' | 'do' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
+type StepFields = Omit<Step<'cluster'>, 'about' | 'verb' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
 
 /** A step on one node, in the lane that its verb takes there. */
 export function stepOn(view: View, node: NodeView, verb: ClusterVerb, fields: StepFields): Finding {
   const step: Step<'cluster'> = {
     ...fields,
     about: 'cluster',
-    do: verb,
+    verb,
     node: node.name,
     lane: laneOf(view, node, verb),
     sinceMs: fields.sinceMs ?? view.nowMs,
@@ -90,13 +90,13 @@ const MACHINE: readonly ClusterVerb[] = [
 /** Without a Node to annotate, a member is removed by etcd itself, asked on a server that is up. */
 export function laneToEtcd(view: View): Lane {
   const server = view.servers.find(({ member }) => member?.up === 'yes')
-  return server === undefined || isKept(server) ? 'guest-agent' : 'ssh'
+  return server === undefined || isKept(server) ? 'agent' : 'node-program'
 }
 
 function laneOf(view: View, node: NodeView, verb: ClusterVerb): Lane {
   if (verb === 'remove-member' && node.kube === 'absent') return laneToEtcd(view)
-  if (KUBERNETES.includes(verb)) return 'kubernetes'
+  if (KUBERNETES.includes(verb)) return 'object'
   if (verb === 'record-first-server' || verb === 'note-formed' || verb === 'run-health-checks') return 'local'
-  if (MACHINE.includes(verb)) return isKept(node) ? 'api-token' : 'local'
-  return isKept(node) ? 'guest-agent' : 'ssh'
+  if (MACHINE.includes(verb)) return isKept(node) ? 'rest' : 'local'
+  return isKept(node) ? 'agent' : 'node-program'
 }

@@ -47,7 +47,7 @@ function banish(view: View, ghost: EtcdMember): Finding {
   if (held !== undefined) return held
   const step: Step<'cluster'> = {
     about: 'cluster',
-    do: 'remove-member',
+    verb: 'remove-member',
     node: ghost.node,
     member: ghost.id,
     lane: laneToEtcd(view),

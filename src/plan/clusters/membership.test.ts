@@ -42,7 +42,7 @@ function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterLook {
 const SNAPSHOT = { snapshots: [{ name: 'x', atMs: CLUSTER_NOW - 1000, tokenKept: 'yes' as const }] }
 
 function verbs({ decision }: ClusterLook): readonly string[] {
-  return decision.steps.map((one) => `${one.do} ${one.node}`)
+  return decision.steps.map((one) => `${one.verb} ${one.node}`)
 }
 
 const NAMES = ['s1', 's2', 's3']
@@ -133,7 +133,7 @@ describe('the machine of a node', () => {
     const members = gone.members === 'unknown' ? [] : gone.members.filter(({ node }) => node !== 's3')
     const left = lookAt(spec, { ...gone, members })
     assert.deepEqual(
-      left.decision.steps.map((one) => one.do),
+      left.decision.steps.map((one) => one.verb),
       ['destroy-machine'],
     )
     assert.equal(planned(left, ['s1', 's2']).get('Machine/s3'), 'delete')

@@ -53,9 +53,9 @@ export function hostMember(host: string): ResourceKey {
 export function machineOrder({ look, node }: Membership): MachineOrder | undefined {
   for (const step of look.decision.steps) {
     if (step.node !== node) continue
-    if (step.do === 'destroy-machine') return { order: 'destroy', reason: step.reason }
-    if (step.do === 'stop-machine') return { order: 'stop', reason: step.reason }
-    if (step.do === 'restart-machine') return { order: 'restart', reason: step.reason }
+    if (step.verb === 'destroy-machine') return { order: 'destroy', reason: step.reason }
+    if (step.verb === 'stop-machine') return { order: 'stop', reason: step.reason }
+    if (step.verb === 'restart-machine') return { order: 'restart', reason: step.reason }
   }
   return undefined
 }

@@ -36,9 +36,9 @@ function planCluster(cluster: ClusterInput, power: PowerLook | undefined, nowMs:
 
 function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster'>[] {
   return decision.steps.flatMap((step): readonly Step<'cluster'>[] => {
-    if (step.do !== 'stop-machine' || step.node === undefined) return []
+    if (step.verb !== 'stop-machine' || step.node === undefined) return []
     const { node, lane, summary, awaits } = step
-    const stop = { about: 'cluster', do: 'stop-machine', node, lane, summary, awaits } as const
+    const stop = { about: 'cluster', verb: 'stop-machine', node, lane, summary, awaits } as const
     return [{ ...stop, reason: decision.wanted.why, sinceMs: nowMs }]
   })
 }

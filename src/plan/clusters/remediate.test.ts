@@ -167,7 +167,7 @@ describe('[F-31] a lost majority', () => {
     const turns = { s1: { k3s: { service: 'failed' } }, s2: { machine: { power: 'off' }, k3s: 'unknown' } } as const
     const decision = coordinate(three, observedCluster('s1 s2 s3', turns, { members: 'unknown', api: 'no' }), NOW)
     assert.deepEqual(
-      decision.steps.map((step) => `${step.do} ${step.node}`),
+      decision.steps.map((step) => `${step.verb} ${step.node}`),
       ['restart-k3s s1', 'start-machine s2'],
     )
   })

@@ -85,7 +85,7 @@ function nothingElseHelps(view: View, node: NodeView): boolean {
   const arrival = arrivalOf(view, node)
   if (arrival.is !== 'busy') return arrival.is === 'in'
   const { steps, refusals } = arrival.finding
-  return refusals.length === 0 && steps.every((step) => step.do === 'restart-k3s')
+  return refusals.length === 0 && steps.every((step) => step.verb === 'restart-k3s')
 }
 
 function braked(view: View): ClusterHold | undefined {

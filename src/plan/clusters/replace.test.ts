@@ -129,16 +129,16 @@ describe('[F-28] replacing a server: each moment a crash may leave behind has on
     const drain = (onTimeout: 'wait' | 'force' | 'abort') =>
       coordinate({ ...spec, upgrade: { ...spec.upgrade, drain: { timeoutMs: MINUTE, onTimeout } } }, observed, NOW)
     assert.deepEqual(
-      drain('wait').steps.map((step) => [step.do, step.force]),
+      drain('wait').steps.map((step) => [step.verb, step.force]),
       [['drain', undefined]],
     )
     assert.match(drain('wait').holds[0]?.reason ?? '', /1 pod left on s3 after 1 min: The disruption budget/)
     assert.deepEqual(
-      drain('force').steps.map((step) => [step.do, step.force]),
+      drain('force').steps.map((step) => [step.verb, step.force]),
       [['drain', true]],
     )
     assert.deepEqual(
-      drain('abort').steps.map((step) => [step.do, step.givenUp]),
+      drain('abort').steps.map((step) => [step.verb, step.givenUp]),
       [['uncordon', 'replace']],
     )
   })
@@ -184,7 +184,7 @@ describe('changing the number of servers', () => {
       const names = [...new Set([...there.split(' '), ...declared.split(' ')])].join(' ')
       const members = there.split(' ').map((name) => member(name))
       const decision = coordinate(clusterSpec(declared), observedCluster(names, turns, { members }), NOW)
-      return decision.steps.length === 0 ? toldGuards(decision) : decision.steps.map((step) => step.do)
+      return decision.steps.length === 0 ? toldGuards(decision) : decision.steps.map((step) => step.verb)
     }
     assert.deepEqual(way('s1', 's1 s2 s3'), ['fault-tolerance'])
     assert.deepEqual(way('s1 s2 s3 s4', 's1 s2 s3'), ['fault-tolerance'])
@@ -269,8 +269,8 @@ describe('ghost members', () => {
       NOW,
     )
     assert.deepEqual(
-      decision.steps.map((step) => [step.do, step.member, step.lane]),
-      [['remove-member', 'm-s3', 'guest-agent']],
+      decision.steps.map((step) => [step.verb, step.member, step.lane]),
+      [['remove-member', 'm-s3', 'agent']],
     )
   })
 

@@ -7,7 +7,7 @@ const SPEC = clusterSpec('s1 s2 s3 a1')
 const KEPT = ['111111111111', '222222222222']
 const REQUEST = { snapshot: 'snap', path: '/snap', server: 's2', tokenHash: '111111111111' }
 const list = (operation: ReturnType<typeof planRestore>) =>
-  operation.steps.map(({ do: verb, node }) => `${verb} ${node ?? ''}`.trim())
+  operation.steps.map(({ verb, node }) => `${verb} ${node ?? ''}`.trim())
 
 describe('planning a restore', () => {
   test('[A38] all stop before one starts over, which is the one with the snapshot; the others follow one by one', () => {

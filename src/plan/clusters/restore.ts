@@ -100,8 +100,8 @@ export function planRestore(
       ]),
     {
       about: 'operation',
-      do: 'delete-node',
-      lane: 'kubernetes',
+      verb: 'delete-node',
+      lane: 'object',
       summary: 'delete the Nodes that the snapshot has and nobody stands behind',
       awaits: 'only Nodes that are declared',
       until: 'nothing',
@@ -227,14 +227,14 @@ export function release(): Step<'operation'> {
 }
 
 export function local(
-  verb: Step<'operation'>['do'],
+  verb: Step<'operation'>['verb'],
   summary: string,
   awaits: string,
   target?: string,
 ): Step<'operation'> {
   return {
     about: 'operation',
-    do: verb,
+    verb,
     lane: 'local',
     summary,
     awaits,
@@ -245,13 +245,13 @@ export function local(
 
 export function on(
   node: Pick<NodeSpec, 'name' | 'machine'>,
-  verb: Step<'operation'>['do'],
+  verb: Step<'operation'>['verb'],
   summary: string,
   awaits: string,
   until: NonNullable<Step<'operation'>['until']> = 'nothing',
 ): Step<'operation'> {
-  const lane: Lane = 'host' in node.machine ? 'ssh' : 'guest-agent'
-  return { about: 'operation', do: verb, node: node.name, lane, summary, awaits, until }
+  const lane: Lane = 'host' in node.machine ? 'node-program' : 'agent'
+  return { about: 'operation', verb, node: node.name, lane, summary, awaits, until }
 }
 
 /** An agent that cannot be reached now is left: whoever is away comes back, or is healed as any other node. */

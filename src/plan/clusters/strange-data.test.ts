@@ -43,7 +43,7 @@ describe('[D-01] a living cluster of which the record is lost', () => {
     test(`staleState: ${staleState} wipes none of its nodes; CA and token are read back instead`, () => {
       const decision = coordinate(spec({ staleState }), unrecorded(), NOW)
       assert.deepEqual(
-        decision.steps.map((step) => [step.do, step.node, step.target]),
+        decision.steps.map((step) => [step.verb, step.node, step.target]),
         [['read-back-secrets', 's1', OTHER]],
       )
       assert.match(decision.steps[0]?.reason ?? '', /record of homelab .* is missing.*3 of 3 voters up/)
@@ -70,7 +70,7 @@ describe('[D-01] a living cluster of which the record is lost', () => {
       for (const observed of [off, recorded(off, false), recorded(off, true)]) {
         const decision = coordinate(spec({ staleState }), observed, NOW)
         assert.deepEqual(
-          decision.steps.filter((step) => isDestruction(step.do)),
+          decision.steps.filter((step) => isDestruction(step.verb)),
           [],
         )
         assert.ok(decision.refusals.length > 0)
@@ -135,7 +135,7 @@ describe('[D-01] one node at a time', () => {
     const wiped = (a1: NodeTurn) => {
       const observed = observedCluster('s1 s2 s3 a1 a2 a3', { a1, a2: stopped, a3: stopped }, { members })
       const decision = coordinate(clusterSpec('s1 s2 s3 a1 a2 a3', { staleState: 'wipe' }), observed, NOW)
-      return decision.steps.flatMap(({ do: verb, node }) => (verb === 'wipe-k3s' ? [node] : []))
+      return decision.steps.flatMap(({ verb, node }) => (verb === 'wipe-k3s' ? [node] : []))
     }
     assert.deepEqual(wiped(gone(MINUTE)), [], 'a1 is on its way back')
     assert.deepEqual(wiped(gone(HOUR)), ['a2'], 'it had its time')

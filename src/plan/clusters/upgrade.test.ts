@@ -69,7 +69,7 @@ describe('a rollout', () => {
     const decision = coordinate(far, observedCluster(names, old, ready), NOW)
     assert.deepEqual(decision.hops, ['v1.33.8+k3s1', 'v1.34.4+k3s1', 'v1.35.1+k3s1'])
     assert.deepEqual(
-      decision.steps.map((step) => [step.do, step.node, step.target]),
+      decision.steps.map((step) => [step.verb, step.node, step.target]),
       [['cordon', 's1', 'v1.33.8+k3s1']],
     )
     const half = { ...old, s1: at('v1.33.8+k3s1') }
@@ -112,7 +112,11 @@ describe('a rollout', () => {
   test('by replacement: a new machine for each, which joins with the next release', () => {
     const anew = policy({ method: 'replace' })
     assert.deepEqual(
-      coordinate(anew, observedCluster(names, {}, ready), NOW).steps.map((step) => [step.do, step.node, step.purpose]),
+      coordinate(anew, observedCluster(names, {}, ready), NOW).steps.map((step) => [
+        step.verb,
+        step.node,
+        step.purpose,
+      ]),
       [['cordon', 's1', 'replace']],
     )
     const gone: NodeTurn = { kube: 'absent', k3s: { service: 'absent', data: 'none' } }
@@ -238,7 +242,7 @@ describe('[F-29] a node that never comes back', () => {
     const mended = { ...spec, version: 'v1.34.5+k3s1' }
     const decision = coordinate(mended, observedCluster(names, { s1: turn }, { ...ready, members }), NOW)
     assert.deepEqual(
-      decision.steps.map((step) => [step.do, step.node, step.target]),
+      decision.steps.map((step) => [step.verb, step.node, step.target]),
       [['cordon', 's1', 'v1.34.5+k3s1']],
     )
   })
@@ -302,7 +306,7 @@ describe('flags', () => {
     const turns = { s1: started('s1'), s2: started('s2', 'old'), s3: started('s3', 'old') }
     const decision = coordinate(declared, observedCluster('s1 s2 s3', turns, ready), NOW)
     assert.deepEqual(
-      decision.steps.map((step) => [step.do, step.node, step.purpose]),
+      decision.steps.map((step) => [step.verb, step.node, step.purpose]),
       [['cordon', 's2', 'configure']],
     )
     const configure = {
@@ -329,7 +333,7 @@ describe('flags', () => {
     const decision = coordinate(declared, observedCluster('s1 s2 s3', { s2: { kube: { args } } }, ready), NOW)
     assert.match(decision.warnings.join(), /s2 runs with disable traefik, declared is nothing/)
     assert.deepEqual(
-      decision.steps.map((step) => [step.do, step.node, step.purpose]),
+      decision.steps.map((step) => [step.verb, step.node, step.purpose]),
       [['cordon', 's2', 'configure']],
     )
     const ours = observedCluster('s1 s2 s3', { s2: { kube: { args, configHash: hash('s2') } } }, ready)

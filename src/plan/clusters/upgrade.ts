@@ -207,7 +207,7 @@ function checked(view: View): Finding {
 function runCheck(view: View, name: string): Step<'cluster'> {
   return {
     about: 'cluster',
-    do: 'run-health-checks',
+    verb: 'run-health-checks',
     target: name,
     lane: 'local',
     summary: `run the check ${name}`,

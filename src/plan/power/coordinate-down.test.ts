@@ -146,7 +146,7 @@ for (const [choice, expected] of [
     assert.deepEqual(before.warnings, [])
     const after = decide(spec, observedWith({ cluster: clusterWith(nodes, []), waitedMs: waits(60_000) }))
     assert.deepEqual(
-      after.steps.map((step) => `${step.do} ${step.tier}${step.force === true ? ' force' : ''}`),
+      after.steps.map((step) => `${step.verb} ${step.tier}${step.force === true ? ' force' : ''}`),
       expected.steps,
     )
     assert.equal(after.ended?.result, expected.ended)
@@ -170,13 +170,13 @@ test('[A44] what was given up goes back: GitOps is resumed last', () => {
     )
   assert.equal(back(down).wanted.state, 'on')
   assert.deepEqual(
-    back(down).steps.map(({ do: verb, tier }) => `${verb} ${tier}`),
+    back(down).steps.map(({ verb, tier }) => `${verb} ${tier}`),
     ['restore apps'],
   )
   assert.deepEqual(back([down[0] as never, workload('apps', 'web', { ready: 1 })]).steps, [])
   const last = back([down[0] as never, workload('apps', 'web')])
   assert.deepEqual(
-    last.steps.map(({ do: verb, tier }) => `${verb} ${tier}`),
+    last.steps.map(({ verb, tier }) => `${verb} ${tier}`),
     ['restore gitops'],
   )
 })
@@ -186,11 +186,11 @@ test('hooks run before their tier, once, and one that fails stops everything', (
   const look = (hooks: ObservedPower['hooks']) =>
     decide(spec, observedWith({ cluster: clusterWith([node('s1')], [workload('apps', 'web')]), hooks }))
   assert.deepEqual(
-    look({}).steps.map(({ do: verb }) => verb),
+    look({}).steps.map(({ verb }) => verb),
     ['run-hook'],
   )
   assert.deepEqual(
-    look({ flag: { ok: true, output: '' } }).steps.map(({ do: verb }) => verb),
+    look({ flag: { ok: true, output: '' } }).steps.map(({ verb }) => verb),
     ['pause'],
   )
   const failed = look({ flag: { ok: false, output: 'no' } })

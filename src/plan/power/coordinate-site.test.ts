@@ -48,7 +48,7 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
     )
   }
   const marking = (decision: ReturnType<typeof look>) =>
-    decision.steps.flatMap((step) => (step.do === 'mark-node' ? [step.node] : []))
+    decision.steps.flatMap((step) => (step.verb === 'mark-node' ? [step.node] : []))
   assert.deepEqual(marking(look(41, true)), [])
   assert.deepEqual(marking(look(39, true)), ['a0'])
   assert.deepEqual(marking(look(19, true, ['one'])), ['a1'])
@@ -56,7 +56,7 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
   assert.deepEqual(marking(look(39, false)), [])
   const returned = look(25, false, ['one'])
   assert.deepEqual(
-    returned.steps.map(({ do: verb, host: name }) => `${verb} ${name}`),
+    returned.steps.map(({ verb, host: name }) => `${verb} ${name}`),
     ['wake-host one'],
   )
   // While the battery feeds, a charge that wavers wakes nobody.
@@ -117,7 +117,7 @@ test('[A47] a host without a node takes its machine along, alone: no hook of nod
   assert.deepEqual(did(BATTERY, observed, NO_POWER_ORDERS), ['stop-machine machines'])
   const { steps } = decide({ ...BATTERY, hooks }, observed, ordered('on'))
   assert.deepEqual(
-    steps.map(({ do: verb, hook: name }) => `${verb} ${name}`),
+    steps.map(({ verb, hook: name }) => `${verb} ${name}`),
     ['run-hook of-machines'],
   )
   const gone = { ...observed, machines: [{ ...machine, power: 'off' } as const] }
@@ -135,7 +135,7 @@ test('[A47] [A50] on battery a deadline that is over forces, whatever is declare
       NO_POWER_ORDERS,
     )
     assert.deepEqual(
-      steps.map(({ do: verb, force }) => `${verb} ${force}`),
+      steps.map(({ verb, force }) => `${verb} ${force}`),
       ['drain-node true'],
     )
     assert.equal(ended, undefined)
@@ -153,7 +153,7 @@ test('[A47] a UPS that falls silent on battery wakes nobody, unless a person say
   const off = { hosts: (['one', 'two'] as const).map((name) => ({ name, power: 'off' as const, strangers: [] })) }
   const silent = onBattery({ silentSinceMs: NOW }, off)
   const woken = (orders: PowerOrders) =>
-    decide(BATTERY, silent, orders).steps.filter(({ do: verb }) => verb === 'wake-host').length
+    decide(BATTERY, silent, orders).steps.filter(({ verb }) => verb === 'wake-host').length
   assert.equal(woken(NO_POWER_ORDERS), 0)
   assert.equal(woken(ordered('on', { atMs: NOW - 1 })), 0)
   assert.equal(woken(ordered('on', { atMs: NOW + 1 })), 2)
@@ -184,7 +184,7 @@ test('[A49] infrastructure stops last and starts first', () => {
     )
   }
   const verbs = (decision: ReturnType<typeof look>) =>
-    decision.steps.map((step) => `${step.do} ${step.machine ?? step.host ?? step.node}`)
+    decision.steps.map((step) => `${step.verb} ${step.machine ?? step.host ?? step.node}`)
   assert.deepEqual(verbs(look('on', 'on', 'off', 'off')), ['stop-host pve1'])
   assert.deepEqual(verbs(look('on', 'off', 'off', 'off')), ['stop-machine Machine/gate'])
   assert.deepEqual(verbs(look('off', 'off', 'off', 'off')), ['stop-host pve2'])
@@ -272,7 +272,7 @@ for (const [choice, bmc, waitedMs, steps, warned] of [
     })
     const { steps: found, warnings } = decide(spec, observed)
     assert.deepEqual(
-      found.map((step) => `${step.do} ${step.host}${step.force === true ? ' force' : ''}`),
+      found.map((step) => `${step.verb} ${step.host}${step.force === true ? ' force' : ''}`),
       steps,
     )
     assert.equal(warnings.length > 0, warned)

@@ -18,14 +18,14 @@ test('[A46] a node on demand: off is healthy, a pod that only it can run wakes i
   assert.deepEqual(asleep.machines, { 'Machine/duck': 'off' })
   const woken = look({ power: 'off', kube: 'not-ready', k3s: 'stopped', ...MARKED }, {}, { duck: ['default/train'] })
   assert.deepEqual(
-    woken.steps.map(({ do: verb, node: name }) => `${verb} ${name}`),
+    woken.steps.map(({ verb, node: name }) => `${verb} ${name}`),
     ['start-machine duck'],
   )
   const idle = look({}, { waitedMs: { 'workers duck nothing to run': 599_999 } })
   assert.deepEqual(idle.steps, [])
   const sleepy = look({}, { waitedMs: { 'workers duck nothing to run': 600_000 } })
   assert.deepEqual(
-    sleepy.steps.map(({ do: verb, node: name }) => `${verb} ${name}`),
+    sleepy.steps.map(({ verb, node: name }) => `${verb} ${name}`),
     ['mark-node duck'],
   )
   const busy = look({ podsToMove: 1 }, { waitedMs: { 'workers duck nothing to run': 600_000 } })
@@ -38,7 +38,7 @@ test('[A46] one that never joined is woken to join; one that is on its way to sl
       specWith(),
       observedWith({ cluster: clusterWith([node('s1', s1), node('duck', { onDemand: true, ...duck })], []) }),
       ordered('on'),
-    ).steps.map(({ do: verb, node: name }) => `${verb} ${name}`)
+    ).steps.map(({ verb, node: name }) => `${verb} ${name}`)
   assert.deepEqual(steps({ power: 'off', kube: 'absent', k3s: 'stopped' }), ['start-machine duck'])
   assert.deepEqual(steps(MARKED, MARKED), ['stop-k3s duck', 'unmark-node s1'])
 })

@@ -72,7 +72,7 @@ for (const [name, observed, steps, awaits] of UP) {
   test(`[A43] up: ${name}`, () => {
     const decision = decide(specWith(), observed, ordered('on'))
     assert.deepEqual(
-      decision.steps.map((step) => `${step.do} ${step.tier}`),
+      decision.steps.map((step) => `${step.verb} ${step.tier}`),
       steps,
     )
     assert.equal(decision.waits[0]?.awaits ?? '', awaits)
@@ -167,7 +167,7 @@ test('a cluster whose servers were stopped is brought up, also when nobody remem
   const stopped = { kube: 'unknown', k3s: 'stopped', podsToMove: 'unknown' } as const
   const cluster = { ...clusterWith([node('s1', stopped)], []), api: 'no', quorum: 'no' } as const
   const decision = decide(specWith({ schedule: DAYS }), observedWith({ cluster }), NO_POWER_ORDERS)
-  assert.deepEqual([decision.phase, decision.steps[0]?.do], ['GoingOn', 'start-k3s'])
+  assert.deepEqual([decision.phase, decision.steps[0]?.verb], ['GoingOn', 'start-k3s'])
 })
 
 test('[A43] etcd is waited for however late it is, and nobody says that it goes on without it', () => {

@@ -71,7 +71,7 @@ function isPutDown({ api, nodes }: ClusterPower): boolean {
 
 /** Machines that are off stay so until it is their turn; what is to go down is not started again by anybody. */
 function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
-  const starting = new Set(finding.steps.flatMap((step) => (step.do === 'start-machine' ? [step.machine] : [])))
+  const starting = new Set(finding.steps.flatMap((step) => (step.verb === 'start-machine' ? [step.machine] : [])))
   const left = view.observed.machines.filter(
     ({ key, power, exists }) =>
       exists === 'yes' && (power === 'off' || (power === 'unknown' && view.changing)) && !starting.has(key),

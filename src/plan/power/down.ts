@@ -80,10 +80,10 @@ function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): 
         : `take ${kind} ${namespace}/${name} from ${replicas} to 0`
   return {
     about: 'power',
-    do: 'pause',
+    verb: 'pause',
     tier,
     workload: { kind, namespace, name },
-    lane: 'kubernetes',
+    lane: 'object',
     summary,
     awaits: kind === 'CronJob' ? 'it is suspended' : 'its last pod to be gone',
   }
@@ -113,10 +113,10 @@ function disarmed(view: View): Finding {
       const awaits = 'HA to be disarmed'
       const step: Step<'power'> = {
         about: 'power',
-        do: 'disarm-ha',
+        verb: 'disarm-ha',
         tier: 'ha',
         connection,
-        lane: 'api-token',
+        lane: 'rest',
         summary: `disarm HA on ${connection}`,
         awaits,
       }
@@ -168,10 +168,10 @@ function marked(view: View, going: readonly PowerNode[]): Finding {
   return todo(
     bare.map((node) => ({
       about: 'power',
-      do: 'mark-node',
+      verb: 'mark-node',
       tier: tierOfNode(node),
       node: node.name,
-      lane: 'kubernetes',
+      lane: 'object',
       summary: `cordon ${node.name} and taint it dns-unready`,
       awaits: 'cordon, taint and our mark',
     })),
@@ -195,12 +195,12 @@ function emptied(view: View, node: PowerNode, tier: Tier): Finding {
       const wait = { tier, what: name, awaits: 'its pods to be gone', deadline: 'drain' } as const
       const step = (force: boolean): Step<'power'> => ({
         about: 'power',
-        do: 'drain-node',
+        verb: 'drain-node',
         tier,
         node: name,
         ...(force ? { force } : {}),
         ...(sparesClients ? { sparesClients } : {}),
-        lane: 'kubernetes',
+        lane: 'object',
         summary: `${force ? 'delete what is left on' : 'drain'} ${name}${blocked}`,
         awaits: 'its pods to be gone',
       })
@@ -232,10 +232,10 @@ function stopped(view: View, node: PowerNode, tier: Tier): Finding {
       if (node.k3s !== 'running' && node.k3s !== 'starting') return NOTHING
       const step: Step<'power'> = {
         about: 'power',
-        do: 'stop-k3s',
+        verb: 'stop-k3s',
         tier,
         node: name,
-        lane: machine === undefined ? 'ssh' : 'guest-agent',
+        lane: machine === undefined ? 'node-program' : 'agent',
         summary: `stop K3s on ${name}`,
         awaits: 'K3s to be stopped',
       }
@@ -248,11 +248,11 @@ function stopped(view: View, node: PowerNode, tier: Tier): Finding {
       if (machine === undefined) return NOTHING
       const step: Step<'power'> = {
         about: 'power',
-        do: 'stop-machine',
+        verb: 'stop-machine',
         tier,
         node: name,
         machine,
-        lane: 'api-token',
+        lane: 'rest',
         summary: `shut ${name} down`,
         awaits: 'its machine to be off',
       }
@@ -277,10 +277,10 @@ function machines(view: View, tier: 'machines' | 'infrastructure'): Finding {
           if (power === 'off' || exists === 'no') return off(key)
           const step: Step<'power'> = {
             about: 'power',
-            do: 'stop-machine',
+            verb: 'stop-machine',
             tier,
             machine: key,
-            lane: 'api-token',
+            lane: 'rest',
             summary: `shut ${name} down`,
             awaits: 'it to be off',
           }
@@ -318,11 +318,11 @@ function hostDown(view: View, host: PowerHost, tier: Tier): Finding {
   const wait = { tier, what: name, awaits: 'the host to be off', deadline: 'stop' } as const
   const step = (force: boolean): Step<'power'> => ({
     about: 'power',
-    do: 'stop-host',
+    verb: 'stop-host',
     tier,
     host: name,
     ...(force ? { force } : {}),
-    lane: own ? 'local' : 'api-token',
+    lane: own ? 'local' : 'power',
     summary: own
       ? `let ${name}, on which croft runs, go down by itself`
       : `${force ? 'take the power of' : 'shut'} the host ${name}${force ? '' : ' down'}`,

@@ -20,11 +20,11 @@ export function hooksOf({ spec, observed, changing }: View, tier: Tier, when: 'o
         steps: [
           {
             about: 'power',
-            do: 'run-hook',
+            verb: 'run-hook',
             tier,
             hook: name,
             host: on,
-            lane: 'ssh',
+            lane: 'commands',
             summary: `run the hook ${name} on ${on}`,
             awaits: 'the hook to end well',
           },

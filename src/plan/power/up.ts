@@ -26,10 +26,10 @@ function hosts(view: View): Finding {
     sleeping.map(({ name }) => {
       const step: Step<'power'> = {
         about: 'power',
-        do: 'wake-host',
+        verb: 'wake-host',
         tier: 'hosts',
         host: name,
-        lane: 'local',
+        lane: 'power',
         summary: `wake the host ${name}`,
         awaits: 'the host to be on',
       }
@@ -52,10 +52,10 @@ function infrastructure(view: View): Finding {
           .map(({ key, name }) => {
             const step: Step<'power'> = {
               about: 'power',
-              do: 'start-machine',
+              verb: 'start-machine',
               tier: 'infrastructure',
               machine: key,
-              lane: 'api-token',
+              lane: 'rest',
               summary: `start ${name}`,
               awaits: 'it to be on',
             }
@@ -79,11 +79,11 @@ function machines(view: View): Finding {
     return [
       {
         about: 'power',
-        do: 'start-machine',
+        verb: 'start-machine',
         tier,
         machine: key,
         ...(node === undefined ? {} : { node: node.name }),
-        lane: 'api-token',
+        lane: 'rest',
         summary: `start ${name}`,
         awaits: 'it to be on',
       },
@@ -107,10 +107,10 @@ function armed(view: View): Finding {
       .filter(({ armed: now }) => now === 'disarmed' || now === 'disarming')
       .map(({ connection }) => ({
         about: 'power',
-        do: 'arm-ha',
+        verb: 'arm-ha',
         tier: 'ha',
         connection,
-        lane: 'api-token',
+        lane: 'rest',
         summary: `arm HA on ${connection} again`,
         awaits: 'HA to be armed',
       })),
@@ -149,10 +149,10 @@ function started(view: View): Finding {
     ...NOTHING,
     steps: stopped.map(({ name, role, machine }) => ({
       about: 'power',
-      do: 'start-k3s',
+      verb: 'start-k3s',
       tier: role === 'server' ? 'servers' : 'workers',
       node: name,
-      lane: machine === undefined ? 'ssh' : 'guest-agent',
+      lane: machine === undefined ? 'node-program' : 'agent',
       summary: `start K3s on ${name}`,
       awaits: 'K3s to run',
     })),
@@ -210,10 +210,10 @@ function freed(view: View): Finding {
     .map(
       ({ name }): Step<'power'> => ({
         about: 'power',
-        do: 'unmark-node',
+        verb: 'unmark-node',
         tier: 'nodes',
         node: name,
-        lane: 'kubernetes',
+        lane: 'object',
         summary: `take the taint off ${name} and uncordon it`,
         awaits: 'our mark to be gone',
       }),
@@ -234,10 +234,10 @@ function restored(view: View, tier: ScaledTier): Finding {
   const steps = marked.map(
     ({ kind, namespace, name, remembered }): Step<'power'> => ({
       about: 'power',
-      do: 'restore',
+      verb: 'restore',
       tier,
       workload: { kind, namespace, name },
-      lane: 'kubernetes',
+      lane: 'object',
       summary:
         kind === 'Deployment' || kind === 'StatefulSet'
           ? `take ${kind} ${namespace}/${name} back to ${remembered ?? 0}`

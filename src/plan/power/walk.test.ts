@@ -58,15 +58,15 @@ const BUGS: Readonly<Record<string, Planner>> = {
     ),
   'a node is not marked': changed((decision) => ({
     ...decision,
-    steps: decision.steps.map((step) => (step.do === 'mark-node' ? { ...step, do: 'stop-k3s' } : step)),
+    steps: decision.steps.map((step) => (step.verb === 'mark-node' ? { ...step, verb: 'stop-k3s' } : step)),
   })),
   'nodes are not freed': changed((decision) => ({
     ...decision,
-    steps: decision.steps.filter((step) => step.do !== 'unmark-node'),
+    steps: decision.steps.filter((step) => step.verb !== 'unmark-node'),
   })),
   'one workload is forgotten': changed((decision) => ({
     ...decision,
-    steps: decision.steps.filter((step) => step.do !== 'restore' || step.workload?.name !== 'apps-1'),
+    steps: decision.steps.filter((step) => step.verb !== 'restore' || step.workload?.name !== 'apps-1'),
   })),
   'the order is taken for done when it was given': (spec, observed, orders, _done, nowMs) => {
     const sinceMs = orders.wanted?.atMs ?? 0
@@ -76,7 +76,7 @@ const BUGS: Readonly<Record<string, Planner>> = {
   'servers go with the workers': changed((decision) => ({
     ...decision,
     steps: decision.steps.flatMap((step) =>
-      step.do === 'stop-k3s' && step.tier === 'workers' ? [step, { ...step, node: 's1', tier: 'servers' }] : [step],
+      step.verb === 'stop-k3s' && step.tier === 'workers' ? [step, { ...step, node: 's1', tier: 'servers' }] : [step],
     ),
   })),
   'Nodes are believed that only show what they were': (spec, observed, ...rest) =>

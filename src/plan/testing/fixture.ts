@@ -7,7 +7,7 @@ import type { ResourceRecord } from '../../model/record.ts'
 import type { Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { Step } from '../../model/step.ts'
+import type { Step, StepOver } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
 import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from '../things/world.ts'
 
@@ -149,11 +149,11 @@ export function ledgerWith(more: Partial<Ledger> & { known?: readonly ResourceRe
   }
 }
 
-export function step(verb: Step['verb'], id: string, more: Partial<Step> = {}): Step {
+export function step(verb: Step['verb'], id: string, more: Partial<StepOver<'rest'>> = {}): Step {
   return {
     verb,
     summary: `${verb} ${id}`,
-    lane: 'api-token',
+    lane: 'rest',
     host: 'alpha',
     queues: ['host/alpha'],
     call: { method: 'POST', path: `/${verb}/${id}`, params: {} },

@@ -4,6 +4,7 @@ import type { Change } from '../../model/change.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
 import { asBoxes } from '../../model/one-box.ts'
+import { savedOfCoordinator, shownCall } from '../../model/shown-step.ts'
 import { rowStanding } from '../../model/standing.ts'
 import type { Step } from '../../model/step.ts'
 import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
@@ -126,12 +127,14 @@ function projectChange(change: Change): ActionOnPage['changes'][number] {
   }
 }
 
-function projectStep({ verb, summary, lane, host, call, secretParams, disruption }: Step) {
+function projectStep(step: Step) {
+  const { verb, summary, host, disruption } = step
+  const { via, method, path, secretParams, ...call } = shownCall(step)
   const hidden = new Set(secretParams)
   const params = Object.fromEntries(
     Object.entries(call.params).map(([name, value]) => [name, hidden.has(name) ? '***' : value]),
   )
-  return { verb, summary, lane, host, method: call.method, path: call.path, params, disruption }
+  return { verb, summary, lane: via, host, method, path, params, disruption }
 }
 
 function asText(value: unknown): string {
@@ -154,7 +157,7 @@ function projectCluster(view: ClusterView): ClusterOnPage {
     hops: decision.hops,
     warnings: decision.warnings,
     rolloutPaused: observed.orders.rolloutPaused,
-    steps: decision.steps.map((one) => ({ ...one })),
+    steps: decision.steps.map((step) => savedOfCoordinator(step)),
     waits: decision.waits,
     holds: decision.holds,
     refusals: decision.refusals,

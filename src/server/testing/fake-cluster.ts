@@ -50,10 +50,10 @@ export function cluster(
       .filter((node) => node.working !== undefined)
       .map((node) => ({
         about: 'cluster' as const,
-        do: 'upgrade-k3s' as const,
+        verb: 'upgrade-k3s' as const,
         node: node.name,
         version,
-        lane: 'ssh' as const,
+        lane: 'node-program' as const,
         summary: `${node.working ?? ''}`,
         reason: `runs ${node.version ?? version} and ${version} is declared`,
         awaits: `${node.name} to be Ready with ${version}`,

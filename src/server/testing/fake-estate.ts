@@ -64,7 +64,7 @@ export function step(
   return {
     verb,
     summary,
-    lane: 'api-token',
+    lane: 'rest',
     host,
     queues: [`host/${host}`],
     call: { method, path, params: { cores: '4', memory: '8192', ciuser: 'ubuntu', cipassword: 'ref:password' } },

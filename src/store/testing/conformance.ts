@@ -114,11 +114,11 @@ export function storeConformance(name: string, createPlace: () => Promise<StoreP
       rule('those of clusters and Powers come back as they were written, past a restart', async (store, place) => {
         const epoch = await store.beginEpoch()
         const begun = { epoch, key: 'Cluster/homelab', atMs: 1, state: 'intended' } as const
-        const step = { node: 'n1', lane: 'ssh', summary: 's', awaits: 'a' } as const
+        const step = { node: 'n1', lane: 'node-program', summary: 's', awaits: 'a' } as const
         const all: readonly CoordinatedIntention[] = [
-          { ...begun, id: 'a', step: { ...step, about: 'cluster', do: 'wipe-k3s', reason: '', sinceMs: 1 } },
-          { ...begun, id: 'b', step: { ...step, about: 'power', do: 'stop-k3s', tier: 'servers' } },
-          { ...begun, id: 'c', step: { ...step, about: 'operation', do: 'forget-db' } },
+          { ...begun, id: 'a', step: { ...step, about: 'cluster', verb: 'wipe-k3s', reason: '', sinceMs: 1 } },
+          { ...begun, id: 'b', step: { ...step, about: 'power', verb: 'stop-k3s', tier: 'servers' } },
+          { ...begun, id: 'c', step: { ...step, about: 'operation', verb: 'forget-db' } },
         ]
         for (const one of all) await store.intend(epoch, one)
         await store.close()
@@ -372,7 +372,7 @@ function intention(id: string): ThingIntention {
     step: {
       verb: 'create',
       summary: 'create 114 on fun-bedbug',
-      lane: 'api-token',
+      lane: 'rest',
       host: 'fun-bedbug',
       queues: ['host/fun-bedbug'],
       call: { method: 'POST', path: '/nodes/fun-bedbug/qemu', params: { vmid: '114', name: 'zwölf' } },

@@ -83,7 +83,7 @@ function runtimeOf({
   } as unknown as NonNullable<ReturnType<ClusterSurroundings['nodes']['get']>>['shell']
   const reach = {
     machine: { exists: 'yes', power: 'on', ours: true },
-    lane: 'ssh',
+    lane: 'node-program',
     ...(shell === undefined ? {} : { shell }),
   } as const
   const surroundings: ClusterSurroundings = {
@@ -111,7 +111,7 @@ function runtimeOf({
     }),
     operate: (cluster: ClusterDeclaration): ClusterOperator => ({
       ...real.operate(cluster, deps),
-      perform: async ({ do: verb, node }, { nodes }) => {
+      perform: async ({ verb, node }, { nodes }) => {
         performed.push(`${verb} ${node ?? ''}`.trim())
         if (node !== undefined && nodes.get(node)?.shell === undefined && node !== 's2' && node !== 's3')
           return { result: 'not-sent', message: `there is no way into ${node}` }

@@ -50,7 +50,7 @@ async function wayInto(
   if (deps.openShell === undefined) throw new CliError('No shell can be opened here.')
   const shell = deps.openShell(target)
   return {
-    reach: { machine: { exists: 'yes', power: 'unknown', ours: false }, lane: 'ssh', shell },
+    reach: { machine: { exists: 'yes', power: 'unknown', ours: false }, lane: 'node-program', shell },
     close: () => shell.close(),
   }
 }

@@ -1,6 +1,7 @@
 import { type OperationResult, runOperation } from '../../../engine/clusters/operation.ts'
 import { type ClusterOperation, destroyedBy } from '../../../model/cluster-operation.ts'
 import { NO_ORDERS } from '../../../model/observed-cluster.ts'
+import { wayOf } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
 import { type Store, standingOrders } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
@@ -112,7 +113,8 @@ function show(runtime: Runtime, operation: ClusterOperation): void {
   const lines = [
     `${name}:`,
     ...steps.map(
-      (step, index) => `  ${String(index + 1).padStart(2)}. ${step.summary} (${step.lane}); until: ${step.awaits}`,
+      (step, index) =>
+        `  ${String(index + 1).padStart(2)}. ${step.summary} (${wayOf(step.lane)}); until: ${step.awaits}`,
     ),
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),

@@ -4,7 +4,6 @@ import type { Estate } from '../../../model/estate.ts'
 import type { ResourceKey } from '../../../model/key.ts'
 import { guestIn, type Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import type { Step } from '../../../model/step.ts'
 import type { Store } from '../../../store/port.ts'
 import { note } from '../../output.ts'
 import { countProblems, hasErrors } from '../../render/problems.ts'
@@ -96,9 +95,4 @@ function nameOfUser(): string {
     // A container may run as a number that has no name.
     return `uid-${process.getuid?.() ?? 'unknown'}`
   }
-}
-
-/** `POST /nodes/…/status/reboot`, for a line in the journal. */
-export function callOf({ call }: Step): string {
-  return `${call.method} ${call.path}`
 }

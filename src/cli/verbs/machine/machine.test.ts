@@ -10,6 +10,7 @@ import { createEngine } from '../../../engine/create.ts'
 import { KINDS } from '../../../kinds/registry.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import type { Rules } from '../../../model/rules.ts'
+import { shownCall } from '../../../model/shown-step.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
 import type { Store } from '../../../store/port.ts'
@@ -190,7 +191,7 @@ describe('croft machine', () => {
   it('restarts in the words of each driver', () => {
     const sighting = { host: 'a', type: 'vm', externalId: 'x' } as Sighting
     const calls = (rules: Rules, type: Sighting['type'] = 'vm') =>
-      rules.rebootSteps?.({ ...sighting, type }).map(({ verb, call }) => `${verb} ${call.path}`)
+      rules.rebootSteps?.({ ...sighting, type }).map((step) => `${step.verb} ${shownCall(step).path}`)
     assert.deepEqual(calls(proxmoxDriver.rules), ['reboot /nodes/a/qemu/x/status/reboot'])
     assert.deepEqual(calls(proxmoxDriver.rules, 'container'), ['reboot /nodes/a/lxc/x/status/reboot'])
     assert.deepEqual(calls(libvirtRules), ['shutdown /domains/x/shutdown', 'reboot /domains/x/start'])

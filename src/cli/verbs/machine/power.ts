@@ -4,6 +4,7 @@ import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../../model/plan.ts'
 import { type Desired, guestIn, type Resource } from '../../../model/resource.ts'
+import { callLine } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Store } from '../../../store/port.ts'
 import { progressMode, startProgress } from '../../live-progress.ts'
@@ -14,7 +15,7 @@ import { blindExit } from '../../render/plan-summary.ts'
 import type { Runtime } from '../../runtime.ts'
 import { closing, holdState, openState, stateFile } from '../../state.ts'
 import { CliError, EXIT, type ExitCode, type Options, signalCode } from '../../verb.ts'
-import { callOf, noteOperation, withGuest } from './find.ts'
+import { noteOperation, withGuest } from './find.ts'
 
 /** What a person wants of one machine now, whatever Git says about it. */
 export interface Wish {
@@ -184,7 +185,7 @@ export async function reboot(
       const end = await ended(runtime, session, step)
       if (end === 'done' && step !== steps.at(-1)) continue
       const outcome = end === 'done' ? 'done' : 'refused'
-      await noteOperation(runtime, store.it, key, 'reboot', outcome, `${callOf(step)}: ${end}`)
+      await noteOperation(runtime, store.it, key, 'reboot', outcome, `${callLine(step)}: ${end}`)
       if (end !== 'done') throw new CliError(`${key} was not restarted: ${end}`)
     }
     runtime.out.write(`${key} restarted.\n`)

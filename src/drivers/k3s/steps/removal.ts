@@ -6,7 +6,7 @@ import { onNode } from './node-marks.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
 export async function removeMember(actor: Actor): Promise<Outcome> {
-  if (actor.step.lane === 'kubernetes') {
+  if (actor.step.lane === 'object') {
     return onNode(actor, (seen, patch) =>
       // K3s finds the member by the name that it noted on the Node. One that stopped before that is never found.
       seen.etcdName === undefined

@@ -58,7 +58,7 @@ export interface DriverLab {
   look(): Promise<{ readonly observed: ObservedCluster; readonly decision: ClusterDecision }>
   /** Looks, does every step that is decided, and lets a second pass; until it holds, or too many rounds are over. */
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
-  perform(step: Partial<Step<'cluster'>> & Pick<Step<'cluster'>, 'do'>): Promise<Outcome>
+  perform(step: Partial<Step<'cluster'>> & Pick<Step<'cluster'>, 'verb'>): Promise<Outcome>
   readonly operator: ClusterOperator
   readonly deps: ClusterDeps
   declaration(): ClusterDeclaration
@@ -147,7 +147,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
           name,
           {
             machine: { exists: 'yes', power, ours: false },
-            lane: 'ssh',
+            lane: 'node-program',
             ...(power === 'on' && booted
               ? {
                   shell: {
@@ -217,7 +217,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
       return { observed, decision: coordinate(lab.spec, observed, clock.now()) }
     },
     async perform(step) {
-      const rest = { lane: 'ssh', summary: step.do, reason: '', awaits: '', sinceMs: 0 } as const
+      const rest = { lane: 'node-program', summary: step.verb, reason: '', awaits: '', sinceMs: 0 } as const
       const whole: Step<'cluster'> = { ...rest, ...step, about: 'cluster' }
       return clock.runUntil(lab.session.perform(whole, surroundings(), never))
     },

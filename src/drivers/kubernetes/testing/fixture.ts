@@ -1,8 +1,11 @@
+import assert from 'node:assert/strict'
 import type { Foreign } from '../../../kubernetes/objects.ts'
 import type { KubeObject, WantedObject } from '../../../model/kube-object.ts'
 import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { Resource } from '../../../model/resource.ts'
+import { type ShownCall, shownCall } from '../../../model/shown-step.ts'
 import type { Sighting } from '../../../model/sighting.ts'
+import type { Step } from '../../../model/step.ts'
 import { marked, type ObjectLook } from '../marks.ts'
 
 /* One small object as it is wanted and as it is seen, for the tests of the rules. */
@@ -51,4 +54,10 @@ export function applied(
 ): Foreign {
   const object = marked(resource(one), one)
   return { ...object, ...more, metadata: { ...object.metadata, managedFields } }
+}
+
+/** What a step sends, as plans show it. */
+export function shown(step: Step | undefined): ShownCall {
+  assert.ok(step)
+  return shownCall(step)
 }

@@ -4,7 +4,7 @@ import type { ResourceKey } from '../../../model/key.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { SettingSpec } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import type { Step } from '../../../model/step.ts'
+import type { RestCall } from '../../../model/step.ts'
 import { definitionNamed } from '../../../proxmox/registry.ts'
 import { fill, placesOf } from '../rest/paths.ts'
 import { proxmoxRules as rules, storagesFor } from '../rules.ts'
@@ -30,8 +30,6 @@ export interface Needs {
   /** Calls that the table of privileges does not know. */
   readonly unknown: readonly string[]
 }
-
-type Call = Step['call']
 
 /**
  * Everything that the declarations ask of a token: making each thing, looking at it, and keeping it as declared.
@@ -91,7 +89,7 @@ function idOf(resource: Resource, { connection }: NeedOptions): string {
   return rules.declaredId(resource) ?? resource.policy.adopt ?? String(connection.ids.from)
 }
 
-function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: string }[] {
+function looksAt(resource: Resource, options: NeedOptions): { call: RestCall; why: string }[] {
   const { desired } = resource
   const why = `look at ${resource.key}`
   const read = (path: string) => ({ call: { method: 'GET', path, params: {} } as const, why })
@@ -111,7 +109,7 @@ function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: s
 }
 
 /** The calls from nothing to declared, and those that would put right a thing of which every field is wrong. */
-function writesTo(resource: Resource, options: NeedOptions): { call: Call; why: string }[] {
+function writesTo(resource: Resource, options: NeedOptions): { call: RestCall; why: string }[] {
   if (resource.policy.manage === 'observe') return []
   const id = idOf(resource, options)
   const steps = [...rules.createSteps(resource, id)]
@@ -120,7 +118,8 @@ function writesTo(resource: Resource, options: NeedOptions): { call: Call; why: 
     steps.push(...rules.updateSteps(resource, wrong, rules.diff(resource, wrong)))
     if (resource.desired.type !== 'file') steps.push(...rules.adoptSteps(resource, wrong))
   }
-  return steps.map(({ call, summary }) => ({ call, why: summary }))
+  // What goes over SSH asks nothing of the token.
+  return steps.flatMap(({ call, summary }) => (call === undefined ? [] : [{ call, why: summary }]))
 }
 
 function sightingOf(resource: Resource, externalId: string, power: 'running' | 'stopped'): Sighting {
@@ -142,7 +141,7 @@ function keepsMoments(resource: Resource, options: NeedOptions): readonly Need[]
   const { desired, policy, key } = resource
   if ((desired.type !== 'vm' && desired.type !== 'container') || policy.manage === 'observe') return []
   const path = `${guestPath(rules.hostOf(resource), desired.type, idOf(resource, options))}/snapshot`
-  const calls: readonly Call[] = [
+  const calls: readonly RestCall[] = [
     { method: 'POST', path, params: {} },
     { method: 'POST', path: `${path}/before/rollback`, params: {} },
     { method: 'DELETE', path: `${path}/before`, params: {} },
@@ -157,7 +156,7 @@ function optional(need: Need): Need {
 
 const NOT_OPTIONS = new Set(['vmid', 'pool', 'digest', 'delete', 'node'])
 
-function needsOfOne(call: Call, why: string, pool: string | undefined, options: NeedOptions): Need[] | undefined {
+function needsOfOne(call: RestCall, why: string, pool: string | undefined, options: NeedOptions): Need[] | undefined {
   const asked = needsOfCall(call)
   if (asked === undefined) return undefined
   if (asked === 'root') return [{ ways: [], why, without: 'refused' }]
@@ -203,7 +202,7 @@ function beforeNine(need: Need): Need {
 }
 
 /** The calls by which a setting is found and read. */
-function settingReads(setting: SettingSpec): readonly Step['call'][] {
+function settingReads(setting: SettingSpec): readonly RestCall[] {
   const { list } = definitionNamed(setting.definition)
   const paths = [fill(list.path, placesOf(setting)), ...(list.item === undefined ? [] : [list.item.path])]
   return paths.map((path) => ({ method: 'GET', path: fill(path, placesOf(setting, setting.id)), params: {} }))

@@ -127,16 +127,16 @@ describe('options of a container', () => {
   for (const [what, declared, create, same, other, changes, update] of ROWS) {
     it(what, () => {
       const resource = resourceOf(declared)
-      const sent = rules.createSteps(resource, '114')[0]?.call.params ?? {}
+      const sent = rules.createSteps(resource, '114')[0]?.call?.params ?? {}
       assert.deepEqual(Object.fromEntries(Object.entries(sent).filter(([key]) => !own.includes(key))), create)
       for (const config of same) assert.deepEqual(told(rules.diff(resource, seen({ ...config }))), [])
       const sighting = seen({ ...other })
       const found = rules.diff(resource, sighting)
       assert.deepEqual(told(found), changes)
       const step = rules.updateSteps(resource, sighting, found).find(({ verb }) => verb === 'configure')
-      const { digest: _, description: __, ...params } = step?.call.params ?? {}
+      const { digest: _, description: __, ...params } = step?.call?.params ?? {}
       assert.deepEqual(params, update)
-      assert.deepEqual(step && checkRequest('PUT', `/api2/json${step.call.path}`, step.call.params), [])
+      assert.deepEqual(step && checkRequest('PUT', `/api2/json${step.call?.path}`, step.call?.params), [])
     })
   }
 
@@ -147,7 +147,7 @@ describe('options of a container', () => {
     const stopped = seen({ rootfs: 'local:114/vm-114-disk-0.raw,size=4G' }, 'stopped')
     const steps = rules.updateSteps(resource, stopped, rules.diff(resource, stopped))
     assert.deepEqual(
-      steps.map(({ call }) => [call.path, call.params]),
+      steps.map(({ call }) => [call?.path, call?.params]),
       [
         ['/nodes/pve1/lxc/114/move_volume', { volume: 'rootfs', storage: 'fast', delete: '1', digest: 'd1' }],
         ['/nodes/pve1/lxc/114/resize', { disk: 'rootfs', size: '8G' }],

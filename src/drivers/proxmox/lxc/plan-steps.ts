@@ -33,7 +33,7 @@ export function createContainerSteps(
     params: createParams(wantedOf(resource, container, externalId)),
     queues: [hostQueue(host), ...storageQueues(host, storages, survey)],
   })
-  const steps = [container.password === undefined ? create : { ...create, secretParams: ['password'] }]
+  const steps: Step[] = [container.password === undefined ? create : { ...create, secretParams: ['password'] }]
   if (container.template === true) steps.push(templateStep(host, externalId))
   else if (container.power === 'running') steps.push(powerStep(host, externalId, 'start'))
   return steps

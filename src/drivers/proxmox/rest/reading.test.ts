@@ -178,7 +178,7 @@ test('values to come are read before those in force, and what is leaving is not 
       ['exists'],
     )
     assert.deepEqual(
-      settingRules.deleteSteps(leaving).map(({ call }) => call.path),
+      settingRules.deleteSteps(leaving).map(({ call }) => call?.path),
       ['/cluster/sdn'],
     )
     assert.equal(settingRules.readiness(setting, leaving).ready, false)

@@ -1,7 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { Definition, Field, SettingSpec, SettingValue, Verb } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import type { Step } from '../../../model/step.ts'
+import type { Step, StepOver } from '../../../model/step.ts'
 import type { Foreign } from '../foreign.ts'
 import { hostQueue } from '../steps.ts'
 import { APPLIED, EXISTS } from './diff.ts'
@@ -209,7 +209,7 @@ function makeStep(
   params: Readonly<Record<string, string>>,
   step: 'create' | 'configure' | 'delete',
   summary: string,
-): Step {
+): StepOver<'rest'> {
   const path = fill(verb.path, places)
   const secrets = Object.entries(definition.fields)
     .filter(([name, field]) => field.type === 'secret' && isReference(params[apiName(name, field)]))
@@ -218,7 +218,7 @@ function makeStep(
   return {
     verb: step,
     summary: host === undefined || summary.includes(host) ? summary : `${summary} on ${host}`,
-    lane: 'api-token',
+    lane: 'rest',
     host: host ?? EVERYWHERE,
     // Two reloads at once refuse each other; one puts in force what all have written.
     queues: [

@@ -51,7 +51,7 @@ describe('what a token may not set', () => {
     assert.deepEqual(blockedPaths({ cpu: { affinity: '0-3' } }, { affinity: '0-3' }), [])
     assert.deepEqual(obstacles({ cpu: { architecture: 'x86_64' }, memory: { keepHugepages: false } }), [])
     const [create] = rules.createSteps(exampleResource({ cpu: { architecture: 'x86_64' } }), '114')
-    assert.equal(create?.call.params.arch, undefined)
+    assert.equal(create?.call?.params.arch, undefined)
   })
 
   it('[A26] by its mapping a device is attached', () => {
@@ -116,7 +116,7 @@ describe('taking out what is declared no more', () => {
         ['disks.scsi1', 'detached, kept as an unused disk', 'live'],
       ],
     )
-    assert.equal(rules.updateSteps(exampleResource(), sighting, changes)[0]?.call.params.delete, 'net1,scsi1')
+    assert.equal(rules.updateSteps(exampleResource(), sighting, changes)[0]?.call?.params.delete, 'net1,scsi1')
   })
 
   it('what somebody else put there stays', () => {
@@ -131,7 +131,7 @@ describe('taking out what is declared no more', () => {
       ['mark'],
     )
     const [step] = rules.updateSteps(exampleResource(), sighting, changes)
-    assert.equal(step?.call.params.description, printDescription('', mark, '114'))
+    assert.equal(step?.call?.params.description, printDescription('', mark, '114'))
   })
 
   it('a protected disk is not detached', () => {
@@ -155,10 +155,10 @@ describe('cloning', () => {
       ['create', 'configure', 'resize', 'start'],
     )
     const [first] = steps
-    assert.equal(first?.call.path, '/nodes/pve1/qemu/900/clone')
-    assert.equal(first?.call.params.newid, '114')
-    assert.equal(first?.call.params.full, '0')
-    assert.match(first?.call.params.description ?? '', new RegExp(`id=114 uid=${EXAMPLE_UID}$`))
+    assert.equal(first?.call?.path, '/nodes/pve1/qemu/900/clone')
+    assert.equal(first?.call?.params.newid, '114')
+    assert.equal(first?.call?.params.full, '0')
+    assert.match(first?.call?.params.description ?? '', new RegExp(`id=114 uid=${EXAMPLE_UID}$`))
     assert.equal(first?.taskSubject, '900')
     // Copies of a template share its lock; a source that may run is locked for one of them alone.
     assert.ok(first?.queues.every((queue) => !queue.startsWith('single/')))

@@ -9,7 +9,7 @@ import { type Config, OPTION_ROWS, type Seen } from './testing/option-table.ts'
 const BASE = Object.keys(createParams({}))
 
 function createParams(declared: Partial<VmSpec>): Config {
-  return proxmoxRules.createSteps(exampleResource(declared), '114')[0]?.call.params ?? {}
+  return proxmoxRules.createSteps(exampleResource(declared), '114')[0]?.call?.params ?? {}
 }
 
 function seen(changes: readonly Change[]): Seen[] {
@@ -50,7 +50,7 @@ describe('options of a VM', () => {
         const changes = proxmoxRules.diff(resource, before).filter((change) => change.effect !== 'replace')
         for (const chosen of changes) {
           const step = proxmoxRules.updateSteps(resource, before, [chosen]).find((one) => one.verb === 'configure')
-          if (step === undefined) continue
+          if (step?.call === undefined) continue
           const { digest: _, delete: dropped, ...params } = step.call.params
           const kept = Object.entries({ ...before.close?.config, ...params }).filter(([key]) => key !== dropped)
           // A new volume is named by Proxmox; everything else is stored as it was sent.
@@ -101,7 +101,7 @@ describe('options of a VM', () => {
         resource,
         sighting,
         changes.filter((c) => c.path === path),
-      )[0]?.call.params
+      )[0]?.call?.params
     assert.equal(only('tags')?.description, undefined)
     assert.equal(only('description')?.description, `hello\n${mark}`)
   })
@@ -118,7 +118,7 @@ describe('options of a VM', () => {
       changes.map((c) => c.path),
       ['mark'],
     )
-    assert.deepEqual(proxmoxRules.updateSteps(resource, sighting, changes)[0]?.call.params, {
+    assert.deepEqual(proxmoxRules.updateSteps(resource, sighting, changes)[0]?.call?.params, {
       description: `mine\ncroft: owner=EnvironmentVM/web-1 estate=home deletion=Orphan id=114 uid=${EXAMPLE_UID}`,
       tags: `prod;croft;croft-${EXAMPLE_UID}`,
       digest: 'd1',

@@ -73,7 +73,7 @@ function clonedSteps(wanted: VmWanted, clone: VmClone, survey?: Survey): Step[] 
 
 /** The mark as these steps write it: later ones must leave in it what they add. */
 function writtenMark(steps: readonly Step[], { mark }: VmWanted): Mark {
-  const description = steps.findLast((step) => step.call.params.description !== undefined)?.call.params.description
+  const description = steps.flatMap(({ call }) => call?.params.description ?? []).at(-1)
   return splitDescription(description).line?.mark ?? mark
 }
 

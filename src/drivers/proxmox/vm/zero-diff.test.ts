@@ -147,7 +147,7 @@ describe('[F-38] zero differences', () => {
     fc.assert(
       fc.property(anyVm, fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), (vm, stream) => {
         const resource = exampleResource(vm)
-        const params = proxmoxRules.createSteps(resource, '114')[0]?.call.params ?? {}
+        const params = proxmoxRules.createSteps(resource, '114')[0]?.call?.params ?? {}
         const config = answered(params, () => stream.next().value as number)
         assert.deepEqual(proxmoxRules.diff(resource, exampleSighting(config)), [])
       }),

@@ -6,7 +6,7 @@ import { NOW } from './fixture.ts'
 
 /** `stop-k3s s3`: each step in three words at most. */
 export function toldSteps(decision: ClusterDecision): readonly string[] {
-  return decision.steps.map(({ do: verb, node, version, force }) =>
+  return decision.steps.map(({ verb, node, version, force }) =>
     [verb, node, version, force === true ? 'force' : undefined].filter((word) => word !== undefined).join(' '),
   )
 }

@@ -68,7 +68,7 @@ function turn(world: World, coordinate: Coordinate, random: Random, doubt: numbe
   for (const step of decision.steps) {
     if (random.next() < loss) continue
     perform(world, step, random)
-    note(world, `${step.do} ${step.node ?? ''} ${step.version ?? step.purpose ?? ''}`)
+    note(world, `${step.verb} ${step.node ?? ''} ${step.version ?? step.purpose ?? ''}`)
     done += 1
   }
   pass(world, random)

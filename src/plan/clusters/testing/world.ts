@@ -176,10 +176,10 @@ export function perform(world: World, step: Step<'cluster'>, random: Random): vo
   act(world, step, name, before, random)
   const after = votersUp(world)
   if (before.held && !after.held)
-    breach(world, `${step.do} ${name} took etcd from ${before.up} to ${after.up} of ${after.voters} voters`)
+    breach(world, `${step.verb} ${name} took etcd from ${before.up} to ${after.up} of ${after.voters} voters`)
   for (const person of world.byPerson) {
     if (world.kubes.get(person)?.unschedulable === false)
-      breach(world, `${step.do} ${name} undid the cordon of a person on ${person}`)
+      breach(world, `${step.verb} ${name} undid the cordon of a person on ${person}`)
   }
   if (world.downByCroft.size > 1) breach(world, `two servers are down by our hand: ${[...world.downByCroft].join(' ')}`)
 }
@@ -192,25 +192,28 @@ export function breach(world: World, message: string): void {
 function inspect(world: World, step: Step<'cluster'>): void {
   const kube = world.kubes.get(step.node ?? '')
   const member = world.members.find(({ id }) => id === step.member)
-  if (step.do === 'remove-member' && member !== undefined && isMemberUp(world, member)) {
+  if (step.verb === 'remove-member' && member !== undefined && isMemberUp(world, member)) {
     if (kube?.ready === true && kube.pods > 0) breach(world, `member of ${member.node} removed before it was drained`)
   }
-  const takesDown = ['stop-k3s', 'stop-machine', 'restart-machine', 'upgrade-k3s', 'configure-k3s'].includes(step.do)
+  const takesDown = ['stop-k3s', 'stop-machine', 'restart-machine', 'upgrade-k3s', 'configure-k3s'].includes(step.verb)
   if (takesDown && kube?.ready === true && kube.pods > 0 && kube.work?.changedMs === undefined) {
-    breach(world, `${step.do} of ${step.node} before it was drained`)
+    breach(world, `${step.verb} of ${step.node} before it was drained`)
   }
-  if (step.do === 'destroy-machine' || step.do === 'wipe-k3s') {
+  if (step.verb === 'destroy-machine' || step.verb === 'wipe-k3s') {
     const machine = world.machines.get(step.node ?? '')
     const votes = world.members.some(({ id, learner }) => id === machine?.member && !learner)
-    if (votes) breach(world, `${step.do} of ${step.node} while it holds a vote`)
+    if (votes) breach(world, `${step.verb} of ${step.node} while it holds a vote`)
   }
   if (
-    step.do === 'init-cluster' &&
+    step.verb === 'init-cluster' &&
     (world.members.length > 0 || [...world.machines.values()].some(({ data }) => data === CA))
   ) {
     breach(world, `a second cluster begun on ${step.node}`)
   }
-  if ((step.do === 'join-server' || step.do === 'join-agent') && world.machines.get(step.node ?? '')?.data !== 'none') {
+  if (
+    (step.verb === 'join-server' || step.verb === 'join-agent') &&
+    world.machines.get(step.node ?? '')?.data !== 'none'
+  ) {
     breach(world, `${step.node} joins with data on its disk`)
   }
 }
@@ -226,7 +229,7 @@ function act(
   const kube = world.kubes.get(name)
   const reachable = machine !== undefined && answers(world, machine)
   const { held } = before
-  switch (step.do) {
+  switch (step.verb) {
     case 'record-first-server':
       world.identity ??= { caHash: CA, firstServer: name, formed: false, recordedMs: world.nowMs }
       return
@@ -284,7 +287,7 @@ function act(
     case 'join-agent':
       if (!reachable) return
       Object.assign(machine, { version: step.version, service: 'starting', sinceMs: world.nowMs, data: CA })
-      if (step.do === 'join-server') machine.data = 'none'
+      if (step.verb === 'join-server') machine.data = 'none'
       return
     case 'stop-k3s':
       if (!reachable) return

@@ -106,7 +106,7 @@ export function decide(spec: PowerSpec, observed: ObservedPower, orders: PowerOr
 
 /** Verbs and tiers of the steps that are due, each once. */
 export function did(spec: PowerSpec, observed: ObservedPower, orders?: PowerOrders): readonly string[] {
-  return decide(spec, observed, orders).steps.map((step) => `${step.do} ${step.tier}`)
+  return decide(spec, observed, orders).steps.map((step) => `${step.verb} ${step.tier}`)
 }
 
 /** Something in each of three tiers. */

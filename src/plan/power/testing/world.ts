@@ -147,7 +147,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     const machine = machines.find(({ name }) => name === step.node)
     const own = works.find(({ name }) => name === step.workload?.name)
     const api = quorum() && apiFlaps === 0
-    switch (step.do) {
+    switch (step.verb) {
       case 'pause':
         if (!api || own === undefined) return
         // Whoever takes volumes off nodes is gone then, and a volume that still hangs there hangs for good.
@@ -189,7 +189,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
         if (machine.role === 'server' && machines.some((one) => one.role === 'agent' && up(one)))
           faults.push(`the server ${machine.name} was stopped before a worker`)
         if (machine.mark === undefined && api && up(machine)) faults.push(`${machine.name} was stopped without a mark`)
-        if (step.do === 'stop-k3s') machine.k3s = 'stopped'
+        if (step.verb === 'stop-k3s') machine.k3s = 'stopped'
         else if (chance(0.6)) off(machine)
         return
       case 'start-k3s':

@@ -1,0 +1,50 @@
+import type { Sealed } from './sealed.ts'
+import type { SecretReference } from './secret.ts'
+
+/** One thing that is done on a host, as data: it stands in the step, so the plan can show it. */
+export type Command =
+  | {
+      readonly do: 'run'
+      readonly argv: readonly string[]
+      readonly input?: string
+      /** Codes that mean that it went well; 0 unless said otherwise. */
+      readonly ok?: readonly number[]
+      readonly timeoutMs?: number
+    }
+  | {
+      readonly do: 'put'
+      readonly path: string
+      readonly content?: string
+      readonly secret?: SecretReference
+      readonly mode?: number
+      readonly owner?: string
+      readonly group?: string
+    }
+  | { readonly do: 'remove'; readonly path: string }
+  /**
+   * From here on the host takes everything back by itself after so many seconds, whether or not anybody can still reach
+   * it: until `disarm`.
+   */
+  | { readonly do: 'arm'; readonly name: string; readonly seconds: number; readonly revert: readonly Command[] }
+  /** A new connection, made from nothing, must reach the host. */
+  | { readonly do: 'prove' }
+  | { readonly do: 'disarm'; readonly name: string }
+
+/** A text that the host's storage keeps as a file; written where the one that is there differs. */
+export interface SnippetCommand {
+  readonly do: 'put-snippet'
+  readonly volume: string
+  readonly sha256: string
+  readonly mode: number
+  readonly text: Sealed<string>
+}
+
+/** What a hypervisor's own client on the host does with one object: one writing call, or a job that it starts. */
+export interface ClientCommand {
+  readonly do: 'make' | 'set' | 'delete'
+  /** `/domains/{uuid}/start`; every part escaped. */
+  readonly object: string
+  readonly options: Readonly<Record<string, string>>
+  /** Values of its definition, by their paths. */
+  readonly values: Readonly<Record<string, unknown>>
+}
