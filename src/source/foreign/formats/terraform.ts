@@ -46,7 +46,8 @@ function readStates(resources: Resources, options: ReadOptions): ForeignReading 
     const type = wordOf(resource.type) ?? 'without a type'
     // Read and never made: nothing to take over.
     if (resource.mode !== 'managed') continue
-    const reader = READERS.find(({ provider }) => provider.test(wordOf(resource.provider) ?? DEFAULT_PROVIDER))
+    const source = providerOf(resource.provider)
+    const reader = READERS.find(({ provider }) => provider.test(source))
     for (const instance of Array.isArray(resource.instances) ? resource.instances.filter(isFields) : []) {
       const { attributes, index_key: index } = instance
       const what = `${wordOf(resource.module) === undefined ? '' : `${wordOf(resource.module)}.`}${type}.${wordOf(resource.name) ?? ''}${index === undefined || index === null ? '' : `[${JSON.stringify(index)}]`}`
@@ -91,8 +92,13 @@ function readStates(resources: Resources, options: ReadOptions): ForeignReading 
   return { drafts, notCarried }
 }
 
-/** States of the first releases name no provider. */
-const DEFAULT_PROVIDER = 'provider["registry.terraform.io/bpg/proxmox"]'
+/** `module.a.provider["registry.opentofu.org/bpg/proxmox"].root`: neither module nor alias says whose it is. */
+function providerOf(written: unknown): string {
+  const text = wordOf(written)
+  // States of the first releases name no provider.
+  if (text === undefined) return 'registry.terraform.io/bpg/proxmox'
+  return /provider\["([^"]+)"\]/.exec(text)?.[1] ?? text
+}
 
 /** `module.lab["a"]` → `lab-a`: two modules may hold a resource of one name. */
 function moduleWord(module: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import type { Fields } from '../reading.ts'
 
-/** How an attribute becomes a field: by its name, or by what is made of its value. */
-type Mapped = string | ((value: unknown) => Fields)
+/** How an attribute becomes a field: by its name, or by what is made of its value and those beside it. */
+type Mapped = string | ((value: unknown, all: Fields) => Fields)
 
 /** A resource of the bpg provider that has one of our own kinds, and none in Crossplane's form. */
 export interface OwnSetting {
@@ -12,6 +12,8 @@ export interface OwnSetting {
   readonly constant?: Fields
   /** Computed by the provider, or about Terraform alone. */
   readonly ignored?: readonly string[]
+  /** Stays where it is, and is not declared. */
+  readonly secrets?: readonly string[]
 }
 
 const same = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
@@ -34,6 +36,13 @@ const priorities = (value: unknown): Fields => ({
     priority === null ? host : `${host}:${priority}`,
   ),
 })
+
+/** The certificate, then those of the authorities. */
+const pemOf = (...parts: readonly unknown[]): string =>
+  parts
+    .filter((part) => typeof part === 'string' && part.trim() !== '')
+    .map((part) => `${String(part).trim()}\n`)
+    .join('')
 
 const KEEP = {
   keep_last: 'keepLast',
@@ -83,13 +92,44 @@ const storage = (type: string, fields: OwnSetting['fields'], ignored: readonly s
   id: 'id',
   constant: { type },
   fields: { ...STORE, ...fields },
-  ignored: ['password', 'encryption_key', ...ignored],
+  secrets: ['password', 'encryption_key'],
+  ignored,
 })
 
 const CARD = same('address', 'address6', 'autostart', 'comment', 'gateway', 'gateway6', 'mtu')
 
 /** By the name of the resource without its prefix, old or new. */
 export const OWN_SETTINGS: Readonly<Record<string, OwnSetting>> = {
+  acme_dns_plugin: {
+    kind: 'ProxmoxAcmePlugin',
+    id: 'plugin',
+    fields: { api: 'api', disable: 'disabled', validation_delay: 'validationDelay' },
+    ignored: ['id', 'digest'],
+    secrets: ['data'],
+  },
+  certificate: {
+    kind: 'ProxmoxCertificate',
+    fields: {
+      node_name: 'host',
+      certificate: (value, { certificate_chain: chain }) => ({ certificate: pemOf(value, chain) }),
+    },
+    ignored: [
+      ...['id', 'certificate_chain', 'overwrite', 'expiration_date', 'file_name', 'issuer', 'public_key_size'],
+      ...['public_key_type', 'ssl_fingerprint', 'start_date', 'subject', 'subject_alternative_names'],
+    ],
+    secrets: ['private_key'],
+  },
+  node_disk_zfs: {
+    kind: 'ProxmoxZfsPool',
+    id: 'name',
+    fields: {
+      ...same('ashift', 'compression', 'devices'),
+      node_name: 'host',
+      raidlevel: 'raid',
+      add_storage: 'addStorage',
+    },
+    ignored: ['id', 'cleanup_config', 'cleanup_disks', 'errors', 'state'],
+  },
   user_token: {
     kind: 'ProxmoxToken',
     id: 'token_name',
@@ -230,7 +270,8 @@ export const OWN_SETTINGS: Readonly<Record<string, OwnSetting>> = {
       user_attr: 'userAttr',
       user_classes: (value) => ({ userClasses: String(value).split(/[\s,;]+/) }),
     },
-    ignored: ['id', 'bind_password'],
+    ignored: ['id'],
+    secrets: ['bind_password'],
   },
   realm_openid: {
     kind: 'ProxmoxRealm',
@@ -247,7 +288,8 @@ export const OWN_SETTINGS: Readonly<Record<string, OwnSetting>> = {
       query_userinfo: 'queryUserinfo',
       username_claim: 'usernameClaim',
     },
-    ignored: ['id', 'client_key'],
+    ignored: ['id'],
+    secrets: ['client_key'],
   },
   replication: {
     kind: 'ProxmoxReplication',

@@ -5,6 +5,7 @@ import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { isFields } from '../../manifest.ts'
 import type { Fields } from '../reading.ts'
 import { isEmpty, isSecret, manifestFields, wordOf } from './attributes.ts'
+import { oneVm } from './bpg-cloned-vm.ts'
 import { OWN_SETTINGS, type OwnSetting } from './bpg-settings.ts'
 import type { Carried, ResourceReader } from './resource.ts'
 
@@ -19,6 +20,7 @@ const PROVIDER_KIND_OF: Readonly<Record<string, string>> = {
   container: 'EnvironmentContainer',
   dns: 'EnvironmentDNS',
   download_file: 'EnvironmentDownloadFile',
+  file: 'EnvironmentFile',
   firewall_alias: 'EnvironmentFirewallAlias',
   firewall_ipset: 'EnvironmentFirewallIPSet',
   firewall_options: 'EnvironmentFirewallOptions',
@@ -45,6 +47,7 @@ const COMPUTED_OF: Readonly<Record<string, RegExp>> = {
   // What came; a disk's size is what was asked for.
   download_file: /^size$/,
   acme_account: /^(?:created_at|location)$/,
+  file: /^(?:file_(?:modification_date|name|size|tag)|upload_mode)$/,
   apt_repository: /^(?:comment|components|file_type|package_types|suites|uris)$/,
   apt_standard_repository: /^(?:description|file_path|index|name|status)$/,
   haresource: /^type$/,
@@ -52,23 +55,20 @@ const COMPUTED_OF: Readonly<Record<string, RegExp>> = {
   time: /^(?:local_time|utc_time)$/,
 }
 
+const NO_KIND = 'croft has no kind for it'
 const BY_GUEST = 'croft import proxmox DIR --guest'
 /** Why there is no manifest for it, and what to do instead. */
 const WITHOUT_KIND: Readonly<Record<string, string>> = {
   acme_certificate: 'Proxmox renews it by itself; declare the account, the plugin and acme of ProxmoxNodeOptions',
-  acme_dns_plugin: 'its data is secret; declare a ProxmoxAcmePlugin with a reference to it',
-  certificate: 'its private key is secret; declare a ProxmoxCertificate with a reference to it',
   ceph_pool: 'croft does not manage the pools of Ceph',
-  cloned_vm: `its state shows only what differs from the original; run ${BY_GUEST} with its id`,
   file: 'the state does not hold the content of the file; declare an EnvironmentFile with it',
   hardware_mapping_dir: 'croft has no kind for mappings of directories',
-  node_disk_zfs: 'Proxmox does not report how a pool was created; declare its storage entry',
   oci_image: 'croft does not fetch OCI images into storages',
   pool_membership: 'poolId of the machine says the same',
   realm_sync: 'it is one action and not a state',
   sdn_applier: 'croft applies pending changes of the SDN itself',
   sdn_controller_evpn: 'croft has no kind for SDN controllers',
-  vm2: `it is an experimental form; run ${BY_GUEST} with its id`,
+  vm2: `its state does not say whether it runs; run ${BY_GUEST} with its id`,
 }
 
 /** Resources of the bpg provider, with the prefix of older releases and with that of newer ones. */
@@ -78,12 +78,16 @@ export const bpg: ResourceReader = {
     const short = type.replace(/^proxmox_(?:virtual_environment_)?/, '')
     // The newer name of the experimental form; the one that people use keeps its long name.
     if (type === 'proxmox_vm') return { why: WITHOUT_KIND.vm2 ?? '' }
+    if (short === 'cloned_vm')
+      return inProviderForm(kindNamed('EnvironmentVM'), 'vm', name, oneVm(attributes), sensitive)
+    const why = short === 'file' ? whyNoFile(attributes) : undefined
+    if (why !== undefined) return { why }
     const setting = Object.hasOwn(OWN_SETTINGS, short) ? OWN_SETTINGS[short] : undefined
     if (setting !== undefined) return ownSetting(setting, name, attributes)
-    const kind = Object.hasOwn(PROVIDER_KIND_OF, short) ? kindNamed(PROVIDER_KIND_OF[short] ?? '') : undefined
-    if (kind !== undefined) return inProviderForm(kind, short, name, attributes, sensitive)
+    if (Object.hasOwn(PROVIDER_KIND_OF, short))
+      return inProviderForm(kindNamed(PROVIDER_KIND_OF[short] ?? ''), short, name, attributes, sensitive)
     if (short.startsWith('sdn_fabric')) return { why: 'croft has no kind for SDN fabrics' }
-    return { why: Object.hasOwn(WITHOUT_KIND, short) ? (WITHOUT_KIND[short] ?? '') : 'croft has no kind for it' }
+    return { why: Object.hasOwn(WITHOUT_KIND, short) ? (WITHOUT_KIND[short] ?? '') : NO_KIND }
   },
 }
 
@@ -92,12 +96,13 @@ function kindNamed(name: string): Kind | undefined {
 }
 
 function inProviderForm(
-  kind: Kind,
+  kind: Kind | undefined,
   short: string,
   name: (kind: string) => string,
   attributes: Fields,
   sensitive: readonly string[],
 ): Carried | { why: string } {
+  if (kind === undefined) return { why: NO_KIND }
   const isGuest = short === 'vm' || short === 'container'
   const fields = manifestFields(adjusted(short, attributes), COMPUTED_OF[short])
   const own = name(kind.kind)
@@ -124,6 +129,18 @@ function adjusted(short: string, attributes: Fields): Fields {
   if (short === 'download_file' && attributes.file_name === fileNameIn(attributes.url))
     return { ...attributes, file_name: null }
   return attributes
+}
+
+/** What a text for a first boot says before a secret. */
+const SECRET_TEXT = /passw|token|secret|private|api_?key|BEGIN [A-Z ]*KEY/i
+
+/** A file of the computer that Terraform ran on is in no state, and a text may hold what no manifest should. */
+function whyNoFile({ source_file: fetched, source_raw: written }: Fields): string | undefined {
+  const [raw, file] = [written, fetched].map((list) => (Array.isArray(list) && isFields(list[0]) ? list[0] : undefined))
+  if (SECRET_TEXT.test(String(raw?.data ?? '')))
+    return 'its text looks as if it held a secret; declare an EnvironmentFile with a text that holds none'
+  if (raw !== undefined || /^https?:/.test(String(file?.path))) return undefined
+  return 'the state does not hold the content of the file; declare an EnvironmentFile with it'
 }
 
 function adjustedContainer(attributes: Fields): Fields {
@@ -153,20 +170,20 @@ function ownSetting(
 ): Carried | { why: string } {
   const kind = kindNamed(setting.kind)
   const definition = DEFINITIONS.find((one) => one.kind === setting.kind)
-  if (kind === undefined || definition === undefined) return { why: 'croft has no kind for it' }
+  if (kind === undefined || definition === undefined) return { why: NO_KIND }
   const spec: Fields = { ...setting.constant }
   const without: string[] = []
   const secrets: string[] = []
   for (const [attribute, value] of Object.entries(attributes)) {
     if (attribute === setting.id || isEmpty(value)) continue
-    if (isSecret(attribute) || ['bind_password', 'client_key', 'encryption_key', 'password'].includes(attribute)) {
+    if (isSecret(attribute) || setting.secrets?.includes(attribute)) {
       secrets.push(attribute)
       continue
     }
     if (setting.ignored?.includes(attribute)) continue
     const mapped = Object.hasOwn(setting.fields, attribute) ? setting.fields[attribute] : undefined
     if (mapped === undefined) without.push(`${attribute} has no field here`)
-    else merge(spec, typeof mapped === 'string' ? { [mapped]: value } : mapped(value))
+    else merge(spec, typeof mapped === 'string' ? { [mapped]: value } : mapped(value, attributes))
   }
   const own = name(kind.kind)
   const id = setting.id === undefined ? undefined : wordOf(attributes[setting.id])

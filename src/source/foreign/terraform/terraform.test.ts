@@ -92,13 +92,104 @@ test('what has no field or no kind is listed with its reason', () => {
   assert.deepEqual(why('proxmox_storage_zfspool', { id: 'z', zfs_pool: 'tank', colour: 'blue' }), [
     'colour has no field here',
   ])
-  assert.match(why('proxmox_virtual_environment_certificate', { private_key: 'x' }).join(), /private key is secret/)
+  assert.match(why('proxmox_virtual_environment_file', { source_file: [{ path: './a.iso' }] }).join(), /does not hold/)
   assert.match(why('proxmox_vm').join(), /croft import proxmox DIR --guest/)
   assert.match(why('proxmox_sdn_fabric_ospf').join(), /SDN fabrics/)
   assert.match(why('proxmox_something_new').join(), /no kind for it/)
   assert.match(why('aws_vpc', {}, 'hashicorp/aws').join(), /hashicorp\/aws/)
   assert.match(why('libvirt_domain', {}, 'dmacvicar/libvirt').join(), /--host/)
   assert.match(why('helm_release', {}, 'hashicorp/helm').join(), /--cluster/)
+})
+
+test('a provider with an alias, and one inside a module, is the same provider', () => {
+  const pool = (provider: string) =>
+    read({
+      version: 4,
+      resources: [{ ...resource('proxmox_virtual_environment_pool', 'p', { pool_id: 'a' }, 'x'), provider }],
+    })
+  for (const written of [
+    'provider["registry.opentofu.org/bpg/proxmox"].root',
+    'module.a.provider["registry.terraform.io/bpg/proxmox"]',
+    'module.a.module.b.provider["registry.terraform.io/bpg/proxmox"].root',
+  ])
+    assert.equal(pool(written).drafts.length, 1, written)
+  assert.equal(pool('provider["registry.terraform.io/evil/bpg/proxmox-not"]').drafts.length, 0)
+})
+
+test('what is secret in a certificate, an ACME plugin and a file stays in the state', () => {
+  const pem = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----`
+  const certificate = one(
+    'proxmox_virtual_environment_certificate',
+    {
+      node_name: 'a',
+      certificate: `${pem('MIIB')}\n`,
+      certificate_chain: pem('MIIC'),
+      private_key: 'hunter2',
+      issuer: 'x',
+    },
+    'bpg/proxmox',
+  )
+  assert.deepEqual(certificate.drafts[0]?.manifest.spec, {
+    host: 'a',
+    certificate: `${pem('MIIB')}\n${pem('MIIC')}\n`,
+    deletionPolicy: 'Orphan',
+  })
+  assert.match(certificate.drafts[0]?.comments.join() ?? '', /private_key is secret/)
+  const plugin = one(
+    'proxmox_acme_dns_plugin',
+    { plugin: 'cf', api: 'cf', data: { CF_Token: 'hunter2' }, disable: false, digest: 'x' },
+    'bpg/proxmox',
+  )
+  assert.deepEqual(plugin.notCarried, [])
+  assert.doesNotMatch(printDrafts([...certificate.drafts, ...plugin.drafts]), /hunter2/)
+  const file = (data: string) =>
+    one(
+      'proxmox_virtual_environment_file',
+      {
+        content_type: 'snippets',
+        datastore_id: 'local',
+        node_name: 'a',
+        source_raw: [{ data, file_name: 'user.yaml', resize: 0 }],
+        file_size: 20,
+        id: 'local:snippets/user.yaml',
+      },
+      'bpg/proxmox',
+    )
+  assert.deepEqual(errorsOf(readText(printDrafts(file('#cloud-config\npackages: [curl]\n').drafts))), [])
+  for (const text of ['chpasswd: {list: "a:hunter2"}', 'K3S_TOKEN=hunter2', '-----BEGIN EC PRIVATE KEY-----']) {
+    const refused = file(text)
+    assert.deepEqual(refused.drafts, [])
+    assert.match(refused.notCarried[0]?.why ?? '', /secret/)
+  }
+})
+
+test('a copied machine of the newer form is an ordinary one; what its state does not say is not declared', () => {
+  const { drafts, notCarried } = one(
+    'proxmox_cloned_vm',
+    {
+      id: 4340,
+      node_name: 'a',
+      name: 'twin',
+      started: true,
+      clone: { source_vm_id: 1, full: true },
+      cpu: { cores: 2, vcpus: 1 },
+      memory: { size: 1024, balloon: 512 },
+      network: { net1: { bridge: 'vmbr1', tag: 20, link_down: true, trunks: [10, 30] } },
+      disk: { scsi1: { datastore_id: 'fast', size_gb: 8, format: 'raw', ssd: true }, ide2: { media: 'cdrom' } },
+      delete: { disk: ['scsi2'] },
+    },
+    'bpg/proxmox',
+  )
+  assert.deepEqual(notCarried, [])
+  assert.deepEqual((drafts[0]?.manifest.spec as { forProvider: unknown } | undefined)?.forProvider, {
+    nodeName: 'a',
+    name: 'twin',
+    started: true,
+    cpu: [{ cores: 2, hotplugged: 1 }],
+    memory: [{ dedicated: 1024, floating: 512 }],
+    networkDevice: [{ enabled: false }, { bridge: 'vmbr1', vlanId: 20, disconnected: true, trunks: '10;30' }],
+    disk: [{ datastoreId: 'fast', ssd: true, interface: 'scsi1', size: 8, fileFormat: 'raw' }],
+  })
 })
 
 test('two modules with a resource of one name are two objects', () => {
