@@ -1,20 +1,66 @@
 import type { Change } from '../../model/change.ts'
+import type { Resource } from '../../model/resource.ts'
 import type { CloseLook, Sighting } from '../../model/sighting.ts'
-import { powerOf } from './vm/power.ts'
+import { hostChange, type Moving } from './move-guest.ts'
+import { compareAll, createParams, type Option, wantedOf } from './option.ts'
+import { isUp, powerOf } from './vm/power.ts'
 
 /** What is declared of every sort of guest and lies outside its configuration. */
 interface Outside {
   readonly pool?: string
   readonly template?: boolean
   readonly power?: 'running' | 'stopped'
+  readonly restart?: 'never'
 }
 
-export function comparePool({ pool }: Outside, sighting: Sighting, changes: Change[]): void {
+/** What is particular to one sort of guest when it is compared. */
+interface GuestSort<Spec> {
+  readonly options: readonly Option<Spec>[]
+  readonly moving: Moving
+  /** Differences that are in no option, beside those of every guest. */
+  readonly also?: (changes: Change[]) => void
+  /** Keys that the declaration has a say in although it sends none. */
+  readonly keys?: readonly string[]
+  /** The change as it is, or with the reason why it cannot be made. */
+  possible(change: Change, config: CloseLook['config'], running: boolean): Change
+}
+
+/** Differences between a guest and its declaration. Pure, and called for every guest of every pass. */
+export function diffGuest<Spec extends Outside>(
+  resource: Resource,
+  spec: Spec,
+  sighting: Sighting,
+  { options, moving, also, keys = [], possible }: GuestSort<Spec>,
+): readonly Change[] {
+  const { close } = sighting
+  if (close === undefined) return []
+  const move = hostChange(moving, sighting)
+  if (move !== undefined) return [move]
+  const wanted = wantedOf(resource, spec, sighting.externalId, sighting.mark, close.pending)
+  const configured = withoutTakenBack(close, (config) => compareAll(options, wanted, config))
+  const changes: Change[] = [...configured.changes]
+  also?.(changes)
+  comparePool(spec, sighting, changes)
+  compareTemplate(spec, sighting, changes)
+  const running = isUp(powerOf(sighting))
+  if (running && spec.restart !== 'never' && configured.pending.length > 0) {
+    const declared = new Set([...Object.keys(createParams(options, wanted)), ...(wanted.mark.devices ?? []), ...keys])
+    comparePending(declared, configured.pending, changes)
+  }
+  comparePower(spec, sighting, changes)
+  return changes.map((change) => {
+    const next = possible(change, close.config, running)
+    // Without a running guest there is nothing to restart.
+    return !running && next.effect === 'restart' ? { ...next, effect: 'live' } : next
+  })
+}
+
+function comparePool({ pool }: Outside, sighting: Sighting, changes: Change[]): void {
   if (pool === undefined || pool === sighting.pool) return
   changes.push({ path: 'pool', from: sighting.pool, to: pool, effect: 'live' })
 }
 
-export function compareTemplate({ template }: Outside, sighting: Sighting, changes: Change[]): void {
+function compareTemplate({ template }: Outside, sighting: Sighting, changes: Change[]): void {
   const from = sighting.template === true
   if (template === undefined || template === from) return
   // It must be switched off for it. Clones may stand on a template's disks, so there is no safe way back.
@@ -49,7 +95,7 @@ export function withoutTakenBack(
  * Values that are written and wait for a restart look like the wanted ones in the configuration. Only those that the
  * declaration has a say in count: a restart for somebody else's change is not ours to make.
  */
-export function comparePending(
+function comparePending(
   declared: ReadonlySet<string>,
   pending: readonly string[] | undefined,
   changes: Change[],
@@ -59,7 +105,7 @@ export function comparePending(
   changes.push({ path: 'restart', from: `pending: ${waiting.sort().join(', ')}`, to: 'in force', effect: 'restart' })
 }
 
-export function comparePower({ power, template }: Outside, sighting: Sighting, changes: Change[]): void {
+function comparePower({ power, template }: Outside, sighting: Sighting, changes: Change[]): void {
   if (power === undefined || template === true || sighting.template === true) return
   const from = powerOf(sighting)
   // Nothing is concluded from "unknown": the host may only be out of sight.

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { possible } from './lxc/blocked.ts'
 import { hostChange, type Moving, moveGuestSteps } from './move-guest.ts'
-import { moveSteps } from './vm/move-disk.ts'
+import { updateVmSteps } from './vm/plan-steps.ts'
 
 const seen = (power: 'running' | 'stopped', config: Readonly<Record<string, unknown>> = {}): Sighting => ({
   connection: 'pve',
@@ -46,20 +47,26 @@ test('where nobody says that it may move it stays, and what stands against a mov
 
 test('every drive that is declared elsewhere is moved by a call of its own, the firmware’s and the TPM’s too', () => {
   const vm = {
+    host: 'alpha',
+    name: 'web',
+    nics: [],
     disks: [{ slot: 'scsi0', storage: 'fast', sizeGb: 8 }],
     efiDisk: { storage: 'fast' },
     tpm: { storage: 'fast' },
   } as unknown as VmSpec
   const moved = (spec: VmSpec, ...paths: string[]) =>
-    moveSteps(spec, seen('stopped'), new Set(paths), () => 'd1').map(
-      ({ call }) => `${String(call?.params['disk'])} ${String(call?.params['digest'] ?? '-')}`,
-    )
+    updateVmSteps(
+      { key: 'EnvironmentVM/web', uid: 'u', policy: {} } as Resource,
+      spec,
+      seen('stopped'),
+      paths.map((path) => ({ path, from: 'slow', to: 'fast', effect: 'live' })),
+    ).map(({ verb, call }) => `${verb} ${String(call?.params.disk)} ${String(call?.params.digest ?? '-')}`)
   assert.deepEqual(moved(vm, 'disks.scsi0.storage', 'efiDisk.storage', 'tpm.storage'), [
-    'scsi0 d1',
-    'efidisk0 -',
-    'tpmstate0 -',
+    'move scsi0 d',
+    'move efidisk0 -',
+    'move tpmstate0 -',
   ])
-  assert.deepEqual(moved(vm, 'efiDisk.format'), ['efidisk0 d1'])
+  assert.deepEqual(moved(vm, 'efiDisk.format'), ['move efidisk0 d'])
   assert.deepEqual(moved({ ...vm, disks: [] } as VmSpec, 'disks.scsi0.storage'), [])
   const { efiDisk: _, tpm: __, ...bare } = vm
   assert.deepEqual(moved(bare, 'efiDisk.storage', 'tpm.storage'), [])

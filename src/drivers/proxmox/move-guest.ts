@@ -3,7 +3,8 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
 import type { Foreign } from './foreign.ts'
-import { guestPath, hostQueue, makeStep, storageQueues } from './steps.ts'
+import { called, guestStep, shutdownStep, startStep } from './guest-steps.ts'
+import { hostQueue, storageQueues } from './steps.ts'
 import { storageOf } from './vm/disks.ts'
 import { isUp, powerOf } from './vm/power.ts'
 
@@ -36,58 +37,32 @@ export function hostChange(moving: Moving, sighting: Sighting): Change | undefin
 export function moveGuestSteps(moving: Moving, sighting: Sighting, survey?: Survey): readonly Step[] {
   const { host: from, externalId } = sighting
   const { type, host: to } = moving
-  const noun = type === 'vm' ? 'VM' : 'container'
+  const guest = { type, host: from, externalId }
   const running = isUp(powerOf(sighting))
-  const path = guestPath(from, type, externalId)
-  const steps: Step[] = []
   const live = running && movesWhileRunning(moving, sighting)
-  if (running && type === 'vm' && !live)
-    steps.push(
-      makeStep({
-        verb: 'shutdown',
-        summary: `shut down VM ${externalId} on ${from}, because hardware of the host cannot move along`,
-        host: from,
-        method: 'POST',
-        path: `${path}/status/shutdown`,
-        disruption: 'restart',
-      }),
-    )
+  const restarts = running && !live
   const storages = storagesAfter(moving, sighting.close?.config ?? {}, survey)
   const target =
     storages.length === 0 ? {} : { [type === 'vm' ? 'targetstorage' : 'target-storage']: storages.join(',') }
-  steps.push(
-    makeStep({
-      verb: 'move',
-      summary: `move ${noun} ${externalId} from ${from} to ${to}${live ? ' while it runs' : ''}`,
-      host: from,
-      method: 'POST',
-      path: `${path}/migrate`,
-      params: {
-        target: to,
-        ...(live ? { online: '1' } : {}),
-        ...(type === 'vm' ? { 'with-local-disks': '1' } : running ? { restart: '1' } : {}),
-        ...target,
-      },
-      queues: [
-        hostQueue(from),
-        hostQueue(to),
-        ...storageQueues(to, [...new Set(moving.volumes.map(({ storage }) => storage))], survey),
-      ],
-      ...(running && !live && type === 'container' ? { disruption: 'restart' as const } : {}),
-    }),
-  )
-  if (running && !live && type === 'vm')
-    steps.push(
-      makeStep({
-        verb: 'start',
-        summary: `start VM ${externalId} on ${to}`,
-        host: to,
-        method: 'POST',
-        path: `${guestPath(to, 'vm', externalId)}/status/start`,
-        queues: [hostQueue(to)],
-      }),
-    )
-  return steps
+  const move = guestStep(guest, 'POST', '/migrate', {
+    verb: 'move',
+    summary: `move ${called(guest)} from ${from} to ${to}${live ? ' while it runs' : ''}`,
+    params: {
+      target: to,
+      ...(live ? { online: '1' } : {}),
+      ...(type === 'vm' ? { 'with-local-disks': '1' } : running ? { restart: '1' } : {}),
+      ...target,
+    },
+    queues: [
+      hostQueue(from),
+      hostQueue(to),
+      ...storageQueues(to, [...new Set(moving.volumes.map(({ storage }) => storage))], survey),
+    ],
+    ...(restarts && type === 'container' ? { disruption: 'restart' as const } : {}),
+  })
+  if (!restarts || type === 'container') return [move]
+  const why = ', because hardware of the host cannot move along'
+  return [shutdownStep(guest, {}, why), move, startStep({ ...guest, host: to })]
 }
 
 function movesWhileRunning({ type }: Moving, sighting: Sighting): boolean {

@@ -13,12 +13,13 @@ import {
   updateFileSteps,
   verifyFileSteps,
 } from './file-rules.ts'
+import { rebootStep } from './guest-steps.ts'
 import { dataDisks, irreplaceableDisks, protectedGuest, remadeBy } from './irreplaceable.ts'
 import { diffContainer } from './lxc/diff.ts'
 import { adoptContainerSteps, createContainerSteps, updateContainerSteps } from './lxc/plan-steps.ts'
-import { containerReadiness } from './lxc/readiness.ts'
 import { declaredVolumes } from './lxc/volumes.ts'
 import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
+import { containerReadiness, vmReadiness } from './readiness.ts'
 import { remembering, withPassword } from './rest/secrets.ts'
 import { settingRules } from './rest/setting-rules.ts'
 import { destroyAsRoot, overRootLane } from './root-lane.ts'
@@ -26,9 +27,7 @@ import { diffSnippet, withoutLane, writeSnippetStep } from './snippet-rules.ts'
 import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
 import { adoptVmSteps, createVmSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
-import { vmReadiness } from './vm/readiness.ts'
 import { seedNotes } from './vm/seed.ts'
-import { rebootStep } from './vm/single-steps.ts'
 
 type Guest = Resource & { readonly desired: Extract<Desired, { readonly type: 'vm' | 'container' }> }
 
@@ -156,7 +155,7 @@ export const proxmoxRules: Rules = rulesByType(
       return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
     },
     rebootSteps: ({ host, type, externalId }) => [
-      rebootStep(host, externalId, type === 'container' ? 'container' : 'vm'),
+      rebootStep({ type: type === 'container' ? 'container' : 'vm', host, externalId }),
     ],
   },
 )

@@ -6,7 +6,9 @@ import { SECRET_PARAMS } from './vm/cloud-init.ts'
 export { hostQueue }
 
 /** Everything about a call that is not the same for all of them. */
-interface StepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pick<Step, 'queues' | 'disruption'>> {
+export interface StepParts
+  extends Pick<Step, 'verb' | 'summary' | 'host'>,
+    Partial<Pick<Step, 'queues' | 'disruption'>> {
   readonly method: StepOver<'rest'>['call']['method']
   readonly path: string
   readonly params?: Readonly<Record<string, string>>

@@ -2,6 +2,7 @@ import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { ContainerMount, ContainerRootDisk, ContainerSpec, ContainerVolume } from '../../../model/container.ts'
 import type { Foreign } from '../foreign.ts'
+import type { Moving } from '../move-guest.ts'
 import { type Params, textOf } from '../option.ts'
 import { compareParts, type Part, setParts } from '../parts.ts'
 import { type Properties, parseProperties, parseSize, printProperties } from '../property-string.ts'
@@ -143,4 +144,17 @@ function update<Item extends ContainerVolume>(
   }
   setParts<Item>(properties, place.item, place.parts, isChosen)
   params[place.key] = printProperties(properties, 'volume')
+}
+
+/** What of a container goes along when it is moved to another host. */
+export function movingContainer(container: ContainerSpec): Moving {
+  const { host, moveHere } = container
+  return {
+    type: 'container',
+    host,
+    ...(moveHere === undefined ? {} : { moveHere }),
+    volumes: declaredVolumes(container).flatMap(({ key, storage }) =>
+      storage === undefined ? [] : [{ slot: key, storage }],
+    ),
+  }
 }

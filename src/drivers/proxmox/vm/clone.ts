@@ -2,9 +2,10 @@ import type { Obstacle } from '../../../model/rules.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
+import { createParams } from '../option.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import type { Params, VmWanted } from './option.ts'
-import { createParams } from './wanted.ts'
+import { OPTIONS } from './options.ts'
 
 /**
  * Copies another guest. Until the copy is complete it shows nothing but a lock; then it has the description that is
@@ -14,7 +15,7 @@ import { createParams } from './wanted.ts'
 export function cloneStep(wanted: VmWanted, clone: VmClone, survey?: Survey): Step {
   const vm = wanted.spec
   const source = clone.host ?? vm.host
-  const params = createParams(wanted)
+  const params = createParams(OPTIONS, wanted)
   const storages = clone.storage === undefined ? vm.disks.map((disk) => disk.storage) : [clone.storage]
   return {
     ...makeStep({
@@ -54,7 +55,7 @@ export function cloneParams(wanted: VmWanted): Params {
   const { scsiHardware, bootOrder } = wanted.spec
   const undeclared = (key: string) =>
     (key === 'scsihw' && scsiHardware === undefined) || (key === 'boot' && bootOrder === undefined)
-  const params = Object.entries(createParams(wanted)).filter(([key]) => !NOT_YET.test(key) && !undeclared(key))
+  const params = Object.entries(createParams(OPTIONS, wanted)).filter(([key]) => !NOT_YET.test(key) && !undeclared(key))
   return Object.fromEntries(params)
 }
 

@@ -1,31 +1,11 @@
 import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import type { Step } from '../../../model/step.ts'
-import type { Survey } from '../../../model/survey.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import type { Foreign } from '../foreign.ts'
-import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
+import type { Move } from '../guest-steps.ts'
+import type { Moving } from '../move-guest.ts'
 import { isUp, powerOf } from './power.ts'
-import { withDigest } from './single-steps.ts'
-
-/** A drive that is to lie on another storage, or in another format. */
-interface Move {
-  readonly slot: string
-  readonly storage: string
-  readonly format?: string
-}
-
-/** Every drive that the chosen changes move. Copying it over is a call of its own. */
-export function moveSteps(
-  vm: VmSpec,
-  sighting: Sighting,
-  chosen: ReadonlySet<string>,
-  digest: () => string | undefined,
-  survey?: Survey,
-): readonly Step[] {
-  return moves(vm, chosen).map((move, at) => moveStep(move, sighting, at === 0 ? digest() : undefined, survey))
-}
 
 /** A move that Proxmox would not make says so in the plan. */
 export function withoutMoving(change: Change, config: Foreign, sighting: Sighting): Change {
@@ -41,7 +21,8 @@ export function withoutMoving(change: Change, config: Foreign, sighting: Sightin
   return change
 }
 
-function moves(vm: VmSpec, chosen: ReadonlySet<string>): readonly Move[] {
+/** Every drive that the chosen changes move. Copying it over is a call of its own. */
+export function movedDrives(vm: VmSpec, chosen: ReadonlySet<string>): readonly Move[] {
   const drives = [
     ...vm.disks.map((disk) => ({ path: `disks.${disk.slot}`, ...disk })),
     ...(vm.efiDisk === undefined ? [] : [{ path: 'efiDisk', slot: 'efidisk0', ...vm.efiDisk }]),
@@ -52,17 +33,17 @@ function moves(vm: VmSpec, chosen: ReadonlySet<string>): readonly Move[] {
   )
 }
 
-function moveStep(move: Move, sighting: Sighting, digest: string | undefined, survey?: Survey): Step {
-  const { host, externalId } = sighting
-  const { slot, storage, format } = move
-  return makeStep({
-    verb: 'move',
-    summary: `move ${slot} of VM ${externalId} to ${storage}${format === undefined ? '' : ` as ${format}`}`,
+/** What of a VM goes along when it is moved to another host. */
+export function movingVm(vm: VmSpec): Moving {
+  const { host, moveHere, disks, efiDisk, tpm } = vm
+  return {
+    type: 'vm',
     host,
-    method: 'POST',
-    path: `${guestPath(host, 'vm', externalId)}/move_disk`,
-    // The source goes when the copy is complete: what was on it is on the copy.
-    params: withDigest({ disk: slot, storage, ...defined({ format }), delete: '1' }, digest),
-    queues: [hostQueue(host), ...storageQueues(host, [storage], survey)],
-  })
+    ...(moveHere === undefined ? {} : { moveHere }),
+    volumes: [
+      ...disks.map(({ slot, storage }) => ({ slot, storage })),
+      ...(efiDisk === undefined ? [] : [{ slot: 'efidisk0', storage: efiDisk.storage }]),
+      ...(tpm === undefined ? [] : [{ slot: 'tpmstate0', storage: tpm.storage }]),
+    ],
+  }
 }

@@ -7,11 +7,11 @@ import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmSpec } from '../../../model/vm.ts'
+import { guestStep, shutdownStep, startStep, withDigest } from '../guest-steps.ts'
 import { printDescription, splitDescription } from '../marks.ts'
-import { guestPath, makeStep, storagePath, storageQueues } from '../steps.ts'
+import type { SeedMark } from '../option.ts'
+import { makeStep, storagePath, storageQueues } from '../steps.ts'
 import { imageName, imageVolume, insertedImage, type SeedMove, seedStorage, shortHash } from './seed.ts'
-import { shutdownStep, startStep, withDigest } from './single-steps.ts'
-import type { SeedMark } from './wanted.ts'
 
 /** What the steps of a seed are about: a guest that is there, or one that is about to be. */
 export interface Seeding {
@@ -107,6 +107,7 @@ function stepOf(
   images: string[],
 ): readonly Step[] {
   const { host, externalId, coming, slot } = seeding
+  const guest = { type: 'vm', host, externalId } as const
   const emptied = slot === undefined ? {} : { [slot]: 'none,media=cdrom' }
   const called = `VM ${externalId}`
   switch (move) {
@@ -115,7 +116,7 @@ function stepOf(
     case 'upload':
       return uploadStep(seeding)
     case 'shutdown':
-      return [shutdownStep(host, externalId)]
+      return [shutdownStep(guest)]
     case 'insert': {
       const drive = slot ?? 'ide2'
       const volume = imageVolume(coming.storage, seeding.mark.uid, coming.hash)
@@ -123,7 +124,7 @@ function stepOf(
       return [configure(seeding, 'insert', `put seed ${coming.hash} into ${drive} of ${called}`, params)]
     }
     case 'start': {
-      const step = startStep(host, externalId, false)
+      const step = startStep(guest)
       // The second half of a restart: nothing else is restarted until this machine is back.
       return [after.seed === undefined || after.seed === 'none' ? step : { ...step, verb: 'reboot' }]
     }
@@ -210,6 +211,5 @@ function configure(
   summary: string,
   params: Readonly<Record<string, string>>,
 ): Step {
-  const path = `${guestPath(host, 'vm', externalId)}/config`
-  return makeStep({ verb, summary, host, method: 'PUT', path, params })
+  return guestStep({ type: 'vm', host, externalId }, 'PUT', '/config', { verb, summary, params })
 }

@@ -1,20 +1,17 @@
-import { cloudInitReadiness } from '../../../cloudinit/result.ts'
-import type { FirstBoot } from '../../../model/policy.ts'
-import type { Readiness } from '../../../model/rules.ts'
-import type { PowerState, Sighting } from '../../../model/sighting.ts'
-import type { VmSpec } from '../../../model/vm.ts'
-import { powerOf } from './power.ts'
+import { cloudInitReadiness } from '../../cloudinit/result.ts'
+import type { ContainerSpec } from '../../model/container.ts'
+import type { FirstBoot } from '../../model/policy.ts'
+import type { Readiness } from '../../model/rules.ts'
+import type { PowerState, Sighting } from '../../model/sighting.ts'
+import type { VmSpec } from '../../model/vm.ts'
+import { powerOf } from './vm/power.ts'
 
 /** `adopted`: it was there before us, so something runs in it whatever the declaration says. */
 export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, firstBoot?: FirstBoot): Readiness {
   const power = powerOf(sighting)
   const id = `VM ${sighting.externalId} on ${sighting.host}`
-  if (sighting.lock !== undefined) return lockedReadiness(sighting, id)
-  if (vm.template === true) {
-    return sighting.template === true
-      ? { ready: true, reason: 'Template', message: `${id} is a template`, status: 'Template' }
-      : { ready: false, reason: 'NotATemplate', message: `${id} is not a template yet`, status: 'Stopped' }
-  }
+  const early = lockedOrTemplate(vm, sighting, id, 'qm')
+  if (early !== undefined) return early
   if (vm.power === 'stopped') {
     return power === 'stopped'
       ? { ready: true, reason: 'Stopped', message: `${id} is stopped, as declared`, status: 'Stopped' }
@@ -84,13 +81,32 @@ function statusOf(power: PowerState): string {
   return power === 'unknown' ? 'Unknown' : `${power[0]?.toUpperCase()}${power.slice(1)}`
 }
 
-function lockedReadiness(sighting: Sighting, id: string): Readiness {
-  const unlock = `if nothing is at work on it any more, run on ${sighting.host}: qm unlock ${sighting.externalId}`
-  const making = sighting.lock === 'create' || sighting.lock === 'clone'
-  return {
-    ready: false,
-    reason: 'Locked',
-    message: `${id} is locked (${sighting.lock}); ${unlock}`,
-    status: making ? 'Creating' : 'Locked',
+/** Nothing inside a container can be asked, so running is as much as can be known. */
+export function containerReadiness(container: ContainerSpec, sighting: Sighting): Readiness {
+  const power = powerOf(sighting)
+  const id = `container ${sighting.externalId} on ${sighting.host}`
+  const early = lockedOrTemplate(container, sighting, id, 'pct')
+  if (early !== undefined) return early
+  const wanted = container.power ?? power
+  const ready = power === wanted && power !== 'unknown'
+  const reason = ready ? statusOf(power) : wanted === 'stopped' ? 'NotStopped' : 'NotRunning'
+  return { ready, reason, message: `${id} is ${power}`, status: statusOf(power) }
+}
+
+/** What is the same for every guest. */
+function lockedOrTemplate(
+  { template }: { readonly template?: boolean },
+  { host, externalId, lock, template: isTemplate }: Sighting,
+  id: string,
+  program: 'qm' | 'pct',
+): Readiness | undefined {
+  if (lock !== undefined) {
+    const unlock = `if nothing is at work on it any more, run on ${host}: ${program} unlock ${externalId}`
+    const status = lock === 'create' || lock === 'clone' ? 'Creating' : 'Locked'
+    return { ready: false, reason: 'Locked', message: `${id} is locked (${lock}); ${unlock}`, status }
   }
+  if (template !== true) return undefined
+  return isTemplate === true
+    ? { ready: true, reason: 'Template', message: `${id} is a template`, status: 'Template' }
+    : { ready: false, reason: 'NotATemplate', message: `${id} is not a template yet`, status: 'Stopped' }
 }

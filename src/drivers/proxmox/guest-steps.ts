@@ -1,0 +1,192 @@
+import { defined } from '../../lib/defined.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step, StepOver } from '../../model/step.ts'
+import type { Survey } from '../../model/survey.ts'
+import { type Option, type Params, type Wanted, wantedOf } from './option.ts'
+import { beforeOthers, withoutDigest } from './slots.ts'
+import { guestPath, hostQueue, makeStep, type StepParts, storageQueues } from './steps.ts'
+
+/** The VM or container that a step is about. */
+export interface Guest {
+  readonly type: 'vm' | 'container'
+  readonly host: string
+  readonly externalId: string
+}
+
+/** `VM 101`, `container 101`. */
+export function called({ type, externalId }: Guest): string {
+  return `${type === 'vm' ? 'VM' : 'container'} ${externalId}`
+}
+
+type Particular = Omit<StepParts, 'host' | 'method' | 'path'>
+
+/** One call on a guest, at a path below its own. */
+export function guestStep(
+  guest: Guest,
+  method: StepParts['method'],
+  below: string,
+  parts: Particular,
+): StepOver<'rest'> {
+  const { type, host, externalId } = guest
+  return makeStep({ ...parts, host, method, path: `${guestPath(host, type, externalId)}${below}` })
+}
+
+/** Everything that is declared of a guest, in one call that also marks it. */
+export function createStep(
+  { type, host, externalId }: Guest,
+  name: string,
+  params: Params,
+  storages: readonly string[],
+  survey?: Survey,
+): StepOver<'rest'> {
+  return makeStep({
+    verb: 'create',
+    summary: `create ${called({ type, host, externalId })} (${name}) on ${host}`,
+    host,
+    method: 'POST',
+    path: guestPath(host, type),
+    params,
+    queues: [hostQueue(host), ...storageQueues(host, storages, survey)],
+  })
+}
+
+/** Writes the mark alone on a guest that was there before us. */
+export function adoptGuestSteps<Spec>(
+  options: readonly Option<Spec>[],
+  guest: Guest,
+  resource: Resource,
+  spec: Spec,
+  { mark, close }: Sighting,
+): readonly Step[] {
+  const wanted = wantedOf(resource, spec, guest.externalId, mark)
+  const params = updateParams(options, wanted, close, new Set(['mark']))
+  const summary = `mark ${called(guest)} on ${guest.host} as ${resource.key}`
+  return [guestStep(guest, 'PUT', '/config', { verb: 'mark', summary, params: withDigest(params, close?.digest) })]
+}
+
+function updateParams<Spec>(
+  options: readonly Option<Spec>[],
+  wanted: Wanted<Spec>,
+  close: Sighting['close'],
+  chosen: ReadonlySet<string>,
+): Params {
+  const params: Params = {}
+  for (const option of options) option.update(wanted, close?.config ?? {}, params, chosen)
+  return params
+}
+
+/** How the chosen changes of a configuration are written: what they make room for, and by which call. */
+interface Writing {
+  readonly allocates: readonly string[]
+  readonly method?: 'PUT' | 'POST'
+}
+
+/** The calls that write the chosen changes of a configuration: protection is lifted first, alone. */
+export function configureSteps<Spec extends { readonly protection?: boolean }>(
+  options: readonly Option<Spec>[],
+  guest: Guest,
+  wanted: Wanted<Spec>,
+  { close }: Sighting,
+  chosen: ReadonlySet<string>,
+  writing: (chosen: ReadonlySet<string>) => Writing,
+  survey?: Survey,
+): Step[] {
+  const { host } = guest
+  const configure = (paths: ReadonlySet<string>): Step[] => {
+    const params = updateParams(options, wanted, close, paths)
+    const names = Object.keys(params).flatMap((name) => (name === 'delete' ? (params.delete ?? '').split(',') : [name]))
+    if (names.length === 0) return []
+    const { allocates, method = 'PUT' } = writing(paths)
+    const right = guest.type === 'vm' && 'startup' in params ? ' (startup needs Sys.Modify on /)' : ''
+    const step = guestStep(guest, method, '/config', {
+      verb: 'configure',
+      summary: `set ${names.join(', ')} of ${called(guest)} on ${host}${right}`,
+      params: withDigest(params, close?.digest),
+      queues: allocates.length === 0 ? [] : [hostQueue(host), ...storageQueues(host, allocates, survey)],
+    })
+    return [step]
+  }
+  const first = beforeOthers(wanted.spec, close?.config ?? {}, chosen)
+  if (first === undefined) return configure(chosen)
+  const lift = configure(first)
+  const rest = configure(new Set([...chosen].filter((path) => !first.has(path))))
+  return [...lift, ...(lift.length === 0 ? rest : rest.map(withoutDigest))]
+}
+
+export function growStep(
+  guest: Guest,
+  volume: { readonly slot: string; readonly sizeGb: number; readonly storage: string | undefined },
+  digest: string | undefined,
+  survey?: Survey,
+): Step {
+  const { slot, sizeGb, storage } = volume
+  return guestStep(guest, 'PUT', '/resize', {
+    verb: 'resize',
+    summary: `grow ${slot} of ${called(guest)} to ${sizeGb} GiB`,
+    // Absolute, so that doing it twice is the same as once.
+    params: withDigest({ disk: slot, size: `${sizeGb}G` }, digest),
+    queues: storage === undefined ? [] : storageQueues(guest.host, [storage], survey),
+  })
+}
+
+/** A volume that is to lie on another storage, or in another format. */
+export interface Move {
+  readonly slot: string
+  readonly storage: string
+  readonly format?: string
+}
+
+export function moveStep(guest: Guest, move: Move, digest: string | undefined, survey?: Survey): Step {
+  const { slot, storage, format } = move
+  const [below, volume] = guest.type === 'vm' ? ['/move_disk', { disk: slot }] : ['/move_volume', { volume: slot }]
+  return guestStep(guest, 'POST', below, {
+    verb: 'move',
+    summary: `move ${slot} of ${called(guest)} to ${storage}${format === undefined ? '' : ` as ${format}`}`,
+    // The source goes when the copy is complete: what was on it is on the copy.
+    params: withDigest({ ...volume, storage, ...defined({ format }), delete: '1' }, digest),
+    queues: [hostQueue(guest.host), ...storageQueues(guest.host, [storage], survey)],
+  })
+}
+
+/** A paused guest is running already as far as Proxmox is concerned: it is resumed, not started. */
+export function startStep(guest: Guest, paused = false): Step {
+  const word = paused ? 'resume' : 'start'
+  const summary = `${word} ${called(guest)} on ${guest.host}`
+  return guestStep(guest, 'POST', `/status/${word}`, { verb: 'start', summary, queues: [hostQueue(guest.host)] })
+}
+
+/** Never by force: the guest's data is not ours to risk. */
+export function shutdownStep(guest: Guest, params: Params = {}, why = ''): Step {
+  const summary = `shut down ${called(guest)} on ${guest.host}${why}`
+  return guestStep(guest, 'POST', '/status/shutdown', { verb: 'shutdown', summary, params, disruption: 'restart' })
+}
+
+export function rebootStep(guest: Guest): Step {
+  return guestStep(guest, 'POST', '/status/reboot', {
+    verb: 'reboot',
+    summary: `restart ${called(guest)} on ${guest.host}`,
+    queues: [hostQueue(guest.host)],
+    disruption: 'restart',
+  })
+}
+
+export function templateStep(guest: Guest): Step {
+  const summary = `turn ${called(guest)} on ${guest.host} into a template`
+  return guestStep(guest, 'POST', '/template', { verb: 'template', summary, queues: [hostQueue(guest.host)] })
+}
+
+export function poolStep({ host, externalId }: Guest, pool: string): Step {
+  return makeStep({
+    verb: 'configure',
+    summary: `put VM ${externalId} into pool ${pool}`,
+    host,
+    method: 'PUT',
+    path: '/pools',
+    params: { poolid: pool, vms: externalId, 'allow-move': '1' },
+  })
+}
+
+export function withDigest(params: Params, digest: string | undefined): Params {
+  return digest === undefined ? params : { ...params, digest }
+}
