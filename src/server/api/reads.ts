@@ -2,38 +2,23 @@ import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { projectPlan, projectResource, rowMaker } from './project.ts'
-import { Declined, type Route, route } from './route.ts'
+import { Declined, get, type Route } from './route.ts'
 import * as schemas from './schemas.ts'
 import { tellTimeline } from './timeline.ts'
 
-const nothing = z.object({})
 const byKey = z.object({ key: schemas.keySchema })
 const whole = z.coerce.number().int().nonnegative()
 
 export const READS: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/api/me',
-    summary: 'Who asks, and what he may do',
-    scope: 'read',
-    input: nothing,
+  get('/api/me', 'Who asks, and what he may do', {
     output: schemas.me,
     handle: ({ me }) => me(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/view',
-    summary: 'The whole estate at one moment, a line for each resource',
-    scope: 'read',
-    input: nothing,
+  get('/api/view', 'The whole estate at one moment, a line for each resource', {
     output: schemas.page,
     handle: ({ stream }) => stream.page(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/resources',
-    summary: 'Resources, by kind, host, cluster or a word in their name',
-    scope: 'read',
+  get('/api/resources', 'Resources, by kind, host, cluster or a word in their name', {
     input: z.object({
       kind: z.string().optional(),
       host: z.string().optional(),
@@ -55,11 +40,7 @@ export const READS: readonly Route[] = [
       return { total: found.length, rows: found.slice(offset, offset + limit).map(rowMaker(view)) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/resource',
-    summary: 'Everything about one resource',
-    scope: 'read',
+  get('/api/resource', 'Everything about one resource', {
     input: byKey,
     output: schemas.resource,
     handle({ controller }, { key }) {
@@ -70,11 +51,7 @@ export const READS: readonly Route[] = [
       return projectResource(view, observed === undefined ? found : { ...found, observed })
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/waiting-plan',
-    summary: 'The plan of a commit that waits for a person, as croft plan prints it',
-    scope: 'read',
+  get('/api/waiting-plan', 'The plan of a commit that waits for a person, as croft plan prints it', {
     input: z.object({ source: z.string().max(500) }),
     output: z.object({
       source: z.string(),
@@ -89,11 +66,7 @@ export const READS: readonly Route[] = [
       return { source, commit, text, ...(plan === undefined ? {} : { plan }) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/manifest',
-    summary: 'The manifest of a resource as it stands in Git, secrets taken out',
-    scope: 'read',
+  get('/api/manifest', 'The manifest of a resource as it stands in Git, secrets taken out', {
     input: byKey,
     output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
     async handle({ controller }, { key }) {
@@ -101,12 +74,7 @@ export const READS: readonly Route[] = [
       return { key, ...defined({ yaml }) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/plan',
-    summary: 'Everything that is not as declared: what will be done, what is held and why',
-    scope: 'read',
-    input: nothing,
+  get('/api/plan', 'Everything that is not as declared: what will be done, what is held and why', {
     output: z.object({
       version: z.number(),
       entries: schemas.list(schemas.planEntry),
@@ -119,20 +87,11 @@ export const READS: readonly Route[] = [
       return { version, entries: projectPlan(view), ...defined({ disruption }) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/drifts',
-    summary: 'Differences that somebody else made: which field, since when, by whom',
-    scope: 'read',
-    input: nothing,
+  get('/api/drifts', 'Differences that somebody else made: which field, since when, by whom', {
     output: z.object({ drifts: schemas.list(schemas.drift) }),
     handle: ({ controller }) => ({ drifts: controller.view().drifts }),
   }),
-  route({
-    method: 'GET',
-    path: '/api/power-plan',
-    summary: 'What would be done if a Power were switched off or on now; nothing is ordered',
-    scope: 'read',
+  get('/api/power-plan', 'What would be done if a Power were switched off or on now; nothing is ordered', {
     input: z.object({ target: z.string().min(1).max(256), state: z.enum(['on', 'off']) }),
     output: schemas.powerPlan,
     handle({ controller }, { target, state }) {
@@ -141,11 +100,7 @@ export const READS: readonly Route[] = [
       return plan
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/history',
-    summary: 'What happened, newest last',
-    scope: 'read',
+  get('/api/history', 'What happened, newest last', {
     input: z.object({
       key: schemas.keySchema.optional(),
       commit: z.string().max(64).optional(),
@@ -162,11 +117,7 @@ export const READS: readonly Route[] = [
       return { events: events.toSorted((a, b) => a.seq - b.seq) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/timeline',
-    summary: 'What happened by commit, with where the time went',
-    scope: 'read',
+  get('/api/timeline', 'What happened by commit, with where the time went', {
     input: z.object({ limit: whole.min(1).max(LIMITS.historyPage).default(500) }),
     output: z.object({ chapters: schemas.list(schemas.chapter) }),
     async handle({ controller }, { limit }) {
@@ -174,12 +125,7 @@ export const READS: readonly Route[] = [
       return { chapters: tellTimeline(await controller.history({ limit }), commits ?? [], sources) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/health',
-    summary: 'How well everything was in the last 24 hours, in slots of half an hour',
-    scope: 'read',
-    input: nothing,
+  get('/api/health', 'How well everything was in the last 24 hours, in slots of half an hour', {
     output: z.object({ slotMs: z.number(), atMs: z.number(), strips: schemas.list(schemas.strip) }),
     handle: ({ strips, clock }) => ({
       slotMs: LIMITS.healthSlotMs,

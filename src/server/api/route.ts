@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import type { KeyDesk, Place } from '../auth/key-port.ts'
 import type { Scope } from '../auth/roles.ts'
@@ -61,4 +61,28 @@ export class Declined extends Error {
 /** Keeps the types of input and output together; afterwards all routes are of one type. */
 export function route<I extends z.ZodObject, O extends z.ZodType>(one: Route<I, O>): Route {
   return one as unknown as Route
+}
+
+const NOTHING = z.object({})
+type Particular<I extends z.ZodObject, O extends z.ZodType> = Pick<Route<I, O>, 'audit' | 'output' | 'handle'> & {
+  /** Left out, nothing is asked for. */
+  readonly input?: I
+}
+
+/** What everybody who may read may ask for. */
+export function get<O extends z.ZodType, I extends z.ZodObject = typeof NOTHING>(
+  path: Route['path'],
+  summary: string,
+  one: Particular<I, O>,
+): Route {
+  return route({ method: 'GET', path, summary, scope: 'read', input: NOTHING, ...one } as Route<I, O>)
+}
+
+/** What everybody who may read may send: it is about himself. */
+export function post<O extends z.ZodType, I extends z.ZodObject = typeof NOTHING>(
+  path: Route['path'],
+  summary: string,
+  one: Particular<I, O>,
+): Route {
+  return route({ method: 'POST', path, summary, scope: 'read', input: z.strictObject({}), ...one } as Route<I, O>)
 }

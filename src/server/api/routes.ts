@@ -1,17 +1,12 @@
 import { z } from 'zod'
 import { openApi } from './openapi.ts'
 import { READS } from './reads.ts'
-import { type Route, route } from './route.ts'
+import { get, type Route } from './route.ts'
 import { SECURITY_KEYS } from './security-keys.ts'
 import { SIGN_IN } from './sign-in.ts'
 import { WISHES } from './wishes.ts'
 
-const DOCUMENT: Route = route({
-  method: 'GET',
-  path: '/api/openapi.json',
-  summary: 'This document',
-  scope: 'read',
-  input: z.object({}),
+const DOCUMENT: Route = get('/api/openapi.json', 'This document', {
   output: z.record(z.string(), z.unknown()),
   handle: ({ version }) => openApi(ROUTES, version),
 })

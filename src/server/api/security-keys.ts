@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
-import { type Route, route } from './route.ts'
+import { get, post, type Route } from './route.ts'
 import { factorsToShow, granted, keyToMake, list, securityKey } from './schemas.ts'
 
 /** Bytes in base64url. */
@@ -11,23 +11,14 @@ const bytes = z
 
 /** Security keys of whoever asks: only a session on the page has any. */
 export const SECURITY_KEYS: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/api/second-factor/begin',
-    summary: 'Which second factors you can show, and what to ask a security key',
-    scope: 'read',
-    input: z.strictObject({}),
+  post('/api/second-factor/begin', 'Which second factors you can show, and what to ask a security key', {
     output: factorsToShow,
     handle({ keys }) {
       const { desk, place } = keys()
       return desk.beginShowing(place)
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/second-factor/key',
-    summary: 'Show the answer of a security key, before something grave',
-    scope: 'read',
+  post('/api/second-factor/key', 'Show the answer of a security key, before something grave', {
     audit: 'name',
     input: z.strictObject({ id: bytes, clientData: bytes, authenticatorData: bytes, signature: bytes }),
     output: granted,
@@ -37,20 +28,12 @@ export const SECURITY_KEYS: readonly Route[] = [
       return { ok: true as const, message: 'The key is right.' }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/keys',
-    summary: 'Your security keys',
-    scope: 'read',
+  get('/api/keys', 'Your security keys', {
     input: z.strictObject({}),
     output: z.object({ keys: list(securityKey) }),
     handle: async ({ ownKeys }) => ({ keys: await ownKeys() }),
   }),
-  route({
-    method: 'POST',
-    path: '/api/keys/begin',
-    summary: 'What to give to a browser to make a security key',
-    scope: 'read',
+  post('/api/keys/begin', 'What to give to a browser to make a security key', {
     audit: 'name',
     input: z.strictObject({ invite: z.string().min(1).max(64).optional() }),
     output: keyToMake,
@@ -59,11 +42,7 @@ export const SECURITY_KEYS: readonly Route[] = [
       return desk.beginAdding(place, invite)
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/keys/add',
-    summary: 'Add a security key that a browser has made',
-    scope: 'read',
+  post('/api/keys/add', 'Add a security key that a browser has made', {
     audit: 'name',
     input: z.strictObject({
       name: z
@@ -83,11 +62,7 @@ export const SECURITY_KEYS: readonly Route[] = [
       return { ok: true as const, message: `The key "${name}" is yours.` }
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/keys/remove',
-    summary: 'Remove one of your security keys',
-    scope: 'read',
+  post('/api/keys/remove', 'Remove one of your security keys', {
     audit: 'input',
     input: z.strictObject({ id: bytes }),
     output: granted,

@@ -1,33 +1,20 @@
 import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
-import { Declined, type Route, route } from './route.ts'
+import { Declined, get, post, type Route } from './route.ts'
 import { granted, list, me, session } from './schemas.ts'
 
 export const SIGN_IN: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/api/sign-in',
-    summary: 'Open a session with a name and a password',
-    scope: 'read',
+  post('/api/sign-in', 'Open a session with a name and a password', {
     audit: 'name',
     input: z.strictObject({ name: z.string().min(1).max(64), password: z.string().min(1).max(LIMITS.passwordLength) }),
     output: me,
     handle: ({ signIn }, { name, password }) => signIn(name, password),
   }),
-  route({
-    method: 'POST',
-    path: '/api/sign-out',
-    summary: 'End the session',
-    scope: 'read',
-    input: z.strictObject({}),
+  post('/api/sign-out', 'End the session', {
     output: me,
     handle: ({ signOut }) => signOut(),
   }),
-  route({
-    method: 'POST',
-    path: '/api/second-factor',
-    summary: 'Show a code of the authenticator app, before something grave',
-    scope: 'read',
+  post('/api/second-factor', 'Show a code of the authenticator app, before something grave', {
     audit: 'name',
     input: z.strictObject({ code: z.string().regex(/^\d{6}$/, { error: 'six digits' }) }),
     output: granted,
@@ -36,20 +23,12 @@ export const SIGN_IN: readonly Route[] = [
       return { ok: true as const, message: 'The code is right.' }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/sessions',
-    summary: 'Open sessions: your own, and for an admin all',
-    scope: 'read',
+  get('/api/sessions', 'Open sessions: your own, and for an admin all', {
     input: z.strictObject({}),
     output: z.object({ sessions: list(session) }),
     handle: ({ sessions }) => ({ sessions: [...sessions()] }),
   }),
-  route({
-    method: 'POST',
-    path: '/api/sessions/end',
-    summary: 'End a session',
-    scope: 'read',
+  post('/api/sessions/end', 'End a session', {
     audit: 'input',
     input: z.strictObject({ id: z.string().min(1).max(64) }),
     output: granted,
