@@ -207,7 +207,7 @@ const STATE = {
     },
     {
       mode: 'managed',
-      type: 'proxmox_virtual_environment_certificate',
+      type: 'proxmox_virtual_environment_acme_certificate',
       name: 'x',
       instances: [{ attributes: { private_key: 'hunter2' } }],
     },
@@ -243,8 +243,8 @@ test('a Terraform state becomes the same manifests: no password, nothing compute
   // A data source was only read: there is nothing to take over.
   assert.deepEqual(read.notCarried, [
     {
-      what: 'proxmox_virtual_environment_certificate.x',
-      why: 'its private key is secret; declare a ProxmoxCertificate with a reference to it',
+      what: 'proxmox_virtual_environment_acme_certificate.x',
+      why: 'Proxmox renews it by itself; declare the account, the plugin and acme of ProxmoxNodeOptions',
     },
     { what: 'proxmox_virtual_environment_container.y', why: 'the state holds no attributes of it' },
   ])

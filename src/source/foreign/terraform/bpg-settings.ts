@@ -113,10 +113,10 @@ export const OWN_SETTINGS: Readonly<Record<string, OwnSetting>> = {
       node_name: 'host',
       certificate: (value, { certificate_chain: chain }) => ({ certificate: pemOf(value, chain) }),
     },
-    ignored: [
-      ...['id', 'certificate_chain', 'overwrite', 'expiration_date', 'file_name', 'issuer', 'public_key_size'],
-      ...['public_key_type', 'ssl_fingerprint', 'start_date', 'subject', 'subject_alternative_names'],
-    ],
+    ignored:
+      'id certificate_chain overwrite expiration_date file_name issuer public_key_size public_key_type ssl_fingerprint start_date subject subject_alternative_names'.split(
+        ' ',
+      ),
     secrets: ['private_key'],
   },
   node_disk_zfs: {

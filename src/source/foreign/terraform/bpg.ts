@@ -137,9 +137,9 @@ const SECRET_TEXT = /passw|token|secret|private|api_?key|BEGIN [A-Z ]*KEY/i
 /** A file of the computer that Terraform ran on is in no state, and a text may hold what no manifest should. */
 function whyNoFile({ source_file: fetched, source_raw: written }: Fields): string | undefined {
   const [raw, file] = [written, fetched].map((list) => (Array.isArray(list) && isFields(list[0]) ? list[0] : undefined))
-  if (SECRET_TEXT.test(String(raw?.data ?? '')))
+  if (SECRET_TEXT.test(wordOf(raw?.data) ?? ''))
     return 'its text looks as if it held a secret; declare an EnvironmentFile with a text that holds none'
-  if (raw !== undefined || /^https?:/.test(String(file?.path))) return undefined
+  if (raw !== undefined || /^https?:/.test(wordOf(file?.path) ?? '')) return undefined
   return 'the state does not hold the content of the file; declare an EnvironmentFile with it'
 }
 
