@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { SCOPE } from '../src/kinds/descriptions/settings.ts'
-import { type Mapped, PROVIDER_KINDS, type ProviderKind } from '../src/kinds/settings/provider-table.ts'
+import { type MappedField, PROVIDER_KINDS, type ProviderKind } from '../src/kinds/settings/provider-table.ts'
 import type { Definition, Field, SettingValue } from '../src/model/rest.ts'
 import { DEFINITIONS, definitionNamed } from '../src/proxmox/registry.ts'
 import { startedAs } from './started.ts'
@@ -101,7 +101,7 @@ function providerPage(provider: ProviderKind): string {
   return page(provider.kind, about, ['Field of `forProvider`', 'Meaning'], rows, manifest, after)
 }
 
-function mappedMeaning(mapped: Mapped, { fields }: Definition): string {
+function mappedMeaning(mapped: MappedField, { fields }: Definition): string {
   if (typeof mapped === 'string') return meaning(fields[mapped] ?? { type: 'text', about: '' })
   if ('secret' in mapped) return `${fields[mapped.secret]?.about ?? ''} A reference to a secret.`
   if ('words' in mapped) return fields[mapped.words]?.about ?? ''
@@ -127,7 +127,7 @@ function providerExample(provider: ProviderKind, definition: Definition): Record
   return given
 }
 
-function theirs(mapped: Mapped, example: Readonly<Record<string, SettingValue>>): unknown {
+function theirs(mapped: MappedField, example: Readonly<Record<string, SettingValue>>): unknown {
   if (typeof mapped === 'string') return example[mapped]
   if ('secret' in mapped)
     return example[mapped.secret] === undefined ? undefined : { name: 'croft', namespace: 'croft', key: mapped.secret }

@@ -1,7 +1,7 @@
 import type { Plan } from '../model/plan.ts'
 
 /** Something that is not as declared and stays so until a person, or time, lets it pass. */
-export interface Held {
+export interface HeldChange {
   /** The resource, or the cluster. */
   readonly what: string
   readonly reason: string
@@ -12,7 +12,7 @@ export interface Held {
 const SHOWN = 5
 
 /** Everything that a guard keeps from being done: with one of these, Git and the world differ. */
-export function heldIn(plan: Plan): readonly Held[] {
+export function heldIn(plan: Plan): readonly HeldChange[] {
   const resources = plan.entries.flatMap(({ key, action }) =>
     action.do === 'hold' ? [{ what: key, reason: action.reason, allow: action.allow }] : [],
   )
@@ -23,7 +23,7 @@ export function heldIn(plan: Plan): readonly Held[] {
 }
 
 /** What is held, why, and what would let it pass. */
-export function renderHeld(held: readonly Held[]): string {
+export function renderHeld(held: readonly HeldChange[]): string {
   const lines = held
     .slice(0, SHOWN)
     .flatMap(({ what, reason, allow }) => [`  held: ${what}: ${reason}`, `      to allow: ${allow}`])

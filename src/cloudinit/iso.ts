@@ -21,7 +21,7 @@ const SHORT_DATE = [100, 1, 1, 0, 0, 0, 0]
 const LONG_DATE = '2000010100000000'
 const NO_DATE = '0000000000000000'
 
-interface Placed extends IsoFile {
+interface PlacedFile extends IsoFile {
   readonly sector: number
 }
 
@@ -52,7 +52,7 @@ export function isoImage(volumeId: string, files: readonly IsoFile[]): Uint8Arra
 }
 
 /** In the order of their names, which is how a directory must list them. */
-function place(files: readonly IsoFile[]): readonly Placed[] {
+function place(files: readonly IsoFile[]): readonly PlacedFile[] {
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1))
   const names = new Set<string>()
   let sector = FIRST_FILE
@@ -122,7 +122,7 @@ function pathTable(view: DataView, root: number, little: boolean): void {
   view.setUint16(6, 1, little)
 }
 
-function directory(view: DataView, self: number, files: readonly Placed[], encode: Encode): void {
+function directory(view: DataView, self: number, files: readonly PlacedFile[], encode: Encode): void {
   let offset = record(view, 0, self, SECTOR, 2, new Uint8Array([0]))
   offset = record(view, offset, self, SECTOR, 2, new Uint8Array([1]))
   for (const file of files) offset = record(view, offset, file.sector, file.bytes.length, 0, encode(file.name))

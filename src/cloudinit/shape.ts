@@ -9,38 +9,38 @@ export interface SeedProblem {
 }
 
 /** What may stand at a place of a document. */
-export type Shape =
+export type ValueShape =
   | { readonly is: 'anything' | 'text' | 'number' | 'flag' | 'nothing' }
   | { readonly is: 'words'; readonly words: readonly (string | boolean)[] }
-  | { readonly is: 'list'; readonly of: Shape; readonly mayBeEmpty: boolean }
+  | { readonly is: 'list'; readonly of: ValueShape; readonly mayBeEmpty: boolean }
   /** Keys that are known; `others` says what any other key may hold, and without it there is none. */
-  | { readonly is: 'map'; readonly keys: Keys; readonly required: readonly string[]; readonly others?: Shape }
-  | { readonly is: 'either'; readonly shapes: readonly Shape[] }
+  | { readonly is: 'map'; readonly keys: Keys; readonly required: readonly string[]; readonly others?: ValueShape }
+  | { readonly is: 'either'; readonly shapes: readonly ValueShape[] }
   /** Known and not to be used, with what to use instead. */
   | { readonly is: 'refused'; readonly hint: string }
 
-export type Keys = Readonly<Record<string, Shape>>
+export type Keys = Readonly<Record<string, ValueShape>>
 
-export const anything: Shape = { is: 'anything' }
-export const text: Shape = { is: 'text' }
-export const number: Shape = { is: 'number' }
-export const flag: Shape = { is: 'flag' }
-export const nothing: Shape = { is: 'nothing' }
-export const words = (...allowed: readonly (string | boolean)[]): Shape => ({ is: 'words', words: allowed })
-export const list = (of: Shape): Shape => ({ is: 'list', of, mayBeEmpty: false })
-export const listOrEmpty = (of: Shape): Shape => ({ is: 'list', of, mayBeEmpty: true })
-export const map = (keys: Keys, required: readonly string[] = []): Shape => ({ is: 'map', keys, required })
-export const mapOf = (others: Shape): Shape => ({ is: 'map', keys: {}, required: [], others })
-export const either = (...shapes: readonly Shape[]): Shape => ({ is: 'either', shapes })
-export const refused = (hint: string): Shape => ({ is: 'refused', hint })
+export const anything: ValueShape = { is: 'anything' }
+export const text: ValueShape = { is: 'text' }
+export const number: ValueShape = { is: 'number' }
+export const flag: ValueShape = { is: 'flag' }
+export const nothing: ValueShape = { is: 'nothing' }
+export const words = (...allowed: readonly (string | boolean)[]): ValueShape => ({ is: 'words', words: allowed })
+export const list = (of: ValueShape): ValueShape => ({ is: 'list', of, mayBeEmpty: false })
+export const listOrEmpty = (of: ValueShape): ValueShape => ({ is: 'list', of, mayBeEmpty: true })
+export const map = (keys: Keys, required: readonly string[] = []): ValueShape => ({ is: 'map', keys, required })
+export const mapOf = (others: ValueShape): ValueShape => ({ is: 'map', keys: {}, required: [], others })
+export const either = (...shapes: readonly ValueShape[]): ValueShape => ({ is: 'either', shapes })
+export const refused = (hint: string): ValueShape => ({ is: 'refused', hint })
 
-type Path = SeedProblem['path']
+type SeedPath = SeedProblem['path']
 
 /** Control characters and the like: PyYAML, which reads the document inside the guest, refuses or changes them. */
 const UNREADABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/
 
 /** Everything in a document that is not of its shape. */
-export function misfits(tree: Tree, shape: Shape, path: Path = []): readonly SeedProblem[] {
+export function misfits(tree: Tree, shape: ValueShape, path: SeedPath = []): readonly SeedProblem[] {
   const reference = valueFrom(tree)
   if (reference !== undefined) return misfitReference(reference, shape, path)
   switch (shape.is) {
@@ -67,8 +67,8 @@ export function misfits(tree: Tree, shape: Shape, path: Path = []): readonly See
   }
 }
 
-function misfitReference(reference: unknown, shape: Shape, path: Path): readonly SeedProblem[] {
-  const isText = (one: Shape): boolean =>
+function misfitReference(reference: unknown, shape: ValueShape, path: SeedPath): readonly SeedProblem[] {
+  const isText = (one: ValueShape): boolean =>
     one.is === 'text' || one.is === 'anything' || (one.is === 'either' && one.shapes.some(isText))
   if (!isText(shape)) return [{ path, message: `${called(path)} is ${described(shape)}; a secret gives only text` }]
   const source = isMap(reference as Tree) ? Object.entries(reference as TreeMap) : []
@@ -91,14 +91,14 @@ function isPlace(name: string | undefined, value: Tree | undefined): boolean {
   return name === 'env'
 }
 
-function misfitList(tree: Tree, shape: Shape & { is: 'list' }, path: Path): readonly SeedProblem[] {
+function misfitList(tree: Tree, shape: ValueShape & { is: 'list' }, path: SeedPath): readonly SeedProblem[] {
   if (!Array.isArray(tree)) return [wrong(tree, shape, path)]
   if (tree.length === 0 && !shape.mayBeEmpty)
     return [{ path, message: `${called(path)} is an empty list`, hint: 'leave it out' }]
   return (tree as readonly Tree[]).flatMap((item, index) => misfits(item, shape.of, [...path, index]))
 }
 
-function misfitMap(tree: TreeMap, shape: Shape & { is: 'map' }, path: Path): readonly SeedProblem[] {
+function misfitMap(tree: TreeMap, shape: ValueShape & { is: 'map' }, path: SeedPath): readonly SeedProblem[] {
   const problems: SeedProblem[] = []
   for (const [key, value] of Object.entries(tree)) {
     const inner = Object.hasOwn(shape.keys, key) ? shape.keys[key] : shape.others
@@ -112,14 +112,14 @@ function misfitMap(tree: TreeMap, shape: Shape & { is: 'map' }, path: Path): rea
 }
 
 /** The nearest of several shapes speaks: the one of the same sort as what stands there. */
-function misfitEither(tree: Tree, shapes: readonly Shape[], path: Path): readonly SeedProblem[] {
+function misfitEither(tree: Tree, shapes: readonly ValueShape[], path: SeedPath): readonly SeedProblem[] {
   const found = shapes.map((shape) => ({ shape, problems: misfits(tree, shape, path) }))
   if (found.some(({ problems }) => problems.length === 0)) return []
   const same = found.find(({ shape }) => sortOf(shape) === sortOfTree(tree))
   return same?.problems ?? [wrong(tree, { is: 'either', shapes }, path)]
 }
 
-function sortOf(shape: Shape): string {
+function sortOf(shape: ValueShape): string {
   return shape.is === 'list' || shape.is === 'map' || shape.is === 'text' ? shape.is : 'other'
 }
 
@@ -128,14 +128,14 @@ function sortOfTree(tree: Tree): string {
   return isMap(tree) ? 'map' : typeof tree === 'string' ? 'text' : 'none'
 }
 
-function insideAnything(tree: Tree, path: Path): readonly SeedProblem[] {
+function insideAnything(tree: Tree, path: SeedPath): readonly SeedProblem[] {
   if (typeof tree === 'string') return unreadable(tree, path)
   if (Array.isArray(tree))
     return (tree as readonly Tree[]).flatMap((item, at) => misfits(item, anything, [...path, at]))
   return isMap(tree) ? Object.entries(tree).flatMap(([key, value]) => misfits(value, anything, [...path, key])) : []
 }
 
-function unreadable(value: string, path: Path): readonly SeedProblem[] {
+function unreadable(value: string, path: SeedPath): readonly SeedProblem[] {
   if (!UNREADABLE.test(value) && value.isWellFormed()) return []
   return [
     {
@@ -146,7 +146,7 @@ function unreadable(value: string, path: Path): readonly SeedProblem[] {
   ]
 }
 
-function unknownKey(key: string, shape: Shape & { is: 'map' }, path: Path): SeedProblem {
+function unknownKey(key: string, shape: ValueShape & { is: 'map' }, path: SeedPath): SeedProblem {
   const meant = nearest(key, Object.keys(shape.keys))
   const where = path.length === 0 ? 'cloud-init' : called(path)
   return {
@@ -156,7 +156,7 @@ function unknownKey(key: string, shape: Shape & { is: 'map' }, path: Path): Seed
   }
 }
 
-function wrong(tree: Tree, shape: Shape, path: Path): SeedProblem {
+function wrong(tree: Tree, shape: ValueShape, path: SeedPath): SeedProblem {
   const hint = hintFor(tree, shape)
   return {
     path,
@@ -165,7 +165,7 @@ function wrong(tree: Tree, shape: Shape, path: Path): SeedProblem {
   }
 }
 
-function hintFor(tree: Tree, shape: Shape): string | undefined {
+function hintFor(tree: Tree, shape: ValueShape): string | undefined {
   const shapes = shape.is === 'either' ? shape.shapes : [shape]
   if (shapes.some(({ is }) => is === 'text') && (typeof tree === 'number' || typeof tree === 'boolean'))
     return `write it in quotes: "${String(tree)}"`
@@ -176,7 +176,7 @@ function hintFor(tree: Tree, shape: Shape): string | undefined {
   return undefined
 }
 
-function described(shape: Shape): string {
+function described(shape: ValueShape): string {
   switch (shape.is) {
     case 'anything':
       return 'anything'
@@ -209,7 +209,7 @@ function shown(tree: Tree): string {
   return typeof tree === 'string' ? 'text' : String(tree)
 }
 
-function called(path: Path): string {
+function called(path: SeedPath): string {
   if (path.length === 0) return 'the document'
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('')
 }

@@ -10,8 +10,8 @@ import {
   nothing,
   number,
   refused,
-  type Shape,
   text,
+  type ValueShape,
   words,
 } from './shape.ts'
 
@@ -266,7 +266,7 @@ const UNDESCRIBED = [
   'zypper',
 ]
 
-export const userDataShape: Shape = map({
+export const userDataShape: ValueShape = map({
   ...Object.fromEntries(UNDESCRIBED.map((key) => [key, anything])),
   ...DESCRIBED,
 })

@@ -5,7 +5,7 @@ import type { Tree, TreeMap } from '../model/seed.ts'
 import type { SeedProblem } from './shape.ts'
 
 /** What every machine is told about itself. */
-export interface Person {
+export interface MachineFacts {
   readonly hostname: string
   /** With it the machine knows its full name. */
   readonly domain?: string
@@ -15,7 +15,7 @@ export interface Person {
 }
 
 /** The part of the user data that follows from the declaration. */
-export function neededUserData({ hostname, domain, user, sshKeys = [] }: Person): TreeMap {
+export function neededUserData({ hostname, domain, user, sshKeys = [] }: MachineFacts): TreeMap {
   const keys: Record<string, Tree> = sshKeys.length === 0 ? {} : { ssh_authorized_keys: [...sshKeys] }
   return {
     hostname,

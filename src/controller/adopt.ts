@@ -62,7 +62,7 @@ function candidates({ value }: Leaf, { from, to }: Change): readonly (string | n
 }
 
 /** Exactly one leaf differs: it was what is declared and becomes what was seen. */
-function isExactly(found: readonly Difference[], { path, from, to }: Change): boolean {
+function isExactly(found: readonly FieldDifference[], { path, from, to }: Change): boolean {
   const [only] = found
   if (only === undefined || found.length !== 1) return false
   const name = path.split('.').at(-1)
@@ -73,13 +73,13 @@ function same(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(a, b) || String(a) === String(b)
 }
 
-interface Difference {
+interface FieldDifference {
   readonly name: string
   readonly before: unknown
   readonly after: unknown
 }
 
-function differences(a: unknown, b: unknown, name = ''): readonly Difference[] {
+function differences(a: unknown, b: unknown, name = ''): readonly FieldDifference[] {
   if (isDeepStrictEqual(a, b)) return []
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return [{ name, before: a, after: b }]
   const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]

@@ -10,7 +10,7 @@ import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
 
 /** What stands after a turn of the loop. */
-export interface Standing {
+export interface TurnResult {
   readonly view: EstateView
   readonly revision: Revision | undefined
   readonly estate: Estate | undefined
@@ -41,7 +41,7 @@ export function createBesides({ clock, wake, checks, notifier, previews, tell, k
   const isDue = (dueMs: number) => dueMs <= clock.monotonicMs()
 
   return {
-    begin(now: Standing, signal: AbortSignal): void {
+    begin(now: TurnResult, signal: AbortSignal): void {
       const { view, revision, estate, declared, report, inForce } = now
       if (checks !== undefined && estate !== undefined && (isDue(checks.dueMs()) || estate !== checked))
         checking.begin(async () => {

@@ -15,7 +15,7 @@ export interface Checks {
   dueMs(): number
 }
 
-interface Standing {
+interface CheckState {
   readonly spec: HealthCheckSpec
   dueMs: number
   bad: number
@@ -27,7 +27,7 @@ interface Standing {
  * except `atOnce`, for whoever looks a single time.
  */
 export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {}): Checks {
-  const standing = new Map<string, Standing>()
+  const standing = new Map<string, CheckState>()
   let declared: unknown
 
   return {

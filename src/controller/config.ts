@@ -163,7 +163,7 @@ export type ControllerConfig = z.output<typeof schema>
 export type SourceConfig = ControllerConfig['sources'][number]
 
 /** What came from the command line and the environment, where somebody set it. */
-export interface Overrides {
+export interface ConfigOverrides {
   readonly state?: string
   readonly listen?: string
   /** A directory or an address: takes the place of the sources in the file. */
@@ -177,10 +177,10 @@ export interface Overrides {
 export function readConfig(
   file: unknown,
   env: Readonly<Record<string, string | undefined>>,
-  flags: Overrides,
+  flags: ConfigOverrides,
 ): ControllerConfig {
   const set = (name: string) => (env[name] === undefined || env[name] === '' ? undefined : env[name])
-  const over: Overrides = {
+  const over: ConfigOverrides = {
     ...defined({
       state: set('CROFT_STATE'),
       listen: set('CROFT_LISTEN'),
@@ -217,7 +217,7 @@ function begins(url: string, prefix: string): boolean {
   return url.length === prefix.length || prefix.endsWith('/') || prefix.endsWith(':') || url[prefix.length] === '/'
 }
 
-function oneSource({ source: where = '', branch, path, poll }: Overrides): Readonly<Record<string, unknown>> {
+function oneSource({ source: where = '', branch, path, poll }: ConfigOverrides): Readonly<Record<string, unknown>> {
   const remote = /^(?:https:|ssh:|[a-z_][a-z0-9_-]*@[^/]+:)/.test(where) || /^[a-z]+:/.test(where)
   return { ...(remote ? { url: where } : { directory: where }), ...defined({ branch, path, poll }) }
 }

@@ -12,7 +12,7 @@ export function metricsText(
   longestStallMs?: number,
 ): string {
   const out: string[] = []
-  const metric = (name: string, type: 'gauge' | 'counter', help: string, rows: readonly Row[]) => {
+  const metric = (name: string, type: 'gauge' | 'counter', help: string, rows: readonly MetricRow[]) => {
     if (rows.length === 0) return
     out.push(`# HELP croft_${name} ${help}`, `# TYPE croft_${name} ${type}`)
     for (const [labels, value] of rows) out.push(`croft_${name}${labelText(labels)} ${value}`)
@@ -58,7 +58,7 @@ export function metricsText(
     'host_memory_used_bytes',
     'gauge',
     'Memory in use on a host.',
-    view.hosts.flatMap(({ connection, name, memoryUsedBytes }): Row[] =>
+    view.hosts.flatMap(({ connection, name, memoryUsedBytes }): MetricRow[] =>
       memoryUsedBytes === undefined ? [] : [[{ connection, host: name }, memoryUsedBytes]],
     ),
   )
@@ -66,7 +66,7 @@ export function metricsText(
     'host_memory_bytes',
     'gauge',
     'Memory of a host.',
-    view.hosts.flatMap(({ connection, name, memoryBytes }): Row[] =>
+    view.hosts.flatMap(({ connection, name, memoryBytes }): MetricRow[] =>
       memoryBytes === undefined ? [] : [[{ connection, host: name }, memoryBytes]],
     ),
   )
@@ -102,7 +102,7 @@ export function metricsText(
     'cluster_quorum_margin',
     'gauge',
     'Servers that may still be lost before a cluster stops.',
-    view.clusters.flatMap(({ name, quorumMargin }): Row[] =>
+    view.clusters.flatMap(({ name, quorumMargin }): MetricRow[] =>
       quorumMargin === 'unknown' ? [] : [[{ cluster: name }, quorumMargin]],
     ),
   )
@@ -124,9 +124,9 @@ export function metricsText(
   return `${out.join('\n')}\n`
 }
 
-type Row = readonly [labels: Readonly<Record<string, string>>, value: number]
+type MetricRow = readonly [labels: Readonly<Record<string, string>>, value: number]
 
-function counted(rows: readonly Readonly<Record<string, string>>[]): readonly Row[] {
+function counted(rows: readonly Readonly<Record<string, string>>[]): readonly MetricRow[] {
   const counts = new Map<string, { labels: Readonly<Record<string, string>>; count: number }>()
   for (const labels of rows) {
     const name = JSON.stringify(labels)

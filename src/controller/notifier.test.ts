@@ -12,7 +12,7 @@ import { Secret } from '../model/secret.ts'
 import { standingIn } from '../model/standing.ts'
 import { troublesOf as judged } from '../model/trouble.ts'
 import { readTexts } from '../source/testing/fixture.ts'
-import { createNotifier, nextNotices, type Told } from './notifier.ts'
+import { createNotifier, type NotifiedTrouble, nextNotices } from './notifier.ts'
 import { openOutbox } from './outbox.ts'
 import { send as sendOut } from './send-notice.ts'
 import { sendMail } from './smtp.ts'
@@ -43,7 +43,7 @@ const NOTICE: Message = {
 }
 
 test('a trouble is told once when it lasts, once more when it is over, and never while it flaps', () => {
-  let told: readonly Told[] = []
+  let told: readonly NotifiedTrouble[] = []
   const sent: string[] = []
   const at = (ms: number, view: EstateView) => {
     const next = nextNotices(told, troublesOf(view), [], 30_000, ms)

@@ -23,7 +23,7 @@ export interface Notifier {
 
 interface One {
   readonly spec: NotificationSpec
-  told: readonly Told[]
+  told: readonly NotifiedTrouble[]
   /** Not sent yet, oldest first. */
   waiting: Notice[]
   tries: number
@@ -114,18 +114,20 @@ function messageOf({ kind, trouble, sinceMs, atMs }: Notice): Message {
   return { ...trouble, text: resolved ? 'It is over.' : trouble.text, resolved, sinceMs, atMs }
 }
 
-function readTold(text: string | undefined): Readonly<Record<string, readonly Told[]>> {
+function readTold(text: string | undefined): Readonly<Record<string, readonly NotifiedTrouble[]>> {
   if (text === undefined) return {}
   try {
     const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, readonly Told[]>>) : {}
+    return value !== null && typeof value === 'object'
+      ? (value as Readonly<Record<string, readonly NotifiedTrouble[]>>)
+      : {}
   } catch {
     return {}
   }
 }
 
 /** What was told, and what is still to be told, of each trouble. */
-export interface Told {
+export interface NotifiedTrouble {
   readonly id: string
   readonly sort: TroubleSort
   readonly title: string
@@ -148,17 +150,17 @@ interface Notice {
  * what comes and goes in between is told nobody. Pure.
  */
 export function nextNotices(
-  before: readonly Told[],
+  before: readonly NotifiedTrouble[],
   now: readonly Trouble[],
   about: readonly TroubleSort[],
   afterMs: number,
   atMs: number,
-): { readonly notices: readonly Notice[]; readonly told: readonly Told[]; readonly dueMs: number } {
+): { readonly notices: readonly Notice[]; readonly told: readonly NotifiedTrouble[]; readonly dueMs: number } {
   const wanted = now.filter(({ sort }) => about.length === 0 || about.includes(sort))
   const present = new Map(wanted.map((trouble) => [trouble.id, trouble]))
   const known = new Map(before.map((one) => [one.id, one]))
   const notices: Notice[] = []
-  const told: Told[] = []
+  const told: NotifiedTrouble[] = []
   let dueMs = Number.POSITIVE_INFINITY
   for (const trouble of wanted) {
     const was = known.get(trouble.id)

@@ -15,7 +15,7 @@ import { followDirectory } from '../source/directory.ts'
 import { type Fetched, type Fetching, withFetched } from '../source/fetched.ts'
 import { readHere } from '../source/read-here.ts'
 import type { SourceReader } from '../source/reader.ts'
-import { type FollowedRepository, type FollowOptions, followRepository } from '../source/repository.ts'
+import { type FollowOptions, followRepository, type RepositoryFollower } from '../source/repository.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Hooked } from '../source/webhook.ts'
 import type { Writable } from './adopter.ts'
@@ -94,11 +94,11 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
  * what is outside of it, nor from anywhere but the places that are granted.
  */
 function fetching(
-  followed: FollowedRepository,
+  followed: RepositoryFollower,
   grant: Grant | undefined,
   reader: SourceReader,
   chart: Fetching['chart'],
-): FollowedRepository {
+): RepositoryFollower {
   const fetched: Fetched = new Map()
   const held =
     grant === undefined

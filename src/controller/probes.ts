@@ -3,11 +3,11 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
 import { LIMITS } from '../lib/limits.ts'
-import type { Asking, Probe, ProbeAnswer } from '../model/health-check.ts'
+import type { Probe, ProbeAnswer, ProbeFunction } from '../model/health-check.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 
 /** The questions that need no lane of their own, asked over the network of this computer. */
-export function networkProbes(resolveSecret: (reference: SecretReference) => Promise<Secret>): Asking {
+export function networkProbes(resolveSecret: (reference: SecretReference) => Promise<Secret>): ProbeFunction {
   return async (probe, signal) => {
     switch (probe.ask) {
       case 'tcp':

@@ -12,16 +12,20 @@ import { maskManifest } from './masked.ts'
 import { powerPreviewOf } from './power-view.ts'
 
 /** What the controller knows at the moment. */
-interface Known {
+interface ControllerState {
   readonly revision: Revision | undefined
   readonly estate: Estate | undefined
   readonly report: PassReport | undefined
 }
 
-type Reading = Required<Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>>
+type ControllerReads = Required<Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>>
 
 /** What people may look up beside the view: history, what is there, a manifest, what switching would do. */
-export function createReading(store: Pick<Store, 'events'>, clock: Clock, known: () => Known): Reading {
+export function createReading(
+  store: Pick<Store, 'events'>,
+  clock: Clock,
+  known: () => ControllerState,
+): ControllerReads {
   return {
     async history({ key, commit, afterSeq, beforeSeq, limit }) {
       const narrow = commit !== undefined || beforeSeq !== undefined

@@ -4,7 +4,7 @@ import type { Grant } from '../model/grant.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CommitFacts } from '../source/commit-facts.ts'
-import type { FollowedRepository, Kept } from '../source/repository.ts'
+import type { RepositoryFollower, RepositoryProblem } from '../source/repository.ts'
 import type { Revision } from '../source/revision.ts'
 import type { InForce } from './merge.ts'
 
@@ -24,13 +24,13 @@ export interface Source {
   /** Each object stands for itself: a wrong one is refused by name and takes nothing from the others. */
   readonly alone?: boolean
   /** Begins to follow it, from the commit that was in force when we were last here. */
-  open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): FollowedRepository
+  open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): RepositoryFollower
 }
 
 /** What is in force from one source, and how the last look at it went. */
 export interface SourceState {
   readonly source: Source
-  readonly followed: FollowedRepository
+  readonly followed: RepositoryFollower
   revision?: Revision
   facts?: CommitFacts
   /** Read, and not in force: what came last, or what waits until it is whole. */
@@ -42,7 +42,7 @@ export interface SourceState {
   }
   /** What would be done if that came into force. */
   plan?: WaitingPlan
-  trouble?: Kept
+  trouble?: RepositoryProblem
   lookedMs?: number
   /** By the clock that never jumps. */
   dueMs: number
@@ -91,7 +91,7 @@ export function putInForce(state: SourceState, { revision, facts }: NonNullable<
 }
 
 /** Why a revision is not in force, in one line; the places are beside it. */
-export function notWhole(state: SourceState, problems: readonly Problem[]): Kept {
+export function notWhole(state: SourceState, problems: readonly Problem[]): RepositoryProblem {
   const [first] = problems
   const place = first === undefined ? '' : `, the first at ${showOrigin(first.origin)}: ${first.message}`
   const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
@@ -105,7 +105,7 @@ export function notWhole(state: SourceState, problems: readonly Problem[]): Kept
   }
 }
 
-function trouble(state: SourceState, kept: Kept): LookResult {
+function trouble(state: SourceState, kept: RepositoryProblem): LookResult {
   const again = state.trouble?.message === kept.message
   state.trouble = {
     reason: kept.reason,

@@ -7,7 +7,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Grant } from '../model/grant.ts'
 import { incompleteSource } from '../plan/guards/incomplete-source.ts'
 import { link } from '../plan/link.ts'
-import type { FollowedRepository } from '../source/repository.ts'
+import type { RepositoryFollower } from '../source/repository.ts'
 import { readTexts } from '../source/testing/fixture.ts'
 import { withUnread } from './controller.ts'
 import { mergeRevisions } from './merge.ts'
@@ -94,7 +94,7 @@ test('[S-37] a whole run: a tenant whose first commit cannot be read does not ke
   let commits = 0
   const commit = (files: Readonly<Record<string, string>>) => ({ files, commit: `${++commits}`.padStart(40, 'a') })
   let admin = commit(ADMIN)
-  const unreadable: FollowedRepository = {
+  const unreadable: RepositoryFollower = {
     look: async () => ({ is: 'kept', reason: 'broken', message: 'reading it takes longer than 60 s', problems: [] }),
   }
   const harness = await startHarness({

@@ -26,7 +26,7 @@ import { clean } from './drifts.ts'
 import { powerViewOf } from './power-view.ts'
 
 /** Everything that a view is made of. */
-export interface Shown {
+export interface ViewParts {
   readonly sources: readonly SourceView[]
   /** What is wrong in revisions that are not in force. */
   readonly kept?: readonly Problem[]
@@ -41,7 +41,7 @@ export interface Shown {
 }
 
 /** What the page and the API show, but for its version and time. Pure; secrets and control characters are out. */
-export function* viewOf(shown: Shown): Steps<Omit<EstateView, 'version' | 'atMs'>> {
+export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'atMs'>> {
   const { estate, report } = shown
   const looks = report?.clusters ?? report?.plan.clusters ?? []
   return {

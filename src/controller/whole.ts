@@ -2,7 +2,7 @@ import type { Problem } from '../model/problem.ts'
 import type { InForce } from './merge.ts'
 
 /** A revision that was read and is not in force yet. */
-export interface Candidate extends InForce {
+export interface RevisionCandidate extends InForce {
   /** Its good parts count although others are wrong. */
   readonly keepGoing: boolean
   /** Each of its objects stands for itself: what is wrong with one takes nothing from the others. */
@@ -23,7 +23,7 @@ export interface Whole {
  */
 export async function wholeOnly(
   inForce: readonly InForce[],
-  candidates: readonly Candidate[],
+  candidates: readonly RevisionCandidate[],
   errorsIn: (parts: readonly InForce[]) => Promise<readonly Problem[]>,
 ): Promise<Whole> {
   const together = (some: readonly InForce[]): readonly InForce[] => {
@@ -70,11 +70,11 @@ export async function wholeOnly(
   return { accepted: [], refused }
 }
 
-function plain({ keepGoing: _, alone: _alone, ...rest }: Candidate): InForce {
+function plain({ keepGoing: _, alone: _alone, ...rest }: RevisionCandidate): InForce {
   return rest
 }
 
-function inPart(candidate: Candidate): InForce {
+function inPart(candidate: RevisionCandidate): InForce {
   const { revision, ...rest } = plain(candidate)
   return { ...rest, revision: { ...revision, incomplete: true } }
 }

@@ -4,7 +4,7 @@ import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
-import type { Asking } from '../model/health-check.ts'
+import type { ProbeFunction } from '../model/health-check.ts'
 import type { ClusterOrders, ObservedCluster, ObservedMachine, Remediation } from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane, Step } from '../model/step.ts'
@@ -35,7 +35,7 @@ export interface ClusterDeps {
   /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
   fetchText?(url: string, signal: AbortSignal): Promise<string>
   /** Asks what a health check asks, where the cluster's own ways do not lead. Rejects when nobody answers. */
-  ask?: Asking
+  ask?: ProbeFunction
 }
 
 export interface KubernetesTarget {
@@ -85,7 +85,7 @@ export interface AdminCredentials {
 }
 
 /** How far a step of an operation is. */
-export type Reached =
+export type OperationProgress =
   | { readonly is: 'yes'; readonly said?: string }
   /** `message`: what is seen instead. */
   | { readonly is: 'no'; readonly message?: string }
@@ -95,7 +95,7 @@ export type Reached =
 export interface ClusterOperator {
   perform(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
   /** Has come about what the step waits for? */
-  reached(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Reached>
+  reached(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<OperationProgress>
   /** Signed by the cluster's own CA, without asking the cluster. Undefined: nothing is written down of it. */
   credentials(lifeMs: number): Promise<AdminCredentials | undefined>
   /** Reads CA and token from a server that runs, where the record was lost. Answers what kept it from that. */

@@ -7,7 +7,7 @@ type Type = Desired['type']
 type Typed<T extends Type> = Resource & { readonly desired: Extract<Desired, { readonly type: T }> }
 
 /** The rules that begin with what is declared. */
-type Declared =
+type DeclaredRule =
   | 'declaredId'
   | 'listOf'
   | 'hostOf'
@@ -23,7 +23,7 @@ type Declared =
   | 'notes'
 
 type RulesOfType<T extends Type> = {
-  readonly [Name in Declared]: Parameters<Rules[Name]> extends [Resource, ...infer Rest]
+  readonly [Name in DeclaredRule]: Parameters<Rules[Name]> extends [Resource, ...infer Rest]
     ? (resource: Typed<T>, ...rest: Rest) => ReturnType<Rules[Name]>
     : never
 }
@@ -46,7 +46,7 @@ export const PLAIN_THING = {
 export function rulesByType(
   driver: string,
   table: RuleTable,
-  others: Omit<Rules, Declared | 'keeps'>,
+  others: Omit<Rules, DeclaredRule | 'keeps'>,
   keeps: (resource: Resource) => boolean = () => true,
 ): Rules {
   const of = (resource: Resource) => {
@@ -56,7 +56,7 @@ export function rulesByType(
         `${resource.key} is of the type ${resource.desired.type}, which the driver ${driver} does not keep`,
       )
     // The entry was found by the type of this very resource.
-    return rules as unknown as Pick<Rules, Declared>
+    return rules as unknown as Pick<Rules, DeclaredRule>
   }
   return {
     ...others,

@@ -6,7 +6,7 @@ import type { Random } from '../lib/random.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
-import type { Asking } from '../model/health-check.ts'
+import type { ProbeFunction } from '../model/health-check.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { PowerLook } from '../model/power-look.ts'
@@ -28,7 +28,7 @@ export interface EngineDeps {
   /** What switches hosts and puts workloads to sleep; without it an estate with a Power cannot be kept. */
   readonly power?: () => Promise<PowerDriver>
   /** Asks what a health check asks over the network; without it nobody can. */
-  readonly network?: Asking
+  readonly network?: ProbeFunction
   /** The first pass tries again what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
   /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */

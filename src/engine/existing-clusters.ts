@@ -4,11 +4,11 @@ import { isRecord } from '../lib/is-record.ts'
 import type { Connection } from '../model/connection.ts'
 import type { ProbeAnswer } from '../model/health-check.ts'
 
-type KubernetesClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
+type OpenClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
 
 /** Clusters that croft does not run, as far as checks and power speak to them. Each is opened once. */
 export interface ExistingClusters {
-  client(connection: Connection, signal: AbortSignal): Promise<KubernetesClient | { readonly problem: string }>
+  client(connection: Connection, signal: AbortSignal): Promise<OpenClient | { readonly problem: string }>
   close(): Promise<void>
 }
 

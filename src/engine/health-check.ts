@@ -4,7 +4,7 @@ import { inTime } from '../lib/in-time.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { ClusterInput } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
-import { type Asking, commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../model/health-check.ts'
+import { commandAnswer, type Probe, type ProbeAnswer, type ProbeFunction, unanswered } from '../model/health-check.ts'
 import { guestIn } from '../model/resource.ts'
 import type { Survey } from '../model/survey.ts'
 import { askExisting, type ExistingClusters } from './existing-clusters.ts'
@@ -23,7 +23,7 @@ export interface CheckWays {
   readonly drivers: readonly Driver[]
   readonly deps: DriverDeps
   /** Asks what needs no lane: TCP, HTTP, DNS. */
-  readonly network: Asking
+  readonly network: ProbeFunction
   readonly existing: ExistingClusters
 }
 
@@ -46,10 +46,10 @@ export function checkAsker(ways: CheckWays): AskCheck {
   }
 }
 
-export const nobodyAsks: Asking = async () => unknown('nobody here can ask that')
+export const nobodyAsks: ProbeFunction = async () => unknown('nobody here can ask that')
 
 /** Asks questions that are no HealthCheck, about whatever the estate of the moment reaches. May reject. */
-export function probeAsker(ways: CheckWays, current: () => Estate | undefined): Asking {
+export function probeAsker(ways: CheckWays, current: () => Estate | undefined): ProbeFunction {
   return async (probe, signal) => {
     const estate = current()
     if (estate === undefined) return nobodyAsks(probe, signal)
@@ -109,7 +109,7 @@ async function command(
   }
 }
 
-type Way = { readonly shell: Shell; close(): Promise<void> } | ProbeAnswer
+type ProbeShell = { readonly shell: Shell; close(): Promise<void> } | ProbeAnswer
 
 /** Through the agent of the hypervisor; the guest is found by its mark. Undefined: no machine is called that. */
 async function intoGuest(
@@ -117,7 +117,7 @@ async function intoGuest(
   { estate, surveys }: SeenForChecks,
   { drivers, deps }: CheckWays,
   signal: AbortSignal,
-): Promise<Way | undefined> {
+): Promise<ProbeShell | undefined> {
   const guests = estate.resources.filter(({ desired }) => guestIn(desired) !== undefined)
   const resource = guests.find(({ key }) => key === on) ?? guests.find(({ name }) => name === on)
   if (resource === undefined) return undefined
@@ -147,7 +147,7 @@ async function intoGuest(
 }
 
 /** Over SSH, or here where the Host is this very computer. */
-function ontoHost({ on, host }: CommandProbe, { deps }: CheckWays): Way {
+function ontoHost({ on, host }: CommandProbe, { deps }: CheckWays): ProbeShell {
   if (host === undefined)
     return { passed: 'no', output: `no machine, and no Host that can be reached, is called ${on}` }
   const shell = deps.openShell?.(host)

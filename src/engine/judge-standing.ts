@@ -28,9 +28,9 @@ export function judgeConditions(
   return withCondition(conditions, { type: 'Stalled', ...stall }, nowMs)
 }
 
-type Standing = Pick<Condition, 'status' | 'reason' | 'message'>
+type ConditionState = Pick<Condition, 'status' | 'reason' | 'message'>
 
-function synced(action: Action, seen: boolean): Standing {
+function synced(action: Action, seen: boolean): ConditionState {
   if (!seen)
     return { status: 'Unknown', reason: 'ConnectionNotSeen', message: 'message' in action ? action.message : '' }
   switch (action.do) {
@@ -49,7 +49,7 @@ function synced(action: Action, seen: boolean): Standing {
   }
 }
 
-function ready(one: Case): Standing {
+function ready(one: Case): ConditionState {
   if (!one.seen) return { status: 'Unknown', reason: 'ConnectionNotSeen', message: 'the connection cannot be seen' }
   const power = one.happenings.find((happening) => happening.what !== 'failed' && POWER_VERBS.has(happening.step.verb))
   if (power !== undefined) return { status: 'False', reason: 'PowerChanging', message: power.step.summary }

@@ -22,7 +22,7 @@ export interface UpToDate {
 }
 
 /** What the store remembers, as it stands there. */
-export interface Remembered {
+export interface StoredLedger {
   readonly ledger: Ledger
   readonly steps: readonly CoordinatedIntention[]
 }
@@ -45,7 +45,7 @@ export async function readLedger(
   store: Pick<Store, 'records' | 'intentions' | 'isFresh'>,
   retryStalled: boolean,
   tried: ReadonlySet<ResourceKey> = new Set(),
-): Promise<Remembered> {
+): Promise<StoredLedger> {
   const [records, intentions, fresh] = await Promise.all([store.records(), store.intentions(), store.isFresh()])
   const ledger: Ledger = {
     records: new Map(records.map((record) => [record.key, record])),
@@ -64,7 +64,7 @@ function isOfThing(intention: Intention): intention is ThingIntention {
 
 /** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
-  { ledger, steps }: Remembered,
+  { ledger, steps }: StoredLedger,
   lookings: ReadonlyMap<string, Looking>,
   clock: Clock,
   signal: AbortSignal,

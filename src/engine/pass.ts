@@ -32,7 +32,7 @@ import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths, notePace } from './widths.ts'
 
 /** What a pass is told besides the estate. */
-export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep'> {
+export interface PassRequest extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep'> {
   readonly only?: ReadonlySet<ResourceKey>
   /** What was seen and planned a moment ago, to be performed as it is. */
   readonly observed?: Observed
@@ -43,7 +43,7 @@ export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried
 /** One pass, as its phases go through it. */
 interface Pass {
   readonly deps: PassDeps
-  readonly options: RunOptions
+  readonly options: PassRequest
   /** By the clock that nobody sets. */
   readonly begunMs: number
   readonly observed: Observed
@@ -60,7 +60,7 @@ interface Acted {
   readonly power: KeptPowers
 }
 
-interface Judged {
+interface PassResults {
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
 }
@@ -69,7 +69,7 @@ interface Judged {
 export async function runPass(
   inGit: Estate,
   deps: PassDeps,
-  options: RunOptions,
+  options: PassRequest,
   signal: AbortSignal,
 ): Promise<PassReport> {
   const begunMs = deps.clock.monotonicMs()
@@ -114,7 +114,7 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
   return { blamed, attempts, clusters, power }
 }
 
-async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): Promise<Judged> {
+async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): Promise<PassResults> {
   const { estate, observation, ledger, startedMs, surveyed } = observed
   const { clock, random, rules, connections } = deps
   const happenings = gather(observed.ended, acted.attempts)
@@ -131,7 +131,7 @@ async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): 
   return { records: all.map(({ record }) => record), events: all.flatMap(({ events }) => events) }
 }
 
-async function writeReport({ deps, observed, turns }: Pass, { records, events }: Judged): Promise<void> {
+async function writeReport({ deps, observed, turns }: Pass, { records, events }: PassResults): Promise<void> {
   const { estate, observation, ledger, surveyed } = observed
   const complete = surveyed.unseen.size === 0 && isComplete(observation.plan)
   const gone = departed(estate, observation, ledger.records, records)
@@ -145,7 +145,7 @@ async function writeReport({ deps, observed, turns }: Pass, { records, events }:
   await report(store, epoch, ledger.records, left, events, dropped, complete && observed.fresh, clock.now(), turns)
 }
 
-function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Acted, judged: Judged): PassReport {
+function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Acted, judged: PassResults): PassReport {
   const { estate, observation, ledger, surveyed } = observed
   const { attempts, clusters, power } = acted
   const { clock } = deps
@@ -208,7 +208,7 @@ function trafficIn(plan: Plan, { estate, ledger }: Pick<Observed, 'estate' | 'le
   })
 }
 
-function chosenOf(plan: Plan, { only }: RunOptions): Plan {
+function chosenOf(plan: Plan, { only }: PassRequest): Plan {
   return only === undefined ? plan : { ...plan, entries: plan.entries.filter((entry) => only.has(entry.key)) }
 }
 

@@ -27,7 +27,7 @@ const GRUB_MODULES = [
   'terminal',
 ]
 
-export interface Disk {
+export interface ImageDisk {
   readonly work: string
   readonly root: string
   readonly architecture: 'amd64' | 'arm64'
@@ -60,7 +60,7 @@ export function rootUuid(inputs: string): string {
 /** What the root's own files must say for the disk to start. */
 export function bootFiles(
   inputs: string,
-  architecture: Disk['architecture'] = 'amd64',
+  architecture: ImageDisk['architecture'] = 'amd64',
 ): readonly { readonly path: string; readonly content: string }[] {
   const id = rootUuid(inputs)
   const options =
@@ -85,7 +85,7 @@ export function bootFiles(
 }
 
 /** All steps from a finished root to a finished disk. */
-export function diskSteps(disk: Disk): readonly BuildStep[] {
+export function diskSteps(disk: ImageDisk): readonly BuildStep[] {
   const { work, inputs, epoch } = disk
   const at = (name: string) => `${work}/${name}`
   const clock = ['env', `SOURCE_DATE_EPOCH=${epoch}`, `E2FSPROGS_FAKE_TIME=${epoch}`]
@@ -142,7 +142,7 @@ export function diskSteps(disk: Disk): readonly BuildStep[] {
 
 type MakeStep = (summary: string, argv: readonly string[], input?: string | Uint8Array) => BuildStep
 
-function efiSteps(disk: Disk, step: MakeStep): readonly BuildStep[] {
+function efiSteps(disk: ImageDisk, step: MakeStep): readonly BuildStep[] {
   const { work, architecture, epoch, inputs } = disk
   const name = architecture === 'amd64' ? 'BOOTX64.EFI' : 'BOOTAA64.EFI'
   const image = `${work}/efi.img`
@@ -178,7 +178,7 @@ function efiGrub(format: string, folder: string, modules: readonly string[]): re
 }
 
 /** Made by the GRUB of the image, whose root file system is finished by now. */
-function armGrub({ work, root }: Disk, step: MakeStep): readonly BuildStep[] {
+function armGrub({ work, root }: ImageDisk, step: MakeStep): readonly BuildStep[] {
   const modules = GRUB_MODULES.filter((module) => module !== 'serial')
   return [
     step('show it to the GRUB of the image', ['cp', `${work}/early.cfg`, `${root}/run/early.cfg`]),
@@ -192,7 +192,7 @@ function armGrub({ work, root }: Disk, step: MakeStep): readonly BuildStep[] {
  * What grub-install would do, without a device: the boot sector is told where the core begins, and the core where it
  * goes on. The places are those of GRUB's own sources.
  */
-function biosSteps({ work }: Disk, step: MakeStep): readonly BuildStep[] {
+function biosSteps({ work }: ImageDisk, step: MakeStep): readonly BuildStep[] {
   const disk = `${work}/disk.raw`
   const patch = (summary: string, file: string, offset: number, value: number) =>
     step(summary, ['dd', `of=${file}`, 'bs=1', `seek=${offset}`, 'conv=notrunc', 'status=none'], littleEndian(value))

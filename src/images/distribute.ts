@@ -42,9 +42,9 @@ export async function distributeImage(options: {
   return 'copied'
 }
 
-type Way = Parameters<typeof distributeImage>[0]
+type ImageTransfer = Parameters<typeof distributeImage>[0]
 
-async function carry({ from, to, path, bytes, signal, onProgress }: Way, part: string): Promise<void> {
+async function carry({ from, to, path, bytes, signal, onProgress }: ImageTransfer, part: string): Promise<void> {
   for (let at = 0; at * CHUNK_BYTES < bytes; at++) {
     const read = await from.run(['sh', '-c', READ, 'croft', path, String(at), String(CHUNK_BYTES)], { signal })
     if (read.code !== 0) throw new BuildFailed(`could not read ${path}: ${cleanText(read.stderr)}`)

@@ -76,10 +76,10 @@ function cloneNeeds(vm: VmSpec, { key }: Declaration, lookup: Lookup): readonly 
 }
 
 function vmidOf(spec: unknown): number | undefined {
-  const { forProvider, initProvider } = spec as { forProvider?: Fields; initProvider?: Fields }
+  const { forProvider, initProvider } = spec as { forProvider?: VmIdFields; initProvider?: VmIdFields }
   return forProvider?.vmId ?? initProvider?.vmId
 }
 
-interface Fields {
+interface VmIdFields {
   readonly vmId?: number
 }

@@ -66,10 +66,10 @@ const schema = z
     },
   )
 
-type Written = z.output<typeof schema>
+type WrittenCheck = z.output<typeof schema>
 
 /** A question whose answer says whether something works: before upgrades, on the page, in notifications. */
-export const healthCheck = croftKind<Written>({
+export const healthCheck = croftKind<WrittenCheck>({
   kind: 'HealthCheck',
   plural: 'healthchecks',
   shortNames: ['check'],
@@ -84,7 +84,7 @@ export const healthCheck = croftKind<Written>({
 
 /** What was written, ready to be asked: a command on a Host knows how that is reached. */
 export function healthCheckSpec({ spec: written }: Declaration, lookup: Lookup): HealthCheckSpec {
-  const spec = written as Written
+  const spec = written as WrittenCheck
   return {
     everyMs: Math.max(1_000, milliseconds(spec.every)),
     timeoutMs: Math.max(100, milliseconds(spec.timeout)),
@@ -93,7 +93,7 @@ export function healthCheckSpec({ spec: written }: Declaration, lookup: Lookup):
   }
 }
 
-function probeOf({ tcp, http, dns, cluster, command }: Written, lookup: Lookup): Probe {
+function probeOf({ tcp, http, dns, cluster, command }: WrittenCheck, lookup: Lookup): Probe {
   if (tcp !== undefined) return { ask: 'tcp', ...tcp }
   if (http !== undefined) {
     const { token, ...rest } = http

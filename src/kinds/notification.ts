@@ -18,14 +18,14 @@ const schema = exactlyOne(
   NAMES,
 )
 
-type Written = z.output<typeof schema>
+type WrittenNotification = z.output<typeof schema>
 
 function chosen(spec: Readonly<Record<string, unknown>>) {
   return CHANNELS.filter(({ name }) => spec[name] !== undefined)
 }
 
 /** Whom to tell when something is wrong, and when it is over. */
-export const notification = croftKind<Written>({
+export const notification = croftKind<WrittenNotification>({
   kind: 'Notification',
   plural: 'notifications',
   shortNames: [],
@@ -36,7 +36,7 @@ export const notification = croftKind<Written>({
 
 /** What was written, as the controller uses it. */
 export function notificationSpec(written: unknown): NotificationSpec {
-  const spec = written as Written & Readonly<Record<string, unknown>>
+  const spec = written as WrittenNotification & Readonly<Record<string, unknown>>
   const [channel] = chosen(spec)
   return { about: spec.about, afterMs: milliseconds(spec.after), to: channel?.receiver(spec[channel.name]) ?? {} }
 }

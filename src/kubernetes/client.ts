@@ -13,7 +13,7 @@ export type Asked<T> =
   | { readonly is: 'silence'; readonly sent: 'no' | 'maybe'; readonly code: string; readonly message: string }
 
 /** With the characters that an answer came in. */
-type Answered =
+type MeasuredAnswer =
   | { readonly is: 'answer'; readonly value: Foreign; readonly length: number }
   | Exclude<Asked<Foreign>, { readonly is: 'answer' }>
 
@@ -57,7 +57,7 @@ const PAGE = 500
 const SMALLER = 5
 
 export function createKubernetesClient(wire: Wire): KubernetesClient {
-  async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<Answered> {
+  async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<MeasuredAnswer> {
     try {
       const { status, body } = await wire.send(request, signal)
       const parsed = parse(body)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { execInfo, readCredential } from './exec-credential.ts'
-import { filesNamedIn, type Origin, readLogin } from './kubeconfig-login.ts'
+import { filesNamedIn, type KubeconfigOrigin, readLogin } from './kubeconfig-login.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
@@ -17,8 +17,8 @@ function kubeconfig(user: object, cluster: object = { 'certificate-authority-dat
   })
 }
 
-const HERE: Origin = { local: true, file: (name) => (name === '/etc/k/ca.crt' ? 'CA FILE' : undefined) }
-const FROM_GIT: Origin = { local: false, file: () => 'must not be read' }
+const HERE: KubeconfigOrigin = { local: true, file: (name) => (name === '/etc/k/ca.crt' ? 'CA FILE' : undefined) }
+const FROM_GIT: KubeconfigOrigin = { local: false, file: () => 'must not be read' }
 
 const EKS = {
   exec: {

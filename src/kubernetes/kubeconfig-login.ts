@@ -27,7 +27,7 @@ export interface KubeconfigLogin {
 }
 
 /** Where a kubeconfig comes from decides what it may ask of this computer. */
-export interface Origin {
+export interface KubeconfigOrigin {
   /** The administrator put it on this computer: it may name files here, and programs. What comes out of Git may not. */
   readonly local: boolean
   /** Files that it names, read before: undefined for one that could not be read. */
@@ -44,7 +44,7 @@ const LOADING = /^(?:LD_|DYLD_|PATH$|HOME$|NODE_OPTIONS$|PYTHON|PERL|RUBY|BASH_E
 export function readLogin(
   text: string,
   context: string | undefined,
-  origin: Origin,
+  origin: KubeconfigOrigin,
 ): KubeconfigLogin | { readonly problem: string } {
   const found = contextIn(text, context)
   if ('problem' in found) return found
@@ -77,7 +77,7 @@ export function filesNamedIn(text: string, context: string | undefined): readonl
   return names.filter((name): name is string => typeof name === 'string' && name !== '')
 }
 
-function loginOf(user: Foreign, cluster: Foreign, origin: Origin): Login | { readonly problem: string } {
+function loginOf(user: Foreign, cluster: Foreign, origin: KubeconfigOrigin): Login | { readonly problem: string } {
   for (const field of ['auth-provider', 'username', 'password'])
     if (field in user) return { problem: `its user has ${field}, which croft does not follow` }
   if ('exec' in user) return programOf(user.exec, cluster, origin)
@@ -95,7 +95,7 @@ function loginOf(user: Foreign, cluster: Foreign, origin: Origin): Login | { rea
 type Text = { readonly text: string | undefined } | { readonly problem: string }
 
 /** `x-data`, or the file that `x` names. */
-function either(record: Foreign, field: string, origin: Origin): Text {
+function either(record: Foreign, field: string, origin: KubeconfigOrigin): Text {
   const inside = record[`${field}-data`]
   if (inside !== undefined) {
     const text = decoded(inside)
@@ -104,13 +104,13 @@ function either(record: Foreign, field: string, origin: Origin): Text {
   return fileOf(record, field, origin)
 }
 
-function tokenOf(user: Foreign, origin: Origin): Text {
+function tokenOf(user: Foreign, origin: KubeconfigOrigin): Text {
   if (typeof user.token === 'string' && user.token !== '') return { text: user.token }
   const read = fileOf(user, 'tokenFile', origin)
   return 'problem' in read ? read : { text: read.text?.trim() }
 }
 
-function fileOf(record: Foreign, field: string, { local, file }: Origin): Text {
+function fileOf(record: Foreign, field: string, { local, file }: KubeconfigOrigin): Text {
   const name = record[field]
   if (typeof name !== 'string' || name === '') return { text: undefined }
   if (!local)
@@ -121,7 +121,7 @@ function fileOf(record: Foreign, field: string, { local, file }: Origin): Text {
   return text === undefined ? { problem: `the file ${cleanText(name, 200)} (${field}) cannot be read` } : { text }
 }
 
-function programOf(exec: unknown, cluster: Foreign, { local }: Origin): Login | { readonly problem: string } {
+function programOf(exec: unknown, cluster: Foreign, { local }: KubeconfigOrigin): Login | { readonly problem: string } {
   if (!local)
     return {
       problem: 'its user has exec, and croft runs a program only for a kubeconfig of this computer (file or env)',

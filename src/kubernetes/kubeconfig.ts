@@ -20,7 +20,7 @@ export interface MergeOptions {
   readonly switchContext: boolean
 }
 
-export type Merged =
+export type MergedKubeconfig =
   | { readonly text: string; readonly replaced: boolean; readonly current: string | undefined }
   | { readonly problem: string }
 
@@ -34,7 +34,11 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
  * Adds a context to a kubeconfig, or replaces the one of the same name. Everything else stays as it is, comments and
  * fields that we do not know included: the file is a person's. One that cannot be read whole is not touched.
  */
-export function mergeKubeconfig(existing: string, entry: KubeconfigEntry, { switchContext }: MergeOptions): Merged {
+export function mergeKubeconfig(
+  existing: string,
+  entry: KubeconfigEntry,
+  { switchContext }: MergeOptions,
+): MergedKubeconfig {
   const { isMap, isSeq, parseDocument } = yamlLibrary()
   const document = parseDocument(existing.trim() === '' ? EMPTY : existing, { keepSourceTokens: true })
   const [error] = document.errors

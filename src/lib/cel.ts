@@ -5,7 +5,7 @@ import { foreignPattern } from './foreign-pattern.ts'
 import { LIMITS } from './limits.ts'
 
 type Expression = NonNullable<ReturnType<typeof Cel.parse>['expr']>
-type Asking = (object: Readonly<Record<string, unknown>>) => boolean | string
+type CelProgram = (object: Readonly<Record<string, unknown>>) => boolean | string
 
 /** Users cannot write this name: it is no identifier. */
 const SPEND = '@spend'
@@ -32,7 +32,7 @@ function cel(): typeof Cel {
   return library
 }
 let library: typeof Cel | undefined
-const kept = new Map<string, Asking>()
+const kept = new Map<string, CelProgram>()
 
 /** Does a CEL expression hold for an object, which it calls `object`? A text says why nobody can tell. */
 export function holds(expression: string, object: Readonly<Record<string, unknown>>): boolean | string {
@@ -69,7 +69,7 @@ function bracketDepth(expression: string): number {
   return deepest
 }
 
-function asker(expression: string): Asking {
+function asker(expression: string): CelProgram {
   const wrong = celProblem(expression)
   if (wrong !== undefined) throw new Error(wrong)
   const { isCelError, parse, plan } = cel()

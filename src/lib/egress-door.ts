@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Egress } from './egress.ts'
-import { addressOf, type Outgoing } from './outgoing.ts'
+import { addressOf, type OutgoingRequest } from './outgoing.ts'
 
 /** A way out for programs that are not ours, such as git: an HTTP proxy on this computer that passes TLS through. */
 export interface EgressDoor extends AsyncDisposable {
@@ -9,7 +9,10 @@ export interface EgressDoor extends AsyncDisposable {
 }
 
 /** Connects to places of the list only, each to the very address that was judged. */
-export async function openEgressDoor(egress: Egress, resolve?: NonNullable<Outgoing['resolve']>): Promise<EgressDoor> {
+export async function openEgressDoor(
+  egress: Egress,
+  resolve?: NonNullable<OutgoingRequest['resolve']>,
+): Promise<EgressDoor> {
   const open = new Set<Socket>()
   const server = createServer((_request, response) => response.writeHead(403).end())
   server.on('connection', (socket) => void open.add(socket))

@@ -47,13 +47,13 @@ export function egressOf(entries: readonly string[], own: readonly string[] = []
   }
 }
 
-interface Rule {
+interface EgressRule {
   readonly host: string
   readonly port: number | '*'
   readonly network?: { readonly family: number; readonly list: BlockList }
 }
 
-function parsed(entry: string): Rule | undefined {
+function parsed(entry: string): EgressRule | undefined {
   const [, host = '', port = '443'] = ENTRY.exec(entry) ?? []
   if (host === '') return undefined
   const rule = { host: bare(host), port: port === '*' ? ('*' as const) : Number(port) }
@@ -67,7 +67,7 @@ function parsed(entry: string): Rule | undefined {
   return { ...rule, network: { family, list } }
 }
 
-function fitsPort(rule: Rule, port: number): boolean {
+function fitsPort(rule: EgressRule, port: number): boolean {
   return rule.port === '*' || rule.port === port
 }
 
@@ -76,7 +76,7 @@ function fitsName(wanted: string, name: string): boolean {
   return wanted.startsWith('*.') ? name.endsWith(wanted.slice(1)) : name === wanted
 }
 
-function inNetwork({ family, list }: NonNullable<Rule['network']>, address: string): boolean {
+function inNetwork({ family, list }: NonNullable<EgressRule['network']>, address: string): boolean {
   const name = bare(address)
   return isIP(name) === family && list.check(name, family === 4 ? 'ipv4' : 'ipv6')
 }

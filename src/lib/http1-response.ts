@@ -30,7 +30,7 @@ const HEAD_BYTES = 64 * 1024
 const HEAD_END = '\r\n\r\n'
 const NOTHING = Buffer.alloc(0)
 
-interface Head {
+interface ResponseHead {
   readonly status: number
   readonly reason: string
   readonly headers: Record<string, string>
@@ -47,7 +47,7 @@ interface Head {
  */
 export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void): ResponseReader {
   let rest: Buffer = NOTHING
-  let head: Head | undefined
+  let head: ResponseHead | undefined
   let parts: Buffer[] = []
   let taken = 0
   // Bytes still to come of the chunk that is being read; undefined between chunks; -1 in the trailer.
@@ -62,13 +62,13 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
     if (taken > bodyBytes) throw tooLarge(bodyBytes)
     if (part.length > 0) parts.push(part)
   }
-  const complete = (of: Head, reusable: boolean): Http1Response => {
+  const complete = (of: ResponseHead, reusable: boolean): Http1Response => {
     const only = parts.length === 1 ? parts[0] : Buffer.concat(parts)
     const body = only === undefined ? '' : only.toString('utf8')
     return { status: of.status, reason: of.reason, headers: of.headers, body, reusable }
   }
 
-  function readByLength(of: Head, bytes: number): Http1Response | undefined {
+  function readByLength(of: ResponseHead, bytes: number): Http1Response | undefined {
     if (bytes > bodyBytes) throw tooLarge(bodyBytes)
     const missing = bytes - taken
     if (rest.length < missing) {
@@ -81,7 +81,7 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
     return complete(of, of.keepAlive && rest.length === missing)
   }
 
-  function readByChunks(of: Head): Http1Response | undefined {
+  function readByChunks(of: ResponseHead): Http1Response | undefined {
     for (;;) {
       if (chunkLeft === undefined || chunkLeft === -1) {
         const end = rest.indexOf('\r\n')
@@ -149,7 +149,7 @@ function tooLarge(bodyBytes: number): Http1Error {
   return new Http1Error('ERR_BODY_TOO_LARGE', `the answer is larger than ${bodyBytes} bytes`)
 }
 
-function parseHead(text: string): Head {
+function parseHead(text: string): ResponseHead {
   const lines = text.split('\r\n')
   const status = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/.exec(lines[0] ?? '')
   if (status === null) throw new Http1Error('ERR_HTTP', 'the answer is not HTTP/1.1')
@@ -171,7 +171,7 @@ function parseHead(text: string): Head {
   return { status: code, reason: (status[3] ?? '').trim(), headers, keepAlive, body: bodyOf(code, headers) }
 }
 
-function bodyOf(status: number, headers: Record<string, string>): Head['body'] {
+function bodyOf(status: number, headers: Record<string, string>): ResponseHead['body'] {
   if (status < 200 || status === 204 || status === 304) return { by: 'length', bytes: 0 }
   const encoding = headers['transfer-encoding']?.toLowerCase()
   if (encoding === 'chunked') return { by: 'chunks' }

@@ -18,7 +18,7 @@ export interface HttpAnswer {
   readonly bytes: Uint8Array
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly egress: Egress
   readonly method?: 'GET' | 'HEAD'
   readonly headers?: Readonly<Record<string, string>>
@@ -34,7 +34,10 @@ export interface Outgoing {
  * Asks one address, once, following nothing. The name is resolved here and the connection is made to the very address
  * that was judged, so that a name which answers differently the second time leads nowhere. Bounded in time and size.
  */
-export async function askOnce(url: URL, outgoing: Outgoing): Promise<HttpAnswer & { readonly outside: boolean }> {
+export async function askOnce(
+  url: URL,
+  outgoing: OutgoingRequest,
+): Promise<HttpAnswer & { readonly outside: boolean }> {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!outgoing.egress.mayAsk(host, port)) throw new PlaceRefused(url.host)
@@ -81,7 +84,7 @@ export async function askOnce(url: URL, outgoing: Outgoing): Promise<HttpAnswer 
 export async function addressOf(
   host: string,
   port: number,
-  { egress, fromOutside = false, resolve = resolved }: Pick<Outgoing, 'egress' | 'fromOutside' | 'resolve'>,
+  { egress, fromOutside = false, resolve = resolved }: Pick<OutgoingRequest, 'egress' | 'fromOutside' | 'resolve'>,
 ): Promise<string> {
   const named = isIP(host) === 0
   // Whether a name is known inside is nothing that a stranger is told.

@@ -22,7 +22,7 @@ export interface TlsWireOptions {
 }
 
 /** A request under way. `started`: a judged connection has been written to, so the other side may have seen it. */
-interface Job {
+interface PendingRequest {
   readonly request: WireRequest
   readonly text: string
   readonly body: Uint8Array | undefined
@@ -37,7 +37,7 @@ interface Job {
 interface Link {
   /** Plain only while a proxy is asked. */
   socket: Socket
-  job: Job | undefined
+  job: PendingRequest | undefined
   reader: ResponseReader | undefined
   /** Answers it has carried; a failure on a used one may only mean that it had been idle too long. */
   served: number
@@ -67,17 +67,17 @@ export function openTlsWire(options: TlsWireOptions): Wire {
   })
   const links = new Set<Link>()
   const idle: Link[] = []
-  const waiting: Job[] = []
+  const waiting: PendingRequest[] = []
   let closed = false
 
-  function start(job: Job): void {
+  function start(job: PendingRequest): void {
     const link = idle.pop()
     if (link !== undefined) write(link, job)
     else if (links.size < options.maxSockets) open(job)
     else waiting.push(job)
   }
 
-  function open(job: Job): void {
+  function open(job: PendingRequest): void {
     const host = origin.hostname.replace(/^\[|\]$/g, '')
     const port = Number(origin.port === '' ? '443' : origin.port)
     if (options.proxy === undefined) {
@@ -108,7 +108,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     }
   }
 
-  function secure(link: Link, job: Job, socket: TLSSocket = link.socket as TLSSocket): void {
+  function secure(link: Link, job: PendingRequest, socket: TLSSocket = link.socket as TLSSocket): void {
     link.socket = socket
     links.add(link)
     job.link = link
@@ -142,7 +142,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     })
   }
 
-  function write(link: Link, job: Job): void {
+  function write(link: Link, job: PendingRequest): void {
     link.job = job
     link.reader = readResponse(LIMITS.responseBytes, job.onPart)
     job.link = link
@@ -215,7 +215,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     return new Promise((resolve, reject) => {
       const refused = signal?.aborted ? failure('ABORTED', 'given up before it was sent') : invalid(request, closed)
       if (refused !== undefined) return reject(refused)
-      const job: Job = {
+      const job: PendingRequest = {
         request,
         text: requestText(request, origin.host),
         body: typeof request.body === 'string' ? undefined : request.body,
@@ -298,7 +298,7 @@ function complaintAbout(
   return failure('ERR_CERT_UNTRUSTED', message)
 }
 
-function failureOf(error: Error, job: Job, link: Link): WireFailure {
+function failureOf(error: Error, job: PendingRequest, link: Link): WireFailure {
   if (error instanceof WireFailure) return error
   const code = (error as NodeJS.ErrnoException).code ?? 'ECONNRESET'
   const message = error.message === '' ? code : error.message

@@ -27,11 +27,11 @@ export interface ClusterSpec {
   readonly staleState: 'refuse' | 'wipe' | 'recreate'
   /** etcd members that belong to nobody whom Git names. `ask`: a person removes each by command. */
   readonly ghostMembers: 'ask' | 'remove'
-  readonly allow: Overrides
+  readonly allow: ClusterAllowances
 }
 
 /** What a person has said in Git to be worth its price. */
-export interface Overrides {
+export interface ClusterAllowances {
   /** An even number of servers, or fewer than survive a loss. */
   readonly degraded: boolean
   /** Stop the API for a while where one or two servers leave no other way. */

@@ -45,7 +45,7 @@ export interface ProbeAnswer {
 }
 
 /** Asks one question. Rejects when nobody answers; the caller bounds the time. */
-export type Asking = (probe: Probe, signal: AbortSignal) => Promise<ProbeAnswer>
+export type ProbeFunction = (probe: Probe, signal: AbortSignal) => Promise<ProbeAnswer>
 
 /** What the end of a command says. */
 export function commandAnswer(code: number, stdout: string, stderr: string): ProbeAnswer {

@@ -5,8 +5,8 @@ import type { SecretReference } from './secret.ts'
  * can be applied again at any time. `name` is unique among the items of its type on a host.
  */
 export type HostItem =
-  | Item<'package', { readonly version?: string; readonly absent?: boolean }>
-  | Item<
+  | TypedItem<'package', { readonly version?: string; readonly absent?: boolean }>
+  | TypedItem<
       'apt-repository',
       {
         readonly uris: readonly string[]
@@ -17,15 +17,18 @@ export type HostItem =
         readonly key?: string
       }
     >
-  | Item<'file', FileContent & FileRights & { readonly absent?: boolean; readonly restart?: readonly string[] }>
-  | Item<'directory', FileRights & { readonly absent?: boolean }>
+  | TypedItem<'file', FileContent & FileRights & { readonly absent?: boolean; readonly restart?: readonly string[] }>
+  | TypedItem<'directory', FileRights & { readonly absent?: boolean }>
   /** `name` is path and line together; `match`: a line that begins so is replaced. */
-  | Item<'line', { readonly path: string; readonly line: string; readonly match?: string; readonly absent?: boolean }>
-  | Item<
+  | TypedItem<
+      'line',
+      { readonly path: string; readonly line: string; readonly match?: string; readonly absent?: boolean }
+    >
+  | TypedItem<
       'block',
       { readonly path: string; readonly block: string; readonly content: string; readonly absent?: boolean }
     >
-  | Item<
+  | TypedItem<
       'user',
       {
         readonly uid?: number
@@ -38,14 +41,14 @@ export type HostItem =
         readonly absent?: boolean
       }
     >
-  | Item<'sshd', { readonly settings: Readonly<Record<string, string>> }>
-  | Item<'sysctl', { readonly value: string }>
-  | Item<'module', { readonly absent?: boolean; readonly options?: string }>
-  | Item<'kernel-args', { readonly args: readonly string[]; readonly remove: readonly string[] }>
-  | Item<'vfio', { readonly ids: readonly string[]; readonly blacklist: readonly string[] }>
-  | Item<'udev', { readonly rules: string }>
-  | Item<'coral', { readonly bus: 'usb' | 'pcie' }>
-  | Item<
+  | TypedItem<'sshd', { readonly settings: Readonly<Record<string, string>> }>
+  | TypedItem<'sysctl', { readonly value: string }>
+  | TypedItem<'module', { readonly absent?: boolean; readonly options?: string }>
+  | TypedItem<'kernel-args', { readonly args: readonly string[]; readonly remove: readonly string[] }>
+  | TypedItem<'vfio', { readonly ids: readonly string[]; readonly blacklist: readonly string[] }>
+  | TypedItem<'udev', { readonly rules: string }>
+  | TypedItem<'coral', { readonly bus: 'usb' | 'pcie' }>
+  | TypedItem<
       'unit',
       {
         readonly content?: string
@@ -55,12 +58,15 @@ export type HostItem =
         readonly masked?: boolean
       }
     >
-  | Item<'mount', { readonly device: string; readonly fs: string; readonly options: string; readonly mounted: boolean }>
-  | Item<
+  | TypedItem<
+      'mount',
+      { readonly device: string; readonly fs: string; readonly options: string; readonly mounted: boolean }
+    >
+  | TypedItem<
       'btrfs',
       { readonly device: string; readonly label?: string; readonly subvolumes: readonly string[] } & Destroys
     >
-  | Item<
+  | TypedItem<
       'zpool',
       {
         readonly vdevs: readonly {
@@ -71,9 +77,9 @@ export type HostItem =
         readonly import?: boolean
       } & Destroys
     >
-  | Item<'zfs-dataset', { readonly properties: Readonly<Record<string, string>> }>
-  | Item<'ceph-disk', Destroys>
-  | Item<
+  | TypedItem<'zfs-dataset', { readonly properties: Readonly<Record<string, string>> }>
+  | TypedItem<'ceph-disk', Destroys>
+  | TypedItem<
       'network-address',
       {
         readonly manager: 'networkmanager' | 'netplan' | 'ifupdown'
@@ -86,13 +92,13 @@ export type HostItem =
         readonly reach?: string
       }
     >
-  | Item<'hosts', { readonly entries: readonly { readonly address: string; readonly names: readonly string[] }[] }>
-  | Item<'dns', { readonly servers: readonly string[]; readonly search: readonly string[] }>
-  | Item<'time', { readonly timezone?: string; readonly servers: readonly string[] }>
-  | Item<'hostname', { readonly hostname: string }>
-  | Item<'node-exporter', { readonly listen: string; readonly collectors: readonly string[] }>
+  | TypedItem<'hosts', { readonly entries: readonly { readonly address: string; readonly names: readonly string[] }[] }>
+  | TypedItem<'dns', { readonly servers: readonly string[]; readonly search: readonly string[] }>
+  | TypedItem<'time', { readonly timezone?: string; readonly servers: readonly string[] }>
+  | TypedItem<'hostname', { readonly hostname: string }>
+  | TypedItem<'node-exporter', { readonly listen: string; readonly collectors: readonly string[] }>
 
-interface Item<Type extends string, Spec> {
+interface TypedItem<Type extends string, Spec> {
   readonly type: Type
   readonly name: string
   readonly spec: Spec

@@ -74,7 +74,7 @@ export interface Field {
 }
 
 /** One call that writes. Paths hold `{host}`, `{id}` and the names of the scope; each is escaped when it is put in. */
-export interface Verb {
+export interface RestWrite {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** The parameter that carries the id. */
@@ -121,10 +121,10 @@ export interface Definition {
   /** How a declaration gives the id: metadata.name or `id` unless said otherwise. */
   readonly identity?: { readonly constant: string } | { readonly fields: readonly string[]; readonly join: string }
   /** Without it the thing always exists and is never made. */
-  readonly create?: Verb
-  readonly update?: Verb
+  readonly create?: RestWrite
+  readonly update?: RestWrite
   /** Without it the thing cannot be taken away by the API, or must not be: croft forgets it. */
-  readonly remove?: Verb
+  readonly remove?: RestWrite
   /** How a value is taken back: by `delete=name`, or by sending it empty. */
   readonly unset: 'delete' | 'empty'
   readonly fields: Readonly<Record<string, Field>>

@@ -21,7 +21,7 @@ export interface ClusterSource {
   synced(): boolean
   objects(): readonly DeclaredObject[]
   note(declared: DeclaredObject, object: Foreign): void
-  read(memory: Memory): Promise<ClusterRevision>
+  read(memory: OperatorMemory): Promise<ClusterRevision>
   /** The value of a Secret, for connections and seeds. Undefined: there is none. */
   secret(place: SecretPlace): Promise<Secret | undefined>
 }
@@ -33,7 +33,7 @@ export interface SecretPlace {
 }
 
 /** What the operator knows from before. */
-export interface Memory {
+export interface OperatorMemory {
   readonly known: ReadonlySet<ResourceKey>
   readonly records: readonly ResourceRecord[]
   readonly passed: ReadonlySet<ResourceKey>

@@ -13,7 +13,7 @@ import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
 import type { ClusterSource } from './cluster-source.ts'
 import type { ClusterRevision } from './revision.ts'
-import type { Known } from './status.ts'
+import type { KnownOfObject } from './status.ts'
 import { release, tellEvent, tellObject, type WriteBack } from './write-back.ts'
 
 export interface OperatorOptions {
@@ -106,7 +106,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
         if (await release(to, declared)) gone.push(key)
         return
       }
-      const about: Known = {
+      const about: KnownOfObject = {
         records: owned.get(key) ?? [],
         problems: wrong.get(key) ?? [],
         paused: read.paused.has(key),

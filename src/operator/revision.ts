@@ -4,7 +4,7 @@ import { ownerOf, type ResourceKey } from '../model/key.ts'
 import type { Policy } from '../model/policy.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { assemble, type FileOutcome } from '../source/assemble.ts'
-import { type Judged, judgeDocument } from '../source/judge.ts'
+import { type JudgedObject, judgeDocument } from '../source/judge.ts'
 import type { Revision } from '../source/revision.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, manifestOf } from './objects.ts'
 
@@ -91,12 +91,12 @@ function policyFor(policy: Policy, still: boolean): Policy {
   return still ? { ...unmarked, paused: true } : unmarked
 }
 
-function outcomeOf(manifest: Foreign, file: string): FileOutcome & { readonly judged: readonly Judged[] } {
+function outcomeOf(manifest: Foreign, file: string): FileOutcome & { readonly judged: readonly JudgedObject[] } {
   const text = JSON.stringify(manifest, null, 2)
   return { file, judged: judgeDocument({ document: { text, line: 1 }, value: plainTree(manifest), findings: [] }) }
 }
 
-function policyIn({ judged: [first] }: { readonly judged: readonly Judged[] }): Policy | undefined {
+function policyIn({ judged: [first] }: { readonly judged: readonly JudgedObject[] }): Policy | undefined {
   return first?.outcome === 'declared' ? first.policy : undefined
 }
 

@@ -5,7 +5,7 @@ import type { ResourceRecord } from '../model/record.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } from './objects.ts'
 
 /** What croft knows about one object. */
-export interface Known {
+export interface KnownOfObject {
   /** Of the thing itself and of its parts. */
   readonly records: readonly ResourceRecord[]
   readonly problems: readonly Problem[]
@@ -14,10 +14,10 @@ export interface Known {
   readonly passed: boolean
 }
 
-type Shown = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+type ShownCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 /** The status to write, or undefined where the object says it already. Conditions of others stay as they are. Pure. */
-export function statusPatch(declared: DeclaredObject, known: Known, nowMs: number): Foreign | undefined {
+export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowMs: number): Foreign | undefined {
   const wanted = shownConditions(declared, known)
   if (wanted.length === 0) return undefined
   const there = recordsOf(at(declared.object, 'status', 'conditions'))
@@ -47,7 +47,7 @@ export function statusPatch(declared: DeclaredObject, known: Known, nowMs: numbe
   return { ...observed, conditions: [...byType.values()] }
 }
 
-function shownConditions(declared: DeclaredObject, known: Known): readonly Shown[] {
+function shownConditions(declared: DeclaredObject, known: KnownOfObject): readonly ShownCondition[] {
   const crossplane = isManagedByProvider(declared.served)
   const [problem] = known.problems.filter(({ severity }) => severity === 'error')
   if (problem !== undefined) {
@@ -74,7 +74,7 @@ function shownConditions(declared: DeclaredObject, known: Known): readonly Shown
   })
 }
 
-function saidBy({ status, reason, message }: Condition): Omit<Shown, 'type'> {
+function saidBy({ status, reason, message }: Condition): Omit<ShownCondition, 'type'> {
   return { status, reason, message }
 }
 
@@ -83,8 +83,8 @@ function asCrossplane(
   condition: Condition,
   { failure, conditions, status: word }: ResourceRecord,
   { deleting }: DeclaredObject,
-  { paused }: Known,
-): Shown {
+  { paused }: KnownOfObject,
+): ShownCondition {
   const { type, status } = condition
   if (type === 'Synced') {
     if (paused) return { type, status: 'False', reason: 'ReconcilePaused', message: 'Reconciliation is paused' }
@@ -103,7 +103,7 @@ function asCrossplane(
 const EXTERNAL_NAME = 'crossplane.io/external-name'
 
 /** Annotations and finalizers to write on a live object, or undefined where it has them. Pure. */
-export function metadataPatch(declared: DeclaredObject, known: Known): Foreign | undefined {
+export function metadataPatch(declared: DeclaredObject, known: KnownOfObject): Foreign | undefined {
   if (declared.deleting) return undefined
   const metadata = at(declared.object, 'metadata')
   const patch: Record<string, unknown> = {}

@@ -4,7 +4,7 @@ import type { NewEvent } from '../model/event.ts'
 import { eventFor } from './events.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf } from './objects.ts'
 import { collectionOf } from './served.ts'
-import { type Known, metadataPatch, statusPatch } from './status.ts'
+import { type KnownOfObject, metadataPatch, statusPatch } from './status.ts'
 
 export interface WriteBack {
   readonly client: KubernetesClient
@@ -18,7 +18,7 @@ export interface WriteBack {
 }
 
 /** Writes what is new about one object: its finalizer and external name, its conditions. Nothing new: nothing is sent. */
-export async function tellObject(to: WriteBack, declared: DeclaredObject, known: Known): Promise<void> {
+export async function tellObject(to: WriteBack, declared: DeclaredObject, known: KnownOfObject): Promise<void> {
   const path = pathOf(to, declared)
   const metadata = metadataPatch(declared, known)
   let now = declared

@@ -20,7 +20,7 @@ export interface Surroundings {
   isOwn(connection: string): boolean
 }
 
-interface Named {
+interface NamedThing {
   readonly what: string
   readonly value: string
   readonly list: readonly string[]
@@ -109,7 +109,7 @@ export function boundResource(
   written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
   around: Surroundings,
 ): Resource | { readonly problems: readonly FieldProblem[] } {
-  const refuse = (named: Named): FieldProblem => {
+  const refuse = (named: NamedThing): FieldProblem => {
     const message = `${named.what} ${named.value} is not granted to the source ${grant.source}`
     return problem(placeOf(written, named), message, { list: named.list })
   }
@@ -179,8 +179,8 @@ function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant
 
 const TEMPLATE = /^(?:image|importFrom|fileId|templateFileId|vmId|clone|file|from)$/
 
-function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Grant): readonly Named[] {
-  const host = (value: string): Named => ({
+function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Grant): readonly NamedThing[] {
+  const host = (value: string): NamedThing => ({
     what: 'the host',
     value,
     list: grant.hosts,

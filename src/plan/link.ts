@@ -20,7 +20,7 @@ import { withImpliedNeeds } from './implied-needs.ts'
 import { createTally } from './quotas.ts'
 
 /** What was read at one revision, as far as linking needs it. */
-export interface Read {
+export interface ReadRevision {
   readonly id: string
   readonly declarations: readonly Declaration[]
   readonly problems: readonly Problem[]
@@ -36,11 +36,11 @@ export interface Read {
   /** Where the only source is. */
   readonly place?: string
   /** Of several sources: whose a declaration is. */
-  sourceOf?(declaration: Declaration): DeclaringSource | undefined
+  sourceOf?(declaration: Declaration): LinkedSource | undefined
 }
 
 /** Who declares something: where it stands, and the uid of the estate that it says it is. */
-interface DeclaringSource {
+interface LinkedSource {
   readonly place: string
   readonly uid?: string
 }
@@ -55,12 +55,12 @@ export interface LinkTools {
  * Turns declarations into an estate: every resource knows its connection, its uid and what it needs. A declaration
  * that cannot be linked is a problem of its own and hides no other.
  */
-export function link(read: Read, tools: LinkTools): Estate {
+export function link(read: ReadRevision, tools: LinkTools): Estate {
   return atOnce(linking(read, tools))
 }
 
 /** The same, one declaration or resource at a step: a controller answers others in between. */
-export function* linking(read: Read, tools: LinkTools): Steps<Estate> {
+export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   const problems: Problem[] = [...read.problems]
   const connections: Connection[] = []
   const idleHosts: Connection[] = []
@@ -259,7 +259,7 @@ export function estateUidOf(declarations: readonly Declaration[]): string | unde
   return typeof uid === 'string' ? uid : undefined
 }
 
-function sources(read: Read): (declaration: Declaration) => DeclaringSource | undefined {
+function sources(read: ReadRevision): (declaration: Declaration) => LinkedSource | undefined {
   const of = read.sourceOf
   if (of !== undefined) return of
   const uid = estateUidOf(read.declarations)
@@ -271,7 +271,7 @@ function sources(read: Read): (declaration: Declaration) => DeclaringSource | un
 }
 
 /** Everybody who declares here, under each of the names that a record may have them by. */
-function declaringSources(read: Read, of: (declaration: Declaration) => DeclaringSource | undefined) {
+function declaringSources(read: ReadRevision, of: (declaration: Declaration) => LinkedSource | undefined) {
   const names = new Set<string>()
   for (const source of [...read.declarations.map(of), ...(read.declarations.length === 0 ? [emptySource(read)] : [])]) {
     if (source === undefined) continue
@@ -281,7 +281,7 @@ function declaringSources(read: Read, of: (declaration: Declaration) => Declarin
   return names.size === 0 ? {} : { sources: [...names] }
 }
 
-function emptySource({ place }: Read): DeclaringSource | undefined {
+function emptySource({ place }: ReadRevision): LinkedSource | undefined {
   return place === undefined ? undefined : { place }
 }
 
@@ -289,7 +289,7 @@ function emptySource({ place }: Read): DeclaringSource | undefined {
  * Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing. Of a source with a
  * grant only what it could name is unproven.
  */
-function unproven(read: Read, unreadable: readonly ResourceKey[]): Pick<Estate, 'incomplete' | 'partlyRead'> {
+function unproven(read: ReadRevision, unreadable: readonly ResourceKey[]): Pick<Estate, 'incomplete' | 'partlyRead'> {
   const declared = new Map(read.declarations.map((one) => [one.key, one]))
   const clusters = unreadable
     .filter((key) => key.startsWith('Cluster/'))
@@ -349,7 +349,7 @@ function withinGrant(
 function surroundings(
   parts: readonly { readonly part: Part }[],
   clusters: readonly ExpandedCluster[],
-): (grantOf: Read['grantOf'], grant: Grant) => Surroundings {
+): (grantOf: ReadRevision['grantOf'], grant: Grant) => Surroundings {
   const volumes = new Map<string, string[]>()
   for (const { part } of parts) {
     if (part.desired.type !== 'file') continue
@@ -368,7 +368,7 @@ function surroundings(
   })
 }
 
-function lookupIn(declarations: readonly Declaration[], { objectsAt, grantOf }: Read): Lookup {
+function lookupIn(declarations: readonly Declaration[], { objectsAt, grantOf }: ReadRevision): Lookup {
   const byKind = new Map<string, Declaration[]>()
   const byName = new Map<string, Declaration[]>()
   for (const declaration of declarations) {
@@ -482,7 +482,7 @@ function resourceOf(
   part: Part,
   connection: Connection,
   placeOf: (declaration: Declaration, path: FieldProblem['path']) => Origin,
-  source: DeclaringSource | undefined,
+  source: LinkedSource | undefined,
 ): Resource {
   const { as } = part
   const declaredBy = source?.uid ?? source?.place
@@ -569,7 +569,7 @@ function refusedKeys(problems: readonly Problem[]): readonly ResourceKey[] {
   return problems.flatMap((one) => (one.severity === 'error' && one.object !== undefined ? [one.object] : []))
 }
 
-interface ApprovalSpec {
+interface DeclaredApproval {
   readonly deletes?: readonly ResourceKey[]
   readonly maxDeletes?: number
   readonly absence?: readonly string[]
@@ -579,7 +579,7 @@ interface ApprovalSpec {
 }
 
 function approvalOf(declaration: Declaration): Approval {
-  const spec = declaration.spec as ApprovalSpec
+  const spec = declaration.spec as DeclaredApproval
   return {
     name: declaration.name,
     deletes: spec.deletes ?? [],

@@ -25,7 +25,7 @@ export interface Front {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>
 }
 
-interface Parts {
+interface FrontParts {
   readonly options: ServerOptions
   readonly names: Names
   readonly files: ReadonlyMap<string, PageFile>
@@ -37,7 +37,7 @@ interface Parts {
 }
 
 /** Decides what a request is and who may have it. */
-export function createFront(parts: Parts): Front {
+export function createFront(parts: FrontParts): Front {
   const { options, names, files, stream, strips, door, oidc, cookies } = parts
   const { controller, clock } = options
   const routes = new Map(ROUTES.map((route) => [`${route.method} ${route.path}`, route]))

@@ -7,7 +7,7 @@ import { type CookieNames, readCookie, setSession, writeCookie } from './cookies
 import type { ServerOptions } from './options.ts'
 import { sendText } from './respond.ts'
 
-interface Parts {
+interface OidcPageParts {
   readonly options: ServerOptions
   readonly oidc: Oidc | undefined
   readonly door: Doorkeeper
@@ -16,7 +16,7 @@ interface Parts {
 }
 
 /** The two addresses that a browser passes on its way to the provider and back. */
-export function createOidcPages({ options, oidc, door, cookies, addressOf }: Parts) {
+export function createOidcPages({ options, oidc, door, cookies, addressOf }: OidcPageParts) {
   const { clock } = options
 
   function provider(): Oidc {

@@ -36,7 +36,7 @@ export interface ServerOptions {
   /** Told of what should not have happened here. */
   readonly warn?: (message: string) => void
   /** Told of everything that was asked for and refused or done; the audit log. */
-  readonly audit?: (entry: AuditEntry) => void
+  readonly audit?: (entry: AuditRequest) => void
 }
 
 /** Judges a push notice: is it signed by who it says, and new? The server has already bounded and counted it. */
@@ -53,7 +53,7 @@ export type WebhookVerdict =
   | { readonly take: 'ignore' }
   | { readonly take: 'refuse'; readonly status: 400 | 401 | 404 | 409; readonly message: string }
 
-export interface AuditEntry {
+export interface AuditRequest {
   readonly atMs: number
   readonly actor: Actor | { readonly name: 'nobody'; readonly from: 'page' | 'api' }
   /** `approve`, `sign-in`, `reconcile`… */

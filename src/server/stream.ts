@@ -21,7 +21,7 @@ export interface Stream {
   close(): void
 }
 
-interface Message {
+interface StreamMessage {
   readonly n: number
   readonly text: string
 }
@@ -36,7 +36,7 @@ export function createStream(
 ): Stream {
   const clients = new Set<ServerResponse>()
   const stop = new AbortController()
-  let messages: Message[] = []
+  let messages: StreamMessage[] = []
   let bytes = 0
   let n = 0
   /** What listeners have been told so far. Undefined while nobody has listened for long: then nothing is prepared. */

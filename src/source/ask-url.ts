@@ -1,19 +1,19 @@
 import { type Egress, EVERYWHERE, isInside } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { askOnce, type HttpAnswer, type Outgoing } from '../lib/outgoing.ts'
+import { askOnce, type HttpAnswer, type OutgoingRequest } from '../lib/outgoing.ts'
 
 /** On whose behalf addresses are asked. */
-export interface Asking {
+export interface UrlRequestOptions {
   readonly egress?: Egress
   readonly signal?: AbortSignal | undefined
-  readonly resolve?: NonNullable<Outgoing['resolve']>
+  readonly resolve?: NonNullable<OutgoingRequest['resolve']>
 }
 
 /** What an address answers, followed to where it really is. Rejects where nobody should be led. */
 export async function askUrl(
   url: string,
   headers: Readonly<Record<string, string>>,
-  { egress = EVERYWHERE, ...asking }: Asking,
+  { egress = EVERYWHERE, ...asking }: UrlRequestOptions,
 ): Promise<HttpAnswer> {
   let at = new URL(url)
   let sent = headers

@@ -4,7 +4,7 @@ import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Judged } from './judge.ts'
+import type { JudgedObject } from './judge.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './problem-at.ts'
 import type { Ignored, Revision } from './revision.ts'
 
@@ -13,7 +13,7 @@ export type FileOutcome = {
   readonly file: string
   /** The kustomization that brings it. */
   readonly through?: string
-} & ({ readonly judged: readonly Judged[] } | { readonly problem: Problem })
+} & ({ readonly judged: readonly JudgedObject[] } | { readonly problem: Problem })
 
 /** Puts the files together: one declaration per key, every problem with its place. */
 export function assemble(
@@ -25,7 +25,7 @@ export function assemble(
   const problems: Problem[] = [...extra.problems]
   const ignored: Ignored[] = [...extra.ignored]
   const unreadable = new Set<ResourceKey>()
-  const byKey = new Map<ResourceKey, { declaration: Declaration; judged: Judged; through?: string }>()
+  const byKey = new Map<ResourceKey, { declaration: Declaration; judged: JudgedObject; through?: string }>()
   let incomplete = extra.incomplete
 
   for (const outcome of outcomes) {
@@ -80,7 +80,7 @@ export function assemble(
   }
 }
 
-function problemsOf(judged: Judged, at: FileAt): readonly Problem[] {
+function problemsOf(judged: JudgedObject, at: FileAt): readonly Problem[] {
   const written = judged.findings.map((finding) => findingAt(judged, finding, at))
   const places = new Set(written.map((problem) => showOrigin(problem.origin)))
   // A number that is refused as ambiguous would be refused once more as the wrong type: once is enough.
@@ -90,7 +90,7 @@ function problemsOf(judged: Judged, at: FileAt): readonly Problem[] {
   return [...written, ...fields]
 }
 
-function ignoredOf(judged: Judged & { readonly outcome: 'ignored' }, at: FileAt): Ignored {
+function ignoredOf(judged: JudgedObject & { readonly outcome: 'ignored' }, at: FileAt): Ignored {
   return {
     file: at.file,
     line: originOf(judged, at).line,
@@ -100,7 +100,7 @@ function ignoredOf(judged: Judged & { readonly outcome: 'ignored' }, at: FileAt)
   }
 }
 
-function declarationOf(judged: Judged & { readonly outcome: 'declared' }, at: FileAt): Declaration {
+function declarationOf(judged: JudgedObject & { readonly outcome: 'declared' }, at: FileAt): Declaration {
   const { metadata } = judged
   return {
     key: judged.key,
@@ -118,7 +118,7 @@ function declarationOf(judged: Judged & { readonly outcome: 'declared' }, at: Fi
 }
 
 function duplicate(
-  judged: Judged,
+  judged: JudgedObject,
   { declaration, through: before }: { readonly declaration: Declaration; readonly through?: string },
   through: string | undefined,
   at: FileAt,
@@ -136,7 +136,7 @@ function duplicate(
   return fieldProblemAt(judged, { code: 'duplicate-object', path: ['metadata', 'name'], message, hint }, at)
 }
 
-function problemOf(judged: Judged | undefined, declaration: Declaration, problem: FieldProblem): Problem {
+function problemOf(judged: JudgedObject | undefined, declaration: Declaration, problem: FieldProblem): Problem {
   const { file, commit } = declaration.origin
   if (judged !== undefined) return fieldProblemAt(judged, problem, { file, ...defined({ commit }) })
   return plainProblem(declaration, problem)

@@ -5,10 +5,10 @@ import { createParseCache } from './parse-cache.ts'
 import { readHere } from './read-here.ts'
 import { readTree } from './read-tree.ts'
 import { type SourceReader, TooCostly } from './reader.ts'
-import type { Followed, FollowedRepository } from './repository.ts'
+import type { Followed, RepositoryFollower } from './repository.ts'
 
 /** Follows a plain directory. What is half written or suddenly empty does not count, as with a repository. */
-export function followDirectory(directory: string, reader: SourceReader = readHere, clock?: Clock): FollowedRepository {
+export function followDirectory(directory: string, reader: SourceReader = readHere, clock?: Clock): RepositoryFollower {
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
   const kept = (look: Parameters<typeof judgeRevision>[1], problems: readonly Problem[] = []): Followed => {

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path'
 import { findKind } from '../kinds/registry.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { Judged } from './judge.ts'
+import type { JudgedObject } from './judge.ts'
 import type { ParseCache } from './parse-cache.ts'
 
 /** What was judged in earlier runs, from a directory of the user's own. */
@@ -25,7 +25,7 @@ export interface DiskCache extends ParseCache {
   save(): void
 }
 
-type Entry = readonly Judged[]
+type CachedObjects = readonly JudgedObject[]
 
 /**
  * One file for one tree: a thousand small files would cost more to open than to judge again. The file is used only if
@@ -36,7 +36,7 @@ export function openDiskCache(directory: string, tree: string): DiskCache {
   const path = join(directory, `judged-${sha256(tree).slice(0, 24)}.json`)
   const stamp = programStamp()
   const stored = load(path, stamp)
-  const fresh = new Map<string, Entry>()
+  const fresh = new Map<string, CachedObjects>()
   let changed = false
   return {
     get(blob) {
@@ -107,7 +107,7 @@ function load(path: string, stamp: string): ReadonlyMap<string, readonly unknown
   }
 }
 
-function store(path: string, stamp: string, entries: ReadonlyMap<string, Entry>): void {
+function store(path: string, stamp: string, entries: ReadonlyMap<string, CachedObjects>): void {
   const temporary = `${path}.${process.pid}.tmp`
   try {
     const body = JSON.stringify([...entries].map(([blob, judged]) => [blob, judged.map(frozen)]))
@@ -136,18 +136,18 @@ function forgetOldest(directory: string): void {
 }
 
 /** A kind is code: only its name can be stored. */
-function frozen(judged: Judged): unknown {
+function frozen(judged: JudgedObject): unknown {
   const { kind, ...rest } = judged
   return kind === undefined ? rest : { ...rest, kindId: [kind.apiVersion, kind.kind] }
 }
 
-function revive(entry: readonly unknown[]): Entry | undefined {
-  const judged: Judged[] = []
-  for (const item of entry as readonly (Judged & { kindId?: [string, string] })[]) {
+function revive(entry: readonly unknown[]): CachedObjects | undefined {
+  const judged: JudgedObject[] = []
+  for (const item of entry as readonly (JudgedObject & { kindId?: [string, string] })[]) {
     const { kindId, ...rest } = item
     const kind = kindId === undefined ? undefined : findKind(...kindId)
     if (kindId !== undefined && kind === undefined) return undefined
-    judged.push((kind === undefined ? rest : { ...rest, kind }) as Judged)
+    judged.push((kind === undefined ? rest : { ...rest, kind }) as JudgedObject)
   }
   return judged
 }

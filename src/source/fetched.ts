@@ -8,7 +8,7 @@ import { LIMITS } from '../lib/limits.ts'
 import { askOnce } from '../lib/outgoing.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Declaration } from '../model/declaration.ts'
-import { type Asking, askUrl, mayLead } from './ask-url.ts'
+import { askUrl, mayLead, type UrlRequestOptions } from './ask-url.ts'
 import { type GitPlace, objectsAtCommit } from './fetched-git.ts'
 import { readHere } from './read-here.ts'
 import type { FetchedBlob, SourceReader } from './reader.ts'
@@ -18,7 +18,7 @@ import type { Revision } from './revision.ts'
 export type Fetched = Map<string, ObjectsAt>
 
 /** On whose behalf something is fetched, and who reads it. */
-export interface Fetching extends Asking {
+export interface Fetching extends UrlRequestOptions {
   readonly fetched: Fetched
   readonly reader?: SourceReader
   /** Has Helm render a chart for a cluster that has no controller for it. Not for a source that is held to a grant. */

@@ -31,7 +31,7 @@ export async function fetchRef(ref: string, reach: Reach): Promise<void> {
   }
 }
 
-export type Merged = { readonly tree: string } | { readonly conflicts: readonly string[] }
+export type MergedTree = { readonly tree: string } | { readonly conflicts: readonly string[] }
 
 /** What the files would be after merging, computed without a work tree: nothing is checked out, nothing is run. */
 export async function mergedTree(
@@ -39,7 +39,7 @@ export async function mergedTree(
   base: string,
   head: string,
   signal?: AbortSignal,
-): Promise<Merged> {
+): Promise<MergedTree> {
   const at = { directory: repository, ...(signal === undefined ? {} : { signal }) }
   const flags = ['--write-tree', '--name-only', '--no-messages', '-z']
   // Conflicts are an answer, given with exit code 1.

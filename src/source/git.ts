@@ -8,7 +8,7 @@ import { GitFailed, runGit } from './git-run.ts'
 import { IGNORE_FILE } from './ignore-rules.ts'
 import { leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
-import type { Reading } from './read-files.ts'
+import type { FileReading } from './read-files.ts'
 import { readHere } from './read-here.ts'
 import type { SourceReader } from './reader.ts'
 import type { Revision, SourceFile } from './revision.ts'
@@ -76,7 +76,7 @@ export async function readCommit(
   const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
   const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
   const ignore = await readFileAt(repository, commit, `${prefix}${IGNORE_FILE}`)
-  const reading: Reading = {
+  const reading: FileReading = {
     files,
     ...defined({ ignore }),
     above,

@@ -5,7 +5,7 @@ import { printable } from './excerpt.ts'
 import type { ManifestObject } from './manifest.ts'
 
 /** What an object says it is. */
-export type Identity =
+export type ManifestIdentity =
   | { readonly is: 'ours'; readonly kind: Kind; readonly apiVersion: string }
   /** Somebody else's, or nothing at all: not read further. */
   | { readonly is: 'foreign'; readonly apiVersion: string; readonly kind: string; readonly note?: string }
@@ -20,7 +20,7 @@ const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.
 /** The provider's kinds that croft knows of and does not keep yet. */
 const UNKEPT = new Set(['ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
 
-export function identify(value: ManifestObject['value']): Identity {
+export function identify(value: ManifestObject['value']): ManifestIdentity {
   const { apiVersion, kind } = value
   if (apiVersion === undefined && kind === undefined)
     return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
@@ -65,7 +65,7 @@ export function identify(value: ManifestObject['value']): Identity {
 }
 
 /** One of apiVersion and kind: an accident when the other points to us, somebody's own file otherwise. */
-function halfNamed(apiVersion: unknown, kind: unknown): Identity {
+function halfNamed(apiVersion: unknown, kind: unknown): ManifestIdentity {
   const known = KINDS.find((candidate) => candidate.kind === kind)
   if (known !== undefined && apiVersion === undefined) {
     return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${known.apiVersion}`)
@@ -92,6 +92,6 @@ function shown(text: string): string {
   return JSON.stringify(text.slice(0, 80)).slice(1, -1)
 }
 
-function wrong(code: string, field: string, message: string, hint: string): Identity {
+function wrong(code: string, field: string, message: string, hint: string): ManifestIdentity {
   return { is: 'wrong', problem: { code, path: [field], message, hint } }
 }

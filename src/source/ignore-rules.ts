@@ -25,7 +25,7 @@ export function leftAlone(paths: readonly string[], ignoreText: string | undefin
 }
 
 /** The line that a file is ignored by: its own, or that of a directory above it, below which nothing is taken back. */
-export function ignoredBy(rules: readonly Rule[], path: string): string | undefined {
+export function ignoredBy(rules: readonly IgnoreRule[], path: string): string | undefined {
   const parts = path.split('/')
   for (let length = 1; length <= parts.length; length++) {
     const directory = length < parts.length
@@ -35,14 +35,14 @@ export function ignoredBy(rules: readonly Rule[], path: string): string | undefi
   return undefined
 }
 
-interface Rule {
+interface IgnoreRule {
   readonly line: string
   readonly negated: boolean
   readonly fits: (path: readonly string[], directory: boolean) => boolean
 }
 
 /** The rules of a file, the last that fits wins. A pattern with a slash counts from the top, one without at any depth. */
-export function ignoreRules(text: string): readonly Rule[] {
+export function ignoreRules(text: string): readonly IgnoreRule[] {
   return text
     .split('\n')
     .map((line) => line.trim())

@@ -9,7 +9,7 @@ import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
 
 /** What one object of a file turned out to be. Depends on the text alone, so it can be kept by the text's hash. */
-export type Judged = {
+export type JudgedObject = {
   readonly document: SourceDocument
   readonly base: readonly (string | number)[]
   readonly problems: readonly FieldProblem[]
@@ -35,7 +35,7 @@ export type Judged = {
 )
 
 /** Judges every object of a document. */
-export function judgeDocument(read: ReadDocument): readonly Judged[] {
+export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   const { document, findings } = read
   const broken = findings.some((finding) => finding.weight === 'syntax')
   if (broken) return [{ outcome: 'unreadable', document, base: [], problems: [], findings }]
@@ -63,7 +63,7 @@ export function judgeDocument(read: ReadDocument): readonly Judged[] {
   })
 }
 
-function judgeObject(object: ManifestObject, document: SourceDocument, findings: readonly YamlFinding[]): Judged {
+function judgeObject(object: ManifestObject, document: SourceDocument, findings: readonly YamlFinding[]): JudgedObject {
   const common = { document, base: object.base }
   const identity = identify(object.value)
   if (identity.is === 'foreign' || identity.is === 'unkept') {

@@ -1,7 +1,7 @@
 import type { Document, Node } from 'yaml'
 import { yamlLibrary } from '../lib/yaml-library.ts'
 
-export interface Place {
+export interface YamlPosition {
   /** Offset of the key, and of the value behind it. */
   readonly key: number
   readonly value: number
@@ -17,10 +17,10 @@ export function locate(
   document: Document,
   path: readonly (string | number)[],
   aliases: Readonly<Record<string, string>> = {},
-): Place {
+): YamlPosition {
   const { isMap, isSeq } = yamlLibrary()
   let node = followed(document.contents, document)
-  let place: Place = { key: offset(node), value: offset(node), complete: true }
+  let place: YamlPosition = { key: offset(node), value: offset(node), complete: true }
   for (const step of path) {
     if (isSeq(node) && typeof step === 'string' && node.items.length === 1) node = followed(node.items[0], document)
     if (isMap(node) && step === 0) continue

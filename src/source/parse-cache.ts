@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Judged, judgeDocument } from './judge.ts'
+import { type JudgedObject, judgeDocument } from './judge.ts'
 import { readDocuments, readJson } from './manifest.ts'
 
 /**
@@ -7,14 +7,14 @@ import { readDocuments, readJson } from './manifest.ts'
  * only what changed since the last commit.
  */
 export interface ParseCache {
-  get(blob: string): readonly Judged[] | undefined
-  put(blob: string, judged: readonly Judged[]): void
+  get(blob: string): readonly JudgedObject[] | undefined
+  put(blob: string, judged: readonly JudgedObject[]): void
   /** Forgets everything but these, so that the cache is as large as one revision. */
   retain(blobs: ReadonlySet<string>): void
 }
 
 export function createParseCache(): ParseCache {
-  const entries = new Map<string, readonly Judged[]>()
+  const entries = new Map<string, readonly JudgedObject[]>()
   return {
     get: (blob) => entries.get(blob),
     put: (blob, judged) => {
@@ -32,7 +32,7 @@ export function blobHash(bytes: Uint8Array): string {
 }
 
 /** Judges a text, or remembers. JSON and YAML differ, so the name of the file is part of what is remembered. */
-export function judgeText(text: string, json: boolean, blob: string, cache: ParseCache): readonly Judged[] {
+export function judgeText(text: string, json: boolean, blob: string, cache: ParseCache): readonly JudgedObject[] {
   const key = json ? `${blob}.json` : blob
   const known = cache.get(key)
   if (known !== undefined) return known

@@ -6,7 +6,7 @@ import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { documentTree, type YamlFinding } from './full-yaml.ts'
-import type { Judged } from './judge.ts'
+import type { JudgedObject } from './judge.ts'
 import { locate } from './locate.ts'
 import type { SourceDocument } from './manifest.ts'
 import { placeOf } from './text-of.ts'
@@ -20,10 +20,10 @@ export interface FileAt {
 const trees = new WeakMap<SourceDocument, Document | null>()
 
 /** What is needed of a judged object to find a field of it. */
-type Placed = Pick<Judged, 'document' | 'base' | 'key' | 'kind'>
+type LocatedObject = Pick<JudgedObject, 'document' | 'base' | 'key' | 'kind'>
 
 /** Where the object itself begins. */
-export function originOf(judged: Judged, at: FileAt): Origin {
+export function originOf(judged: JudgedObject, at: FileAt): Origin {
   if (judged.base.length > 0) return originAt(judged.document, offsetOf(judged, [], 'key'), at)
   const { text, line } = judged.document
   const first = /^(?:--- +)?(?=[^\s#])(?!---\s*(?:#|$))/m.exec(text)
@@ -33,7 +33,7 @@ export function originOf(judged: Judged, at: FileAt): Origin {
 }
 
 /** A problem at a field, with file, line, column and the lines of the source. */
-export function fieldProblemAt(judged: Placed, problem: FieldProblem, at: FileAt): Problem {
+export function fieldProblemAt(judged: LocatedObject, problem: FieldProblem, at: FileAt): Problem {
   const pointsAtKey = /^(?:unknown-field|not-kept|alias|missing-field|kind-not-kept)$/.test(problem.code)
   const origin = originAt(judged.document, offsetOf(judged, problem.path, pointsAtKey ? 'key' : 'value'), at)
   return finish(judged, origin, {
@@ -61,13 +61,13 @@ export function plainProblem(declaration: Declaration, problem: FieldProblem): P
 }
 
 /** A problem with the writing itself. */
-export function findingAt(judged: Judged, finding: YamlFinding, at: FileAt): Problem {
+export function findingAt(judged: JudgedObject, finding: YamlFinding, at: FileAt): Problem {
   const origin = originAt(judged.document, finding.offset, at)
   return finish(judged, origin, { code: finding.code, severity: 'error', message: finding.message, hint: finding.hint })
 }
 
 function finish(
-  judged: Placed,
+  judged: LocatedObject,
   origin: Origin,
   problem: { code: string; severity: Problem['severity']; message: string; field?: string; hint: string | undefined },
 ): Problem {
@@ -86,7 +86,7 @@ function finish(
   }
 }
 
-function offsetOf(judged: Placed, path: FieldProblem['path'], want: 'key' | 'value'): number {
+function offsetOf(judged: LocatedObject, path: FieldProblem['path'], want: 'key' | 'value'): number {
   let tree = trees.get(judged.document)
   if (tree === undefined) {
     tree = documentTree(judged.document.text) ?? null

@@ -14,7 +14,7 @@ import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-
 import type { Ignored, Revision, SourceFile } from './revision.ts'
 import { textOf } from './text-of.ts'
 
-export interface Reading {
+export interface FileReading {
   readonly files: readonly SourceFile[]
   /** Files of the same repository above the top (`../base/net.yaml`): read only where a kustomization names them. */
   readonly above?: readonly SourceFile[]
@@ -31,7 +31,7 @@ export interface Reading {
 }
 
 /** Files to declarations, wherever the files come from. */
-export function readFiles(reading: Reading): Revision {
+export function readFiles(reading: FileReading): Revision {
   const { commit } = reading
   const at = commit === undefined ? {} : { commit }
   const tooLarge = (why: string): Revision => {
@@ -121,7 +121,7 @@ function lazily<T>(make: () => T): () => T {
 }
 
 /** What can be read of the files as text, anything else is no manifest; and all of them as they are, for generators. */
-function inHand(files: readonly SourceFile[], beside: Reading['beside']): FilesInHand {
+function inHand(files: readonly SourceFile[], beside: FileReading['beside']): FilesInHand {
   const found = new Map<string, string>()
   const bytes = new Map(beside)
   for (const file of files) {

@@ -1,5 +1,5 @@
 import type { ObjectsAt } from '../kinds/kind.ts'
-import type { Reading } from './read-files.ts'
+import type { FileReading } from './read-files.ts'
 import type { Revision, SourceFile } from './revision.ts'
 
 /** Something that was fetched for an add-on: a file, or a layer of an artifact. */
@@ -21,7 +21,7 @@ export class TooCostly extends Error {
 /** Who reads what others wrote. Rejects with TooCostly where it takes more time or memory than it may. */
 export interface SourceReader {
   /** `places`: what will be asked of `objectsAt`, beside what the add-ons of the tree name. */
-  tree(reading: Reading, places?: readonly string[]): Promise<Revision>
+  tree(reading: FileReading, places?: readonly string[]): Promise<Revision>
   objects(blobs: readonly FetchedBlob[]): Promise<ObjectsAt>
   /** Files that are no manifests and that generators of these kustomizations name. */
   generatorFiles(files: readonly SourceFile[]): Promise<readonly string[]>

@@ -42,16 +42,16 @@ export type Followed =
       readonly is: 'new'
       readonly revision: Revision
       readonly facts?: CommitFacts
-      readonly trouble?: Kept
+      readonly trouble?: RepositoryProblem
       /** What was in force when we were last here, where something newer was found at once. */
       readonly before?: { readonly revision: Revision; readonly facts?: CommitFacts }
     }
   /** Nothing new. */
   | { readonly is: 'same' }
   /** The newest cannot be followed: what was in force stays in force. */
-  | ({ readonly is: 'kept' } & Kept)
+  | ({ readonly is: 'kept' } & RepositoryProblem)
 
-export interface Kept {
+export interface RepositoryProblem {
   readonly reason: 'unreachable' | 'broken' | 'empty' | 'unsigned' | 'rewound'
   readonly message: string
   /** The commit that is not followed, where one was seen. */
@@ -60,12 +60,12 @@ export interface Kept {
   readonly problems?: readonly Problem[]
 }
 
-export interface FollowedRepository {
+export interface RepositoryFollower {
   look(signal: AbortSignal): Promise<Followed>
 }
 
 /** Follows one branch of a repository. The last good revision stays until a better one comes. */
-export function followRepository(options: FollowOptions): FollowedRepository {
+export function followRepository(options: FollowOptions): RepositoryFollower {
   const { remote, mirror, ref, path, allowLocal = false, signers, access = {}, reader = readHere } = options
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
@@ -75,7 +75,7 @@ export function followRepository(options: FollowOptions): FollowedRepository {
     readCommit(mirror, commit, { signal, cache, reader, ...(path === undefined ? {} : { path }) })
 
   /** Why this commit is not to be trusted, whatever it says. */
-  const refuse = async (commit: string, signal: AbortSignal): Promise<Kept | undefined> => {
+  const refuse = async (commit: string, signal: AbortSignal): Promise<RepositoryProblem | undefined> => {
     if (signers === undefined) return undefined
     const unsigned = await refusedSignature(mirror, commit, signers, signal)
     if (unsigned !== undefined) return { reason: 'unsigned', message: unsigned, commit }

@@ -17,7 +17,7 @@ export interface Ignored {
 }
 
 /** A document, and where in it an object stands. */
-export interface Written {
+export interface DocumentPlace {
   readonly document: { readonly text: string; readonly line: number }
   readonly base: readonly (string | number)[]
 }
@@ -63,7 +63,7 @@ export interface Revision {
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
   /** The same with the line at which it begins, and the way to the object in it. */
-  written?(declaration: Declaration): Written | undefined
+  written?(declaration: Declaration): DocumentPlace | undefined
 }
 
 /** The history of the repository that a revision is from, as far as it is here. */

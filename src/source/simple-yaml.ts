@@ -12,7 +12,7 @@ export const NOT_SIMPLE: unique symbol = Symbol('not simple')
 export function readSimpleYaml(text: string): unknown {
   if (text.includes('\t')) return NOT_SIMPLE
   const lines = text.split('\n')
-  const reader = new Reader(lines)
+  const reader = new YamlReader(lines)
   const value = reader.document()
   return reader.failed ? NOT_SIMPLE : value
 }
@@ -26,10 +26,10 @@ const WHOLE = /^-?(?:0|[1-9][0-9]{0,14})$/
 const NUMBER_LIKE =
   /^[-+.]?[0-9][0-9_,.:]*(?:[eE][-+]?[0-9]+)?$|^0[xob][0-9a-fA-F_]+$|^[-+]?\.(?:inf|nan|[0-9]+)|^[-+.]+$/i
 
-type Fields = Record<string, unknown>
+type YamlFields = Record<string, unknown>
 
 /** A class because the position moves through every method; nothing of it outlives one call of readSimpleYaml. */
-class Reader {
+class YamlReader {
   failed = false
   readonly #lines: string[]
   #at = 0
@@ -70,7 +70,7 @@ class Reader {
   }
 
   #map(indent: number, depth: number): unknown {
-    const map: Fields = Object.create(null)
+    const map: YamlFields = Object.create(null)
     for (;;) {
       const found = this.#next()
       if (found < indent) return map
@@ -184,7 +184,7 @@ class Reader {
     const open = flow.text[flow.at]
     if (open !== '{' && open !== '[') return this.#flowScalar(flow)
     const close = open === '{' ? '}' : ']'
-    const map: Fields = Object.create(null)
+    const map: YamlFields = Object.create(null)
     const list: unknown[] = []
     flow.at++
     for (let first = true; ; first = false) {

@@ -8,7 +8,7 @@ import { type Ended, runChild } from './child.ts'
 import { type Become, wrap } from './words.ts'
 
 /** The way on which programs are started: this computer, or a connection. */
-export interface Way {
+export interface ProgramStarter {
   /** What a person calls the computer. */
   readonly name: string
   readonly become: Become
@@ -45,7 +45,7 @@ const WRITE =
   'sync -d -- "$t" 2>/dev/null || sync; mv -fT -- "$t" "$1"; trap - EXIT'
 
 /** A Shell on any way that can start programs. */
-export function programShell(way: Way, { clock, random }: ShellTools): Shell {
+export function programShell(way: ProgramStarter, { clock, random }: ShellTools): Shell {
   const channels = createQueue(LIMITS.channelsPerHost)
   let closed = false
 
@@ -127,7 +127,7 @@ export function programShell(way: Way, { clock, random }: ShellTools): Shell {
 }
 
 /** Password for sudo, the mark that ends what is not for the program, and what is. */
-async function inputOf(way: Way, nonce: string, input: RunOptions['input']): Promise<readonly Uint8Array[]> {
+async function inputOf(way: ProgramStarter, nonce: string, input: RunOptions['input']): Promise<readonly Uint8Array[]> {
   const parts: Uint8Array[] = []
   if (way.become === 'password') {
     const password = await way.password?.()
@@ -138,13 +138,13 @@ async function inputOf(way: Way, nonce: string, input: RunOptions['input']): Pro
   return parts
 }
 
-interface Result {
+interface ProgramResult {
   readonly code: number
   readonly stdout: Buffer
   readonly stderr: string
 }
 
-function resultOf(way: Way, program: string, nonce: string, ended: Ended): Result | ShellFailure {
+function resultOf(way: ProgramStarter, program: string, nonce: string, ended: Ended): ProgramResult | ShellFailure {
   const marks = readMarks(ended.stderr, nonce)
   if (ended.cut !== undefined) {
     const ran = ended.unstarted === undefined ? 'maybe' : 'no'

@@ -3,7 +3,7 @@ import type { Intention } from '../model/intention.ts'
 import { readIntention, savedIntention } from '../model/shown-step.ts'
 
 /** What the one object says that every write replaces: small facts, and where the parts are. */
-export interface Head {
+export interface StoreHead {
   readonly epoch: number
   readonly complete: boolean
   readonly lastSeq: number
@@ -15,7 +15,7 @@ export interface Head {
   readonly commit: string
 }
 
-export const NO_HEAD: Head = {
+export const NO_HEAD: StoreHead = {
   epoch: 0,
   complete: false,
   lastSeq: 0,
@@ -28,7 +28,7 @@ export const NO_HEAD: Head = {
 /** Of a ConfigMap, whose whole may have a mebibyte. */
 const HEAD_LENGTH = 900_000
 
-export function headText(head: Head): string {
+export function headText(head: StoreHead): string {
   const text = JSON.stringify({ ...head, intentions: head.intentions.map(savedIntention) })
   if (Buffer.byteLength(text) > HEAD_LENGTH)
     throw new Error(`the store is full: ${head.intentions.length} intentions in flight do not fit into one object`)
@@ -36,9 +36,9 @@ export function headText(head: Head): string {
 }
 
 /** Undefined: somebody wrote something else there. */
-export function readHead(text: string): Head | undefined {
+export function readHead(text: string): StoreHead | undefined {
   try {
-    const value = JSON.parse(text) as Partial<Head>
+    const value = JSON.parse(text) as Partial<StoreHead>
     if (typeof value.epoch !== 'number') return undefined
     return { ...NO_HEAD, ...value, intentions: (value.intentions ?? []).map(readIntention) }
   } catch {
@@ -62,7 +62,7 @@ export function blockOf(log: 'events' | 'audit', seq: number): string {
   return `${log}/${Math.floor(seq / BLOCK)}`
 }
 
-export function blocksOf(head: Head, log: 'events' | 'audit'): readonly string[] {
+export function blocksOf(head: StoreHead, log: 'events' | 'audit'): readonly string[] {
   return Object.keys(head.sections)
     .filter((name) => name.startsWith(`${log}/`))
     .sort((a, b) => numberOf(a) - numberOf(b))

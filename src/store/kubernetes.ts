@@ -5,7 +5,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { AuditEntry } from '../model/audit.ts'
 import type { CroftEvent } from '../model/event.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { blockOf, blocksOf, bucketOf, type Head, headText, isOver, NO_HEAD, readHead } from './kubernetes-head.ts'
+import { blockOf, blocksOf, bucketOf, headText, isOver, NO_HEAD, readHead, type StoreHead } from './kubernetes-head.ts'
 import {
   collectionOf,
   deleteParts,
@@ -20,15 +20,15 @@ import {
 import { StaleEpoch, type Store } from './port.ts'
 
 /** The head as it was read: what a write is conditional on. */
-interface Read {
-  readonly head: Head
+interface ReadHead {
+  readonly head: StoreHead
   /** Undefined: there is no such object yet. */
   readonly resourceVersion: string | undefined
 }
 
 /** What a write is about to make of the store. */
-interface Draft {
-  head: Omit<Head, 'sections' | 'commit'>
+interface StoreDraft {
+  head: Omit<StoreHead, 'sections' | 'commit'>
   get<T>(section: string): Promise<T | undefined>
   /** Undefined takes the section away. */
   set(section: string, value: unknown): void
@@ -44,7 +44,7 @@ const ATTEMPTS = 20
 export function openKubernetesStore(place: KubernetesPlace): Store {
   const path = `${collectionOf(place)}/${segment(place.name)}`
   const known = new Map<string, { readonly parts: string; readonly value: unknown }>()
-  let last: Read | undefined
+  let last: ReadHead | undefined
   let open = true
   let queue: Promise<unknown> = Promise.resolve()
 
@@ -52,7 +52,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
     if (!open) throw new Error('this store is closed')
   }
 
-  const look = async (): Promise<Read> => {
+  const look = async (): Promise<ReadHead> => {
     reading()
     const got = await patiently(place.wait, () => place.client.get(path))
     if (got.is === 'error' && got.status === 404) last = { head: NO_HEAD, resourceVersion: undefined }
@@ -72,7 +72,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
   }
 
   /** Undefined: there is no such section. Throws Outdated when the head is older than what is there. */
-  const load = async (head: Head, section: string): Promise<unknown> => {
+  const load = async (head: StoreHead, section: string): Promise<unknown> => {
     const parts = head.sections[section]
     if (parts === undefined) return undefined
     const cached = known.get(section)
@@ -88,7 +88,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
 
   /** Something that is read from several objects, again when they changed meanwhile. */
   const consistent = async <T>(
-    read: (head: Head, get: <V>(section: string) => Promise<V | undefined>) => Promise<T>,
+    read: (head: StoreHead, get: <V>(section: string) => Promise<V | undefined>) => Promise<T>,
   ) => {
     for (let attempt = 1; ; attempt++) {
       const { head } = await look()
@@ -102,13 +102,13 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
   }
 
   /** One write after the other. `epoch` undefined: of no epoch. */
-  const write = <T>(epoch: number | undefined, change: (draft: Draft) => Promise<T> | T): Promise<T> => {
+  const write = <T>(epoch: number | undefined, change: (draft: StoreDraft) => Promise<T> | T): Promise<T> => {
     const next = queue.then(() => commit(epoch, change))
     queue = next.catch(() => {})
     return next
   }
 
-  const commit = async <T>(epoch: number | undefined, change: (draft: Draft) => Promise<T> | T): Promise<T> => {
+  const commit = async <T>(epoch: number | undefined, change: (draft: StoreDraft) => Promise<T> | T): Promise<T> => {
     reading()
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const fromCache = last !== undefined
@@ -121,7 +121,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
       }
       const changed = new Map<string, unknown>()
       const { sections: _, commit: _before, ...facts } = head
-      const draft: Draft = {
+      const draft: StoreDraft = {
         head: facts,
         get: async <V>(section: string) =>
           (changed.has(section) ? changed.get(section) : await load(head, section)) as V | undefined,
@@ -149,9 +149,9 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
 
   /** True when it was done; false when somebody else was faster. */
   const replace = async (
-    before: Head,
+    before: StoreHead,
     resourceVersion: string | undefined,
-    facts: Draft['head'],
+    facts: StoreDraft['head'],
     changed: ReadonlyMap<string, unknown>,
   ): Promise<boolean> => {
     const sections: Record<string, readonly string[]> = { ...before.sections }
@@ -166,7 +166,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
       made.push(...parts)
       sections[section] = parts
     }
-    const next: Head = { ...facts, sections, commit: id }
+    const next: StoreHead = { ...facts, sections, commit: id }
     const sent = await send(next, resourceVersion)
     if (sent !== 'done') {
       // Where nobody knows what became of it, its parts may yet be named: the next epoch takes away what is left.
@@ -181,7 +181,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
     return true
   }
 
-  const send = async (head: Head, resourceVersion: string | undefined): Promise<'done' | 'lost' | 'unclear'> => {
+  const send = async (head: StoreHead, resourceVersion: string | undefined): Promise<'done' | 'lost' | 'unclear'> => {
     for (let attempt = 1; ; attempt++) {
       const asked = await sendOnce(head, resourceVersion)
       if (asked.is === 'answer') {
@@ -205,7 +205,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
     }
   }
 
-  const sendOnce = (head: Head, resourceVersion: string | undefined): Promise<Asked<Foreign>> => {
+  const sendOnce = (head: StoreHead, resourceVersion: string | undefined): Promise<Asked<Foreign>> => {
     const labels = labelsFor(place, head.epoch)
     const data = { head: headText(head) }
     const { name, namespace, client } = place
@@ -214,13 +214,13 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
       : client.merge(path, { metadata: { resourceVersion, labels }, data }, `write ${name}`)
   }
 
-  const put = (draft: Draft, name: string, value: string) => {
+  const put = (draft: StoreDraft, name: string, value: string) => {
     if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
     draft.set(`value/${name}`, value)
   }
 
   const append = async <E extends { readonly seq: number }>(
-    draft: Draft,
+    draft: StoreDraft,
     log: 'events' | 'audit',
     added: readonly E[],
   ) => {
@@ -241,7 +241,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
       return entries.slice(-kept)
     })
 
-  const dropOld = async (log: 'events' | 'audit', draft: Draft, lastSeq: number) => {
+  const dropOld = async (log: 'events' | 'audit', draft: StoreDraft, lastSeq: number) => {
     const { head } = last ?? (await look())
     for (const block of blocksOf(head, log)) if (isOver(block, lastSeq, log)) draft.set(block, undefined)
   }

@@ -9,7 +9,7 @@ import type { EstateView } from '../../src/model/estate-view.ts'
 import { openApi } from '../../src/server/api/openapi.ts'
 import { ROUTES } from '../../src/server/api/routes.ts'
 import { setUser, usersFile } from '../../src/server/auth/users.ts'
-import type { AuditEntry } from '../../src/server/options.ts'
+import type { AuditRequest } from '../../src/server/options.ts'
 import { startServer } from '../../src/server/start.ts'
 import { fakeController } from '../../src/server/testing/fake-controller.ts'
 
@@ -68,8 +68,8 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
   known ??= madeUsers()
   await writeFile(users, await known, { mode: 0o600 })
   const controller = fakeController(estate)
-  const audit: AuditEntry[] = []
-  const note = (entry: AuditEntry) => void audit.push(entry)
+  const audit: AuditRequest[] = []
+  const note = (entry: AuditRequest) => void audit.push(entry)
   const options = { controller, clock: systemClock, version: '9.9.9', usersFile: users, audit: note }
   let server = await startServer({ ...options, port: 0 })
   const { port } = server

@@ -5,14 +5,14 @@ import { judgeBackups } from '../../plan/clusters/backup.ts'
 import { many } from '../render/problems.ts'
 
 /** How a step of a self-test ended. */
-export interface Verdict {
+export interface SelfTestResult {
   readonly result: 'ok' | 'warning' | 'failed' | 'not tried'
   readonly seen: string
   readonly details?: readonly string[]
 }
 
 /** One machine: the first finding says what it is, the others what is wrong with it. */
-export function judgeChecks(checks: readonly Check[]): Verdict {
+export function judgeChecks(checks: readonly Check[]): SelfTestResult {
   const levels = new Set(checks.map(({ level }) => level))
   const result = levels.has('wrong') ? 'failed' : levels.has('warning') ? 'warning' : 'ok'
   const [first, ...rest] = checks
@@ -23,7 +23,7 @@ export function judgeChecks(checks: readonly Check[]): Verdict {
   return { result, seen: first?.found ?? 'nothing was found out', ...(details.length === 0 ? {} : { details }) }
 }
 
-export function judgeApi({ api, identity }: Pick<ObservedCluster, 'api' | 'identity'>): Verdict {
+export function judgeApi({ api, identity }: Pick<ObservedCluster, 'api' | 'identity'>): SelfTestResult {
   if (api === 'yes') return { result: 'ok', seen: 'the Kubernetes API answers and accepts the cluster certificate' }
   if (identity?.formed !== true)
     return { result: 'failed', seen: 'the cluster does not exist yet', details: ['→ croft apply'] }
@@ -31,7 +31,7 @@ export function judgeApi({ api, identity }: Pick<ObservedCluster, 'api' | 'ident
 }
 
 /** Every declared node is Ready and runs the declared release. */
-export function judgeNodes(spec: ClusterSpec, { nodes }: Pick<ObservedCluster, 'nodes'>): Verdict {
+export function judgeNodes(spec: ClusterSpec, { nodes }: Pick<ObservedCluster, 'nodes'>): SelfTestResult {
   const declared = [...spec.servers, ...spec.agents]
   const troubles = declared.flatMap(({ name }) => {
     const kube = nodes.find((one) => one.name === name)?.kube ?? 'absent'
@@ -50,7 +50,10 @@ export function judgeNodes(spec: ClusterSpec, { nodes }: Pick<ObservedCluster, '
 }
 
 /** Every declared server votes, and nobody else does. */
-export function judgeVotes(spec: ClusterSpec, { members, nodes }: Pick<ObservedCluster, 'members' | 'nodes'>): Verdict {
+export function judgeVotes(
+  spec: ClusterSpec,
+  { members, nodes }: Pick<ObservedCluster, 'members' | 'nodes'>,
+): SelfTestResult {
   const wanted = spec.servers.length
   const fileOnly = nodes.some(({ k3s }) => k3s !== 'unknown' && k3s.datastore === 'sqlite')
   if (fileOnly)
@@ -80,7 +83,7 @@ export function judgeVotes(spec: ClusterSpec, { members, nodes }: Pick<ObservedC
 }
 
 /** The newest backup can be restored with what is kept. */
-export function judgeNewestBackup({ snapshots }: Pick<ObservedCluster, 'snapshots'>, nowMs: number): Verdict {
+export function judgeNewestBackup({ snapshots }: Pick<ObservedCluster, 'snapshots'>, nowMs: number): SelfTestResult {
   if (snapshots === 'unknown') return { result: 'failed', seen: 'the backups cannot be seen: the API does not answer' }
   const [newest] = judgeBackups(snapshots)
   if (newest === undefined)

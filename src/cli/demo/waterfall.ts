@@ -2,15 +2,15 @@ import type { NewEvent } from '../../model/event.ts'
 import { showElapsed } from '../render/duration.ts'
 import { clean, type Style } from '../render/text.ts'
 
-export interface Span {
+export interface WaterfallSpan {
   readonly label: string
   readonly fromMs: number
   readonly toMs: number
 }
 
 /** How long each step of one resource took: from its start to its end, and from the last step until it was ready. */
-export function spansOf(events: readonly NewEvent[], key: string): readonly Span[] {
-  const spans: Span[] = []
+export function spansOf(events: readonly NewEvent[], key: string): readonly WaterfallSpan[] {
+  const spans: WaterfallSpan[] = []
   const open = new Map<string, number>()
   let lastMs: number | undefined
   for (const event of events) {
@@ -28,7 +28,7 @@ export function spansOf(events: readonly NewEvent[], key: string): readonly Span
 }
 
 /** One bar for each span, all on the same scale. */
-export function renderWaterfall(spans: readonly Span[], style: Style, width = 40): string {
+export function renderWaterfall(spans: readonly WaterfallSpan[], style: Style, width = 40): string {
   if (spans.length === 0) return ''
   const beginMs = Math.min(...spans.map((span) => span.fromMs))
   const totalMs = Math.max(1, Math.max(...spans.map((span) => span.toMs)) - beginMs)

@@ -199,18 +199,18 @@ async function looking<T>(connection: Connection, look: Promise<T>): Promise<T> 
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-type Named = Readonly<Record<string, unknown>>
+type GuestFields = Readonly<Record<string, unknown>>
+type NamedFields = Readonly<Record<string, unknown>>
 
 /**
  * A Machine speaks of networks and storages by logical names, and of its host by the name of the Host. What the host
  * itself calls them is turned back into those; a name that nobody binds yet stays, and a note says what is missing.
  */
 function withLogicalNames(
-  fields: Fields,
+  fields: GuestFields,
   connection: string,
   { declarations }: LoadedEstate,
-): { readonly fields: Fields; readonly notes: readonly string[] } {
+): { readonly fields: GuestFields; readonly notes: readonly string[] } {
   const lookup = {
     all: (kind: string) => declarations.filter((one) => one.kind === kind),
     declaration: (kind: string, name: string) => declarations.find((one) => one.kind === kind && one.name === name),
@@ -227,7 +227,7 @@ function withLogicalNames(
   }
   const boundNetworks = new Map(Object.entries(networks).map(([name, { bridge }]) => [bridge, name]))
   const boundStorages = new Map(Object.entries(storages).map(([name, real]) => [real, name]))
-  const listed = (value: unknown) => (Array.isArray(value) ? (value as readonly Named[]) : [])
+  const listed = (value: unknown) => (Array.isArray(value) ? (value as readonly NamedFields[]) : [])
   return {
     fields: {
       ...fields,

@@ -57,15 +57,15 @@ function renderField(kind: Kind, schema: unknown, style: Style, path: readonly s
   return `${lines.join('\n')}\n`
 }
 
-type Node = Readonly<Record<string, unknown>>
+type SchemaNode = Readonly<Record<string, unknown>>
 
-function specOf(schema: unknown): Node {
+function specOf(schema: unknown): SchemaNode {
   const root = rootOf(schema)
   const spec = nodeOf(nodeOf(root.properties).spec)
   return Object.keys(spec).length > 0 ? resolved(spec, root) : root
 }
 
-function fieldLines(node: Node, root: Node, depth: number): readonly string[] {
+function fieldLines(node: SchemaNode, root: SchemaNode, depth: number): readonly string[] {
   const properties = Object.entries(nodeOf(node.properties))
   const required = new Set(Array.isArray(node.required) ? node.required : [])
   return properties.flatMap(([name, raw]) => {
@@ -94,7 +94,7 @@ function wrapped(text: string, indent: string): readonly string[] {
 }
 
 // A field that may be a list or an object (Crossplane has both) is shown by its object, a map by its values.
-function inner(field: Node, root: Node): Node {
+function inner(field: SchemaNode, root: SchemaNode): SchemaNode {
   if (field.items !== undefined) return inner(resolved(nodeOf(field.items), root), root)
   if (isMap(field)) return inner(resolved(nodeOf(field.additionalProperties), root), root)
   const branch = branches(field, root).find(
@@ -103,7 +103,7 @@ function inner(field: Node, root: Node): Node {
   return branch === undefined ? field : inner(branch, root)
 }
 
-function typeOf(field: Node, root: Node): string {
+function typeOf(field: SchemaNode, root: SchemaNode): string {
   if (Array.isArray(field.enum)) return field.enum.map(String).join('|')
   if (field.const !== undefined) return JSON.stringify(field.const)
   if (field.type === 'array') return `[]${typeOf(resolved(nodeOf(field.items), root), root)}`
@@ -113,16 +113,16 @@ function typeOf(field: Node, root: Node): string {
   return kinds.length > 0 ? kinds.join(' or ') : 'any'
 }
 
-function isMap({ properties, additionalProperties }: Node): boolean {
+function isMap({ properties, additionalProperties }: SchemaNode): boolean {
   return properties === undefined && Object.keys(nodeOf(additionalProperties)).length > 0
 }
 
-function branches(field: Node, root: Node): readonly Node[] {
+function branches(field: SchemaNode, root: SchemaNode): readonly SchemaNode[] {
   const many = field.anyOf ?? field.oneOf ?? field.allOf
   return Array.isArray(many) ? many.map((one) => resolved(nodeOf(one), root)) : []
 }
 
-function resolved(node: Node, root: Node): Node {
+function resolved(node: SchemaNode, root: SchemaNode): SchemaNode {
   const reference = node.$ref
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return node
   const found = reference
@@ -132,10 +132,10 @@ function resolved(node: Node, root: Node): Node {
   return { ...nodeOf(found), ...Object.fromEntries(Object.entries(node).filter(([name]) => name !== '$ref')) }
 }
 
-function rootOf(schema: unknown): Node {
+function rootOf(schema: unknown): SchemaNode {
   return nodeOf(schema)
 }
 
-function nodeOf(value: unknown): Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {}
+function nodeOf(value: unknown): SchemaNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as SchemaNode) : {}
 }

@@ -185,7 +185,7 @@ function clusterTrouble(
   ]
 }
 
-interface Judged {
+interface HealthLines {
   readonly what: string
   readonly why: readonly string[]
   readonly next: string
@@ -200,7 +200,7 @@ const WORDS = {
   forget: 'is no longer declared',
 } as const
 
-function judge(key: string, action: Action, drift: boolean): Judged | undefined {
+function judge(key: string, action: Action, drift: boolean): HealthLines | undefined {
   switch (action.do) {
     case 'nothing':
       return undefined

@@ -41,7 +41,7 @@ export interface ProgressLine {
   readonly message: string
 }
 
-export interface Step {
+export interface ProgressStep {
   readonly progress: Progress
   readonly lines: readonly ProgressLine[]
 }
@@ -51,7 +51,7 @@ export function beginProgress(nowMs: number): Progress {
 }
 
 /** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
-export function advance(progress: Progress, report: PassReport, nowMs: number): Step {
+export function advance(progress: Progress, report: PassReport, nowMs: number): ProgressStep {
   const tracked = new Map(progress.tracked)
   const actions = new Map(report.plan.entries.map((entry) => [entry.key, entry.action]))
   const records = new Map(report.records.map((record) => [record.key, record]))
@@ -100,7 +100,7 @@ function sameness({ key, message }: ProgressLine): string {
 }
 
 /** A sign of life for what has been silent for a while, so that a long import does not look like a hang. */
-export function heartbeat(progress: Progress, nowMs: number): Step {
+export function heartbeat(progress: Progress, nowMs: number): ProgressStep {
   const tracked = new Map(progress.tracked)
   const lines: ProgressLine[] = []
   for (const [key, one] of tracked) {

@@ -5,7 +5,7 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import { guestIn } from '../../model/resource.ts'
 import type { Survey } from '../../model/survey.ts'
-import { capacityOf, type HostCapacity, type Sort } from '../../plan/things/placement/capacity.ts'
+import { type CapacityClass, capacityOf, type HostCapacity } from '../../plan/things/placement/capacity.ts'
 import { place } from '../../plan/things/placement/place.ts'
 import { gib } from '../../plan/things/placement/room.ts'
 import { EMPTY_LEDGER, seenWorld } from '../../plan/things/world.ts'
@@ -58,14 +58,14 @@ function missingIn(estate: Estate, survey: Survey, nowMs: number) {
 }
 
 /** Every declared class, and the size that was asked about. */
-function sortsIn(declarations: readonly Declaration[], options: Options): readonly Sort[] {
+function sortsIn(declarations: readonly Declaration[], options: Options): readonly CapacityClass[] {
   const hosts = declarations.filter(({ kind }) => kind === 'Host') as readonly Declaration<HostSpec>[]
   const bound = (node: string, storage: string) =>
     hosts.find(({ name, spec }) => (spec.node ?? name) === node)?.spec.bindings.storages[storage]
   const classes = (
     declarations.filter(({ kind }) => kind === 'MachineClass') as readonly Declaration<MachineClassSpec>[]
   ).map(
-    ({ name, spec }): Sort => ({
+    ({ name, spec }): CapacityClass => ({
       name,
       demandOn(node) {
         const storages = new Map<string, number>()

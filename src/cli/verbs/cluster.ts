@@ -8,14 +8,14 @@ import { closing, openState } from '../state.ts'
 import type { Verb } from '../verb.ts'
 import { CliError, EXIT, UsageError } from '../verb.ts'
 import { backup } from './cluster/backup.ts'
-import { type ClusterVerb, findCluster } from './cluster/find.ts'
+import { type ClusterCommand, findCluster } from './cluster/find.ts'
 import { kubeconfig } from './cluster/kubeconfig.ts'
 import { operate } from './cluster/operate.ts'
 import { restore } from './cluster/restore.ts'
 import { noteOperation } from './machine/find.ts'
 
 /** Has a node leave its cluster and come back anew; the coordinator does it when everything else is well. */
-const replace: ClusterVerb = async (runtime, { cluster, state, words }) => {
+const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
   const [node] = words
   const nodes = [...cluster.spec.servers, ...cluster.spec.agents].map(({ name }) => name)
   if (node === undefined)
@@ -34,7 +34,7 @@ const replace: ClusterVerb = async (runtime, { cluster, state, words }) => {
 }
 
 /** Agrees to the removal of an etcd member that nobody stands behind. The quorum guard still has its say. */
-const removeMember: ClusterVerb = async (runtime, { cluster, state, words }) => {
+const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) => {
   const [id] = words
   if (id === undefined || !/^[0-9a-f]{1,16}$/.test(id)) {
     throw new UsageError(
@@ -53,7 +53,7 @@ const removeMember: ClusterVerb = async (runtime, { cluster, state, words }) => 
 }
 
 /** Pauses, resumes or aborts the rollout of a cluster. The version itself stands in Git. */
-const upgrade: ClusterVerb = async (runtime, { cluster, state }, options) => {
+const upgrade: ClusterCommand = async (runtime, { cluster, state }, options) => {
   const chosen = (['pause', 'resume', 'abort'] as const).filter((one) => options[one] === true)
   const [what, more] = chosen
   if (what === undefined || more !== undefined) {
@@ -85,7 +85,7 @@ const SAID = {
 } as const
 
 /** Reads CA and token back from a server that runs, where the record of a cluster was lost. */
-const recover: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
+const recover: ClusterCommand = async (runtime, { cluster, estate, directory, state, words }, options) => {
   const server = (options.from as string | undefined) ?? words[0]
   const servers = cluster.spec.servers.map(({ name }) => name)
   if (server === undefined || !servers.includes(server)) {
@@ -104,7 +104,7 @@ const recover: ClusterVerb = async (runtime, { cluster, estate, directory, state
 }
 
 /** Prints what makes the cluster itself, encrypted, so that it can lie in Git and outlive this computer. */
-const escrow: ClusterVerb = async (runtime, { cluster, estate, directory, state }) => {
+const escrow: ClusterCommand = async (runtime, { cluster, estate, directory, state }) => {
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const sealed = await opened.it.sealed()
@@ -123,7 +123,7 @@ const escrow: ClusterVerb = async (runtime, { cluster, estate, directory, state 
 
 const ROTATIONS: readonly Rotation[] = ['token', 'ca', 'certificates', 'encryption-keys']
 
-const rotate: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
+const rotate: ClusterCommand = async (runtime, { cluster, estate, directory, state, words }, options) => {
   const what = ROTATIONS.find((one) => one === words[0])
   if (what === undefined) throw new UsageError(`Say what to rotate: ${ROTATIONS.join(', ')}.`)
   await using store = closing(await openState(runtime, state))
@@ -136,7 +136,7 @@ const rotate: ClusterVerb = async (runtime, { cluster, estate, directory, state,
   return code
 }
 
-const VERBS: Readonly<Record<string, ClusterVerb>> = {
+const VERBS: Readonly<Record<string, ClusterCommand>> = {
   kubeconfig,
   upgrade,
   backup,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
+import { ConfigError, type ConfigOverrides, type ControllerConfig, readConfig } from '../../controller/config.ts'
 import type { RunningController } from '../../controller/controller.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import { eventJson } from '../render/events.ts'
@@ -36,7 +36,7 @@ async function configOf(
 ): Promise<ControllerConfig> {
   const named = (options.config as string | undefined) ?? runtime.env.CROFT_CONFIG
   const text = (name: string) => (typeof options[name] === 'string' ? { [name]: options[name] } : {})
-  const flags: Overrides = {
+  const flags: ConfigOverrides = {
     ...(source === undefined ? {} : { source }),
     ...text('state'),
     ...text('listen'),

@@ -8,7 +8,7 @@ import {
   judgeNewestBackup,
   judgeNodes,
   judgeVotes,
-  type Verdict,
+  type SelfTestResult,
 } from '../clusters/judge-cluster.ts'
 import { clusterTools, type OpenedCluster, openCluster } from '../clusters/opened.ts'
 import { untilListed } from '../clusters/snapshot-now.ts'
@@ -24,7 +24,7 @@ import { messageOf, performOperation } from './cluster/operate.ts'
 import { examineNodes } from './doctor.ts'
 import { textOf } from './host/find.ts'
 
-interface Tested extends Verdict {
+interface Tested extends SelfTestResult {
   readonly step: string
   readonly seconds: number
 }
@@ -48,7 +48,7 @@ export const run: Verb = async (runtime, words, options) => {
   }
   const look = await opened.it.look()
   report.add('Kubernetes API', judgeApi(look.observed), startedMs)
-  const read = (step: string, verdict: Verdict) => report.add(step, verdict, runtime.clock.now())
+  const read = (step: string, verdict: SelfTestResult) => report.add(step, verdict, runtime.clock.now())
   read('nodes', judgeNodes(spec, look.observed))
   read('etcd', judgeVotes(spec, look.observed))
   read('record of the cluster', judgeRecord((await opened.it.secrets()) !== undefined))
@@ -84,11 +84,11 @@ const NEVER_TRIED = [
   ['loss of a server, power off and on', 'they need somebody at the switch'],
 ] as const
 
-function notTried(why: string): Verdict {
+function notTried(why: string): SelfTestResult {
   return { result: 'not tried', seen: why }
 }
 
-function judgeRecord(kept: boolean): Verdict {
+function judgeRecord(kept: boolean): SelfTestResult {
   return kept
     ? { result: 'ok', seen: 'CA and token are kept here; commit them with croft cluster escrow' }
     : {
@@ -103,7 +103,7 @@ async function performed(
   store: Store,
   opened: OpenedCluster,
   operation: ClusterOperation,
-): Promise<Verdict> {
+): Promise<SelfTestResult> {
   const [refusal] = operation.refusals
   if (refusal !== undefined) return { result: 'failed', seen: refusal.reason, details: [`→ ${refusal.allow}`] }
   const said: string[] = []
@@ -125,7 +125,7 @@ const MARKS = {
 function reportTo(runtime: Runtime, { output }: Options) {
   const tested: Tested[] = []
   const style = styleOf(runtime, runtime.out)
-  const add = (step: string, verdict: Verdict, startedMs: number): Verdict => {
+  const add = (step: string, verdict: SelfTestResult, startedMs: number): SelfTestResult => {
     const one = { step, ...verdict, seconds: Math.max(0, (runtime.clock.now() - startedMs) / 1000) }
     tested.push(one)
     if (output !== undefined) return verdict
@@ -140,7 +140,7 @@ function reportTo(runtime: Runtime, { output }: Options) {
   return {
     add,
     /** A step that fails in an unforeseen way fails alone. */
-    async time(step: string, deed: () => Promise<Verdict>): Promise<Verdict> {
+    async time(step: string, deed: () => Promise<SelfTestResult>): Promise<SelfTestResult> {
       const startedMs = runtime.clock.now()
       try {
         return add(step, await deed(), startedMs)
@@ -150,7 +150,7 @@ function reportTo(runtime: Runtime, { output }: Options) {
       }
     },
     async end(cluster: string): Promise<ExitCode> {
-      const count = (result: Verdict['result']) => tested.filter((one) => one.result === result).length
+      const count = (result: SelfTestResult['result']) => tested.filter((one) => one.result === result).length
       const failed = count('failed')
       const data = { apiVersion: API_VERSION, kind: 'Selftest', cluster, passed: failed === 0, steps: tested }
       if (!(await writeData(runtime, output, data)))

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isRole, ROLES } from '../../server/auth/roles.ts'
-import { changeHolder, holderOf, inviteToKeys, type Person } from '../../server/auth/security-keys.ts'
+import { changeHolder, holderOf, inviteToKeys, type KeyOwner } from '../../server/auth/security-keys.ts'
 import { newTotpSecret, totpUri } from '../../server/auth/totp.ts'
 import { unguessable } from '../../server/auth/unguessable.ts'
 import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
@@ -94,7 +94,7 @@ async function personNamed(
   file: string,
   name: string | undefined,
   { oidcIssuer: issuer, oidcSubject: subject }: Readonly<Record<string, unknown>>,
-): Promise<Person> {
+): Promise<KeyOwner> {
   const { users: all, people } = await users.read()
   if (name === undefined && typeof issuer === 'string' && typeof subject === 'string')
     return {
@@ -113,7 +113,7 @@ async function personNamed(
 async function listKeys(
   runtime: Runtime,
   users: UsersFile,
-  person: Person,
+  person: KeyOwner,
   { removeKey: id, output }: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { keys } = await holderOf(users, person)

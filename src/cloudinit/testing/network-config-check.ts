@@ -11,8 +11,8 @@ import {
   number,
   refused,
   type SeedProblem,
-  type Shape,
   text,
+  type ValueShape,
   words,
 } from '../shape.ts'
 
@@ -65,7 +65,7 @@ const ethernet = map(
 )
 
 /** Version 2 of cloud-init's network configuration, as far as croft writes it: cards by address, routes by target. */
-const networkShape: Shape = map(
+const networkShape: ValueShape = map(
   {
     version: { is: 'number' },
     renderer: refused('the guest chooses what applies it'),

@@ -12,7 +12,7 @@ import { Secret } from '../../model/secret.ts'
 import { linking } from '../../plan/link.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from '../../source/follow.ts'
 import { readFiles } from '../../source/read-files.ts'
-import type { FollowedRepository } from '../../source/repository.ts'
+import type { RepositoryFollower } from '../../source/repository.ts'
 import { createMemoryStore, type MemoryDisk } from '../../store/memory.ts'
 import type { Store } from '../../store/port.ts'
 import { type ControllerOptions, createController, type RunningController } from '../controller.ts'
@@ -170,7 +170,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
 /** A repository in memory, judged as a real one is. */
 export function inMemory(
   now: () => { readonly files: Readonly<Record<string, string>>; readonly commit: string | undefined },
-): FollowedRepository {
+): RepositoryFollower {
   let lastGood: RevisionFacts | undefined
   const encoder = new TextEncoder()
   return {

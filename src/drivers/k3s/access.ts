@@ -24,7 +24,7 @@ export interface Access {
   close(): Promise<void>
 }
 
-interface Way {
+interface ApiAccess {
   readonly endpoint: string
   readonly caHash: string
   readonly client: KubernetesClient
@@ -33,7 +33,7 @@ interface Way {
 const NODES = '/api/v1/nodes'
 
 export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps): Access {
-  const ways = new Map<string, Way>()
+  const ways = new Map<string, ApiAccess>()
   let credentials: (AdminCredentials & { readonly caHash: string }) | undefined
   let good: string | undefined
   let learnt: readonly string[] = []
@@ -51,7 +51,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     return credentials
   }
 
-  function way(endpoint: string, secrets: ClusterSecrets): Way | undefined {
+  function way(endpoint: string, secrets: ClusterSecrets): ApiAccess | undefined {
     const own = admin(secrets)
     if (own === undefined) return undefined
     const there = ways.get(endpoint)

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { Outcome } from '../../model/verdict.ts'
-import { askProgram, DONE, outcomeOf, refused, type Told } from './node-lane.ts'
+import { askProgram, DONE, outcomeOf, type ProgramAnswer, refused } from './node-lane.ts'
 
 export interface Copying {
   readonly from: { readonly name: string; readonly shell: Shell; readonly path: string }
@@ -17,7 +17,7 @@ export interface Copying {
  * checksum is that of the original.
  */
 export async function copySnapshot({ from, to, isLate, signal }: Copying): Promise<Outcome> {
-  const fail = (told: NoAnswer, doing: string): Outcome => outcomeOf(told, doing)
+  const fail = (told: Unanswered, doing: string): Outcome => outcomeOf(told, doing)
   const measured = await askProgram(from.shell, ['measure', from.path], signal)
   if (measured.is !== 'answer') return fail(measured, `measure ${from.path} on ${from.name}`)
   const size = numberIn(measured.value, 'bytes')
@@ -45,7 +45,7 @@ export async function copySnapshot({ from, to, isLate, signal }: Copying): Promi
   return kept.is === 'answer' ? DONE : fail(kept, `keep the copy of ${from.path} on ${to.name}`)
 }
 
-type NoAnswer = Exclude<Told<unknown>, { readonly is: 'answer' }>
+type Unanswered = Exclude<ProgramAnswer<unknown>, { readonly is: 'answer' }>
 
 function numberIn(answer: Readonly<Record<string, unknown>>, field: string): number {
   const value = answer[field]

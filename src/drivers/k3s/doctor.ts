@@ -11,7 +11,7 @@ import type { Check } from '../port.ts'
 import { findChecksum } from './steps/service.ts'
 
 /** What is expected of a machine that is to be a node. */
-export interface Expected {
+export interface ExpectedNode {
   readonly node: string
   readonly role: 'server' | 'agent'
   readonly version: string
@@ -30,7 +30,7 @@ const REQUIRED = ['systemctl', 'systemd-run', 'journalctl', 'sha256sum', 'base64
 /** Looks at one machine of a cluster: everything that would stop K3s there before it starts. */
 export async function examineNode(
   cluster: ClusterDeclaration,
-  node: Pick<Expected, 'node' | 'role'>,
+  node: Pick<ExpectedNode, 'node' | 'role'>,
   shell: Shell,
   deps: ClusterDeps,
   signal: AbortSignal,
@@ -62,7 +62,7 @@ export async function examineNode(
 }
 
 /** What the facts of a machine mean. Pure. */
-export function judgeNode(facts: NodeCheck, expected: Expected): readonly Check[] {
+export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Check[] {
   const { node, role, version, askedMs, answeredMs } = expected
   const one = (name: string) => facts.get(name)?.[0] ?? ''
   const has = new Set(facts.get('has'))

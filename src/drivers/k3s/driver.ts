@@ -6,7 +6,7 @@ import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
 import { examineNode } from './doctor.ts'
 import { emptyMemory } from './memory.ts'
-import { type Actor, refused } from './node-lane.ts'
+import { refused, type StepContext } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
 import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
@@ -86,13 +86,13 @@ function blind(
   }
 }
 
-type Perform = (actor: Actor) => Promise<Outcome>
+type PerformStep = (actor: StepContext) => Promise<Outcome>
 
-const notOurs: Perform = async ({ step }) =>
+const notOurs: PerformStep = async ({ step }) =>
   refused('WrongDriver', 'stalled', `${step.verb} is done by the driver of the machine`)
 
 /** How each verb is done. Every one is short, and can be repeated. */
-const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
+const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'record-first-server': recordFirstServer,
   'note-formed': noteFormed,
   'delete-join-token': deleteJoinToken,
@@ -122,6 +122,6 @@ const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
   'run-health-checks': runHealthCheck,
 }
 
-function performStep(actor: Actor): Promise<Outcome> {
+function performStep(actor: StepContext): Promise<Outcome> {
   return STEPS[actor.step.verb](actor)
 }

@@ -1,7 +1,7 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Step } from '../../model/step.ts'
-import type { ClusterSurroundings, Reached } from '../cluster-port.ts'
+import type { ClusterSurroundings, OperationProgress } from '../cluster-port.ts'
 import type { Looker } from './memory.ts'
 import { askFacts } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
@@ -9,8 +9,8 @@ import { observeCluster } from './observe.ts'
 /** systemd tells whole seconds on some machines. */
 const WHOLE_SECOND_MS = 1_000
 
-const NO: Reached = { is: 'no' }
-const YES: Reached = { is: 'yes' }
+const NO: OperationProgress = { is: 'no' }
+const YES: OperationProgress = { is: 'yes' }
 
 /** Has come about what a step of an operation waits for? Exit codes prove nothing: it is looked at. */
 export async function goalReached(
@@ -20,7 +20,7 @@ export async function goalReached(
   signal: AbortSignal,
   /** When K3s was told to start there: what is seen from before is the process that was to end. */
   startedMs?: number,
-): Promise<Reached> {
+): Promise<OperationProgress> {
   if (step.verb === 'compare-objects') return objectsOf(step, surroundings, signal)
   switch (step.until ?? 'nothing') {
     case 'nothing':
@@ -46,7 +46,11 @@ export async function goalReached(
   }
 }
 
-async function ofNode(step: Step<'operation'>, { nodes }: ClusterSurroundings, signal: AbortSignal): Promise<Reached> {
+async function ofNode(
+  step: Step<'operation'>,
+  { nodes }: ClusterSurroundings,
+  signal: AbortSignal,
+): Promise<OperationProgress> {
   const shell = nodes.get(step.node ?? '')?.shell
   const told = shell === undefined ? undefined : await askFacts(shell, signal)
   if (told?.is !== 'answer') return NO
@@ -57,7 +61,7 @@ async function ofNode(step: Step<'operation'>, { nodes }: ClusterSurroundings, s
 }
 
 /** Not yet; and where K3s there says what it dies of, that. */
-function withFailure(name: string, { nodes }: Awaited<ReturnType<typeof observeCluster>>): Reached {
+function withFailure(name: string, { nodes }: Awaited<ReturnType<typeof observeCluster>>): OperationProgress {
   const k3s = nodes.find((node) => node.name === name)?.k3s
   return typeof k3s === 'object' && k3s.failure !== undefined ? { is: 'no', message: k3s.failure } : NO
 }
@@ -66,7 +70,7 @@ function isWell(
   name: string,
   { nodes, members, api }: Awaited<ReturnType<typeof observeCluster>>,
   startedMs: number | undefined,
-): Reached {
+): OperationProgress {
   const node = nodes.find((one) => one.name === name)
   if (api !== 'yes' || members === 'unknown' || typeof node?.kube !== 'object' || node.kube.ready !== 'yes') return NO
   if (node.k3s !== 'unknown' && node.k3s.service !== 'running') return NO
@@ -82,7 +86,7 @@ async function objectsOf(
   step: Step<'operation'>,
   { nodes }: ClusterSurroundings,
   signal: AbortSignal,
-): Promise<Reached> {
+): Promise<OperationProgress> {
   const shell = nodes.get(step.node ?? '')?.shell
   if (shell === undefined) return NO
   const kubectl = async (...words: readonly string[]): Promise<string> => {
@@ -125,7 +129,7 @@ function provedBy(nodes: number, spaces: number, types: readonly string[]): stri
 }
 
 /** K3s that dies at every start, by its last words. */
-async function deadOf(shell: Shell, signal: AbortSignal): Promise<Reached | undefined> {
+async function deadOf(shell: Shell, signal: AbortSignal): Promise<OperationProgress | undefined> {
   const told = await askFacts(shell, signal)
   if (told.is !== 'answer' || told.value.service !== 'failed') return undefined
   return { is: 'failed', message: `K3s does not start there: ${told.value.failure ?? 'no reason given'}` }

@@ -3,12 +3,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
-import type { Memory } from './memory.ts'
+import type { SessionMemory } from './memory.ts'
 import { askFacts, askFactsOnly, hasProgram } from './node-lane.ts'
 import type { NodeSeen } from './read-node.ts'
 
 /** Names of the nodes that answered in this look. */
-export type Answered = ReadonlySet<string>
+export type AnsweringNodes = ReadonlySet<string>
 
 /**
  * Asks nodes over their shells, side by side. One that does not answer is forgotten: what it said earlier proves
@@ -17,11 +17,11 @@ export type Answered = ReadonlySet<string>
 export async function lookAtNodes(
   names: Iterable<string>,
   { nodes }: ClusterSurroundings,
-  memory: Memory,
+  memory: SessionMemory,
   seen: ReadonlyMap<string, NodeSeen>,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<AnsweringNodes> {
   const answered = new Set<string>()
   await inParallel([...new Set(names)], LIMITS.nodesAskedAtOnce, async (name) => {
     const shell = nodes.get(name)?.shell
@@ -56,7 +56,7 @@ export async function lookAtNodes(
  */
 export function isSettled(
   name: string,
-  memory: Memory,
+  memory: SessionMemory,
   seen: NodeSeen | undefined,
   declared: NodeSeen['role'] | undefined,
   nowMs: number,

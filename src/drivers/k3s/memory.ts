@@ -18,7 +18,7 @@ export interface KnownFacts {
 /**
  * What a session keeps between two looks. All of it may be lost: then the next look asks everybody again.
  */
-export interface Memory {
+export interface SessionMemory {
   readonly facts: Map<string, KnownFacts>
   /** Nodes on which our program has been seen, by the boot in which it was. */
   readonly programs: Set<string>
@@ -40,7 +40,7 @@ export interface Memory {
   snapshots: { readonly list: readonly ClusterSnapshot[]; readonly readMs: number } | undefined
 }
 
-export function emptyMemory(): Memory {
+export function emptyMemory(): SessionMemory {
   return {
     facts: new Map(),
     programs: new Set(),
@@ -58,7 +58,7 @@ export function emptyMemory(): Memory {
 }
 
 /** How often readiness changed within the last hour, as far as we were there to see it. */
-export function noteReadiness(memory: Memory, node: string, sinceMs: number, nowMs: number): number {
+export function noteReadiness(memory: SessionMemory, node: string, sinceMs: number, nowMs: number): number {
   const known = memory.readiness.get(node)
   const recent = (known?.changes ?? []).filter((at) => nowMs - at < 3_600_000)
   const changes = known !== undefined && known.sinceMs !== sinceMs ? [...recent, nowMs] : recent
@@ -71,7 +71,7 @@ export interface Looker {
   readonly declaration: ClusterDeclaration
   readonly deps: ClusterDeps
   readonly access: Access
-  readonly memory: Memory
+  readonly memory: SessionMemory
 }
 
 /** Nobody told anything about this machine. */

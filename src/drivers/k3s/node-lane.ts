@@ -14,7 +14,7 @@ import type { Looker } from './memory.ts'
 import { readFacts } from './read-node.ts'
 
 /** What came of one call of the program on a node. */
-export type Told<T> =
+export type ProgramAnswer<T> =
   | { readonly is: 'answer'; readonly value: T }
   | { readonly is: 'refused'; readonly error: string }
   | { readonly is: 'silence'; readonly ran: 'no' | 'maybe'; readonly message: string }
@@ -49,15 +49,15 @@ export async function hasProgram(shell: Shell, signal: AbortSignal): Promise<boo
 }
 
 /** Asks a node on which our program is not: it goes along with the question, and nothing is written there. */
-export async function askFactsOnly(shell: Shell, signal: AbortSignal): Promise<Told<NodeFacts>> {
+export async function askFactsOnly(shell: Shell, signal: AbortSignal): Promise<ProgramAnswer<NodeFacts>> {
   return factsIn(await ran(shell, ['/bin/sh', '-s', '--', 'facts'], NODE_PROGRAM_TEXT, signal))
 }
 
-export async function askFacts(shell: Shell, signal: AbortSignal): Promise<Told<NodeFacts>> {
+export async function askFacts(shell: Shell, signal: AbortSignal): Promise<ProgramAnswer<NodeFacts>> {
   return factsIn(await call(shell, ['facts'], undefined, signal))
 }
 
-function factsIn(told: Told<unknown>): Told<NodeFacts> {
+function factsIn(told: ProgramAnswer<unknown>): ProgramAnswer<NodeFacts> {
   if (told.is !== 'answer') return told
   const facts = readFacts(told.value)
   return facts === undefined
@@ -71,7 +71,7 @@ export async function command(
   verb: Exclude<NodeVerb, 'facts'>,
   signal: AbortSignal,
   { argument, input }: { readonly argument?: string; readonly input?: unknown } = {},
-): Promise<Told<'done'>> {
+): Promise<ProgramAnswer<'done'>> {
   const words = argument === undefined ? ([verb] as const) : ([verb, argument] as const)
   const told = await askProgram(shell, words, signal, input === undefined ? undefined : JSON.stringify(input))
   return told.is === 'answer' ? { is: 'answer', value: 'done' } : told
@@ -83,7 +83,7 @@ export async function askProgram(
   words: readonly [Exclude<NodeVerb, 'facts'>, ...string[]],
   signal: AbortSignal,
   input?: string,
-): Promise<Told<Readonly<Record<string, unknown>>>> {
+): Promise<ProgramAnswer<Readonly<Record<string, unknown>>>> {
   const told = await call(shell, words, input, signal)
   if (told.is !== 'answer') return told
   const answer = told.value as Readonly<Record<string, unknown>>
@@ -92,7 +92,7 @@ export async function askProgram(
 }
 
 /** What a call that gave no success means for the step that made it. */
-export function outcomeOf(told: Exclude<Told<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
+export function outcomeOf(told: Exclude<ProgramAnswer<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
   if (told.is === 'silence') {
     const message = `could not ${doing}: ${told.message}`
     return told.ran === 'no' ? { result: 'not-sent', message } : { result: 'unclear', message }
@@ -108,7 +108,7 @@ function call(
   words: readonly string[],
   input: string | undefined,
   signal: AbortSignal,
-): Promise<Told<unknown>> {
+): Promise<ProgramAnswer<unknown>> {
   return ran(shell, [NODE_PROGRAM, ...words], input, signal)
 }
 
@@ -117,7 +117,7 @@ async function ran(
   argv: readonly string[],
   input: string | undefined,
   signal: AbortSignal,
-): Promise<Told<unknown>> {
+): Promise<ProgramAnswer<unknown>> {
   try {
     const answered = await shell.run(argv, {
       signal,
@@ -145,7 +145,7 @@ function parse(line: string): unknown {
 }
 
 /** Everything that a step needs. */
-export interface Actor extends Looker {
+export interface StepContext extends Looker {
   readonly step: Step<'cluster'>
   readonly surroundings: ClusterSurroundings
   readonly signal: AbortSignal
@@ -158,17 +158,17 @@ export function refused(reason: string, meaning: Refusal['meaning'], message: st
   return { result: 'refused', refusal: { reason, meaning, message } }
 }
 
-export function nodeName({ step }: Actor): string {
+export function nodeName({ step }: StepContext): string {
   return step.node ?? ''
 }
 
-export function specOf({ declaration, step }: Actor): NodeSpec | undefined {
+export function specOf({ declaration, step }: StepContext): NodeSpec | undefined {
   return [...declaration.spec.servers, ...declaration.spec.agents].find(({ name }) => name === step.node)
 }
 
 /** Goes on with the API, or says why that is not possible. */
 export async function withApi(
-  actor: Actor,
+  actor: StepContext,
   work: (client: KubernetesClient, secrets: ClusterSecrets) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { secrets, access } = actor
@@ -192,7 +192,7 @@ export function outcomeOfAsked(asked: Asked<unknown>, gone: 'is-success' | 'is-r
 }
 
 /** Goes on with the shell of the step's node. */
-export async function withShell(actor: Actor, work: (shell: Shell) => Promise<Outcome>): Promise<Outcome> {
+export async function withShell(actor: StepContext, work: (shell: Shell) => Promise<Outcome>): Promise<Outcome> {
   const name = nodeName(actor)
   const shell = actor.surroundings.nodes.get(name)?.shell
   if (shell === undefined) return { result: 'not-sent', message: `there is no way into ${name} at the moment` }
@@ -208,7 +208,7 @@ export async function withShell(actor: Actor, work: (shell: Shell) => Promise<Ou
 
 /** Goes on with what the node says at this very moment: a look that is seconds old is no ground for an effect. */
 export async function withFacts(
-  actor: Actor,
+  actor: StepContext,
   work: (shell: Shell, facts: NodeFacts) => Promise<Outcome>,
 ): Promise<Outcome> {
   return withShell(actor, async (shell) => {

@@ -5,9 +5,9 @@ import type { EtcdMember, ObservedCluster, YesNoUnknown } from '../../model/obse
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Access } from './access.ts'
 import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './look-at-api.ts'
-import { type Answered, fingerprintOf, isSettled, lookAtNodes } from './look-at-nodes.ts'
+import { type AnsweringNodes, fingerprintOf, isSettled, lookAtNodes } from './look-at-nodes.ts'
 import { judgeMembers, memberList, membersOfNodes, type Witness } from './members.ts'
-import { type Looker, type Memory, NOWHERE, specsOf } from './memory.ts'
+import { type Looker, NOWHERE, type SessionMemory, specsOf } from './memory.ts'
 import { observedNode, withVote } from './observed-node.ts'
 import { type NodeSeen, optional, readNode } from './read-node.ts'
 
@@ -88,7 +88,7 @@ async function askFurther(
 }
 
 /** Snapshots that a node has on its disk and K3s has not noted yet. */
-function withLocal(memory: Memory, snapshots: ObservedCluster['snapshots']): ObservedCluster['snapshots'] {
+function withLocal(memory: SessionMemory, snapshots: ObservedCluster['snapshots']): ObservedCluster['snapshots'] {
   const local = [...memory.facts.values()].flatMap(({ facts }) => facts.snapshots)
   if (snapshots === 'unknown') return snapshots
   const known = new Set(snapshots.map(({ name }) => name))
@@ -106,7 +106,7 @@ function membersOf(
   names: ReadonlySet<string>,
   api: YesNoUnknown,
   seen: ReadonlyMap<string, NodeSeen>,
-  answered: Answered,
+  answered: AnsweringNodes,
   asked: ReadonlySet<string>,
 ): readonly EtcdMember[] | 'unknown' {
   // A machine that is neither declared nor a Node speaks for another etcd: a copy that a backup was tried on, with the
@@ -165,7 +165,7 @@ function etcdIsMute(
 interface Looked {
   readonly api: YesNoUnknown
   readonly seen: ReadonlyMap<string, NodeSeen>
-  readonly answered: Answered
+  readonly answered: AnsweringNodes
   /** Everybody who was asked. */
   readonly asked: ReadonlySet<string>
 }
@@ -230,16 +230,16 @@ async function lookAround(
   return { api: asked.api, seen, answered: new Set([...answered, ...third]), asked: all }
 }
 
-function tellsMembers(memory: Memory, answered: Answered, own: (name: string) => boolean): boolean {
+function tellsMembers(memory: SessionMemory, answered: AnsweringNodes, own: (name: string) => boolean): boolean {
   return [...answered].some((name) => own(name) && memory.facts.get(name)?.facts.etcd !== undefined)
 }
 
 async function askOneServer(
-  ask: (list: Iterable<string>, seen: ReadonlyMap<string, NodeSeen>) => Promise<Answered>,
+  ask: (list: Iterable<string>, seen: ReadonlyMap<string, NodeSeen>) => Promise<AnsweringNodes>,
   names: ReadonlySet<string>,
   seen: ReadonlyMap<string, NodeSeen>,
-  answered: Answered,
-): Promise<Answered> {
+  answered: AnsweringNodes,
+): Promise<AnsweringNodes> {
   const candidates = [...seen.values()].filter(
     ({ name, role, kube }) => role === 'server' && kube.ready === 'yes' && names.has(name) && !answered.has(name),
   )
@@ -261,13 +261,13 @@ function learnAddresses(access: Access, { spec }: ClusterDeclaration, seen: Read
   access.learn(servers.flatMap(({ kube }) => kube.internalIps.slice(0, 1)).filter((ip) => !declared.has(ip)))
 }
 
-function refresh(memory: Memory, name: string, seen: NodeSeen | undefined): void {
+function refresh(memory: SessionMemory, name: string, seen: NodeSeen | undefined): void {
   const known = memory.facts.get(name)
   if (known !== undefined) memory.facts.set(name, { ...known, fingerprint: fingerprintOf(seen) })
 }
 
 /** The list of members is kept while the Nodes show the same members; else a server is asked for it. */
-function listIsStale(memory: Memory, seen: ReadonlyMap<string, NodeSeen>): boolean {
+function listIsStale(memory: SessionMemory, seen: ReadonlyMap<string, NodeSeen>): boolean {
   const shown = [...seen.values()].flatMap(({ etcdName, voter }) =>
     etcdName === undefined || voter === 'not-a-member' ? [] : [etcdName],
   )

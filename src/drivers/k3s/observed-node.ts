@@ -1,7 +1,7 @@
 import type { KubeNode, LocalK3s, ObservedNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { nodeOfMember } from './members.ts'
-import { type Looker, type Memory, NOWHERE, noteReadiness, specsOf } from './memory.ts'
+import { type Looker, NOWHERE, noteReadiness, type SessionMemory, specsOf } from './memory.ts'
 import { type NodeSeen, optional } from './read-node.ts'
 import { steadyTime } from './steady-times.ts'
 
@@ -79,7 +79,7 @@ function bootingOf(facts: Facts | undefined, kube: ObservedNode['kube']): string
   return facts?.cloudInit === 'running' && typeof kube !== 'object' ? 'cloud-init to end' : undefined
 }
 
-type Facts = NonNullable<ReturnType<Memory['facts']['get']>>['facts']
+type Facts = NonNullable<ReturnType<SessionMemory['facts']['get']>>['facts']
 
 /**
  * Which declared configuration a node runs with. The file on its disk is the proof, where it was there before K3s was

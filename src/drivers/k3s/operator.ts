@@ -17,7 +17,6 @@ import { goalReached } from './goals.ts'
 import { adminCredentials, password, recoverSecrets, renewAuthorities } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
 import {
-  type Actor,
   askProgram,
   command,
   DONE,
@@ -26,6 +25,7 @@ import {
   outcomeOfAsked,
   placeProgram,
   refused,
+  type StepContext,
   specOf,
   withApi,
   withFacts,
@@ -38,16 +38,16 @@ import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles, tokenFi
 import { installed, restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 
 /** What an operation knows beside the record: a password that has been made and is not in use yet. */
-interface Operating extends Actor {
+interface Operating extends StepContext {
   readonly operation: Step<'operation'>
   readonly pending: { password?: Secret }
 }
 
-type Perform = (operating: Operating) => Promise<Outcome>
+type PerformOperation = (operating: Operating) => Promise<Outcome>
 
-const nothing: Perform = async () => DONE
+const nothing: PerformOperation = async () => DONE
 
-const STEPS: Readonly<Record<OperationVerb, Perform>> = {
+const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
   // The caller's: orders are in the store, which no driver knows.
   hold: nothing,
   release: nothing,

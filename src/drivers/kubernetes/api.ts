@@ -6,7 +6,7 @@ import type { Refusal } from '../../model/verdict.ts'
 import { type KubernetesWay, LookFailed } from '../port.ts'
 
 /** A kind as manifests name it. */
-export type Sort = Pick<KubeObject, 'apiVersion' | 'kind'>
+export type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 /** One cluster's API, as far as reading and writing objects share it: the way there, and what kinds are called. */
 export interface ClusterApi {
@@ -15,9 +15,9 @@ export interface ClusterApi {
   /** What was answered; undefined for what is not there. Throws LookFailed for everything else. */
   answered<T>(asked: Asked<T>): T | undefined
   /** How the cluster calls a kind; undefined when it does not know it (yet). */
-  kindOf(client: KubernetesClient, sort: Sort, signal: AbortSignal): Promise<KubeKind | undefined>
+  kindOf(client: KubernetesClient, sort: TypeMeta, signal: AbortSignal): Promise<KubeKind | undefined>
   /** It was served before and is no more: its definition went. */
-  forget(sort: Sort): void
+  forget(sort: TypeMeta): void
   lost(): void
 }
 

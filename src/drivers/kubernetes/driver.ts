@@ -9,7 +9,7 @@ import { type Driver, type DriverDeps, LookFailed, type Session } from '../port.
 import { clusterApi } from './api.ts'
 import { chartPreview } from './chart-preview.ts'
 import { wantedOf } from './marks.ts'
-import { createReader, type Reader } from './reading.ts'
+import { createReader, type ObjectReader } from './reading.ts'
 import { rules } from './rules.ts'
 import { previewOf, send } from './writing.ts'
 
@@ -20,7 +20,7 @@ export const kubernetesDriver: Driver = { name: 'kubernetes', rules, connect: op
 function openSession(connection: Connection, deps: DriverDeps): Session {
   const way = deps.kubernetes?.(connection)
   const api = clusterApi(way)
-  const readerOf = (wanted: readonly WantedObject[]): Reader => createReader(connection, deps, api, wanted)
+  const readerOf = (wanted: readonly WantedObject[]): ObjectReader => createReader(connection, deps, api, wanted)
   let reader = readerOf([])
   let lists = new Map<string, readonly Sighting[]>()
   let known: readonly WantedObject[] = []

@@ -98,14 +98,14 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
   }
 }
 
-type Problem = { readonly problem: string }
+type AccessProblem = { readonly problem: string }
 
 async function loggedIn(
   { endpoint, caPem, login }: KubeconfigLogin,
   tools: ExistingTools,
   more: { readonly proxy?: string },
   signal: AbortSignal,
-): Promise<Wire | Problem> {
+): Promise<Wire | AccessProblem> {
   const to = { endpoint, ...(caPem === undefined ? {} : { caPem }), ...more }
   switch (login.by) {
     case 'certificate':
@@ -127,7 +127,7 @@ async function loggedIn(
 /** The token that holds now: asked for anew before it ends, and when nobody accepts it any more. */
 function renewing(
   first: Credential,
-  again: () => Promise<Credential | Problem>,
+  again: () => Promise<Credential | AccessProblem>,
   clock: Clock,
 ): (refused: boolean) => Promise<Secret | undefined> {
   let held = first

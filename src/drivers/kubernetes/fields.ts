@@ -25,17 +25,17 @@ export function allFields(object: Foreign): FieldTree {
   return all
 }
 
-type Tree = Record<string, unknown>
+type FieldNames = Record<string, unknown>
 
 /** Without a prototype: names are the cluster's. */
-function emptyTree(): Tree {
-  return Object.create(null) as Tree
+function emptyTree(): FieldNames {
+  return Object.create(null) as FieldNames
 }
 
 /** Most fields hold no other: they share one tree. */
-const NO_FIELDS: Tree = Object.freeze(emptyTree())
+const NO_FIELDS: FieldNames = Object.freeze(emptyTree())
 
-function join(into: Tree, tree: FieldTree, depth: number): void {
+function join(into: FieldNames, tree: FieldTree, depth: number): void {
   if (depth > LIMITS.fieldDepth) return
   for (const step of Object.keys(tree)) {
     const inner = tree[step]
@@ -44,7 +44,7 @@ function join(into: Tree, tree: FieldTree, depth: number): void {
       if (!isRecord(known)) into[step] = NO_FIELDS
       continue
     }
-    const there = isRecord(known) && known !== NO_FIELDS ? (known as Tree) : emptyTree()
+    const there = isRecord(known) && known !== NO_FIELDS ? (known as FieldNames) : emptyTree()
     if (there !== known) into[step] = there
     join(there, inner, depth + 1)
   }

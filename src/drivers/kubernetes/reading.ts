@@ -6,7 +6,7 @@ import type { KubeKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { DriverDeps } from '../port.ts'
-import { type ClusterApi, collectionPath, objectPath, type Sort } from './api.ts'
+import { type ClusterApi, collectionPath, objectPath, type TypeMeta } from './api.ts'
 import { keeperLook } from './handover.ts'
 import { keptByOf, markOf, type ObjectLook, UID_LABEL } from './marks.ts'
 import { definitionsOf, readReleases } from './releases.ts'
@@ -15,9 +15,9 @@ import { definitionsOf, readReleases } from './releases.ts'
 const FEW = 3
 
 /** Reads whole kinds of objects in one pass; what several of them need is asked for once. */
-export interface Reader {
+export interface ObjectReader {
   /** Everything of ours of that kind, and what is wanted and there. Undefined: the cluster does not serve it. */
-  readList(client: KubernetesClient, sort: Sort, signal: AbortSignal): Promise<readonly Sighting[] | undefined>
+  readList(client: KubernetesClient, sort: TypeMeta, signal: AbortSignal): Promise<readonly Sighting[] | undefined>
 }
 
 export function createReader(
@@ -25,14 +25,14 @@ export function createReader(
   deps: Pick<DriverDeps, 'clock' | 'resolveSecret'>,
   api: ClusterApi,
   wanted: readonly WantedObject[],
-): Reader {
+): ObjectReader {
   const cluster = clusterName(connection)
   const keepers = new Map<string, Foreign | undefined>()
 
   /** What carries our label, and what is declared without it: something of that name may be there that is not ours. */
   async function found(
     client: KubernetesClient,
-    sort: Sort,
+    sort: TypeMeta,
     kind: KubeKind,
     declared: readonly WantedObject[],
     signal: AbortSignal,
@@ -59,7 +59,7 @@ export function createReader(
 
   async function readList(
     client: KubernetesClient,
-    sort: Sort,
+    sort: TypeMeta,
     signal: AbortSignal,
   ): Promise<readonly Sighting[] | undefined> {
     const kind = await api.kindOf(client, sort, signal)
@@ -127,7 +127,7 @@ export function createReader(
 }
 
 /** An object's name in its list, as the cluster has it: what is in no namespace there has none here. */
-function idOf(object: Foreign, sort: Sort, kind: KubeKind): string {
+function idOf(object: Foreign, sort: TypeMeta, kind: KubeKind): string {
   const metadata = recordOf(object.metadata)
   const name = textOf(metadata.name) ?? ''
   const namespace = kind.namespaced ? textOf(metadata.namespace) : undefined

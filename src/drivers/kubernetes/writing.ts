@@ -8,7 +8,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { ObjectWrite, Step } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { type DriverDeps, LookFailed } from '../port.ts'
-import { type ClusterApi, groupPath, type Sort } from './api.ts'
+import { type ClusterApi, groupPath, type TypeMeta } from './api.ts'
 import { lookOf } from './marks.ts'
 import { previewChanges } from './preview.ts'
 import { withoutValues } from './reading.ts'
@@ -84,7 +84,7 @@ async function applyPath(
   return `${place}?fieldManager=${as}${force === true ? '&force=true' : ''}`
 }
 
-function sortOf(object: Foreign): Sort {
+function sortOf(object: Foreign): TypeMeta {
   return { apiVersion: textOf(object.apiVersion) ?? '', kind: textOf(object.kind) ?? '' }
 }
 
@@ -93,7 +93,7 @@ async function pathFor(
   client: KubernetesClient,
   api: ClusterApi,
   path: string,
-  sort: Sort,
+  sort: TypeMeta,
   signal: AbortSignal,
 ): Promise<string> {
   const kind = builtInKind(sort) === undefined ? await api.kindOf(client, sort, signal) : undefined

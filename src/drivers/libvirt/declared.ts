@@ -8,7 +8,7 @@ import { printMark } from './marks.ts'
 import { configOf, diskVolume, insertedSeed, seedVolume, shortHash, targetOf } from './names.ts'
 
 /** One declared value of a domain: what it is to be, what it is, and when a change of it is in force. */
-export interface Declared {
+export interface DeclaredValue {
   /** In the words of the declaration. */
   readonly path: string
   readonly to: unknown
@@ -17,9 +17,9 @@ export interface Declared {
 }
 
 /** Everything in a domain's XML that the declaration has a say in. The order is the order in which it is written. */
-export function declaredValues(vm: VmSpec, uid: string): readonly Declared[] {
-  const values: Declared[] = []
-  const add = (path: string, to: unknown, read: Declared['read'], effect: Declared['effect'] = 'restart') => {
+export function declaredValues(vm: VmSpec, uid: string): readonly DeclaredValue[] {
+  const values: DeclaredValue[] = []
+  const add = (path: string, to: unknown, read: DeclaredValue['read'], effect: DeclaredValue['effect'] = 'restart') => {
     if (to !== undefined) values.push({ path, to, effect, read })
   }
   add(
@@ -75,7 +75,7 @@ function coresOf({ cpu }: VmSpec): number | undefined {
   return cpu?.cores === undefined ? undefined : cpu.cores * (cpu.sockets ?? 1)
 }
 
-type Add = (path: string, to: unknown, read: Declared['read']) => void
+type Add = (path: string, to: unknown, read: DeclaredValue['read']) => void
 
 function addDisk(disk: VmDisk, uid: string, add: Add): void {
   const path = `disks.${disk.slot}`
@@ -164,7 +164,11 @@ export function wantedMark(resource: Resource, vm: VmSpec, sighting: Sighting | 
 }
 
 /** Values that stand outside the machine's hardware, and are compared by what a close look brought. */
-export function outsideValues(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Omit<Declared, 'effect'>[] {
+export function outsideValues(
+  resource: Resource,
+  vm: VmSpec,
+  sighting: Sighting,
+): readonly Omit<DeclaredValue, 'effect'>[] {
   const config = configOf(sighting)
   const mark = printMark(wantedMark(resource, vm, sighting))
   const tags = vm.tags === undefined ? undefined : [...new Set(vm.tags.map((tag) => tag.toLowerCase()))].sort()

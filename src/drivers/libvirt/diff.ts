@@ -7,7 +7,15 @@ import type { Obstacle } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { type Declared, declaredValues, diskIn, outsideValues, seedInConfig, seedToWrite, strays } from './declared.ts'
+import {
+  type DeclaredValue,
+  declaredValues,
+  diskIn,
+  outsideValues,
+  seedInConfig,
+  seedToWrite,
+  strays,
+} from './declared.ts'
 import { configOf, type DomainConfig, seedHashIn, targetOf, volumeOf } from './names.ts'
 import { isUp, powerOf } from './readiness.ts'
 
@@ -77,7 +85,7 @@ function compareVolume(disk: VmSpec['disks'][number], config: DomainConfig, up: 
 }
 
 /** What is in the definition already and not yet in what runs. A disk's missing device is attached with the restart. */
-function comparePending(vm: VmSpec, values: readonly Declared[], config: DomainConfig, changes: Change[]): void {
+function comparePending(vm: VmSpec, values: readonly DeclaredValue[], config: DomainConfig, changes: Change[]): void {
   const { live } = config
   if (live === undefined || changes.some(({ path }) => path === 'restart')) return
   const waiting = values.filter(
@@ -116,9 +124,9 @@ function shown(to: unknown): unknown {
  */
 
 /** What is to be done next about the seed. Undefined: nothing, or nothing but to wait. */
-type SeedMove = 'insert' | 'upload' | 'restart' | 'eject' | 'discard'
+type DomainSeedMove = 'insert' | 'upload' | 'restart' | 'eject' | 'discard'
 
-export function seedMove(vm: VmSpec, sighting: Sighting): SeedMove | undefined {
+export function seedMove(vm: VmSpec, sighting: Sighting): DomainSeedMove | undefined {
   const config = configOf(sighting)
   const uid = sighting.mark?.uid
   if (config === undefined || uid === undefined) return undefined

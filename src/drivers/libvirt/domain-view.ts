@@ -1,4 +1,4 @@
-import { childrenOf, find, type Places, placeOf, textIn, type XmlElement } from './xml.ts'
+import { childrenOf, find, type HostPlaces, placeOf, textIn, type XmlElement } from './xml.ts'
 
 /** A domain as far as declarations speak of it. What is not in here is left alone. */
 export interface DomainView {
@@ -42,7 +42,7 @@ export interface NicView {
   readonly disconnected: boolean
 }
 
-export function viewDomain(domain: XmlElement, places: Places): DomainView {
+export function viewDomain(domain: XmlElement, places: HostPlaces): DomainView {
   const devices = find(domain, 'devices')
   const type = find(domain, 'os/type')
   return {
@@ -64,7 +64,7 @@ export function viewDomain(domain: XmlElement, places: Places): DomainView {
   }
 }
 
-function viewDisk(disk: XmlElement, places: Places): DiskView {
+function viewDisk(disk: XmlElement, places: HostPlaces): DiskView {
   const source = find(disk, 'source')?.attributes ?? {}
   const target = find(disk, 'target')?.attributes ?? {}
   const driver = find(disk, 'driver')?.attributes ?? {}

@@ -8,8 +8,8 @@ import {
   element,
   find,
   findOrMake,
+  type HostPlaces,
   isBlockPool,
-  type Places,
   removeChild,
   setText,
   textIn,
@@ -30,7 +30,7 @@ export type DiskToWrite = Pick<VmDisk, 'slot' | 'cache' | 'discard' | 'serial' |
  * Writes one declared value into a domain's XML, and nothing else. Everything that is not named stays as somebody put
  * it there. Answers false for a path that it does not know.
  */
-export function writeValue(domain: XmlElement, path: string, value: unknown, places: Places): boolean {
+export function writeValue(domain: XmlElement, path: string, value: unknown, places: HostPlaces): boolean {
   const [head = '', slot = '', field = ''] = path.split('.')
   if (value === null && field === '') return takeOut(domain, head, slot)
   switch (head) {
@@ -159,7 +159,7 @@ function diskAt(domain: XmlElement, slot: string): XmlElement | undefined {
   return childrenOf(find(domain, 'devices'), 'disk').find((disk) => find(disk, 'target')?.attributes.dev === dev)
 }
 
-function putDisk(domain: XmlElement, disk: DiskToWrite, places: Places): boolean {
+function putDisk(domain: XmlElement, disk: DiskToWrite, places: HostPlaces): boolean {
   const target = targetOf(disk.slot)
   const path = volumePath(places, disk.pool, disk.volume)
   if (target === undefined || path === undefined) return false
@@ -216,7 +216,7 @@ function nicAt(domain: XmlElement, slot: string): XmlElement | undefined {
   return named ?? (other !== undefined && aliasOf(other) === undefined ? other : undefined)
 }
 
-function putNic(domain: XmlElement, nic: VmNic, places: Places): boolean {
+function putNic(domain: XmlElement, nic: VmNic, places: HostPlaces): boolean {
   const devices = findOrMake(domain, 'devices')
   const made = element('interface', {}, [
     ...(nic.mac === undefined ? [] : [element('mac', { address: nic.mac.toLowerCase() })]),
@@ -232,7 +232,7 @@ function putNic(domain: XmlElement, nic: VmNic, places: Places): boolean {
   return true
 }
 
-function writeSource(nic: XmlElement, name: string, places: Places): void {
+function writeSource(nic: XmlElement, name: string, places: HostPlaces): void {
   const network = places.networks.has(name)
   const before = find(nic, 'source')
   if (before !== undefined) removeChild(nic, before)
@@ -245,7 +245,7 @@ function writeNicField(
   slot: string,
   field: string,
   value: string | number | boolean,
-  places: Places,
+  places: HostPlaces,
 ): boolean {
   const nic = nicAt(domain, slot)
   if (nic === undefined) return false

@@ -9,7 +9,7 @@ import { readDescription, readMark, readTags } from './marks.ts'
 import { type DomainConfig, insertedSeed, isVolumeOf } from './names.ts'
 import { words } from './survey.ts'
 import type { Virsh } from './virsh.ts'
-import { find, type Places, parseXml, textIn } from './xml.ts'
+import { find, type HostPlaces, parseXml, textIn } from './xml.ts'
 
 /** The version of a definition: any change that anybody makes to it is seen. */
 export function digestOf(definition: string): string {
@@ -21,7 +21,7 @@ export async function observeDomain(
   virsh: Virsh,
   sighting: Sighting,
   ask: { readonly power?: boolean; readonly agent?: boolean },
-  places: Places,
+  places: HostPlaces,
   clock: { readonly now: () => number },
   signal: AbortSignal,
 ): Promise<Sighting | undefined> {

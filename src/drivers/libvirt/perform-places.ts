@@ -6,7 +6,7 @@ import type { DriverDeps } from '../port.ts'
 import { dumpPlace, newPlace, type PlaceKind, writePlace } from './place-view.ts'
 import { commandOf } from './steps.ts'
 import type { Virsh } from './virsh.ts'
-import { type Places, parseXml, printXml, type XmlElement } from './xml.ts'
+import { type HostPlaces, parseXml, printXml, type XmlElement } from './xml.ts'
 
 /** One step about a network or pool: one call of virsh that writes. */
 export function performPlace(
@@ -81,7 +81,7 @@ function define(
 export interface Performing {
   readonly virsh: Virsh
   readonly uri: string
-  readonly places: Places
+  readonly places: HostPlaces
   readonly deps: DriverDeps
 }
 

@@ -12,7 +12,7 @@ import { deleteVolume, fetchFile, grow, makeVolume, upload } from './perform-vol
 import { dumpPlace } from './place-view.ts'
 import { commandOf } from './steps.ts'
 import { outcomeOf } from './virsh.ts'
-import { type Places, parseXml, printXml, type XmlElement } from './xml.ts'
+import { type HostPlaces, parseXml, printXml, type XmlElement } from './xml.ts'
 
 /** One step: what it says is done, one writing call or a job that is begun. Nothing is waited for. */
 export async function performStep(with_: Performing, step: Step, signal: AbortSignal): Promise<Outcome> {
@@ -111,7 +111,7 @@ async function configure(
   )
 }
 
-function writeAll(domain: XmlElement, values: ClientCommand['values'], places: Places): string | undefined {
+function writeAll(domain: XmlElement, values: ClientCommand['values'], places: HostPlaces): string | undefined {
   for (const [path, value] of Object.entries(values)) if (!writeValue(domain, path, value, places)) return path
   return undefined
 }

@@ -18,7 +18,7 @@ import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
 import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf, words } from './survey.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
-import { find, type Places, type Pool, parseXml, textIn } from './xml.ts'
+import { find, type HostPlaces, type Pool, parseXml, textIn } from './xml.ts'
 
 /** A connection to libvirt on one host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
@@ -30,7 +30,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     if (shell === undefined) throw noShell(connection)
     return createVirsh(shell, uri, deps.random)
   }
-  let places: Places | undefined
+  let places: HostPlaces | undefined
   const patience = new Map<string, number>()
 
   /** How long this session has known of a task, by the clock that nobody can set: what jumps is the other one. */
@@ -43,7 +43,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   }
 
   /** What pools and networks there are changes rarely; a survey renews it. */
-  const knownPlaces = async (signal: AbortSignal): Promise<Places> => {
+  const knownPlaces = async (signal: AbortSignal): Promise<HostPlaces> => {
     if (places === undefined) await survey(signal)
     return places ?? { pools: new Map(), networks: new Set() }
   }

@@ -6,7 +6,7 @@ import { hostQueue } from '../host-queue.ts'
 export { hostQueue }
 
 /** Everything about a command of virsh that is not the same for all of them. */
-interface StepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pick<Step, 'queues' | 'disruption'>> {
+interface VirshStepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pick<Step, 'queues' | 'disruption'>> {
   readonly do: ClientCommand['do']
   readonly object: string
   readonly options?: ClientCommand['options']
@@ -15,7 +15,7 @@ interface StepParts extends Pick<Step, 'verb' | 'summary' | 'host'>, Partial<Pic
   readonly digest?: string | undefined
 }
 
-export function makeStep(parts: StepParts): StepOver<'commands'> {
+export function makeStep(parts: VirshStepParts): StepOver<'commands'> {
   const { verb, summary, host, object, options = {}, values = {}, digest, queues = [], disruption = 'none' } = parts
   const commands = [{ do: parts.do, object, options, values }]
   return { verb, summary, lane: 'commands', host, queues, on: object, commands, ...defined({ digest }), disruption }

@@ -2,12 +2,12 @@ import { cleanText } from '../../lib/clean-text.ts'
 import type { Refusal } from '../../model/verdict.ts'
 
 /** What virsh said, and what was being done when it did. */
-interface Said {
+interface VirshOutput {
   readonly text: string
   readonly doing: string
 }
 
-interface Row {
+interface VirshError {
   readonly match: RegExp
   readonly reason: string
   readonly meaning: Refusal['meaning']
@@ -17,7 +17,7 @@ interface Row {
 }
 
 /** Read from the top: the first that fits. The texts are those of libvirt 6 to 11 in the C locale. */
-const ROWS: readonly Row[] = [
+const ROWS: readonly VirshError[] = [
   {
     match: /authentication (?:unavailable|failed|required)|polkit|not authorized|access denied by policy/i,
     reason: 'PermissionDenied',
@@ -101,7 +101,7 @@ const ROWS: readonly Row[] = [
 ]
 
 /** A foreign error in our words. Nothing else in this driver reads what virsh says when it fails. */
-export function translate({ text, doing }: Said): Refusal {
+export function translate({ text, doing }: VirshOutput): Refusal {
   const said = cleanText(
     text
       .split('\n')

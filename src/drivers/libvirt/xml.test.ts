@@ -7,8 +7,8 @@ import {
   childrenOf,
   element,
   find,
+  type HostPlaces,
   isElement,
-  type Places,
   parseXml,
   printXml,
   textIn,
@@ -82,7 +82,10 @@ const DOMAIN = `<domain type='kvm' xmlns:qemu='http://libvirt.org/schemas/domain
   </devices>
   <qemu:commandline><qemu:arg value='-snapshot'/></qemu:commandline>
 </domain>`
-const PLACES: Places = { pools: new Map([['default', { type: 'dir', path: '/pool' }]]), networks: new Set(['default']) }
+const PLACES: HostPlaces = {
+  pools: new Map([['default', { type: 'dir', path: '/pool' }]]),
+  networks: new Set(['default']),
+}
 
 /** All elements by their path, with what they say. */
 function leaves(node: XmlElement, path = ''): string[] {

@@ -11,7 +11,7 @@ import {
   stringMapOf,
 } from '../../kubernetes/objects.ts'
 import type { PowerSpec, WorkloadTier } from '../../model/power.ts'
-import { type Described, tierOf } from './tiers.ts'
+import { tierOf, type WorkloadTraits } from './tiers.ts'
 
 /** Lists one kind. Undefined: it could not be asked. */
 export function listing(client: KubernetesClient, signal: AbortSignal) {
@@ -24,7 +24,7 @@ export function listing(client: KubernetesClient, signal: AbortSignal) {
 }
 
 /** What a person sees as one thing, whether it is asked as a workload or as one of its pods. */
-export function describe(object: Foreign, kind: string, answering: readonly Selector[] = []): Described {
+export function describe(object: Foreign, kind: string, answering: readonly Selector[] = []): WorkloadTraits {
   const pod = kind === 'Pod' ? object : recordOf(at(object, 'spec', 'template'))
   const namespace = nameOf(at(object, 'metadata', 'namespace')) ?? 'default'
   const podLabels = labelsOf(pod)

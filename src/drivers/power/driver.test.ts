@@ -21,7 +21,7 @@ import { specWith } from '../../plan/power/testing/fixture.ts'
 import { createPowerDriver } from './driver.ts'
 import { unitText } from './last-word.ts'
 import { readWho } from './people.ts'
-import { type Described, tierOf } from './tiers.ts'
+import { tierOf, type WorkloadTraits } from './tiers.ts'
 
 const signal = new AbortController().signal
 const step = (verb: Step<'power'>['verb'], host: string): Step<'power'> => ({
@@ -200,11 +200,11 @@ test('systemd takes the unit of our own box', { skip: process.env.CI === undefin
   }
 })
 
-const labelled = (labels: Readonly<Record<string, string>>): Partial<Described> => ({
+const labelled = (labels: Readonly<Record<string, string>>): Partial<WorkloadTraits> => ({
   labels: new Map(Object.entries(labels)),
 })
 
-const TIERS: readonly [string, Partial<Described>, string][] = [
+const TIERS: readonly [string, Partial<WorkloadTraits>, string][] = [
   ['an operator', { name: 'photos-operator' }, 'operators'],
   [
     'the operator of databases goes after them',
@@ -244,7 +244,7 @@ const TIERS: readonly [string, Partial<Described>, string][] = [
   ],
 ]
 
-const PLAIN: Described = {
+const PLAIN: WorkloadTraits = {
   namespace: 'default',
   name: 'x',
   kind: 'Deployment',

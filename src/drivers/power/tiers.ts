@@ -2,7 +2,7 @@ import { type TierRule, WORKLOAD_TIERS, type WorkloadTier } from '../../model/po
 import { MARKS } from './marks.ts'
 
 /** What a workload is judged by. */
-export interface Described {
+export interface WorkloadTraits {
   readonly namespace: string
   readonly name: string
   readonly kind: string
@@ -25,7 +25,7 @@ const PART = 'app.kubernetes.io/part-of'
  * Software by the labels that its own charts and operators put on it, whatever its namespace is called. The first row
  * that fits counts. CSI drivers are known by what runs in them: every one has these sidecars.
  */
-const KNOWN: readonly (readonly [WorkloadTier, (workload: Described) => boolean])[] = [
+const KNOWN: readonly (readonly [WorkloadTier, (workload: WorkloadTraits) => boolean])[] = [
   ['gitops', has(PART, 'argocd', 'flux')],
   // Its operator is what hibernates a database: it goes after them.
   ['storage-clients', has(NAME, 'cloudnative-pg')],
@@ -46,7 +46,7 @@ const KNOWN: readonly (readonly [WorkloadTier, (workload: Described) => boolean]
 
 const SIDECAR = /^csi-(?:attacher|provisioner|resizer|snapshotter)$/
 
-function has(label: string, ...values: readonly string[]): (workload: Described) => boolean {
+function has(label: string, ...values: readonly string[]): (workload: WorkloadTraits) => boolean {
   return ({ labels }) => values.includes(labels.get(label) ?? '')
 }
 
@@ -60,7 +60,7 @@ const DATABASE = new Set(['database', 'db', 'postgresql', 'mysql', 'mariadb', 'm
  * In which tier a workload goes: what a person wrote on it, the rules of the Power, then what is known of common
  * software. What nobody can tell is an application.
  */
-export function tierOf(workload: Described, rules: readonly TierRule[]): WorkloadTier {
+export function tierOf(workload: WorkloadTraits, rules: readonly TierRule[]): WorkloadTier {
   const { namespace, name, kind, labels, claims } = workload
   const written = labels.get(MARKS.tier)
   if (written !== undefined && TIERS.includes(written)) return written as WorkloadTier
@@ -86,7 +86,7 @@ export function servesDns(labels: ReadonlyMap<string, string>): boolean {
   return app === 'kube-dns' || app === 'coredns' || labels.get(NAME) === 'coredns'
 }
 
-function fits({ namespaces, labels }: TierRule, workload: Described): boolean {
+function fits({ namespaces, labels }: TierRule, workload: WorkloadTraits): boolean {
   if (namespaces.length > 0 && !namespaces.includes(workload.namespace)) return false
   const wanted = Object.entries(labels)
   if (namespaces.length === 0 && wanted.length === 0) return false

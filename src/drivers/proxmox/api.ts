@@ -7,7 +7,7 @@ import type { RestCall } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
 import { type ForeignError, translate } from './api-errors.ts'
-import { cleanText, type Foreign, isRecord } from './foreign.ts'
+import { type ApiFields, cleanText, isRecord } from './foreign.ts'
 import { multipart } from './multipart.ts'
 import { parseUpid } from './upid.ts'
 
@@ -27,7 +27,7 @@ export interface ApiDeps {
 }
 
 /** What a call is about, for the words of an error. */
-export interface About {
+export interface CallSubject {
   readonly doing: string
   readonly host?: string
   readonly guest?: string
@@ -41,9 +41,9 @@ export interface UploadedFile {
 /** Proxmox's HTTP API: token, form encoding, lenient reading, and errors in our words. */
 export interface Api {
   /** The `data` of an answer. Throws LookFailed. */
-  read(path: string, about: About, signal: AbortSignal): Promise<unknown>
+  read(path: string, about: CallSubject, signal: AbortSignal): Promise<unknown>
   /** The whole answer, for the few that say something beside their `data`. Throws LookFailed. */
-  readAnswer(path: string, about: About, signal: AbortSignal): Promise<Foreign>
+  readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields>
   /**
    * One write. Never throws. `secrets` are revealed into the parameters of this one request; a `file` goes with them
    * and may hold secrets of its own.
@@ -51,15 +51,20 @@ export interface Api {
   write(
     call: RestCall,
     secrets: ReadonlyMap<string, Secret>,
-    about: About,
+    about: CallSubject,
     signal: AbortSignal,
     file?: UploadedFile,
   ): Promise<Outcome>
   /** One write whose answer is wanted. Never throws. */
-  ask(call: RestCall, secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Answered>
+  ask(
+    call: RestCall,
+    secrets: ReadonlyMap<string, Secret>,
+    about: CallSubject,
+    signal: AbortSignal,
+  ): Promise<ApiOutcome>
 }
 
-export type Answered =
+export type ApiOutcome =
   | { readonly result: 'answered'; readonly data: unknown }
   | Exclude<Outcome, { result: 'done' | 'started' }>
 
@@ -84,12 +89,12 @@ export function createApi(deps: ApiDeps): Api {
     return { response: await deps.wire.send(request, signal), token }
   }
 
-  function refuse(response: WireResponse, about: About, secrets: readonly Secret[]): Refusal {
+  function refuse(response: WireResponse, about: CallSubject, secrets: readonly Secret[]): Refusal {
     if (response.status === 401) deps.forgetToken()
     return translate(readError(response, about, secrets, deps.clock.now()))
   }
 
-  async function readAnswer(path: string, about: About, signal: AbortSignal): Promise<Foreign> {
+  async function readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields> {
     const release = await slots()
     try {
       const { response, token } = await send('GET', path, undefined, signal)
@@ -119,10 +124,10 @@ export function createApi(deps: ApiDeps): Api {
   async function ask(
     call: RestCall,
     secrets: ReadonlyMap<string, Secret>,
-    about: About,
+    about: CallSubject,
     signal: AbortSignal,
     file?: UploadedFile,
-  ): Promise<Answered> {
+  ): Promise<ApiOutcome> {
     const form = file === undefined ? undefined : multipart(call.params, file)
     const params = formOf(call.params, secrets)
     const inQuery = call.method === 'GET' || call.method === 'DELETE'
@@ -156,7 +161,7 @@ export function formOf(
 }
 
 /** An answer with its `data`, null included; undefined when it is not what it should be. */
-function answerOf(body: string): Foreign | undefined {
+function answerOf(body: string): ApiFields | undefined {
   // A truncated answer, a proxy's HTML page or nothing at all: no JSON object.
   if (body.charCodeAt(0) !== 0x7b) return undefined
   try {
@@ -167,7 +172,7 @@ function answerOf(body: string): Foreign | undefined {
   }
 }
 
-function outcomeOf(data: unknown, about: About): Outcome {
+function outcomeOf(data: unknown, about: CallSubject): Outcome {
   if (data === undefined)
     return { result: 'unclear', message: `the answer to "${about.doing}" could not be read; it may have happened` }
   return typeof data === 'string' && parseUpid(data) !== undefined
@@ -186,7 +191,12 @@ function isProxyFailure({ status, body, reason }: WireResponse): boolean {
   return body === '' && (reason === '' || reason === 'Internal Server Error')
 }
 
-function readError(response: WireResponse, about: About, secrets: readonly Secret[], nowMs: number): ForeignError {
+function readError(
+  response: WireResponse,
+  about: CallSubject,
+  secrets: readonly Secret[],
+  nowMs: number,
+): ForeignError {
   const { message, parameters } = parseErrorBody(response.body)
   // Older versions say it in the status line only; proxies that speak HTTP/2 lose that line.
   const texts = [response.reason, message].filter((text, at, all) => text !== '' && all.indexOf(text) === at)
@@ -223,13 +233,13 @@ function clockSkew(date: string | undefined, nowMs: number): number | undefined 
   return Math.abs(theirs - nowMs) > SKEW_MS ? Math.round((theirs - nowMs) / 1000) : undefined
 }
 
-function failureOf(error: unknown, about: About): Exclude<Answered, { result: 'answered' }> {
+function failureOf(error: unknown, about: CallSubject): Exclude<ApiOutcome, { result: 'answered' }> {
   if (error instanceof LookFailed) return { result: 'refused', refusal: error.refusal }
   const message = `could not ${about.doing}: ${textOfError(error)}`
   return { result: error instanceof WireFailure && error.sent === 'no' ? 'not-sent' : 'unclear', message }
 }
 
-function unreachable(error: unknown, about: About): Refusal {
+function unreachable(error: unknown, about: CallSubject): Refusal {
   const certificate = error instanceof WireFailure && error.code === 'ERR_CERT_FINGERPRINT'
   return {
     reason: certificate ? 'WrongCertificate' : 'Unreachable',
@@ -239,7 +249,7 @@ function unreachable(error: unknown, about: About): Refusal {
   }
 }
 
-function unreadable(about: About): Refusal {
+function unreadable(about: CallSubject): Refusal {
   return {
     reason: 'UnreadableAnswer',
     meaning: 'backoff',
@@ -247,7 +257,7 @@ function unreadable(about: About): Refusal {
   }
 }
 
-function proxyRefusal(response: WireResponse, about: About, token: Secret): Refusal {
+function proxyRefusal(response: WireResponse, about: CallSubject, token: Secret): Refusal {
   return {
     reason: 'HostUnreachable',
     meaning: 'backoff',
@@ -257,7 +267,7 @@ function proxyRefusal(response: WireResponse, about: About, token: Secret): Refu
   }
 }
 
-function saidBy(response: WireResponse, about: About, secrets: readonly Secret[]): string {
+function saidBy(response: WireResponse, about: CallSubject, secrets: readonly Secret[]): string {
   const reason = cleanText(mask(response.reason, secrets))
   return `could not ${about.doing}: status ${response.status}${reason === '' ? '' : ` (${reason})`}`
 }

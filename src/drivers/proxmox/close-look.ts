@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import { defined } from '../../lib/defined.ts'
 import type { CloseLook, Sighting } from '../../model/sighting.ts'
-import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
 
 /** Configuration, and the keys whose new value waits for a restart. */
 export interface ConfigLook {
-  readonly config: Foreign
+  readonly config: ApiFields
   readonly pending: readonly string[]
   /** The values of those keys that are in force until then. */
-  readonly inForce: Foreign
+  readonly inForce: ApiFields
 }
 
 /** The answer of `…/config`. A stopped guest has nothing pending. */

@@ -8,7 +8,7 @@ export { cleanText, isRecord }
  * Reading what an outside system says without believing it: wrong types, huge strings, control characters and
  * negative sizes become something harmless. No schema library here, because a survey has thousands of entries.
  */
-export type Foreign = Readonly<Record<string, unknown>>
+export type ApiFields = Readonly<Record<string, unknown>>
 
 /** A short name (host, storage, guest) as text, or undefined when it is no such thing. */
 export function nameOf(value: unknown): string | undefined {
@@ -30,7 +30,7 @@ export function flagOf(value: unknown): boolean | undefined {
 }
 
 /** The records in a list, at most as many as we are ready to hold. Anything else in it is passed over. */
-export function recordsOf(value: unknown): readonly Foreign[] {
+export function recordsOf(value: unknown): readonly ApiFields[] {
   if (!Array.isArray(value)) return []
   const list = value.length > LIMITS.surveyEntries ? value.slice(0, LIMITS.surveyEntries) : value
   return list.every(isRecord) ? list : list.filter(isRecord)

@@ -3,9 +3,9 @@ import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step, StepOver } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
-import { type Option, type Params, type Wanted, wantedOf } from './option.ts'
+import { type Option, type Params, type WantedGuest, wantedOf } from './option.ts'
 import { beforeOthers, withoutDigest } from './slots.ts'
-import { guestPath, hostQueue, makeStep, type StepParts, storageQueues } from './steps.ts'
+import { type CallStepParts, guestPath, hostQueue, makeStep, storageQueues } from './steps.ts'
 
 /** The VM or container that a step is about. */
 export interface Guest {
@@ -19,12 +19,12 @@ export function called({ type, externalId }: Guest): string {
   return `${type === 'vm' ? 'VM' : 'container'} ${externalId}`
 }
 
-type Particular = Omit<StepParts, 'host' | 'method' | 'path'>
+type Particular = Omit<CallStepParts, 'host' | 'method' | 'path'>
 
 /** One call on a guest, at a path below its own. */
 export function guestStep(
   guest: Guest,
-  method: StepParts['method'],
+  method: CallStepParts['method'],
   below: string,
   parts: Particular,
 ): StepOver<'rest'> {
@@ -67,7 +67,7 @@ export function adoptGuestSteps<Spec>(
 
 function updateParams<Spec>(
   options: readonly Option<Spec>[],
-  wanted: Wanted<Spec>,
+  wanted: WantedGuest<Spec>,
   close: Sighting['close'],
   chosen: ReadonlySet<string>,
 ): Params {
@@ -86,7 +86,7 @@ interface Writing {
 export function configureSteps<Spec extends { readonly protection?: boolean }>(
   options: readonly Option<Spec>[],
   guest: Guest,
-  wanted: Wanted<Spec>,
+  wanted: WantedGuest<Spec>,
   { close }: Sighting,
   chosen: ReadonlySet<string>,
   writing: (chosen: ReadonlySet<string>) => Writing,

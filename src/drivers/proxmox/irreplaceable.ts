@@ -1,7 +1,7 @@
 import type { Obstacle } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { type Foreign, flagOf } from './foreign.ts'
+import { type ApiFields, flagOf } from './foreign.ts'
 import { textOf } from './option.ts'
 import { parseProperties } from './property-string.ts'
 
@@ -19,7 +19,7 @@ export function irreplaceableDisks(sighting: Sighting, remakes: (slot: string) =
 }
 
 /** The disks of a VM that making it anew brings back. */
-export function remadeBy(vm: VmSpec, config: Foreign): (slot: string) => boolean {
+export function remadeBy(vm: VmSpec, config: ApiFields): (slot: string) => boolean {
   const imported = new Set(vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
   const order = parseProperties(textOf(config.boot) ?? '', '').get('order') ?? ''
   const boots = vm.clone === undefined ? undefined : order.split(';')[0]
@@ -46,7 +46,7 @@ export function protectedGuest(sighting: Sighting): Obstacle | undefined {
   }
 }
 
-function holdsData(config: Foreign, key: string): boolean {
+function holdsData(config: ApiFields, key: string): boolean {
   const text = textOf(config[key]) ?? ''
   const properties = parseProperties(text, 'file')
   const volume = properties.get('file') ?? properties.get('volume') ?? ''

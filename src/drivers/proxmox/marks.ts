@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Mark } from '../../model/sighting.ts'
-import type { Foreign } from './foreign.ts'
+import type { ApiFields } from './foreign.ts'
 
 /**
  * How croft recognises what it made. The tags are seen in bulk and carry the uid; the description's line carries the
@@ -93,7 +93,7 @@ export function printLine(mark: Mark, externalId: string): string {
  * someone took the tags away; one that was written for another id shows a copy, which is nobody's. Without a line the
  * tag decides.
  */
-export function readMark(config: Foreign, externalId: string): Mark | undefined {
+export function readMark(config: ApiFields, externalId: string): Mark | undefined {
   const tagged = uidOfTags(config.tags)
   const { line } = splitDescription(config.description)
   if (line === undefined) return tagged === undefined ? undefined : { uid: tagged }

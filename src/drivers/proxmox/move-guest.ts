@@ -2,7 +2,7 @@ import type { Change } from '../../model/change.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
-import type { Foreign } from './foreign.ts'
+import type { ApiFields } from './foreign.ts'
 import { called, guestStep, shutdownStep, startStep } from './guest-steps.ts'
 import { hostQueue, storageQueues } from './steps.ts'
 import { storageOf } from './vm/disks.ts'
@@ -12,12 +12,12 @@ import { isUp, powerOf } from './vm/power.ts'
 export interface Moving {
   readonly type: 'vm' | 'container'
   readonly host: string
-  readonly moveHere?: MoveHere
+  readonly moveHere?: MoveReason
   /** Declared volumes by their place in the configuration. */
   readonly volumes: readonly { readonly slot: string; readonly storage: string }[]
 }
 
-type MoveHere = { readonly why: string; readonly blocked?: { readonly message: string; readonly allow: string } }
+type MoveReason = { readonly why: string; readonly blocked?: { readonly message: string; readonly allow: string } }
 
 /** Nothing else is changed on the host that it is about to leave. Undefined: it stays where it is. */
 export function hostChange(moving: Moving, sighting: Sighting): Change | undefined {
@@ -74,7 +74,7 @@ function movesWhileRunning({ type }: Moving, sighting: Sighting): boolean {
 }
 
 /** `here:there` for every storage whose volumes lie under another name there. Shared ones are there already. */
-function storagesAfter({ volumes }: Moving, config: Foreign, survey?: Survey): readonly string[] {
+function storagesAfter({ volumes }: Moving, config: ApiFields, survey?: Survey): readonly string[] {
   const pairs = new Map<string, string>()
   for (const { slot, storage } of volumes) {
     const now = typeof config[slot] === 'string' ? storageOf(config[slot]) : undefined

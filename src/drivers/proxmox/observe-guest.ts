@@ -1,9 +1,9 @@
 import { RESULT_FILE, readCloudInit, STATUS_FILE } from '../../cloudinit/result.ts'
 import type { CloudInitResult, Sighting } from '../../model/sighting.ts'
 import { LookFailed } from '../port.ts'
-import type { About, Api } from './api.ts'
+import type { Api, CallSubject } from './api.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
-import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { parseProperties } from './property-string.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState } from './survey.ts'
@@ -59,7 +59,7 @@ function isReading({ mark, close }: SeenClosely): boolean {
   return mark?.seeding !== undefined && insertedImage(close.config, mark.uid) !== undefined
 }
 
-function agentIsOn(config: Foreign): boolean {
+function agentIsOn(config: ApiFields): boolean {
   const text = typeof config.agent === 'string' ? config.agent : ''
   return flagOf(parseProperties(text, 'enabled').get('enabled')) === true
 }
@@ -95,7 +95,7 @@ async function listImages(api: Api, host: string, storage: string, signal: Abort
 async function askAgent(
   api: Api,
   path: string,
-  about: About,
+  about: CallSubject,
   signal: AbortSignal,
 ): Promise<{ agent?: 'up' | 'down'; addresses?: readonly string[] }> {
   try {
@@ -111,7 +111,7 @@ async function askAgent(
 async function askCloudInit(
   api: Api,
   path: string,
-  about: About,
+  about: CallSubject,
   signal: AbortSignal,
 ): Promise<CloudInitResult | undefined> {
   const result = await readText(api, path, RESULT_FILE, about, signal)
@@ -126,7 +126,7 @@ async function readText(
   api: Api,
   path: string,
   file: string,
-  about: About,
+  about: CallSubject,
   signal: AbortSignal,
 ): Promise<{ readonly text: string } | 'refused' | undefined> {
   try {

@@ -12,7 +12,7 @@ import { storageOf } from './vm/disks.ts'
 import { holdsSeed } from './vm/seed.ts'
 
 /** One storage that a declaration needs on one host, and what for. */
-interface Need {
+interface StorageNeed {
   readonly storage: string
   /** Any of these kinds of content will do. */
   readonly content: readonly string[]
@@ -54,7 +54,7 @@ export function containerObstacles(resource: Resource, container: ContainerSpec,
   const host = hostObstacle(container.host, survey)
   if (host !== undefined) return [host]
   const impossible = containerNeverPossible(resource, container).flatMap((change) => change.blocked ?? [])
-  const needs: Need[] = declaredVolumes(container).flatMap(({ key, storage }) =>
+  const needs: StorageNeed[] = declaredVolumes(container).flatMap(({ key, storage }) =>
     storage === undefined ? [] : [{ storage, content: ['rootdir'], purpose: key }],
   )
   const source = storageOf(container.image)
@@ -82,8 +82,8 @@ export function hostObstacle(name: string, survey: Survey): Obstacle | undefined
   return { message: `there is no host ${name}`, allow: `choose one of ${listed(known)}` }
 }
 
-function vmNeeds(vm: VmSpec): Need[] {
-  const needs: Need[] = []
+function vmNeeds(vm: VmSpec): StorageNeed[] {
+  const needs: StorageNeed[] = []
   for (const disk of vm.disks) {
     needs.push({ storage: disk.storage, content: ['images'], purpose: `disk ${disk.slot}` })
     const source = storageOf(disk.importFrom)
@@ -104,7 +104,7 @@ function vmNeeds(vm: VmSpec): Need[] {
   return needs
 }
 
-function storageObstacles(host: string, needs: readonly Need[], survey: Survey): Obstacle[] {
+function storageObstacles(host: string, needs: readonly StorageNeed[], survey: Survey): Obstacle[] {
   const obstacles: Obstacle[] = []
   const reported = new Set<string>()
   for (const need of needs) {
@@ -116,7 +116,7 @@ function storageObstacles(host: string, needs: readonly Need[], survey: Survey):
   return obstacles
 }
 
-function storageObstacle(host: string, need: Need, survey: Survey): Obstacle | undefined {
+function storageObstacle(host: string, need: StorageNeed, survey: Survey): Obstacle | undefined {
   const here = survey.storages.find((seen) => seen.host === host && seen.name === need.storage)
   const serves = (seen: StorageSighting) => seen.available && need.content.some((kind) => seen.content.includes(kind))
   if (here !== undefined && serves(here)) return undefined
@@ -134,7 +134,7 @@ function storageObstacle(host: string, need: Need, survey: Survey): Obstacle | u
   }
 }
 
-function reasonOf(host: string, need: Need, here: StorageSighting | undefined): string {
+function reasonOf(host: string, need: StorageNeed, here: StorageSighting | undefined): string {
   if (here === undefined) return `storage ${need.storage}, which is not on host ${host}`
   if (!here.available) return `storage ${need.storage}, which is not available on host ${host} right now`
   return `storage ${need.storage} on host ${host} to hold ${need.content.join(' or ')}; it holds ${listed([...here.content].sort())}`

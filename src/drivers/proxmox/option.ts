@@ -2,13 +2,13 @@ import { defined } from '../../lib/defined.ts'
 import type { Change } from '../../model/change.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Mark } from '../../model/sighting.ts'
-import { countOf, type Foreign, flagOf } from './foreign.ts'
+import { type ApiFields, countOf, flagOf } from './foreign.ts'
 
 export type Params = Record<string, string>
 export type Effect = Change['effect']
 
 /** What a guest is to become, with the mark it carries and the id it has or will have. */
-export interface Wanted<Spec> {
+export interface WantedGuest<Spec> {
   readonly spec: Spec
   readonly mark: Mark
   readonly externalId: string
@@ -18,10 +18,10 @@ export interface Wanted<Spec> {
 
 /** One option of a guest: how it is read, compared and written. Only what is declared is compared. */
 export interface Option<Spec> {
-  create(wanted: Wanted<Spec>, params: Params): void
-  compare(wanted: Wanted<Spec>, config: Foreign, changes: Change[]): void
+  create(wanted: WantedGuest<Spec>, params: Params): void
+  compare(wanted: WantedGuest<Spec>, config: ApiFields, changes: Change[]): void
   /** Writes what makes the chosen changes true, and nothing else. */
-  update(wanted: Wanted<Spec>, config: Foreign, params: Params, chosen: ReadonlySet<string>): void
+  update(wanted: WantedGuest<Spec>, config: ApiFields, params: Params, chosen: ReadonlySet<string>): void
 }
 
 export interface ScalarRule<Spec, T> {
@@ -29,10 +29,10 @@ export interface ScalarRule<Spec, T> {
   readonly path: string
   /** In the words of Proxmox. */
   readonly key: string
-  readonly effect: Effect | ((from: T, to: T, config: Foreign) => Effect)
+  readonly effect: Effect | ((from: T, to: T, config: ApiFields) => Effect)
   declared(spec: Spec): T | undefined
   /** With Proxmox's default where the configuration leaves the key out. */
-  observed(config: Foreign): T
+  observed(config: ApiFields): T
   print(value: T): string
   same?(declared: T, observed: T): boolean
   /** Values that a new guest has by itself, and that a token may not set. */
@@ -49,7 +49,7 @@ type InnerFieldOf<K extends string, Inner, T> = Inner extends T | string | numbe
   : { [L in keyof Inner & string]: NonNullable<Inner[L]> extends T ? `${K}.${L}` : never }[keyof Inner & string]
 
 /** A row for an option of one value: its field, Proxmox's key, what a change takes, and the value where it is left out. */
-type Row<Spec, T> = (
+type ScalarOption<Spec, T> = (
   path: FieldOf<Required<Spec>, T>,
   key: string,
   effect: Effect,
@@ -62,16 +62,16 @@ export interface OptionKit<Spec> {
   /** An option that is one key with one value. */
   scalar<T>(rule: ScalarRule<Spec, T>): Option<Spec>
   /** A yes-or-no option. */
-  readonly flag: Row<Spec, boolean>
+  readonly flag: ScalarOption<Spec, boolean>
   /** A whole number or a fraction. */
-  readonly quantity: Row<Spec, number>
+  readonly quantity: ScalarOption<Spec, number>
   /** A word out of Proxmox's own list. */
-  readonly word: Row<Spec, string>
+  readonly word: ScalarOption<Spec, string>
 }
 
 export function optionKit<Spec>(): OptionKit<Spec> {
   const row =
-    <T>(read: (value: unknown) => T | undefined, print: (value: T) => string): Row<Spec, T> =>
+    <T>(read: (value: unknown) => T | undefined, print: (value: T) => string): ScalarOption<Spec, T> =>
     (path, key, effect, fallback, more = {}) => {
       const [outer = '', inner] = path.split('.')
       return kit.scalar<T>({
@@ -124,8 +124,8 @@ export function sameUnits(declared: number, observed: number): boolean {
 /** Every difference that options find in a configuration. */
 export function compareAll<Spec>(
   options: readonly Option<Spec>[],
-  wanted: Wanted<Spec>,
-  config: Foreign,
+  wanted: WantedGuest<Spec>,
+  config: ApiFields,
 ): readonly Change[] {
   const changes: Change[] = []
   for (const option of options) option.compare(wanted, config, changes)
@@ -159,7 +159,7 @@ export function wantedOf<Spec>(
   externalId: string,
   seed: MarkFacts = {},
   pending: readonly string[] = [],
-): Wanted<Spec> {
+): WantedGuest<Spec> {
   const mark: Mark = {
     uid: resource.uid,
     owner: resource.key,
@@ -173,7 +173,7 @@ export function wantedOf<Spec>(
 /** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */
 export function createParams<Spec extends { readonly pool?: string }>(
   options: readonly Option<Spec>[],
-  wanted: Wanted<Spec>,
+  wanted: WantedGuest<Spec>,
 ): Params {
   const params: Params = { vmid: wanted.externalId }
   for (const option of options) option.create(wanted, params)

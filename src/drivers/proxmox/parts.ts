@@ -1,10 +1,10 @@
 import type { Change } from '../../model/change.ts'
-import { countOf, type Foreign, flagOf } from './foreign.ts'
+import { type ApiFields, countOf, flagOf } from './foreign.ts'
 import { drop, type Effect, type Option, type Params, printFlag, textOf } from './option.ts'
 import { type Properties, parseProperties, printProperties } from './property-string.ts'
 
 /** One part of a property string, and the field of the declaration that says what it is to be. */
-export interface Part<Item> {
+export interface PropertyPart<Item> {
   readonly field: keyof Item & string
   /** In the words of Proxmox. */
   readonly key: string
@@ -21,13 +21,13 @@ export interface Part<Item> {
 
 export type Value = string | number | boolean | readonly string[]
 
-interface Shape<Item> {
+interface DeviceShape<Item> {
   /** In the words of the declaration: `usb`. */
   readonly path: string
   /** The part that stands without its name. */
   readonly bare: string
-  readonly parts: readonly Part<Item>[]
-  readonly effect: Effect | ((config: Foreign) => Effect)
+  readonly parts: readonly PropertyPart<Item>[]
+  readonly effect: Effect | ((config: ApiFields) => Effect)
   /** What a key that is not there means: no such device, or one whose parts are all as Proxmox has them by itself. */
   readonly whenMissing?: 'no device' | 'its parts'
   /** Do not write what is so by itself: a token may not even say it. */
@@ -36,7 +36,7 @@ interface Shape<Item> {
 
 /** Devices of one sort, each at its place in the configuration. Those that nobody declared are left alone. */
 export function devices<Spec, Item extends { readonly slot: string }>(
-  shape: Shape<Item> & { items(spec: Spec): readonly Item[] | undefined },
+  shape: DeviceShape<Item> & { items(spec: Spec): readonly Item[] | undefined },
 ): Option<Spec> {
   return {
     create({ spec }, params) {
@@ -55,7 +55,7 @@ export function devices<Spec, Item extends { readonly slot: string }>(
 
 /** A device of which there can be one. `false` declares that there is to be none. */
 export function device<Spec, Item extends object>(
-  shape: Shape<Item> & { readonly key: string; declared(spec: Spec): Item | false | undefined },
+  shape: DeviceShape<Item> & { readonly key: string; declared(spec: Spec): Item | false | undefined },
 ): Option<Spec> {
   const { key, path } = shape
   return {
@@ -83,7 +83,7 @@ export function compareParts<Item extends object>(
   path: string,
   item: Item,
   seen: Properties,
-  parts: readonly Part<Item>[],
+  parts: readonly PropertyPart<Item>[],
   effect: Effect,
   changes: Change[],
 ): void {
@@ -100,7 +100,7 @@ export function compareParts<Item extends object>(
 export function setParts<Item extends object>(
   properties: Properties,
   item: Item,
-  parts: readonly Part<Item>[],
+  parts: readonly PropertyPart<Item>[],
   wanted: (field: string) => boolean = () => true,
 ): void {
   for (const part of parts) {
@@ -113,7 +113,7 @@ export function setParts<Item extends object>(
   }
 }
 
-function newDevice<Item extends object>(shape: Shape<Item>, item: Item): string {
+function newDevice<Item extends object>(shape: DeviceShape<Item>, item: Item): string {
   const properties: Properties = new Map()
   const parts = shape.omitsDefaults
     ? shape.parts.filter((part) => declaredValue(item, part) !== part.fallback)
@@ -123,11 +123,11 @@ function newDevice<Item extends object>(shape: Shape<Item>, item: Item): string 
 }
 
 function compareDevice<Item extends object>(
-  shape: Shape<Item>,
+  shape: DeviceShape<Item>,
   path: string,
   item: Item,
   key: string,
-  config: Foreign,
+  config: ApiFields,
   changes: Change[],
 ): void {
   const text = textOf(config[key])
@@ -138,11 +138,11 @@ function compareDevice<Item extends object>(
 }
 
 function writeDevice<Item extends object>(
-  shape: Shape<Item>,
+  shape: DeviceShape<Item>,
   path: string,
   item: Item,
   key: string,
-  config: Foreign,
+  config: ApiFields,
   params: Params,
   chosen: ReadonlySet<string>,
 ): void {
@@ -158,15 +158,15 @@ function writeDevice<Item extends object>(
   params[key] = printProperties(properties, shape.bare)
 }
 
-function effectOf(shape: { readonly effect: Effect | ((config: Foreign) => Effect) }, config: Foreign): Effect {
+function effectOf(shape: { readonly effect: Effect | ((config: ApiFields) => Effect) }, config: ApiFields): Effect {
   return typeof shape.effect === 'string' ? shape.effect : shape.effect(config)
 }
 
-function declaredValue<Item extends object>(item: Item, part: Part<Item>): Value | undefined {
+function declaredValue<Item extends object>(item: Item, part: PropertyPart<Item>): Value | undefined {
   return item[part.field] as Value | undefined
 }
 
-function readPart<Item>(part: Part<Item>, text: string | undefined, like: Value): Value | undefined {
+function readPart<Item>(part: PropertyPart<Item>, text: string | undefined, like: Value): Value | undefined {
   if (text === undefined) return part.fallback ?? (Array.isArray(like) ? [] : undefined)
   if (part.read !== undefined) return part.read(text)
   if (typeof like === 'boolean') return flagOf(text)
@@ -174,7 +174,7 @@ function readPart<Item>(part: Part<Item>, text: string | undefined, like: Value)
   return Array.isArray(like) ? text.split(';') : text
 }
 
-function printPart<Item>(part: Part<Item>, value: Value): string {
+function printPart<Item>(part: PropertyPart<Item>, value: Value): string {
   if (part.print !== undefined) return part.print(value)
   if (typeof value === 'boolean') return printFlag(value)
   return Array.isArray(value) ? value.join(';') : String(value)

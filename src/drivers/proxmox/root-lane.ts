@@ -6,7 +6,7 @@ import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { translate } from './api-errors.ts'
 import { isRawDevice } from './doctor/option-privileges.ts'
-import { cleanText, type Foreign, flagOf } from './foreign.ts'
+import { type ApiFields, cleanText, flagOf } from './foreign.ts'
 import { textOf } from './option.ts'
 import { parseProperties } from './property-string.ts'
 
@@ -16,11 +16,11 @@ const VM_OPTIONS = /^(?:args|affinity|hugepages|keephugepages|arch|hookscript|iv
  * Steps in which everything that only root may write goes over SSH, each in a call of its own after the one that it was
  * taken out of. `config` is what is there now: what is taken away from it is judged by what it was.
  */
-export function overRootLane(steps: readonly Step[], externalId: string, config: Foreign = {}): readonly Step[] {
+export function overRootLane(steps: readonly Step[], externalId: string, config: ApiFields = {}): readonly Step[] {
   return steps.flatMap((step) => split(step, externalId, config))
 }
 
-function split(step: Step, externalId: string, config: Foreign): readonly Step[] {
+function split(step: Step, externalId: string, config: ApiFields): readonly Step[] {
   if (step.lane !== 'rest') return [step]
   const guest = /^\/nodes\/[^/]+\/(qemu|lxc)(?:\/(\d+)\/config)?$/.exec(step.call.path)
   if (guest === null || (step.verb !== 'create' && step.verb !== 'configure' && step.verb !== 'mark')) return [step]

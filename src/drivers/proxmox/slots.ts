@@ -1,15 +1,15 @@
 import type { Change } from '../../model/change.ts'
 import type { Step } from '../../model/step.ts'
-import { type Foreign, flagOf } from './foreign.ts'
+import { type ApiFields, flagOf } from './foreign.ts'
 import { printDescription, splitDescription } from './marks.ts'
-import { drop, type Effect, type Option, textOf, type Wanted } from './option.ts'
+import { drop, type Effect, type Option, textOf, type WantedGuest } from './option.ts'
 
 /** Which places of a configuration a declaration fills, and how they are taken care of when it no longer does. */
 export interface SlotRule<Spec> {
   declared(spec: Spec): readonly string[]
   /** The declaration's word for what is at a place: `disks` for `scsi1`. */
   pathOf(slot: string): string
-  effect(config: Foreign, slot: string): Effect
+  effect(config: ApiFields, slot: string): Effect
   /** Does it hold data, which Proxmox keeps as an unused volume when it is taken out? */
   holdsData(slot: string, text: string): boolean
 }
@@ -63,22 +63,27 @@ export function description<Spec extends { readonly description?: string }>(rule
   }
 }
 
-function leftOver<Spec>(rule: SlotRule<Spec>, { spec, mark }: Wanted<Spec>, config: Foreign): readonly string[] {
+function leftOver<Spec>(rule: SlotRule<Spec>, { spec, mark }: WantedGuest<Spec>, config: ApiFields): readonly string[] {
   if (mark.devices === undefined) return []
   const declared = rule.declared(spec)
   return mark.devices.filter((slot) => !declared.includes(slot) && textOf(config[slot]) !== undefined)
 }
 
 /** Neither declared nor there; what waits for a restart to go is still there. */
-function isGone<Spec>(rule: SlotRule<Spec>, { spec, pending }: Wanted<Spec>, config: Foreign, slot: string): boolean {
+function isGone<Spec>(
+  rule: SlotRule<Spec>,
+  { spec, pending }: WantedGuest<Spec>,
+  config: ApiFields,
+  slot: string,
+): boolean {
   return config[slot] === undefined && !rule.declared(spec).includes(slot) && pending?.includes(slot) !== true
 }
 
 /** Places that are ours once the chosen changes are made: those that stay, and those that are filled now. */
 function filledAfter<Spec>(
   rule: SlotRule<Spec>,
-  wanted: Wanted<Spec>,
-  config: Foreign,
+  wanted: WantedGuest<Spec>,
+  config: ApiFields,
   chosen: ReadonlySet<string>,
 ): readonly string[] {
   const path = (slot: string) => `${rule.pathOf(slot)}.${slot}`
@@ -91,7 +96,7 @@ function filledAfter<Spec>(
 function detaching<Spec extends { readonly protection?: boolean }>(
   rule: SlotRule<Spec>,
   spec: Spec,
-  config: Foreign,
+  config: ApiFields,
   slot: string,
 ): Change {
   const text = textOf(config[slot]) ?? ''
@@ -114,7 +119,7 @@ function detaching<Spec extends { readonly protection?: boolean }>(
  */
 export function beforeOthers(
   { protection }: { readonly protection?: boolean },
-  config: Foreign,
+  config: ApiFields,
   chosen: ReadonlySet<string>,
 ): ReadonlySet<string> | undefined {
   const lifts = protection === false && flagOf(config.protection) === true && chosen.has('protection')

@@ -5,10 +5,10 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { storagePath } from './steps.ts'
 
-type Blocked = NonNullable<Change['blocked']>
+type SnippetObjection = NonNullable<Change['blocked']>
 
 /** Why a snippet cannot be put there: the API takes none, from nobody. */
-export function withoutLane({ rootLane }: Resource, file: FileSpec): Blocked | undefined {
+export function withoutLane({ rootLane }: Resource, file: FileSpec): SnippetObjection | undefined {
   if (rootLane === true) return undefined
   return {
     message: `sourceRaw is a snippet (${volumeId(file)}), and Proxmox takes none over its API: it needs the SSH lane to ${file.host}, which is not configured`,
@@ -42,7 +42,7 @@ export function diffSnippet(
   return file.overwrite ? [change] : []
 }
 
-function notOverwritten(file: FileSpec): Blocked {
+function notOverwritten(file: FileSpec): SnippetObjection {
   return {
     message: `${volumeId(file)} on ${file.host} is there with another text, and overwrite is false`,
     allow: 'set overwrite: true, or remove the file',

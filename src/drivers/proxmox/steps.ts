@@ -6,7 +6,7 @@ import { SECRET_PARAMS } from './vm/cloud-init.ts'
 export { hostQueue }
 
 /** Everything about a call that is not the same for all of them. */
-export interface StepParts
+export interface CallStepParts
   extends Pick<Step, 'verb' | 'summary' | 'host'>,
     Partial<Pick<Step, 'queues' | 'disruption'>> {
   readonly method: StepOver<'rest'>['call']['method']
@@ -14,7 +14,7 @@ export interface StepParts
   readonly params?: Readonly<Record<string, string>>
 }
 
-export function makeStep(parts: StepParts): StepOver<'rest'> {
+export function makeStep(parts: CallStepParts): StepOver<'rest'> {
   const { verb, summary, host, method, path, params = {}, queues = [], disruption = 'none' } = parts
   const call = { method, path, params }
   const step: StepOver<'rest'> = { verb, summary, lane: 'rest', host, queues, call, disruption }

@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import type { PowerState, Sighting } from '../../model/sighting.ts'
 import type { HostSighting, RemoteTask, StorageSighting, Survey } from '../../model/survey.ts'
-import { cleanText, countOf, type Foreign, flagOf, nameOf, recordsOf } from './foreign.ts'
+import { type ApiFields, cleanText, countOf, flagOf, nameOf, recordsOf } from './foreign.ts'
 import { uidOfTags } from './marks.ts'
 import { parseUpid } from './upid.ts'
 
@@ -23,7 +23,7 @@ export function readSurvey(connection: string, atMs: number, resources: unknown,
 }
 
 /** A task from a list or from its own status. Without `status: stopped` or an end it is running. */
-export function readTask(entry: Foreign): RemoteTask | undefined {
+export function readTask(entry: ApiFields): RemoteTask | undefined {
   const id = entry.upid
   const upid = typeof id === 'string' ? parseUpid(id) : undefined
   if (typeof id !== 'string' || upid === undefined) return undefined
@@ -54,7 +54,7 @@ function endedWell(end: unknown): boolean {
   return end === 'OK' || (typeof end === 'string' && /^WARNINGS: \d+$/.test(end))
 }
 
-function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container'): Sighting | undefined {
+function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container'): Sighting | undefined {
   const externalId = nameOf(entry.vmid)
   const host = nameOf(entry.node)
   if (externalId === undefined || host === undefined || !/^[1-9]\d{0,8}$/.test(externalId)) return undefined
@@ -81,7 +81,7 @@ function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container')
   }
 }
 
-function readHost(entry: Foreign): HostSighting | undefined {
+function readHost(entry: ApiFields): HostSighting | undefined {
   const name = nameOf(entry.node)
   if (name === undefined) return undefined
   const memoryBytes = countOf(entry.maxmem)
@@ -96,7 +96,7 @@ function readHost(entry: Foreign): HostSighting | undefined {
   }
 }
 
-function readStorage(entry: Foreign): StorageSighting | undefined {
+function readStorage(entry: ApiFields): StorageSighting | undefined {
   const name = nameOf(entry.storage)
   const host = nameOf(entry.node)
   if (name === undefined || host === undefined) return undefined

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Command } from './command.ts'
 
 /** One question to a host. All questions about all items of a host go there together. */
-export type Ask =
+export type HostQuestion =
   /** Its content comes back only when it is not the expected one. */
   | { readonly ask: 'file'; readonly path: string; readonly sha256?: string }
   | { readonly ask: 'package'; readonly name: string }
@@ -43,10 +43,10 @@ export interface SeenRun {
 }
 
 /** The answer to one question, flat, as the probe gave it. */
-export type ProbeAnswer = Readonly<Record<string, string>>
-export type Answers = ReadonlyMap<string, ProbeAnswer>
+export type HostAnswer = Readonly<Record<string, string>>
+export type Answers = ReadonlyMap<string, HostAnswer>
 
-export function askKey(ask: Ask): string {
+export function askKey(ask: HostQuestion): string {
   switch (ask.ask) {
     case 'file':
       return `file ${ask.path}`
@@ -62,7 +62,7 @@ export function askKey(ask: Ask): string {
 }
 
 /** What was seen of a host, for the items to read. What nobody asked about is an error of ours. */
-export interface Seen {
+export interface SeenOfHost {
   file(path: string): SeenFile
   package(name: string): SeenPackage
   unit(name: string): SeenUnit
@@ -76,8 +76,8 @@ export interface Seen {
   readonly undo?: readonly Command[]
 }
 
-export function seenIn(answers: Answers, more: Pick<Seen, 'secretSha' | 'undo'> = {}): Seen {
-  const of = (key: string): ProbeAnswer => {
+export function seenIn(answers: Answers, more: Pick<SeenOfHost, 'secretSha' | 'undo'> = {}): SeenOfHost {
+  const of = (key: string): HostAnswer => {
     const answer = answers.get(key)
     if (answer === undefined) throw new Error(`nobody asked the host about ${key}`)
     return answer
@@ -99,7 +99,7 @@ export function seenIn(answers: Answers, more: Pick<Seen, 'secretSha' | 'undo'> 
   }
 }
 
-function fileOf(answer: ProbeAnswer): SeenFile {
+function fileOf(answer: HostAnswer): SeenFile {
   const { kind = 'absent', mode = '0', owner = '', group = '', sha256 = '', content, target = '' } = answer
   return {
     kind: kind as SeenFile['kind'],
@@ -112,7 +112,7 @@ function fileOf(answer: ProbeAnswer): SeenFile {
   }
 }
 
-function packageOf({ status = '', version = '', provided }: ProbeAnswer): SeenPackage {
+function packageOf({ status = '', version = '', provided }: HostAnswer): SeenPackage {
   return { installed: status === 'ii' || status === 'hi', provided: provided === '1', version }
 }
 

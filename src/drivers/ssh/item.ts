@@ -1,17 +1,17 @@
 import type { Change } from '../../model/change.ts'
 import type { FileRights, HostItemOf, HostItemType } from '../../model/host-item.ts'
-import { type Ask, type Seen, type SeenFile, sha256 } from './ask.ts'
+import { type HostQuestion, type SeenFile, type SeenOfHost, sha256 } from './ask.ts'
 import type { Command } from './command.ts'
 
 /** Everything that is particular to one type of item. Pure: what to ask, what differs, what makes it true. */
 export interface ItemRules<Type extends HostItemType = HostItemType> {
   readonly type: Type
-  asks(item: HostItemOf<Type>): readonly Ask[]
-  diff(item: HostItemOf<Type>, seen: Seen): readonly Change[]
+  asks(item: HostItemOf<Type>): readonly HostQuestion[]
+  diff(item: HostItemOf<Type>, seen: SeenOfHost): readonly Change[]
   /** Safe to repeat, from whatever state. */
-  commands(item: HostItemOf<Type>, seen: Seen, changes: readonly Change[]): readonly Command[]
+  commands(item: HostItemOf<Type>, seen: SeenOfHost, changes: readonly Change[]): readonly Command[]
   /** What takes it back to what is seen now. Undefined: it cannot be taken back. */
-  undo?(item: HostItemOf<Type>, seen: Seen): readonly Command[] | undefined
+  undo?(item: HostItemOf<Type>, seen: SeenOfHost): readonly Command[] | undefined
   /** What must not be used by two at once: `single/apt`, or one file that several items write. */
   readonly queues?: readonly string[] | ((item: HostItemOf<Type>) => readonly string[])
 }
@@ -21,7 +21,7 @@ export function change(path: string, from: unknown, to: unknown, effect: Change[
 }
 
 /** Text that was asked for with this content. */
-export function fileAsk(path: string, content?: string): Ask {
+export function fileAsk(path: string, content?: string): HostQuestion {
   return { ask: 'file', path, ...(content === undefined ? {} : { sha256: sha256(content) }) }
 }
 
@@ -79,9 +79,9 @@ export function ownFile(path: string, content: string, after: readonly Command[]
   return {
     path,
     ask: fileAsk(path, content),
-    changes: (seen: Seen) => fileChanges(seen.file(path), content),
+    changes: (seen: SeenOfHost) => fileChanges(seen.file(path), content),
     put: [...put(path, content), ...after],
-    undo: (seen: Seen) => {
+    undo: (seen: SeenOfHost) => {
       const back = restoreFile(path, seen.file(path), content)
       return back === undefined ? undefined : [...back, ...after]
     },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { type Ask, askKey, seenIn, sha256 } from './ask.ts'
+import { askKey, type HostQuestion, seenIn, sha256 } from './ask.ts'
 import { probeInput, readProbe } from './probe.ts'
 import { PROBE } from './probe-program.ts'
 
@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'croft-probe-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
 /** The real program, by a real sh, on this computer: it only reads. */
-function probe(asks: readonly Ask[]) {
+function probe(asks: readonly HostQuestion[]) {
   const { text, keys } = probeInput(asks)
   const ran = spawnSync('sh', ['-c', PROBE], { input: text, encoding: 'utf8', timeout: 30_000 })
   assert.equal(ran.stderr, '')
@@ -104,7 +104,7 @@ test('[S-01] any words reach a program as they are, and make nothing happen', ()
   fc.assert(
     fc.property(fc.array(words, { minLength: 1, maxLength: 20 }), (many) => {
       const clean = many.map((argv) => argv.map((one) => one.replaceAll('\0', '').toWellFormed()))
-      const asks = clean.map((argv): Ask => ({ ask: 'run', argv: ['printf', '[%s]', ...argv, 'end'] }))
+      const asks = clean.map((argv): HostQuestion => ({ ask: 'run', argv: ['printf', '[%s]', ...argv, 'end'] }))
       const { answers } = probe(asks)
       for (const [index, ask] of asks.entries()) {
         assert.equal(answers.get(askKey(ask))?.out, `${(clean[index] ?? []).map((one) => `[${one}]`).join('')}[end]`)

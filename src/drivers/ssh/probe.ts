@@ -1,9 +1,9 @@
 import { LIMITS } from '../../lib/limits.ts'
-import { type Ask, askKey, type ProbeAnswer } from './ask.ts'
+import { askKey, type HostAnswer, type HostQuestion } from './ask.ts'
 
 /** What a host answered. */
 export interface Probed {
-  readonly answers: ReadonlyMap<string, ProbeAnswer>
+  readonly answers: ReadonlyMap<string, HostAnswer>
   /** The texts of the marks that croft left there. */
   readonly marks: readonly string[]
   /** `id` changes with every start of the host; `cpus`; `load`; `memory` and `free` in KiB; `sensors`, a line each. */
@@ -15,7 +15,7 @@ const BOOT = 1
 const FIRST = 2
 
 /** The questions as the probe reads them, each once. */
-export function probeInput(asks: readonly Ask[]): { readonly text: string; readonly keys: readonly string[] } {
+export function probeInput(asks: readonly HostQuestion[]): { readonly text: string; readonly keys: readonly string[] } {
   const lines = new Map<string, string[]>()
   for (const ask of asks) {
     const key = askKey(ask)
@@ -29,7 +29,7 @@ export function probeInput(asks: readonly Ask[]): { readonly text: string; reado
   return { text: `${MARKS} marks\n${BOOT} boot\n${numbered.join('')}`, keys: [...lines.keys()] }
 }
 
-function wordsOf(ask: Ask): string[] {
+function wordsOf(ask: HostQuestion): string[] {
   switch (ask.ask) {
     case 'file':
       return ['file', word(ask.path), word(ask.sha256 ?? 'none')]

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { HostItem, WantedItem } from '../../model/host-item.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import { askKey, type ProbeAnswer, sha256 } from './ask.ts'
+import { askKey, type HostAnswer, sha256 } from './ask.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
 import { hostCommands } from './perform.ts'
@@ -35,7 +35,7 @@ function resourceOf(wanted: HostItem, reboot: WantedItem['reboot'] = 'allowed'):
 /** A host with these words written down and these in force, in its start of this name. */
 function seen(wanted: HostItem, written: string, running: string, bootId: string, mark?: ItemMark): Sighting {
   const grub = `GRUB_CMDLINE_LINUX_DEFAULT="${written}"\n`
-  const known: Readonly<Record<string, ProbeAnswer>> = {
+  const known: Readonly<Record<string, HostAnswer>> = {
     'file /etc/default/grub': {
       kind: 'file',
       mode: '644',

@@ -5,7 +5,7 @@ import type { Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
-import { type Answers, type Seen, seenIn, sha256 } from './ask.ts'
+import { type Answers, type SeenOfHost, seenIn, sha256 } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
 import { editOf } from './edit.ts'
 import { change } from './item.ts'
@@ -220,7 +220,7 @@ export function lookOf(sighting: Sighting): ItemLook | undefined {
   return sighting.close?.config.look as ItemLook | undefined
 }
 
-function seenOf(sighting: Sighting): Seen {
+function seenOf(sighting: Sighting): SeenOfHost {
   const look = lookOf(sighting)
   const { secretSha, mark } = look ?? {}
   return seenIn(look?.answers ?? new Map(), {

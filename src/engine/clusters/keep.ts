@@ -8,7 +8,7 @@ import { noteBackups } from './backups.ts'
 import { type DrillPass, keepDrill, readDrills } from './drills.ts'
 import { judgeCluster } from './judge.ts'
 import type { LookedAt } from './look.ts'
-import type { Kept } from './pace.ts'
+import type { ClusterPass } from './pace.ts'
 import { noteRemediation } from './remembered.ts'
 
 /** Takes each cluster one step further and says what came of it. */
@@ -19,7 +19,7 @@ export async function keepClusters(
   only: ReadonlySet<ResourceKey> | undefined,
   signal: AbortSignal,
 ): Promise<
-  readonly (ReturnType<typeof judgeCluster> & Kept & { readonly drilled: number; readonly drilling: boolean })[]
+  readonly (ReturnType<typeof judgeCluster> & ClusterPass & { readonly drilled: number; readonly drilling: boolean })[]
 > {
   return Promise.all(
     clusters.map(async (looked) => {

@@ -4,9 +4,9 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterWait } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { StepFailures } from '../steps.ts'
-import { type Kept, type KnownWaits, nextClusterLookMs } from './pace.ts'
+import { type ClusterPass, type KnownWaits, nextClusterLookMs } from './pace.ts'
 
-function waiting(...waits: readonly ClusterWait[]): Kept {
+function waiting(...waits: readonly ClusterWait[]): ClusterPass {
   const look = {
     declaration: { key: 'Cluster/a' },
     decision: { steps: [], waits, nodes: [] },
@@ -53,7 +53,7 @@ const STEP = {
   sinceMs: 0,
 } as const
 
-function doing(result: 'done' | 'started'): Kept {
+function doing(result: 'done' | 'started'): ClusterPass {
   const outcome = result === 'done' ? ({ result } as const) : ({ result, taskId: 'install@s1' } as const)
   const look = {
     declaration: { key: 'Cluster/a' },

@@ -10,7 +10,7 @@ export type KnownWaits = Map<string, number>
 const ON_ITS_WAY: ReadonlySet<NodePhase> = new Set(['Booting', 'Joining', 'Learner', 'Waiting'])
 
 /** One cluster in one pass: what was seen, and what was done about it. */
-export interface Kept {
+export interface ClusterPass {
   readonly look: ClusterLook
   readonly attempts: readonly StepAttempt<'cluster'>[]
 }
@@ -21,7 +21,7 @@ export interface Kept {
  * fast thing is fast and a slow thing costs little.
  */
 export function nextClusterLookMs(
-  kept: readonly Kept[],
+  kept: readonly ClusterPass[],
   known: KnownWaits,
   failures: StepFailures,
   { nowMs, steadyMs }: { readonly nowMs: number; readonly steadyMs: number },

@@ -6,7 +6,7 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ClusterOrders, ObservedMachine, Remediation } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { Identity } from '../../plan/things/identify.ts'
+import type { ThingIdentity } from '../../plan/things/identify.ts'
 import type { Removal } from '../../plan/things/removals.ts'
 import type { Ledger } from '../../plan/things/world.ts'
 import type { HostReadiness } from './host-readiness.ts'
@@ -15,7 +15,7 @@ import type { HostReadiness } from './host-readiness.ts'
 export interface MachinesSeen {
   /** By resource key. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>
-  readonly identities: ReadonlyMap<ResourceKey, Identity>
+  readonly identities: ReadonlyMap<ResourceKey, ThingIdentity>
   /** Machines with our mark that Git no longer declares. */
   readonly leaving: readonly Removal[]
   /** Which of these a guard would not let go, were they no nodes. */
@@ -92,7 +92,7 @@ function guestReach(machine: ObservedMachine, sighting: Sighting | undefined, wa
 }
 
 /** A machine as the hypervisor shows it. `no` is said only where the whole connection was seen and looked right. */
-function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): ObservedMachine {
+function machineOf(identity: ThingIdentity, key: ResourceKey, seen: MachinesSeen): ObservedMachine {
   const intention = seen.ledger.intentions.get(key)
   const connection = seen.resources.get(key)?.connection
   const doubtful = connection === undefined || seen.suspect.has(connection)

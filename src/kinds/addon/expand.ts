@@ -9,7 +9,7 @@ import type { Policy } from '../../model/policy.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { isHandedOver } from './handover.ts'
 import { type AddonObject, type AddonObjects, namespaceOf, objectsOf } from './objects.ts'
-import { type Keyed, needsOf, type Order, objectKey, orderAmong } from './order.ts'
+import { type Keyed, needsOf, type ObjectOrder, objectKey, orderAmong } from './order.ts'
 import type { AddonDeclaration, AddonSpec } from './schema.ts'
 
 /** Namespaces that every cluster has from its first moment on. */
@@ -112,7 +112,7 @@ export function* expandingAddon(declaration: AddonDeclaration, lookup: Lookup): 
 }
 
 /** What an add-on sees of its cluster: who else is there, who has which object, and what must come before what. */
-interface Scope {
+interface AddonScope {
   readonly addons: readonly AddonDeclaration[]
   /** Who declares an object, by its name in the cluster. */
   readonly claims: ReadonlyMap<string, readonly AddonDeclaration[]>
@@ -121,17 +121,17 @@ interface Scope {
   readonly freelyWritten: ReadonlySet<string>
   /** The add-on that brings a namespace that nobody writes out: the first, by name, that uses it. */
   readonly bringers: ReadonlyMap<string, string>
-  readonly order: Order
+  readonly order: ObjectOrder
 }
 
 /** Worked out once for all add-ons of a cluster: every one of them is ordered among all others. */
-const scopes = new WeakMap<Lookup, Map<string, Scope>>()
+const scopes = new WeakMap<Lookup, Map<string, AddonScope>>()
 
 /** A source that is not held to a grant sees nothing of those that are: they can neither claim nor hold up what is its. */
-function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<Scope> {
+function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<AddonScope> {
   const { cluster } = declaration.spec
   const bounded = lookup.isBounded?.(declaration) === true
-  const known = scopes.get(lookup) ?? new Map<string, Scope>()
+  const known = scopes.get(lookup) ?? new Map<string, AddonScope>()
   scopes.set(lookup, known)
   const name = `${bounded ? 'all' : 'free'} ${cluster}`
   const before = known.get(name)
@@ -160,7 +160,7 @@ function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<Scope> {
     if (addon.spec.createNamespace && !ALWAYS_THERE.has(namespace) && !bringers.has(namespace))
       bringers.set(namespace, addon.name)
   }
-  const scope: Omit<Scope, 'order'> = { addons, claims, written, freelyWritten, bringers }
+  const scope: Omit<AddonScope, 'order'> = { addons, claims, written, freelyWritten, bringers }
   const all: Keyed[] = []
   for (const addon of addons) {
     yield
@@ -236,7 +236,7 @@ function policyOf({ policy, spec }: Declaration<AddonSpec>, { deletion }: Wanted
 /** The namespace that an add-on brings, where it is the one that does. */
 function namespacesOf(
   declaration: AddonDeclaration,
-  scope: Pick<Scope, 'written' | 'freelyWritten' | 'bringers'>,
+  scope: Pick<AddonScope, 'written' | 'freelyWritten' | 'bringers'>,
   lookup: Lookup,
 ): readonly AddonObject[] {
   const name = namespaceOf(declaration)
@@ -251,7 +251,7 @@ function namespacesOf(
 function claimedTwice(
   declaration: AddonDeclaration,
   own: readonly AddonObject[],
-  { claims }: Scope,
+  { claims }: AddonScope,
   lookup: Lookup,
 ): readonly FieldProblem[] {
   const bounded = lookup.isBounded?.(declaration) === true

@@ -39,7 +39,7 @@ const GROUND: ReadonlySet<string> = new Set([
 ])
 
 /** All objects of a cluster, sorted out once by what others ask of them. */
-export interface Order {
+export interface ObjectOrder {
   readonly namespaces: ReadonlyMap<string, readonly ResourceKey[]>
   readonly definitions: ReadonlyMap<string, readonly ResourceKey[]>
   readonly webhooks: readonly Keyed[]
@@ -56,7 +56,7 @@ interface AddonOrder {
   readonly hooks: Readonly<Record<ChartHook['phase'], readonly ResourceKey[]>>
 }
 
-export function orderAmong(all: readonly Keyed[]): Order {
+export function orderAmong(all: readonly Keyed[]): ObjectOrder {
   const namespaces = new Map<string, ResourceKey[]>()
   const definitions = new Map<string, ResourceKey[]>()
   const byAddon = new Map<string, Keyed[]>()
@@ -105,7 +105,7 @@ function put<K, V>(map: Map<K, V[]>, key: K, value: V): void {
  */
 export function needsOf(
   one: Keyed,
-  order: Order,
+  order: ObjectOrder,
   cluster: ResourceKey,
   addonNeeds: readonly string[],
 ): readonly ResourceKey[] {
@@ -159,17 +159,17 @@ function definedBy(definition: KubeObject): string | undefined {
   return `${String(group)} ${String(names?.kind)}`
 }
 
-interface Webhook {
+interface AdmissionWebhook {
   readonly clientConfig?: { readonly service?: { readonly namespace?: string } }
   readonly rules?: readonly { readonly apiGroups?: readonly string[] }[]
 }
 
 /** Deployments behind the webhooks that an object must pass. */
-function doorkeepers(object: KubeObject, { webhooks, byAddon }: Order): readonly ResourceKey[] {
+function doorkeepers(object: KubeObject, { webhooks, byAddon }: ObjectOrder): readonly ResourceKey[] {
   const group = groupOf(object)
   return webhooks
     .flatMap((configuration) => {
-      const hooks = (configuration.object.webhooks ?? []) as readonly Webhook[]
+      const hooks = (configuration.object.webhooks ?? []) as readonly AdmissionWebhook[]
       return hooks
         .filter(({ rules = [] }) =>
           rules.some(({ apiGroups = [] }) => apiGroups.includes(group) || apiGroups.includes('*')),

@@ -1,7 +1,7 @@
 import { logicalName } from '../fields/text.ts'
 import { hardwareBlocks } from '../hypervisors/registry.ts'
 import type { FieldProblem } from '../kind.ts'
-import { countedName, type Path } from './members.ts'
+import { countedName, type MemberPath } from './members.ts'
 import type { AgentFields } from './node-schema.ts'
 import type { ClusterFields } from './schema.ts'
 
@@ -24,8 +24,8 @@ const OF_ONE_MACHINE = ['machine', 'address', 'ipv6', 'mac', 'addresses', 'exter
 /** What a schema cannot say about servers and agents. */
 export function checkNodes(spec: ClusterFields, cluster: string): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
-  const places = new Map<string, Path>()
-  const named = (name: string, path: Path) => {
+  const places = new Map<string, MemberPath>()
+  const named = (name: string, path: MemberPath) => {
     const before = places.get(name)
     places.set(name, before ?? path)
     if (before === undefined) return
@@ -88,7 +88,7 @@ function nameOf({ name, machine }: AgentFields): string | undefined {
   return name ?? machine?.split('/')[1]
 }
 
-function checkNode(node: AgentFields, path: Path): readonly FieldProblem[] {
+function checkNode(node: AgentFields, path: MemberPath): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const bad = (field: string, message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: [...path, field], message, ...(hint === undefined ? {} : { hint }) })
@@ -116,7 +116,7 @@ function checkNode(node: AgentFields, path: Path): readonly FieldProblem[] {
   return problems
 }
 
-function checkCount(agent: AgentFields, path: Path): readonly FieldProblem[] {
+function checkCount(agent: AgentFields, path: MemberPath): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const bad = (field: string, message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: [...path, field], message, ...(hint === undefined ? {} : { hint }) })
@@ -141,7 +141,7 @@ const ALLOWED = new Set([
   'topology.kubernetes.io/zone',
 ])
 
-function checkLabels(labels: Readonly<Record<string, string>>, path: Path): readonly FieldProblem[] {
+function checkLabels(labels: Readonly<Record<string, string>>, path: MemberPath): readonly FieldProblem[] {
   return Object.keys(labels).flatMap((key) => {
     const prefix = key.includes('/') ? (key.split('/')[0] ?? '') : ''
     const reserved = /(?:^|\.)(?:kubernetes|k8s)\.io$/.test(prefix)

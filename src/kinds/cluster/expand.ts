@@ -15,14 +15,14 @@ import { rangesOf } from './address-ranges.ts'
 import { artifactsOf, clusterSpecOf } from './cluster-spec.ts'
 import { drillMember } from './drill.ts'
 import { classPath, type MadeMember, machineFor } from './machines.ts'
-import { type Cluster, isMade, type Member, membersOf, type Path, unknownDeclaration } from './members.ts'
+import { type Cluster, isMade, type Member, type MemberPath, membersOf, unknownDeclaration } from './members.ts'
 import { nodeAddresses } from './node-addresses.ts'
 import { gateSettings } from './user-data.ts'
 
-type Result = Expanded | { readonly problems: readonly FieldProblem[] }
+type ClusterExpansion = Expanded | { readonly problems: readonly FieldProblem[] }
 
 /** A cluster as the machines that are made for it and the declaration that the coordinator works from. */
-export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
+export function expandCluster(cluster: Cluster, lookup: Lookup): ClusterExpansion {
   const { members, problems: claimed } = membersOf(cluster, lookup)
   const problems: FieldProblem[] = [...claimed, ...unknownChecks(cluster, lookup)]
   const warnings: FieldProblem[] = []
@@ -168,7 +168,12 @@ function whateverPower(desired: Part['desired']): Part['desired'] {
 function atNode(cluster: Cluster, member: Member, problem: FieldProblem): FieldProblem {
   const [, field, index, inner] = problem.path
   const told = `${member.name}: ${problem.message}`
-  const at = (path: Path, message = told): FieldProblem => ({ ...problem, path, message, ...hintFor(member, problem) })
+  const at = (path: MemberPath, message = told): FieldProblem => ({
+    ...problem,
+    path,
+    message,
+    ...hintFor(member, problem),
+  })
   if (field === 'host')
     return at([...member.path, member.fields.host === undefined ? 'hosts' : 'host'], problem.message)
   if (field === 'networks' && index === 0) {
@@ -211,7 +216,7 @@ function checkHostname(member: Member): readonly FieldProblem[] {
 function specProblems(spec: ClusterSpec, members: readonly Member[]): readonly FieldProblem[] {
   const pathOf = (name: string) => members.find((member) => member.name === name)?.path ?? ['spec']
   const nodes = [...spec.servers, ...spec.agents]
-  const bad = (path: Path, message: string): FieldProblem => ({ code: 'bad-value', path, message })
+  const bad = (path: MemberPath, message: string): FieldProblem => ({ code: 'bad-value', path, message })
   const network = networkProblems(spec.network, nodes).map(({ field, message }) => {
     const range = /^network\.(podCidrs|serviceCidrs)(?:\[([0-9]+)\])?$/.exec(field)
     if (range !== null)

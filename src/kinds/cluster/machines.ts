@@ -7,7 +7,7 @@ import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
 import type { NetworkSpec } from '../network.ts'
 import { drillMember, drillName, drillPolicy } from './drill.ts'
-import { type Cluster, clustersIn, isMade, type MadeOn, type Member, membersOf, type Path } from './members.ts'
+import { type Cluster, clustersIn, isMade, type MadeOn, type Member, type MemberPath, membersOf } from './members.ts'
 import { nodeUserData } from './user-data.ts'
 
 export type MadeMember = Member & { readonly on: MadeOn }
@@ -62,7 +62,7 @@ export function machineFor(
   const problem = (
     message: string,
     hint: string,
-    where: Path = at,
+    where: MemberPath = at,
   ): { readonly problems: readonly FieldProblem[] } => ({
     problems: [{ code: 'missing-field', path: where, message, hint }],
   })
@@ -109,7 +109,7 @@ function isRouted(cards: WrittenMachine['networks'], { namespace }: Cluster, loo
 }
 
 /** Where the class of a node is written; where it could be, if it is not. */
-export function classPath({ fields, path }: Member): Path {
+export function classPath({ fields, path }: Member): MemberPath {
   return fields.class === undefined ? ['spec', 'class'] : [...path, 'class']
 }
 

@@ -8,7 +8,7 @@ import type { AgentFields, ServerFields } from './node-schema.ts'
 import type { ClusterFields } from './schema.ts'
 
 export type Cluster = Declaration<ClusterFields>
-export type Path = readonly (string | number)[]
+export type MemberPath = readonly (string | number)[]
 
 /** One node of a cluster, as it is written. */
 export interface Member {
@@ -16,7 +16,7 @@ export interface Member {
   readonly role: NodeRole
   readonly fields: ServerFields
   /** Where it stands in the declaration. */
-  readonly path: Path
+  readonly path: MemberPath
   readonly on: MadeOn | Existing
 }
 
@@ -152,7 +152,7 @@ function readOne(
   cluster: Cluster,
   role: NodeRole,
   fields: ServerFields,
-  path: Path,
+  path: MemberPath,
   lookup: Lookup,
   problems: FieldProblem[],
 ): readonly Member[] {
@@ -177,7 +177,7 @@ function readOne(
  * So many agents that are alike: dealt out to the hosts that are listed, in the order of their names, so that one more
  * changes none of the others; placed by croft where none is.
  */
-function readSeveral(cluster: Cluster, fields: AgentFields, count: number, path: Path): readonly Member[] {
+function readSeveral(cluster: Cluster, fields: AgentFields, count: number, path: MemberPath): readonly Member[] {
   const hosts = fields.host === undefined ? [...new Set(fields.hosts ?? ['auto'])].sort() : [fields.host]
   const prefix = fields.name ?? `${cluster.name}-agent`
   return Array.from({ length: count }, (_, index) => {
@@ -194,7 +194,7 @@ function readSeveral(cluster: Cluster, fields: AgentFields, count: number, path:
 }
 
 /** A reference that leads nowhere, with what may have been meant. */
-export function unknownDeclaration(kind: string, name: string, path: Path, lookup: Lookup): FieldProblem {
+export function unknownDeclaration(kind: string, name: string, path: MemberPath, lookup: Lookup): FieldProblem {
   const names = lookup.all(kind).map((one) => one.name)
   const meant = nearest(name, names)
   return {

@@ -11,14 +11,19 @@ import type { FieldProblem } from '../kind.ts'
 import type { WrittenMachine } from '../machine.ts'
 import { isVolume } from '../machines/seed.ts'
 import { rangesOf } from './address-ranges.ts'
-import type { Cluster, Member, Path } from './members.ts'
+import type { Cluster, Member, MemberPath } from './members.ts'
 import type { ClusterFields } from './schema.ts'
 
-type Written = WrittenMachine['userData']
-type Result = { readonly tree: TreeMap } | { readonly problems: readonly FieldProblem[] }
+type WrittenUserData = WrittenMachine['userData']
+type UserDataResult = { readonly tree: TreeMap } | { readonly problems: readonly FieldProblem[] }
 
 /** What a node reads at its first boot beside what every machine does; with what the class and the cluster add to it. */
-export function nodeUserData(cluster: Cluster, member: Member, ofClass: Written, routed: boolean): Result {
+export function nodeUserData(
+  cluster: Cluster,
+  member: Member,
+  ofClass: WrittenUserData,
+  routed: boolean,
+): UserDataResult {
   const { spec } = cluster
   const ipv6 = rangesOf(spec).families.includes(6)
   const needed = nodeSeed({ gates: gateSettings(spec, member.name, routed), ipv6, packages: packagesOf(spec) })
@@ -59,9 +64,9 @@ function packagesOf({ artifacts }: ClusterFields): readonly string[] {
   return offline ? [] : ['qemu-guest-agent']
 }
 
-function add(needed: TreeMap, written: Written, at: Path, places: boolean): Result {
+function add(needed: TreeMap, written: WrittenUserData, at: MemberPath, places: boolean): UserDataResult {
   if (written === undefined) return { tree: needed }
-  const told = (found: readonly SeedProblem[]): Result => ({
+  const told = (found: readonly SeedProblem[]): UserDataResult => ({
     problems: found.map(({ path, message, hint }) =>
       defined<FieldProblem>({
         code: 'bad-user-data',

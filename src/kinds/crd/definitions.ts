@@ -3,16 +3,16 @@ import type { Kind } from '../kind.ts'
 import { KINDS } from '../registry.ts'
 import { structural } from './structural.ts'
 
-type Definition = Readonly<Record<string, unknown>>
+type CrdDocument = Readonly<Record<string, unknown>>
 
 const GROUP = 'croft.dev'
 
 /** croft's own kinds as definitions for a Kubernetes API, from the schemas that check files. Pure. */
-export function customResourceDefinitions(): readonly Definition[] {
+export function customResourceDefinitions(): readonly CrdDocument[] {
   return KINDS.filter(({ apiVersion }) => apiVersion.startsWith(`${GROUP}/`)).map(definitionOf)
 }
 
-function definitionOf(kind: Kind): Definition {
+function definitionOf(kind: Kind): CrdDocument {
   const { plural, shortNames } = kind
   const version = kind.apiVersion.slice(GROUP.length + 1)
   const spec = structural(describedSpec(kind))

@@ -13,7 +13,7 @@ import { guestBasics } from './guest-basics.ts'
 
 export type ContainerFields = z.output<z.ZodObject<typeof containerFields>>
 type Mount = NonNullable<ContainerFields['mountPoint']>[number]
-type Nic = NonNullable<ContainerFields['networkInterface']>[number]
+type ContainerInterface = NonNullable<ContainerFields['networkInterface']>[number]
 
 /** The provider's own defaults, for what a container cannot be made without. */
 const DATASTORE = 'local'
@@ -100,7 +100,7 @@ function mount(fields: Mount, index: number): ContainerMount {
   })
 }
 
-function containerNic(nic: Nic, index: number, fields: ContainerFields): ContainerNic {
+function containerNic(nic: ContainerInterface, index: number, fields: ContainerFields): ContainerNic {
   const address = fields.initialization?.ipConfig?.[index]
   return defined<ContainerNic>({
     slot: `net${index}`,

@@ -6,9 +6,9 @@ import { Sealed } from '../../model/sealed.ts'
 import { fileNameOf } from '../fields/file-name.ts'
 import type { EnvironmentFileSpec } from './file-schema.ts'
 
-type Fields = EnvironmentFileSpec['forProvider']
+type FileFields = EnvironmentFileSpec['forProvider']
 
-export function fileFieldsOf(spec: EnvironmentFileSpec): Fields {
+export function fileFieldsOf(spec: EnvironmentFileSpec): FileFields {
   return { ...spec.initProvider, ...spec.forProvider }
 }
 

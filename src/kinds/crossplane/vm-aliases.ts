@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../kind.ts'
 
-type Fields = Record<string, unknown>
+type AliasedFields = Record<string, unknown>
 
 /** Names that people write for fields of the provider, as `block.alias` → real name. */
 const BLOCK_ALIASES: Readonly<Record<string, string>> = { network: 'networkDevice', disks: 'disk' }
@@ -53,13 +53,13 @@ export function aliasWarnings(value: unknown, base: readonly string[]): readonly
   return problems
 }
 
-function hasAny(fields: Fields, aliases: Readonly<Record<string, string>>): boolean {
+function hasAny(fields: AliasedFields, aliases: Readonly<Record<string, string>>): boolean {
   return Object.keys(aliases).some((alias) => alias in fields)
 }
 
-function rename(fields: Fields, aliases: Readonly<Record<string, string>>): Fields {
+function rename(fields: AliasedFields, aliases: Readonly<Record<string, string>>): AliasedFields {
   if (!hasAny(fields, aliases)) return fields
-  const result: Fields = {}
+  const result: AliasedFields = {}
   for (const [name, value] of Object.entries(fields)) {
     const real = Object.hasOwn(aliases, name) ? aliases[name] : undefined
     result[real === undefined || Object.hasOwn(fields, real) ? name : real] = value
@@ -71,6 +71,6 @@ function only(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is AliasedFields {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

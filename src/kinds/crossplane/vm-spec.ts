@@ -4,8 +4,8 @@ import { guestBasics } from './guest-basics.ts'
 import { vmDevices } from './vm-device-spec.ts'
 import type { VmFields } from './vm-schema.ts'
 
-type Disk = NonNullable<VmFields['disk']>[number]
-type Nic = NonNullable<VmFields['networkDevice']>[number]
+type DiskBlock = NonNullable<VmFields['disk']>[number]
+type NetworkDevice = NonNullable<VmFields['networkDevice']>[number]
 type Initialization = NonNullable<VmFields['initialization']>
 
 /** The provider's own defaults, for what a VM cannot be made without. */
@@ -86,7 +86,7 @@ function memory(fields: NonNullable<VmFields['memory']>): VmMemory {
   })
 }
 
-function vmDisk(disk: Disk, adopted: boolean): VmDisk {
+function vmDisk(disk: DiskBlock, adopted: boolean): VmDisk {
   const importFrom = disk.importFrom ?? disk.fileId
   return defined<VmDisk>({
     slot: disk.interface,
@@ -107,7 +107,7 @@ function vmDisk(disk: Disk, adopted: boolean): VmDisk {
   })
 }
 
-function speed(fields: NonNullable<Disk['speed']>): VmDiskSpeed {
+function speed(fields: NonNullable<DiskBlock['speed']>): VmDiskSpeed {
   return defined<VmDiskSpeed>({
     read: fields.read,
     readBurst: fields.readBurstable,
@@ -120,7 +120,7 @@ function speed(fields: NonNullable<Disk['speed']>): VmDiskSpeed {
   })
 }
 
-function vmNic(nic: Nic, index: number): VmNic {
+function vmNic(nic: NetworkDevice, index: number): VmNic {
   return defined<VmNic>({
     slot: `net${index}`,
     bridge: nic.bridge ?? BRIDGE,

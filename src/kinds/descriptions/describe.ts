@@ -14,7 +14,7 @@ export interface HypervisorTexts {
   readonly machine: Descriptions
 }
 
-type Node = Readonly<Record<string, unknown>>
+type SchemaPart = Readonly<Record<string, unknown>>
 
 /** The same descriptions for fields inside another field. */
 export function under(path: string, descriptions: Descriptions): Descriptions {
@@ -22,11 +22,16 @@ export function under(path: string, descriptions: Descriptions): Descriptions {
 }
 
 /** The schema of a spec, with a description on every field that has one. */
-export function described(schema: Node, descriptions: Descriptions): Node {
+export function described(schema: SchemaPart, descriptions: Descriptions): SchemaPart {
   return describedAt(schema, [], descriptions, schema)
 }
 
-function describedAt(node: Node, path: readonly string[], descriptions: Descriptions, root: Node): Node {
+function describedAt(
+  node: SchemaPart,
+  path: readonly string[],
+  descriptions: Descriptions,
+  root: SchemaPart,
+): SchemaPart {
   const at = (value: unknown, to: readonly string[]) => describedAt(nodeOf(value), to, descriptions, root)
   if (typeof node.$ref === 'string') {
     // A definition that two fields share means something else in each: here it becomes a part of the field.
@@ -54,15 +59,15 @@ function hasFieldsBelow(path: readonly string[], descriptions: Descriptions): bo
   return Object.keys(descriptions).some((field) => field.startsWith(start))
 }
 
-function target(root: Node, reference: string): Node {
+function target(root: SchemaPart, reference: string): SchemaPart {
   const parts = reference.split('/').slice(1)
   return nodeOf(parts.reduce<unknown>((node, part) => nodeOf(node)[part], root))
 }
 
-function nodeOf(value: unknown): Node {
+function nodeOf(value: unknown): SchemaPart {
   return isNode(value) ? value : {}
 }
 
-function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is SchemaPart {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

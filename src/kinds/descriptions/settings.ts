@@ -1,6 +1,6 @@
 import type { Definition, Field } from '../../model/rest.ts'
 import { DEFINITIONS, definitionNamed } from '../../proxmox/registry.ts'
-import { type Mapped, PROVIDER_KINDS, type ProviderKind } from '../settings/provider-table.ts'
+import { type MappedField, PROVIDER_KINDS, type ProviderKind } from '../settings/provider-table.ts'
 import { keyOfSecret, managed } from './crossplane.ts'
 import { type Descriptions, under } from './describe.ts'
 import { SECRET } from './shared/secret.ts'
@@ -76,7 +76,7 @@ function providerTexts(provider: ProviderKind): Descriptions {
   }
 }
 
-function mappedTexts(name: string, mapped: Mapped, fields: Readonly<Record<string, Field>>): Descriptions {
+function mappedTexts(name: string, mapped: MappedField, fields: Readonly<Record<string, Field>>): Descriptions {
   const about = (field: string) => sentence(fields[field]?.about ?? '')
   if (typeof mapped === 'string') return { [name]: about(mapped) }
   if ('secret' in mapped) return keyOfSecret(name, about(mapped.secret))

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { nearest } from '../../lib/nearest.ts'
 import type { FieldProblem } from '../kind.ts'
 
-type Path = readonly (string | number)[]
+type FieldPath = readonly (string | number)[]
 type Issue = z.core.$ZodIssue
 type Aliases = Readonly<Record<string, string>>
 
@@ -11,14 +11,14 @@ export function explain(
   schema: z.ZodType,
   error: z.ZodError,
   input: unknown,
-  base: Path,
+  base: FieldPath,
   aliases: Aliases = {},
 ): readonly FieldProblem[] {
   return error.issues.flatMap((issue) => explainIssue(schema, issue, input, base, aliases))
 }
 
 /** Names that the schema knows at a place, for suggestions. Empty where anything goes. */
-export function knownFields(schema: z.ZodType, path: Path): readonly string[] {
+export function knownFields(schema: z.ZodType, path: FieldPath): readonly string[] {
   const found = schemaAt(schema, path)
   return found?._zod.def.type === 'object' ? Object.keys((found as z.ZodObject).shape) : []
 }
@@ -27,7 +27,7 @@ function explainIssue(
   schema: z.ZodType,
   issue: Issue,
   input: unknown,
-  base: Path,
+  base: FieldPath,
   aliases: Aliases,
 ): readonly FieldProblem[] {
   const inner = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
@@ -61,7 +61,7 @@ function explainIssue(
   }
 }
 
-export function unknownField(path: Path, key: string, known: readonly string[]): FieldProblem {
+export function unknownField(path: FieldPath, key: string, known: readonly string[]): FieldProblem {
   const meant = nearest(key, known)
   return {
     code: 'unknown-field',
@@ -76,7 +76,7 @@ export function unknownField(path: Path, key: string, known: readonly string[]):
 }
 
 function wrongType(
-  path: Path,
+  path: FieldPath,
   name: string,
   asked: string,
   found: unknown,
@@ -155,7 +155,7 @@ function typeHint(
 }
 
 function outOfRange(
-  path: Path,
+  path: FieldPath,
   name: string,
   issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
   found: unknown,
@@ -172,7 +172,7 @@ function outOfRange(
 }
 
 /** The part of a path that a person needs: `spec.forProvider.cpu.cores` is `cpu.cores`. */
-function fieldName(path: Path): string {
+function fieldName(path: FieldPath): string {
   const short = path[0] === 'spec' && path.length > 1 ? path.slice(1) : path
   const inner = (short[0] === 'forProvider' || short[0] === 'initProvider') && short.length > 1 ? short.slice(1) : short
   return inner.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
@@ -193,7 +193,7 @@ function listed(values: readonly string[]): string {
 }
 
 /** Follows a path through the input; a list of one stands for its only element, as `block` reads it. */
-function valueAt(input: unknown, path: Path, aliases: Aliases): unknown {
+function valueAt(input: unknown, path: FieldPath, aliases: Aliases): unknown {
   let current = input
   for (const step of path) {
     if (Array.isArray(current) && typeof step === 'string' && current.length === 1) current = current[0]
@@ -206,7 +206,7 @@ function valueAt(input: unknown, path: Path, aliases: Aliases): unknown {
   return current
 }
 
-function schemaAt(schema: z.ZodType, path: Path): z.core.$ZodType | undefined {
+function schemaAt(schema: z.ZodType, path: FieldPath): z.core.$ZodType | undefined {
   let current: z.core.$ZodType | undefined = schema
   for (const step of path) current = inside(unwrap(current), step)
   return unwrap(current)

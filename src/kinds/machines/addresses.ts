@@ -22,7 +22,7 @@ interface Given {
   readonly warnings: readonly FieldProblem[]
 }
 
-interface Wish {
+interface AddressRequest {
   readonly machine: Declaration<MachineSpec>
   readonly index: number
   readonly pool: Declaration<AddressPoolSpec>
@@ -55,7 +55,7 @@ export function givenAddresses(machine: Declaration<MachineSpec>, lookup: Lookup
 function allocate(lookup: Lookup): Book {
   const book: Book = { given: new Map(), problems: new Map(), warnings: new Map() }
   const taken = takenElsewhere(lookup)
-  const wishes: Wish[] = []
+  const wishes: AddressRequest[] = []
   for (const machine of machinesIn(lookup)) {
     for (const [index, nic] of machine.spec.networks.entries()) {
       const path = ['spec', 'networks', index, 'address']
@@ -80,7 +80,13 @@ function allocate(lookup: Lookup): Book {
 }
 
 /** An address that a machine states: it must be in the network, and nobody else's. */
-function state(address: string, wish: Wish, path: FieldProblem['path'], taken: Map<string, string>, book: Book): void {
+function state(
+  address: string,
+  wish: AddressRequest,
+  path: FieldProblem['path'],
+  taken: Map<string, string>,
+  book: Book,
+): void {
   const { machine, index, pool } = wish
   const network = ipv4Network(pool.spec.cidr)
   const value = ipv4Number(address)
@@ -104,7 +110,7 @@ function state(address: string, wish: Wish, path: FieldProblem['path'], taken: M
   }
 }
 
-function choose(wish: Wish, taken: Map<string, string>, book: Book): void {
+function choose(wish: AddressRequest, taken: Map<string, string>, book: Book): void {
   const { machine, index, pool } = wish
   const places = placesOf(pool.spec)
   const count = places.reduce((sum, range) => sum + range.count, 0)
@@ -157,12 +163,12 @@ function takenElsewhere(lookup: Lookup): Map<string, string> {
   return taken
 }
 
-interface Places {
+interface AddressRange {
   readonly first: number
   readonly count: number
 }
 
-function placesOf(pool: AddressPoolSpec): readonly Places[] {
+function placesOf(pool: AddressPoolSpec): readonly AddressRange[] {
   if (pool.ranges !== undefined) {
     return pool.ranges.map((range) => ({
       first: ipv4Number(range.from),
@@ -173,7 +179,7 @@ function placesOf(pool: AddressPoolSpec): readonly Places[] {
   return [{ first: first + 1, count: Math.max(0, last - first - 1) }]
 }
 
-function addressAt(places: readonly Places[], index: number): string {
+function addressAt(places: readonly AddressRange[], index: number): string {
   let rest = index
   for (const range of places) {
     if (rest < range.count) return ipv4Text(range.first + rest)

@@ -4,7 +4,7 @@ import { HYPERVISORS } from '../../model/hypervisors.ts'
 import type { HostSpec } from '../host.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 
-type Path = readonly (string | number)[]
+type BindingPath = readonly (string | number)[]
 
 /** The Host of that name: in the same namespace, or one for all. */
 export function findHost(
@@ -21,7 +21,7 @@ export function nodeOf(host: Declaration<HostSpec>): string {
 }
 
 /** Nothing is guessed about a host that nobody described. */
-export function unknownHost(name: string, path: Path, lookup: Lookup): FieldProblem {
+export function unknownHost(name: string, path: BindingPath, lookup: Lookup): FieldProblem {
   const known = lookup.all('Host').map((host) => host.name)
   const meant = nearest(name, known)
   const others = known.length === 0 ? `declare Host ${name} with its bindings` : `declared hosts: ${known.join(', ')}`
@@ -38,7 +38,7 @@ export function unbound(
   what: 'networks' | 'storages',
   logical: string,
   host: Declaration<HostSpec>,
-  path: Path,
+  path: BindingPath,
   lookup: Lookup,
 ): FieldProblem {
   const one = what === 'networks' ? 'network' : 'storage'
@@ -60,7 +60,7 @@ export function unbound(
 /** The connection that a host belongs to; undefined for the only one there is. */
 export function connectionOf(
   host: Declaration<HostSpec>,
-  path: Path,
+  path: BindingPath,
   lookup: Lookup,
 ): { readonly connection?: string } | { readonly problem: FieldProblem } {
   const connections = hypervisorsIn(lookup).map((connection) => connection.name)
@@ -88,15 +88,15 @@ export function estateOf(host: Declaration<HostSpec>, lookup: Lookup): string {
   return (named ?? connections[0])?.spec.estate ?? 'default'
 }
 
-type Reached = Declaration<{ readonly estate: string; readonly host?: string | undefined }>
+type EstateBinding = Declaration<{ readonly estate: string; readonly host?: string | undefined }>
 
 /** Every declared connection to a hypervisor. */
-export function hypervisorsIn(lookup: Lookup): readonly Reached[] {
-  return HYPERVISORS.flatMap(({ kind }) => lookup.all(kind)) as readonly Reached[]
+export function hypervisorsIn(lookup: Lookup): readonly EstateBinding[] {
+  return HYPERVISORS.flatMap(({ kind }) => lookup.all(kind)) as readonly EstateBinding[]
 }
 
 /** The connection that reaches this host alone and keeps its machines; undefined where one reaches many hosts. */
-export function hypervisorOf(host: Declaration<HostSpec>, lookup: Lookup): Reached | undefined {
+export function hypervisorOf(host: Declaration<HostSpec>, lookup: Lookup): EstateBinding | undefined {
   const wide = HYPERVISORS.filter(({ reaches }) => reaches === 'hosts')
   const every = hypervisorsIn(lookup)
   const all = every.filter(({ kind }) => !wide.some((row) => row.kind === kind))

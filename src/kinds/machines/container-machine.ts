@@ -9,7 +9,7 @@ import type { NetworkSpec } from '../network.ts'
 import type { GivenAddress } from './addresses.ts'
 
 /** What a machine's network is here, and the address that it was given on it. */
-export interface Card {
+export interface ContainerCard {
   readonly nic: VmNic
   readonly given: GivenAddress | undefined
   readonly network: NetworkSpec | undefined
@@ -21,7 +21,7 @@ export function containerOf(
   machine: Declaration<MachineSpec>,
   host: string,
   disks: readonly VmDisk[],
-  cards: readonly Card[],
+  cards: readonly ContainerCard[],
 ): ContainerSpec {
   const { spec } = machine
   const { lxc } = spec
@@ -92,11 +92,11 @@ export function checkContainerMachine(spec: WrittenMachine, _manifest: RawManife
   return problems
 }
 
-function gatewayAt(cards: readonly Card[]): number {
+function gatewayAt(cards: readonly ContainerCard[]): number {
   return cards.findIndex((card) => card.given !== undefined && card.network?.gateway !== undefined)
 }
 
-function nicOf({ nic, given, network, ipv6 }: Card, index: number, gatewayIndex: number): ContainerNic {
+function nicOf({ nic, given, network, ipv6 }: ContainerCard, index: number, gatewayIndex: number): ContainerNic {
   return defined<ContainerNic>({
     slot: nic.slot,
     name: `eth${index}`,

@@ -9,7 +9,7 @@ import type { MachineSpec } from '../machine.ts'
 import { machinesIn } from './all-machines.ts'
 import { findHost } from './bindings.ts'
 
-type Machine = Declaration<MachineSpec>
+type MachineWithDevices = Declaration<MachineSpec>
 type Device = Declaration<DeviceSpec>
 
 export interface GivenDevices {
@@ -21,7 +21,7 @@ export interface GivenDevices {
 }
 
 /** The devices of a machine, each at a place of its own. */
-export function givenDevices(machine: Machine, lookup: Lookup, problems: FieldProblem[]): GivenDevices {
+export function givenDevices(machine: MachineWithDevices, lookup: Lookup, problems: FieldProblem[]): GivenDevices {
   const names = machine.spec.devices ?? []
   const found = names.flatMap((name, index) => findDevice(name, machine, index, lookup, problems))
   const hosts = [...new Set(found.map(({ spec }) => spec.host))]
@@ -55,7 +55,7 @@ export function givenDevices(machine: Machine, lookup: Lookup, problems: FieldPr
 
 function findDevice(
   name: string,
-  machine: Machine,
+  machine: MachineWithDevices,
   index: number,
   lookup: Lookup,
   problems: FieldProblem[],

@@ -11,7 +11,7 @@ import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
 import { type GivenAddress, givenAddresses } from './addresses.ts'
 import { connectionOf, estateOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
-import { type Card, containerOf } from './container-machine.ts'
+import { type ContainerCard, containerOf } from './container-machine.ts'
 import { type GivenDevices, givenDevices } from './devices.ts'
 import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
@@ -19,8 +19,8 @@ import { expandAnywhere, isAnywhere } from './placement.ts'
 import { isSeeded, isVolume, seedOf, withMacs } from './seed.ts'
 import { withClass } from './with-class.ts'
 
-type Machine = Declaration<MachineSpec>
-type Host = Declaration<HostSpec>
+type MachineDeclaration = Declaration<MachineSpec>
+type HostDeclaration = Declaration<HostSpec>
 
 type Problems = { readonly problems: readonly FieldProblem[] }
 
@@ -31,7 +31,10 @@ export function expandMachine(machine: Declaration<WrittenMachine>, lookup: Look
 }
 
 /** The same for a machine that has everything its class says. */
-export function expandWhole(machine: Machine, lookup: Lookup): (Expanded & { readonly role: 'resource' }) | Problems {
+export function expandWhole(
+  machine: MachineDeclaration,
+  lookup: Lookup,
+): (Expanded & { readonly role: 'resource' }) | Problems {
   const problems: FieldProblem[] = []
   const devices = givenDevices(machine, lookup, problems)
   if (problems.length > 0) return { problems }
@@ -43,8 +46,8 @@ export function expandWhole(machine: Machine, lookup: Lookup): (Expanded & { rea
 }
 
 function expandOn(
-  machine: Machine,
-  host: Host,
+  machine: MachineDeclaration,
+  host: HostDeclaration,
   devices: GivenDevices,
   lookup: Lookup,
 ): (Expanded & { readonly role: 'resource' }) | Problems {
@@ -83,8 +86,8 @@ function expandOn(
 
 /** A machine that reads a document of its own, with hardware addresses that the document can name. */
 function seeded(
-  machine: Machine,
-  host: Host,
+  machine: MachineDeclaration,
+  host: HostDeclaration,
   disks: readonly VmDisk[],
   nics: readonly VmNic[],
   given: readonly (GivenAddress | undefined)[],
@@ -101,11 +104,11 @@ function seeded(
 }
 
 function cardsOf(
-  machine: Machine,
+  machine: MachineDeclaration,
   nics: readonly VmNic[],
   given: readonly (GivenAddress | undefined)[],
   lookup: Lookup,
-): readonly Card[] {
+): readonly ContainerCard[] {
   return nics.map((nic, index) => ({
     nic,
     given: given[index],
@@ -114,7 +117,12 @@ function cardsOf(
   }))
 }
 
-function vmOf(machine: Machine, host: Host, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {
+function vmOf(
+  machine: MachineDeclaration,
+  host: HostDeclaration,
+  disks: readonly VmDisk[],
+  nics: readonly VmNic[],
+): VmSpec {
   const { spec } = machine
   const adopt = machine.policy.adopt
   const firstDisk = disks[0]
@@ -141,9 +149,9 @@ function vmOf(machine: Machine, host: Host, disks: readonly VmDisk[], nics: read
 }
 
 function diskOf(
-  machine: Machine,
+  machine: MachineDeclaration,
   index: number,
-  host: Host,
+  host: HostDeclaration,
   lookup: Lookup,
   problems: FieldProblem[],
 ): readonly VmDisk[] {
@@ -174,8 +182,8 @@ function diskOf(
 
 function imageVolume(
   name: string,
-  machine: Machine,
-  host: Host,
+  machine: MachineDeclaration,
+  host: HostDeclaration,
   lookup: Lookup,
   path: readonly (string | number)[],
   problems: FieldProblem[],
@@ -211,9 +219,9 @@ function imageVolume(
 }
 
 function nicOf(
-  machine: Machine,
+  machine: MachineDeclaration,
   index: number,
-  host: Host,
+  host: HostDeclaration,
   lookup: Lookup,
   problems: FieldProblem[],
 ): readonly VmNic[] {
@@ -241,7 +249,7 @@ function nicOf(
 
 /** Proxmox's own cloud-init, for a machine that was taken over or whose user data is a snippet on the host. */
 function cloudInitOf(
-  machine: Machine,
+  machine: MachineDeclaration,
   disks: readonly VmDisk[],
   given: readonly (GivenAddress | undefined)[],
   lookup: Lookup,
@@ -275,7 +283,7 @@ function cloudInitOf(
   return { cloudInit }
 }
 
-function networkOf(name: string, machine: Machine, lookup: Lookup): Declaration<NetworkSpec> | undefined {
+function networkOf(name: string, machine: MachineDeclaration, lookup: Lookup): Declaration<NetworkSpec> | undefined {
   const found = lookup.declaration('Network', name, machine.namespace) ?? lookup.declaration('Network', name)
   return found as Declaration<NetworkSpec> | undefined
 }

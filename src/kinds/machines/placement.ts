@@ -9,7 +9,7 @@ import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec } from '../machine.ts'
 import { nodeOf } from './bindings.ts'
 
-type Host = Declaration<HostSpec>
+type PlacementHost = Declaration<HostSpec>
 type OnOneHost = (Expanded & { readonly role: 'resource' }) | { readonly problems: readonly FieldProblem[] }
 
 const labelName = z
@@ -42,7 +42,7 @@ export function expandAnywhere(
   machine: Declaration<MachineSpec>,
   pinned: string | undefined,
   lookup: Lookup,
-  expandOn: (host: Host) => OnOneHost,
+  expandOn: (host: PlacementHost) => OnOneHost,
 ): OnOneHost {
   const wish = machine.spec.placement ?? {}
   const hosts = hostsFor(machine, lookup)
@@ -92,8 +92,8 @@ export function isAnywhere(machine: Declaration<MachineSpec>, lookup: Lookup): b
 function hostsFor(
   machine: Declaration<MachineSpec>,
   lookup: Lookup,
-): readonly Host[] | { readonly problems: readonly FieldProblem[] } {
-  const all = (lookup.all('Host') as readonly Host[]).filter(
+): readonly PlacementHost[] | { readonly problems: readonly FieldProblem[] } {
+  const all = (lookup.all('Host') as readonly PlacementHost[]).filter(
     ({ namespace }) => namespace === undefined || namespace === machine.namespace,
   )
   const connections = lookup.all('Proxmox').map(({ name }) => name)
@@ -121,7 +121,7 @@ function hostsFor(
 }
 
 function barredBy(
-  host: Host,
+  host: PlacementHost,
   labels: Readonly<Record<string, string>>,
   pinned: string | undefined,
 ): string | undefined {
@@ -131,7 +131,7 @@ function barredBy(
   return host.spec.placement?.closed === true ? 'takes no new machines: placement.closed is set' : undefined
 }
 
-function busyOf(host: Host): { readonly above: number; readonly forMs: number } {
+function busyOf(host: PlacementHost): { readonly above: number; readonly forMs: number } {
   const { busyAbove, busyForMinutes } = host.spec.placement ?? {}
   return {
     above: busyAbove === undefined ? LIMITS.busyHost.above : busyAbove / 100,
@@ -140,7 +140,7 @@ function busyOf(host: Host): { readonly above: number; readonly forMs: number } 
 }
 
 /** Nothing binds what it names, or nothing at all is right with it: each complaint once. */
-function noHost(hosts: readonly Host[], problems: readonly FieldProblem[]): readonly FieldProblem[] {
+function noHost(hosts: readonly PlacementHost[], problems: readonly FieldProblem[]): readonly FieldProblem[] {
   const general = problems.filter(({ code }) => code !== 'unbound')
   if (general.length > 0) {
     const seen = new Set<string>()

@@ -17,10 +17,10 @@ import type { NetworkSpec } from '../network.ts'
 import type { GivenAddress } from './addresses.ts'
 import { unbound } from './bindings.ts'
 
-type Machine = Declaration<MachineSpec>
+type SeededMachine = Declaration<MachineSpec>
 
 /** One network card with what is known of its addresses. */
-export interface Card {
+export interface NetworkCard {
   readonly nic: VmNic
   /** Undefined is DHCP. */
   readonly given: GivenAddress | undefined
@@ -34,7 +34,7 @@ export function isVolume(userData: MachineSpec['userData']): userData is string 
 }
 
 /** Does the machine read a document of its own? Not one that was taken over: it has booted long ago. */
-export function isSeeded({ spec, policy }: Machine): boolean {
+export function isSeeded({ spec, policy }: SeededMachine): boolean {
   const { user, sshKeys, userData, hostname, disks } = spec
   const told = [user, sshKeys, userData, hostname].some((part) => part !== undefined)
   const fromImage = disks.some((disk) => disk.image !== undefined)
@@ -42,16 +42,16 @@ export function isSeeded({ spec, policy }: Machine): boolean {
 }
 
 /** Every card with a hardware address: the document names it, so it must be known before the machine is made. */
-export function withMacs(machine: Machine, estate: string, nics: readonly VmNic[]): readonly VmNic[] {
+export function withMacs(machine: SeededMachine, estate: string, nics: readonly VmNic[]): readonly VmNic[] {
   const uid = resourceUid(estate, machine.key)
   return nics.map((nic) => ({ ...nic, mac: nic.mac ?? stableMac(uid, nic.slot) }))
 }
 
 /** What the machine reads at its first boot, or the problems that are in the way. */
 export function seedOf(
-  machine: Machine,
+  machine: SeededMachine,
   host: Declaration<HostSpec>,
-  cards: readonly Card[],
+  cards: readonly NetworkCard[],
   lookup: Lookup,
   problems: FieldProblem[],
 ): VmSeed | undefined {
@@ -75,11 +75,15 @@ export function seedOf(
   })
 }
 
-function hostnameOf({ spec, name }: Machine): string {
+function hostnameOf({ spec, name }: SeededMachine): string {
   return spec.hostname ?? name.split('.')[0] ?? name
 }
 
-function userDataOf(machine: Machine, cards: readonly Card[], problems: FieldProblem[]): TreeMap | undefined {
+function userDataOf(
+  machine: SeededMachine,
+  cards: readonly NetworkCard[],
+  problems: FieldProblem[],
+): TreeMap | undefined {
   const { spec } = machine
   const written = spec.userData
   const isText = typeof written === 'string'
@@ -109,7 +113,7 @@ function userDataOf(machine: Machine, cards: readonly Card[], problems: FieldPro
 }
 
 /** One default route and one set of name servers: those of the first network that has them. */
-function addressing(spec: MachineSpec, cards: readonly Card[]) {
+function addressing(spec: MachineSpec, cards: readonly NetworkCard[]) {
   const routed = cards.findIndex(({ given, network }) => given !== undefined && network?.gateway !== undefined)
   const routed6 = cards.findIndex(({ ipv6, network }) => ipv6?.includes('/') && network?.gateway6 !== undefined)
   const dns = dnsOf(cards)
@@ -129,12 +133,12 @@ function addressing(spec: MachineSpec, cards: readonly Card[]) {
   )
 }
 
-function dnsOf(cards: readonly Card[]): NetworkSpec['dns'] {
+function dnsOf(cards: readonly NetworkCard[]): NetworkSpec['dns'] {
   return cards.find(({ network }) => network?.dns !== undefined)?.network?.dns
 }
 
 function storageOf(
-  machine: Machine,
+  machine: SeededMachine,
   host: Declaration<HostSpec>,
   lookup: Lookup,
   problems: FieldProblem[],

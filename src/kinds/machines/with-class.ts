@@ -6,10 +6,10 @@ import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { MachineClassSpec } from '../machine-class.ts'
 
-type Whole = { readonly spec: MachineSpec } | { readonly problems: readonly FieldProblem[] }
+type MachineOfClass = { readonly spec: MachineSpec } | { readonly problems: readonly FieldProblem[] }
 
 /** A machine with what its class says and it does not. Blocks are filled field by field, lists are taken whole. */
-export function withClass(written: WrittenMachine, namespace: string | undefined, lookup: Lookup): Whole {
+export function withClass(written: WrittenMachine, namespace: string | undefined, lookup: Lookup): MachineOfClass {
   const base = written.class === undefined ? undefined : findClass(written.class, namespace, lookup)
   if (written.class !== undefined && base === undefined)
     return { problems: [unknownClass(written.class, ['spec', 'class'], lookup)] }

@@ -13,7 +13,7 @@ import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { settingFrom } from './setting-from.ts'
 
 type OwnSpec = Readonly<Record<string, SettingValue | undefined>>
-type Scope = NonNullable<Definition['scope']>[number]
+type SettingScope = NonNullable<Definition['scope']>[number]
 
 /** What a setting of its own kind may need to look up. */
 export type NeedsOf = (setting: SettingSpec, lookup: Lookup) => readonly string[]
@@ -94,7 +94,7 @@ function ownSchema(definition: Definition): z.ZodType<OwnSpec> {
   return z.strictObject(shape) as unknown as z.ZodType<OwnSpec>
 }
 
-function scopeSchema(scope: Scope): z.ZodType {
+function scopeSchema(scope: SettingScope): z.ZodType {
   const name = scope.replace('?', '')
   if (name === 'host') return hostName
   return name === 'vmid' || name === 'container' ? vmid : scopeWord

@@ -1,6 +1,6 @@
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
 import { valueText } from '../../proxmox/value-text.ts'
-import type { Mapped, ProviderKind } from './provider-table.ts'
+import type { MappedField, ProviderKind } from './provider-table.ts'
 import { settingFrom } from './setting-from.ts'
 
 export type ProviderFields = Readonly<Record<string, unknown>>
@@ -40,7 +40,7 @@ function idOf(provider: ProviderKind, given: ProviderFields): string | undefined
 }
 
 function ours(
-  mapped: Mapped,
+  mapped: MappedField,
   value: unknown,
   before: Readonly<Record<string, SettingValue>>,
 ): Record<string, SettingValue> {

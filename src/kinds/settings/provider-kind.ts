@@ -14,7 +14,7 @@ import { checkRules } from './check-rules.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { type NeedsOf, pluralOf } from './own-kind.ts'
 import { ownAccess, type ProviderFields, providerSetting } from './provider-fields.ts'
-import type { Mapped, ProviderKind } from './provider-table.ts'
+import type { MappedField, ProviderKind } from './provider-table.ts'
 
 const secretRef = z.strictObject({ name: objectName, namespace: objectName.optional(), key: scopeWord })
 
@@ -33,7 +33,7 @@ function providerSchema(provider: ProviderKind, definition: Definition) {
   })
 }
 
-function mappedSchema(mapped: Mapped, { fields }: Definition): z.ZodType {
+function mappedSchema(mapped: MappedField, { fields }: Definition): z.ZodType {
   if (typeof mapped === 'string') return fieldSchema(mapped, fieldOf(fields, mapped))
   if ('secret' in mapped) return secretRef
   if ('words' in mapped)
@@ -49,7 +49,7 @@ function mappedSchema(mapped: Mapped, { fields }: Definition): z.ZodType {
   return blockSchema(mapped, fieldOf(fields, mapped.block))
 }
 
-function blockSchema(mapped: Extract<Mapped, { readonly block: string }>, field: Field): z.ZodType {
+function blockSchema(mapped: Extract<MappedField, { readonly block: string }>, field: Field): z.ZodType {
   if (field.type === 'hosts')
     return blocks(z.strictObject({ address: scopeWord, hostnames: z.array(dnsName).min(1).max(64) }), 2000)
   const whole = fieldSchema(mapped.block, field)

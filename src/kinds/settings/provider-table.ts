@@ -3,7 +3,7 @@
  * `secret`: a reference to a Kubernetes secret. `block`: a block with other names inside. `unkept`: read, checked for
  * its type, and not used, with a warning that says why.
  */
-export type Mapped =
+export type MappedField =
   | string
   | { readonly secret: string }
   | { readonly block: string; readonly parts: Readonly<Record<string, string>>; readonly many: boolean }
@@ -25,14 +25,14 @@ export interface ProviderKind {
   /** vmId and containerId say which guest it is about. */
   readonly guest?: true
   readonly required: readonly string[]
-  readonly fields: Readonly<Record<string, Mapped>>
+  readonly fields: Readonly<Record<string, MappedField>>
   /** What the provider takes when nothing is said. */
   readonly defaults?: Readonly<Record<string, string | number | boolean>>
 }
 
 const same = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
 
-const RULE: Mapped = {
+const RULE: MappedField = {
   block: 'rules',
   many: true,
   parts: {
@@ -45,8 +45,8 @@ const RULE: Mapped = {
     sport: 'sourcePort',
   },
 }
-const RELOAD: Mapped = { unkept: 'number', why: 'croft waits for the task itself' }
-const WRITE_ONLY: Mapped = {
+const RELOAD: MappedField = { unkept: 'number', why: 'croft waits for the task itself' }
+const WRITE_ONLY: MappedField = {
   unkept: 'number',
   why: 'croft sends a secret when the thing is made, and again when the annotation croft.dev/rotate changes',
 }

@@ -2,7 +2,7 @@ import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
 import { valueText } from '../../proxmox/value-text.ts'
 
 /** What a declaration says of a setting, whichever form it was written in. */
-export interface Said {
+export interface DeclaredSetting {
   /** What Proxmox calls it. */
   readonly id: string | undefined
   readonly host?: string
@@ -11,7 +11,7 @@ export interface Said {
 }
 
 /** The setting that a declaration stands for. */
-export function settingFrom(definition: Definition, said: Said): SettingSpec {
+export function settingFrom(definition: Definition, said: DeclaredSetting): SettingSpec {
   const fields: Record<string, SettingValue> = {}
   for (const [name, value] of Object.entries(said.fields)) if (value !== undefined) fields[name] = value
   return {
@@ -23,7 +23,7 @@ export function settingFrom(definition: Definition, said: Said): SettingSpec {
   }
 }
 
-function idFrom({ identity }: Definition, { id, fields }: Said): string {
+function idFrom({ identity }: Definition, { id, fields }: DeclaredSetting): string {
   if (identity === undefined) return id ?? ''
   if ('constant' in identity) return identity.constant
   return identity.fields

@@ -1,11 +1,21 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { type LocalK3s, madeMs } from '../../model/observed-cluster.ts'
-import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import {
+  type ClusterFinding,
+  holdFor,
+  isEmpty,
+  merge,
+  NOTHING,
+  objection,
+  refusalOf,
+  stepOn,
+  waitFor,
+} from './finding.ts'
 import { allowed } from './quorum.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { remains } from './replace.ts'
 import { isArriving, keptFromWiping } from './strange-data.ts'
-import { isIn, isKept, kubeOf, localOf, type NodeView, sleeps, type View } from './view.ts'
+import { type ClusterSituation, isIn, isKept, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /** How far a declared node is on its way in. */
 export type Arrival =
@@ -14,12 +24,12 @@ export type Arrival =
   /** Its machine is there, on, and proven clean. */
   | { readonly is: 'ready-to-join' }
   /** K3s has been started and is not in yet. Until it has its vote no other server may start. */
-  | { readonly is: 'joining'; readonly finding: Finding; readonly votes: boolean }
+  | { readonly is: 'joining'; readonly finding: ClusterFinding; readonly votes: boolean }
   /** Something about it must be done, seen or decided first. */
-  | { readonly is: 'busy'; readonly finding: Finding }
+  | { readonly is: 'busy'; readonly finding: ClusterFinding }
 
 /** What a declared node lacks before it can join, or that it is in. */
-export function arrivalOf(view: View, node: NodeView): Arrival {
+export function arrivalOf(view: ClusterSituation, node: NodeView): Arrival {
   const finding = before(view, node)
   if (finding !== undefined) return { is: 'busy', finding }
   if (sleeps(node)) return { is: 'asleep' }
@@ -37,7 +47,7 @@ export function arrivalOf(view: View, node: NodeView): Arrival {
 }
 
 /** The machine: is it there, is it on, is anything left of a former one? */
-function before(view: View, node: NodeView): Finding | undefined {
+function before(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const { machine } = node
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
   // K3s would start without what it stands on: memory groups that the kernel gets with a restart, a disk, an address.
@@ -51,7 +61,7 @@ function before(view: View, node: NodeView): Finding | undefined {
   return off(view, node)
 }
 
-function absent(view: View, node: NodeView): Finding | undefined {
+function absent(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   if (!isKept(node)) {
     return holdFor({
       node: node.name,
@@ -72,7 +82,7 @@ function absent(view: View, node: NodeView): Finding | undefined {
   )
 }
 
-function off(view: View, node: NodeView): Finding {
+function off(view: ClusterSituation, node: NodeView): ClusterFinding {
   const bornMs = madeMs(node.machine)
   const old = bornMs !== undefined && view.nowMs - bornMs > LIMITS.machineBootMs
   // Outside the cluster and not new: it may wake with data of its former life and rejoin with it by itself.
@@ -89,13 +99,13 @@ function off(view: View, node: NodeView): Finding {
 }
 
 /** An etcd member, Node or password that a former machine left behind; cleared before the new one comes. */
-function leftBehind(view: View, node: NodeView, why: string): Finding | undefined {
+function leftBehind(view: ClusterSituation, node: NodeView, why: string): ClusterFinding | undefined {
   if (!view.formed) return undefined
   const finding = remains(view, node, why)
   return isEmpty(finding) ? undefined : finding
 }
 
-function inCluster(view: View, node: NodeView, local: LocalK3s | undefined): Arrival {
+function inCluster(view: ClusterSituation, node: NodeView, local: LocalK3s | undefined): Arrival {
   const kube = kubeOf(node)
   if (node.member?.learner === true) return joining(view, node, local)
   if (kube === undefined || local === undefined || kube.work !== undefined) return { is: 'in' }
@@ -112,7 +122,7 @@ function inCluster(view: View, node: NodeView, local: LocalK3s | undefined): Arr
 }
 
 /** Our own data, and not in the cluster: on its way in, or its way in has failed, or it was put out. */
-function unfinished(view: View, node: NodeView, local: LocalK3s): Arrival {
+function unfinished(view: ClusterSituation, node: NodeView, local: LocalK3s): Arrival {
   const untilMs = local.sinceMs + LIMITS.clusterJoinMs
   const running = local.service === 'starting' || local.service === 'running'
   if (running && (view.nowMs < untilMs || !isKnown(view, node))) {
@@ -126,7 +136,7 @@ function unfinished(view: View, node: NodeView, local: LocalK3s): Arrival {
   return { is: 'busy', finding: failedJoin(view, node, local, running) }
 }
 
-function joining(view: View, node: NodeView, local: LocalK3s | undefined): Arrival {
+function joining(view: ClusterSituation, node: NodeView, local: LocalK3s | undefined): Arrival {
   const { member } = node
   const votes = member?.learner === false && member.up === 'yes'
   const sinceMs = local?.sinceMs ?? view.nowMs
@@ -142,7 +152,7 @@ function joining(view: View, node: NodeView, local: LocalK3s | undefined): Arriv
 }
 
 /** A join that failed takes its own learner away before anything is tried again: it would stop the survivors. */
-function failedJoin(view: View, node: NodeView, local: LocalK3s, running: boolean): Finding {
+function failedJoin(view: ClusterSituation, node: NodeView, local: LocalK3s, running: boolean): ClusterFinding {
   const why = local.failure ?? (running ? 'it did not join in time' : 'it holds data of this cluster and is not in it')
   if (running) {
     // A voter that lost its Node registers again when it starts anew.
@@ -174,7 +184,7 @@ function failedJoin(view: View, node: NodeView, local: LocalK3s, running: boolea
   })
 }
 
-function restart(view: View, node: NodeView, local: LocalK3s): Finding {
+function restart(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding {
   return stepOn(view, node, 'restart-k3s', {
     summary: `start K3s on ${node.name}`,
     reason: local.failure ?? `K3s is ${local.service} on ${node.name}`,
@@ -184,7 +194,7 @@ function restart(view: View, node: NodeView, local: LocalK3s): Finding {
 }
 
 /** Data of another cluster, or certificates that do not belong together: never joined with, whatever happens. */
-function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined {
+function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding | undefined {
   const own = view.observed.identity?.caHash
   const mixed = local.mixedCa === true
   if (!mixed && (local.data === 'none' || local.data === own || isArriving(local))) return undefined
@@ -226,19 +236,19 @@ function holdsPlace(node: NodeView): boolean {
 }
 
 /** Refused for the whole cluster, by the names of all twins; here it only keeps this one out. */
-function twins(view: View, node: NodeView): Finding | undefined {
+function twins(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   if (node.twins.length === 0) return undefined
   return waitFor({ node: node.name, awaits: `a machine-id of its own for ${node.name}`, sinceMs: view.nowMs })
 }
 
 /** The machine that is being replaced, and out of the cluster: whatever is on it, it is made anew. */
-function condemned(view: View, node: NodeView): boolean {
+function condemned(view: ClusterSituation, node: NodeView): boolean {
   if (!view.formed || !isKnown(view, node) || !isKept(node) || node.machine.exists !== 'yes') return false
   if (node.kube !== 'absent' || node.member !== undefined) return false
   return node.remediation !== undefined && node.remediation.over !== true
 }
 
-function destroy(view: View, node: NodeView, reason: string): Finding {
+function destroy(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   return stepOn(view, node, 'destroy-machine', {
     summary: `destroy the machine of ${node.name}, which left the cluster`,
     reason,
@@ -246,7 +256,7 @@ function destroy(view: View, node: NodeView, reason: string): Finding {
   })
 }
 
-function booting(view: View, node: NodeView): Finding {
+function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
   const { upMs } = node.machine
   const bornMs = madeMs(node.machine) ?? view.nowMs
   // One that was made long ago and slept since has only just begun to boot.
@@ -265,14 +275,14 @@ function booting(view: View, node: NodeView): Finding {
   return merge([wait, hold])
 }
 
-function notSeen(view: View, node: NodeView): Finding {
+function notSeen(view: ClusterSituation, node: NodeView): ClusterFinding {
   // Nobody can tell as long as the majority is lost, and that waits for a person.
   if (quorumLost(view)) return NOTHING
   return waitFor({ node: node.name, awaits: `word of what there is of ${node.name}`, sinceMs: view.nowMs })
 }
 
 /** Is it known whether the cluster has this node? Before there is one: yes, it has not. */
-function isKnown(view: View, node: NodeView): boolean {
+function isKnown(view: ClusterSituation, node: NodeView): boolean {
   if (!view.formed) return true
   return view.observed.api === 'yes' && node.kube !== 'unknown' && (node.role === 'agent' || view.members !== 'unknown')
 }

@@ -2,12 +2,12 @@ import { compareVersions } from '../../k3s/version.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { madeMs } from '../../model/observed-cluster.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
-import { type Finding, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import { type ClusterFinding, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
 import { allowed, quorum } from './quorum.ts'
 import { isDue } from './removals.ts'
 import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
 import { serversChange } from './servers-change.ts'
-import { FILE_MEMBER, kubeOf, localOf, type NodeView, type View, versionsOf } from './view.ts'
+import { type ClusterSituation, FILE_MEMBER, kubeOf, localOf, type NodeView, versionsOf } from './view.ts'
 
 interface Coming {
   readonly node: NodeView
@@ -18,7 +18,7 @@ interface Coming {
  * Brings declared servers in. Machines are made and started side by side; K3s starts on one server at a time, the
  * next as soon as the one before has its vote. Empty when all are in.
  */
-export function serversIn(view: View): Finding {
+export function serversIn(view: ClusterSituation): ClusterFinding {
   const coming = comingOf(view, view.servers)
   const work = merge(coming.flatMap(findingOf))
   const starting = coming.some(({ arrival }) => arrival.is === 'joining' && !arrival.votes)
@@ -34,7 +34,7 @@ export function serversIn(view: View): Finding {
 }
 
 /** Brings declared agents in, all at once. */
-export function agentsIn(view: View): Finding {
+export function agentsIn(view: ClusterSituation): ClusterFinding {
   const coming = comingOf(view, view.agents)
   const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)
   const joining = merge(ready.map((node) => joinAgent(view, node)))
@@ -42,7 +42,7 @@ export function agentsIn(view: View): Finding {
 }
 
 /** The release that a server which comes in now gets: what the others run, or what it is being replaced for. */
-function joinVersion(view: View): string {
+function joinVersion(view: ClusterSituation): string {
   const highest = versionsOf(view.servers).at(-1)
   if (highest === undefined) return view.spec.version
   const replacing = view.spec.upgrade.method === 'replace' && !isAborted(view) && !view.observed.orders.rolloutPaused
@@ -50,7 +50,7 @@ function joinVersion(view: View): string {
   return target === undefined || compareVersions(target, highest) < 0 ? highest : target
 }
 
-function comingOf(view: View, nodes: readonly NodeView[]): readonly Coming[] {
+function comingOf(view: ClusterSituation, nodes: readonly NodeView[]): readonly Coming[] {
   return (
     nodes
       .filter((node) => node.spec !== undefined && kubeOf(node)?.work === undefined)
@@ -60,15 +60,15 @@ function comingOf(view: View, nodes: readonly NodeView[]): readonly Coming[] {
   )
 }
 
-function findingOf({ arrival }: Coming): readonly Finding[] {
+function findingOf({ arrival }: Coming): readonly ClusterFinding[] {
   return 'finding' in arrival ? [arrival.finding] : []
 }
 
 /** Who forms the cluster is written down before it starts, and stays so whatever becomes of the list. */
 function firstServer(
-  view: View,
+  view: ClusterSituation,
   ready: readonly NodeView[],
-): { readonly recorded: boolean; readonly finding: Finding } {
+): { readonly recorded: boolean; readonly finding: ClusterFinding } {
   const { identity } = view.observed
   const declared = view.servers.filter(({ spec }) => spec !== undefined)
   const recorded = declared.find(({ name }) => name === identity?.firstServer)
@@ -76,7 +76,7 @@ function firstServer(
   return { recorded: true, finding: ready.includes(recorded) ? init(view, recorded) : NOTHING }
 }
 
-function init(view: View, recorded: NodeView): Finding {
+function init(view: ClusterSituation, recorded: NodeView): ClusterFinding {
   const { identity } = view.observed
   const doubtful = view.servers.filter((node) => !isBlank(node, identity?.recordedMs))
   if (doubtful.length > 0) {
@@ -95,7 +95,7 @@ function init(view: View, recorded: NodeView): Finding {
   })
 }
 
-function record(view: View, declared: readonly NodeView[]): Finding {
+function record(view: ClusterSituation, declared: readonly NodeView[]): ClusterFinding {
   const { endpoint } = view.spec
   const named = declared.find(({ name }) => 'server' in endpoint && endpoint.server === name)
   const chosen = named ?? declared[0]
@@ -127,7 +127,7 @@ function isBlank({ machine, k3s }: NodeView, recordedMs: number | undefined): bo
   return bornMs !== undefined && recordedMs !== undefined && bornMs >= recordedMs
 }
 
-function joinServer(view: View, node: NodeView, starting: boolean): Finding {
+function joinServer(view: ClusterSituation, node: NodeView, starting: boolean): ClusterFinding {
   const asked = apiAnswers(view, node)
   if (asked !== undefined) return asked
   const [file] = view.members === 'unknown' ? [] : view.members.filter(({ id }) => id === FILE_MEMBER)
@@ -155,7 +155,7 @@ function joinServer(view: View, node: NodeView, starting: boolean): Finding {
   })
 }
 
-function joinAgent(view: View, node: NodeView): Finding {
+function joinAgent(view: ClusterSituation, node: NodeView): ClusterFinding {
   const asked = apiAnswers(view, node)
   if (asked !== undefined) return asked
   return stepOn(view, node, 'join-agent', {
@@ -168,7 +168,7 @@ function joinAgent(view: View, node: NodeView): Finding {
 }
 
 /** Never newer than any server. */
-function agentVersion(view: View): string {
+function agentVersion(view: ClusterSituation): string {
   return versionsOf(view.servers)[0] ?? view.spec.version
 }
 
@@ -176,7 +176,12 @@ function agentVersion(view: View): string {
  * The program for those whose turn has not come: when it comes, nothing has to be fetched any more. A machine that is
  * proven empty can have it, whatever else is not known yet.
  */
-function prepared(view: View, coming: readonly Coming[], turn: Finding, version: string): readonly Finding[] {
+function prepared(
+  view: ClusterSituation,
+  coming: readonly Coming[],
+  turn: ClusterFinding,
+  version: string,
+): readonly ClusterFinding[] {
   const taken = new Set(turn.steps.map(({ node }) => node))
   return coming
     .map(({ node }) => node)
@@ -196,7 +201,7 @@ function isEmptyMachine({ machine, kube, k3s, twins }: NodeView): boolean {
   return k3s.service === 'absent' && k3s.data === 'none'
 }
 
-function apiAnswers(view: View, node: NodeView): Finding | undefined {
+function apiAnswers(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   if (view.observed.api === 'yes') return undefined
   return waitFor({ node: node.name, awaits: 'the API to answer', sinceMs: view.nowMs })
 }

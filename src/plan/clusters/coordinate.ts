@@ -4,7 +4,7 @@ import { type ClusterDecision, isDestruction } from '../../model/cluster-decisio
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { agentsIn, serversIn } from './bootstrap.ts'
 import { departing } from './departing.ts'
-import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn } from './finding.ts'
+import { type ClusterFinding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn } from './finding.ts'
 import { ghostsOut } from './ghosts.ts'
 import { giveBack } from './node-work.ts'
 import { clusterPhase, nodeRows } from './phases.ts'
@@ -17,7 +17,7 @@ import { toleranceSentence } from './servers-change.ts'
 import { withoutRecord } from './strange-data.ts'
 import { takenOver } from './taken-over.ts'
 import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
-import { isIn, isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } from './view.ts'
+import { type ClusterSituation, isIn, isWell, kubeOf, localOf, type NodeView, otherAway, viewOf } from './view.ts'
 
 /**
  * What to do next with a cluster. The same declaration, observation and time give the same answer, wherever the last
@@ -56,7 +56,7 @@ export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, 
   }
 }
 
-function decide(view: View): Finding {
+function decide(view: ClusterSituation): ClusterFinding {
   const { hold } = view.observed.orders
   if (hold?.power === 'off') return NOTHING
   if (hold !== undefined) return holdFor({ guard: hold.guard ?? 'order', reason: hold.reason, allow: hold.allow })
@@ -82,7 +82,7 @@ function decide(view: View): Finding {
  * What cannot be taken back is done to one node of a cluster at a time, whoever asks for it: the others wait, also in
  * later passes, until the one that lost its data is back or has had the time for it.
  */
-function oneGoesAtATime(view: View, finding: Finding): Finding {
+function oneGoesAtATime(view: ClusterSituation, finding: ClusterFinding): ClusterFinding {
   const going = finding.steps.filter(({ verb }) => isDestruction(verb))
   if (going.length === 0) return finding
   const back = [...view.servers, ...view.agents].find((node) => isOnItsWayBack(view, node))
@@ -106,14 +106,14 @@ function oneGoesAtATime(view: View, finding: Finding): Finding {
 }
 
 /** A declared node of a cluster that stands, with nothing on its disk and not in yet, for no longer than a join takes. */
-function isOnItsWayBack(view: View, node: NodeView): boolean {
+function isOnItsWayBack(view: ClusterSituation, node: NodeView): boolean {
   const local = localOf(node)
   if (!view.formed || node.spec === undefined || isIn(node) || local?.data !== 'none') return false
   return node.machine.power === 'on' && view.nowMs - local.sinceMs < LIMITS.clusterJoinMs
 }
 
 /** The first judgement that has anything to say speaks for all servers: so never two of them are touched. */
-function servers(view: View, sick: Finding): Finding {
+function servers(view: ClusterSituation, sick: ClusterFinding): ClusterFinding {
   return firstOf([
     () => underWork(view),
     () => onlySteps(sick),
@@ -126,7 +126,7 @@ function servers(view: View, sick: Finding): Finding {
 }
 
 /** The one server that carries our mark. Should there ever be two, the one that is down already comes first. */
-function underWork(view: View): Finding {
+function underWork(view: ClusterSituation): ClusterFinding {
   const marked = view.servers.filter((node) => kubeOf(node)?.work !== undefined)
   const [node] = [...marked].sort((a, b) => Number(a.member?.up === 'yes') - Number(b.member?.up === 'yes'))
   if (node === undefined) return NOTHING
@@ -134,14 +134,14 @@ function underWork(view: View): Finding {
 }
 
 /** While another server is away, one that runs well is left alone: the turn goes to the one that needs it. */
-function yielding(view: View, node: NodeView): Finding {
+function yielding(view: ClusterSituation, node: NodeView): ClusterFinding {
   const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
   const away = untouched ? otherAway(view, node) : undefined
   return away === undefined ? NOTHING : giveBack(view, node, `${away} is away, and comes first`)
 }
 
 /** What nobody needs at once: only while every declared server is in and well. */
-function atWill(view: View): Finding {
+function atWill(view: ClusterSituation): ClusterFinding {
   if (!view.formed) return NOTHING
   if (serversWhole(view)) {
     return firstOf([() => serversOut(view, 'any'), () => ordered(view, view.servers, 'any'), () => nextServer(view)])
@@ -150,7 +150,7 @@ function atWill(view: View): Finding {
   return withoutSteps(merge([serversOut(view, 'any'), nextServer(view)]))
 }
 
-function agents(view: View, sick: Finding): Finding {
+function agents(view: ClusterSituation, sick: ClusterFinding): ClusterFinding {
   const each = view.agents.map((node) =>
     firstOf([
       () => departing(view, node),
@@ -162,7 +162,7 @@ function agents(view: View, sick: Finding): Finding {
   return merge([...each, agentsIn(view), sick, nextAgents(view)])
 }
 
-function lostQuorum(view: View): Finding {
+function lostQuorum(view: ClusterSituation): ClusterFinding {
   if (!quorumLost(view)) return NOTHING
   return holdFor({
     guard: 'quorum-lost',
@@ -171,7 +171,7 @@ function lostQuorum(view: View): Finding {
   })
 }
 
-function twinsRefused(view: View): Finding {
+function twinsRefused(view: ClusterSituation): ClusterFinding {
   const pairs = new Map<string, NodeView>()
   for (const node of [...view.servers, ...view.agents]) {
     if (node.twins.length > 0) pairs.set([node.name, ...node.twins].sort().join(' and '), node)
@@ -187,7 +187,7 @@ function twinsRefused(view: View): Finding {
   )
 }
 
-function sleepersRefused(view: View): Finding {
+function sleepersRefused(view: ClusterSituation): ClusterFinding {
   const sleepers = view.spec.servers.filter(({ power }) => power === 'onDemand')
   return merge(
     sleepers.map(({ name }) =>
@@ -201,7 +201,7 @@ function sleepersRefused(view: View): Finding {
   )
 }
 
-function warningsOf(view: View): readonly string[] {
+function warningsOf(view: ClusterSituation): readonly string[] {
   const { servers } = view.spec
   return [
     ...(servers.length % 2 === 0 ? [toleranceSentence(servers.length)] : []),
@@ -209,11 +209,11 @@ function warningsOf(view: View): readonly string[] {
   ]
 }
 
-function onlySteps(finding: Finding): Finding {
+function onlySteps(finding: ClusterFinding): ClusterFinding {
   return finding.steps.length > 0 ? finding : NOTHING
 }
 
-function withoutSteps(finding: Finding): Finding {
+function withoutSteps(finding: ClusterFinding): ClusterFinding {
   return finding.steps.length > 0 ? NOTHING : finding
 }
 
@@ -221,7 +221,7 @@ function withoutSteps(finding: Finding): Finding {
  * What is left to write down or clear away after a join. It stands in nobody's way, so it is done beside whatever else is
  * due.
  */
-function housekeeping(view: View): Finding {
+function housekeeping(view: ClusterSituation): ClusterFinding {
   const { identity, api, orders } = view.observed
   if (orders.hold !== undefined || api !== 'yes' || identity === undefined) return NOTHING
   const first = view.servers.find(({ name }) => name === identity.firstServer) ?? view.servers[0]

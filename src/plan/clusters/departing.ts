@@ -1,12 +1,12 @@
-import { type Finding, NOTHING } from './finding.ts'
+import { type ClusterFinding, NOTHING } from './finding.ts'
 import { giveBack } from './node-work.ts'
 import { isDue } from './removals.ts'
 import { departure } from './replace.ts'
 import { isAborted, rolloutOf, wantedChange } from './rollout.ts'
-import { isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
 /** Goes on with a node whose mark says that it is on its way out, or gives it back where that is no longer wanted. */
-export function departing(view: View, node: NodeView): Finding {
+export function departing(view: ClusterSituation, node: NodeView): ClusterFinding {
   const purpose = kubeOf(node)?.work?.purpose
   if (purpose === 'upgrade' || purpose === 'configure' || purpose === 'restart') return lostToRollout(view, node)
   if (purpose !== 'replace' && purpose !== 'remove' && purpose !== 'remediate') return NOTHING
@@ -17,7 +17,7 @@ export function departing(view: View, node: NodeView): Finding {
 }
 
 /** A node under a rollout that will not come back to it: a person wants it replaced, its machine or its place is gone. */
-function lostToRollout(view: View, node: NodeView): Finding {
+function lostToRollout(view: ClusterSituation, node: NodeView): ClusterFinding {
   if (isDue(view, node)) return departure(view, node, 'replace', 'a person asked for it')
   if (node.machine.exists === 'no' || localOf(node)?.data === 'none') {
     return departure(view, node, 'replace', 'its machine is gone')
@@ -32,7 +32,7 @@ const WHY = {
   remediate: 'it was dead',
 } as const
 
-function noLongerWanted(view: View, node: NodeView, purpose: keyof typeof WHY): string | undefined {
+function noLongerWanted(view: ClusterSituation, node: NodeView, purpose: keyof typeof WHY): string | undefined {
   switch (purpose) {
     case 'remediate':
       return 'it came back by itself'

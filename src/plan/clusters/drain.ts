@@ -1,12 +1,12 @@
 import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
-import { type Finding, holdFor, merge, NOTHING, stepOn, waitFor } from './finding.ts'
-import type { NodeView, View } from './view.ts'
+import { type ClusterFinding, holdFor, merge, NOTHING, stepOn, waitFor } from './finding.ts'
+import type { ClusterSituation, NodeView } from './view.ts'
 
 /**
  * Moves the pods of a marked node away, as far as its policy says. Empty when nothing is left to move. Each pass
  * evicts what may be evicted at that moment: a drain is never waited for inside.
  */
-export function drained(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
+export function drained(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (kube.podsToMove === 0) return NOTHING
   const { timeoutMs, onTimeout } = view.spec.upgrade.drain
   const untilMs = work.sinceMs + timeoutMs

@@ -1,23 +1,23 @@
 import type { ClusterHold, ClusterWait } from '../../model/cluster-decision.ts'
 import type { ClusterVerb, Lane, Step } from '../../model/step.ts'
 import type { GuardAnswer } from './quorum.ts'
-import { isKept, type NodeView, type View } from './view.ts'
+import { type ClusterSituation, isKept, type NodeView } from './view.ts'
 
 /** What one judgement found. Empty: it has nothing to say, the next one may speak. */
-export interface Finding {
+export interface ClusterFinding {
   readonly steps: readonly Step<'cluster'>[]
   readonly waits: readonly ClusterWait[]
   readonly holds: readonly ClusterHold[]
   readonly refusals: readonly ClusterHold[]
 }
 
-export const NOTHING: Finding = { steps: [], waits: [], holds: [], refusals: [] }
+export const NOTHING: ClusterFinding = { steps: [], waits: [], holds: [], refusals: [] }
 
-export function isEmpty({ steps, waits, holds, refusals }: Finding): boolean {
+export function isEmpty({ steps, waits, holds, refusals }: ClusterFinding): boolean {
   return steps.length + waits.length + holds.length + refusals.length === 0
 }
 
-export function merge(findings: readonly Finding[]): Finding {
+export function merge(findings: readonly ClusterFinding[]): ClusterFinding {
   return {
     steps: findings.flatMap(({ steps }) => steps),
     waits: findings.flatMap(({ waits }) => waits),
@@ -27,7 +27,7 @@ export function merge(findings: readonly Finding[]): Finding {
 }
 
 /** The first that has something to say. */
-export function firstOf(judgements: readonly (() => Finding)[]): Finding {
+export function firstOf(judgements: readonly (() => ClusterFinding)[]): ClusterFinding {
   for (const judge of judgements) {
     const finding = judge()
     if (!isEmpty(finding)) return finding
@@ -38,7 +38,7 @@ export function firstOf(judgements: readonly (() => Finding)[]): Finding {
 type StepFields = Omit<Step<'cluster'>, 'about' | 'verb' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
 
 /** A step on one node, in the lane that its verb takes there. */
-export function stepOn(view: View, node: NodeView, verb: ClusterVerb, fields: StepFields): Finding {
+export function stepOn(view: ClusterSituation, node: NodeView, verb: ClusterVerb, fields: StepFields): ClusterFinding {
   const step: Step<'cluster'> = {
     ...fields,
     about: 'cluster',
@@ -50,20 +50,20 @@ export function stepOn(view: View, node: NodeView, verb: ClusterVerb, fields: St
   return { ...NOTHING, steps: [step] }
 }
 
-export function waitFor(wait: ClusterWait): Finding {
+export function waitFor(wait: ClusterWait): ClusterFinding {
   return { ...NOTHING, waits: [wait] }
 }
 
-export function holdFor(hold: ClusterHold): Finding {
+export function holdFor(hold: ClusterHold): ClusterFinding {
   return { ...NOTHING, holds: [hold] }
 }
 
-export function refusalOf(refusal: ClusterHold): Finding {
+export function refusalOf(refusal: ClusterHold): ClusterFinding {
   return { ...NOTHING, refusals: [refusal] }
 }
 
 /** The quorum guard's objection, when it has one. */
-export function objection(answer: GuardAnswer, node?: string): Finding | undefined {
+export function objection(answer: GuardAnswer, node?: string): ClusterFinding | undefined {
   if (answer.allowed) return undefined
   const { reason, allow } = answer
   return holdFor({ guard: 'quorum', reason, allow, ...(node === undefined ? {} : { node }) })
@@ -88,12 +88,12 @@ const MACHINE: readonly ClusterVerb[] = [
 ]
 
 /** Without a Node to annotate, a member is removed by etcd itself, asked on a server that is up. */
-export function laneToEtcd(view: View): Lane {
+export function laneToEtcd(view: ClusterSituation): Lane {
   const server = view.servers.find(({ member }) => member?.up === 'yes')
   return server === undefined || isKept(server) ? 'agent' : 'node-program'
 }
 
-function laneOf(view: View, node: NodeView, verb: ClusterVerb): Lane {
+function laneOf(view: ClusterSituation, node: NodeView, verb: ClusterVerb): Lane {
   if (verb === 'remove-member' && node.kube === 'absent') return laneToEtcd(view)
   if (KUBERNETES.includes(verb)) return 'object'
   if (verb === 'record-first-server' || verb === 'note-formed' || verb === 'run-health-checks') return 'local'

@@ -3,7 +3,7 @@ import type { ClusterLook } from '../../model/cluster-look.ts'
 import { isUnasked } from './bootstrap.ts'
 import { isDue } from './removals.ts'
 import { movedServer, rolloutOf, wantedChange } from './rollout.ts'
-import { kubeOf, type NodeView, type View, viewOf } from './view.ts'
+import { type ClusterSituation, kubeOf, type NodeView, viewOf } from './view.ts'
 
 /** What will have become of one node when everything declared is true. */
 export interface NodeForecast {
@@ -40,7 +40,7 @@ export function clusterDiffers(look: ClusterLook): boolean {
   return forecast(look).some(({ becomes, text }) => becomes !== 'nothing' || text === REFUSED.text)
 }
 
-function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'text'> {
+function fateOf(view: ClusterSituation, node: NodeView): Pick<NodeForecast, 'becomes' | 'text'> {
   // Nobody can be asked about it, and nothing becomes of it until it is ordered on.
   if (view.observed.orders.hold?.power === 'off') return { becomes: 'nothing', text: '' }
   const kube = kubeOf(node)
@@ -73,7 +73,7 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   return { becomes: 'nothing', text: '' }
 }
 
-function joining(view: View, node: NodeView): string {
+function joining(view: ClusterSituation, node: NodeView): string {
   const { identity } = view.observed
   const first = identity?.firstServer ?? view.spec.servers[0]?.name
   if (!view.formed && node.name === first) return `starts the cluster on ${view.spec.version}`

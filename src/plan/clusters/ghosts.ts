@@ -1,20 +1,20 @@
 import type { EtcdMember } from '../../model/observed-cluster.ts'
 import type { Step } from '../../model/step.ts'
-import { type Finding, holdFor, laneToEtcd, merge, NOTHING, objection } from './finding.ts'
+import { type ClusterFinding, holdFor, laneToEtcd, merge, NOTHING, objection } from './finding.ts'
 import { allowed } from './quorum.ts'
-import { localOf, type NodeView, type View } from './view.ts'
+import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 /**
  * etcd members that nobody stands behind: no Node, no process, nothing on its way in. They hold a vote that can never
  * be cast. Everything else waits until they are gone, each by its own step.
  */
-export function ghostsOut(view: View): Finding {
+export function ghostsOut(view: ClusterSituation): ClusterFinding {
   if (view.members === 'unknown' || view.observed.api !== 'yes') return NOTHING
   const ghosts = view.members.filter((member) => isGhost(view, member))
   return merge(ghosts.slice(0, 1).map((ghost) => banish(view, ghost)))
 }
 
-export function isGhost(view: View, member: EtcdMember): boolean {
+export function isGhost(view: ClusterSituation, member: EtcdMember): boolean {
   if (member.up !== 'no') return false
   const node = view.servers.find(({ name }) => name === member.node)
   // A second member of the same name, beside the one that is up, belongs to a former life of that node.
@@ -23,14 +23,14 @@ export function isGhost(view: View, member: EtcdMember): boolean {
 }
 
 /** A machine that may still bring its member back, or that is being dealt with on its own. */
-function comesBack(view: View, node: NodeView): boolean {
+function comesBack(view: ClusterSituation, node: NodeView): boolean {
   const local = localOf(node)
   if (node.machine.exists === 'no') return false
   if (local === undefined) return true
   return local.data === view.observed.identity?.caHash
 }
 
-function banish(view: View, ghost: EtcdMember): Finding {
+function banish(view: ClusterSituation, ghost: EtcdMember): ClusterFinding {
   const name = ghost.name || ghost.id
   const declared = view.servers.some((node) => node.name === ghost.node && node.spec !== undefined)
   const wanted =

@@ -1,15 +1,19 @@
 import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
 import { drained } from './drain.ts'
-import { type Finding, holdFor, isEmpty, objection, stepOn, waitFor } from './finding.ts'
+import { type ClusterFinding, holdFor, isEmpty, objection, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
 import type { WantedChange } from './rollout.ts'
-import { awaitsCni, isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+import { awaitsCni, type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
  * The next step on a node that carries our mark for a rollout: drained, changed, well again, given back. `wanted` is
  * what it should become now; the mark says what was begun.
  */
-export function continueWork(view: View, node: NodeView, wanted: WantedChange | undefined): Finding | undefined {
+export function continueWork(
+  view: ClusterSituation,
+  node: NodeView,
+  wanted: WantedChange | undefined,
+): ClusterFinding | undefined {
   const kube = kubeOf(node)
   const work = kube?.work
   if (kube === undefined || work === undefined) return undefined
@@ -24,7 +28,7 @@ export function continueWork(view: View, node: NodeView, wanted: WantedChange | 
 }
 
 /** A machine that must be restarted for its own sake: drained first, and given back when it is well again. */
-function restarting(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
+function restarting(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (node.machine.wantsRestart !== undefined) return change(view, node, kube, work)
   // Its Node says Ready for a while after the machine went down: only the machine itself can say that it is back.
   const runs = node.machine.busy === undefined && localOf(node)?.service === 'running'
@@ -44,7 +48,7 @@ function restarting(view: View, node: NodeView, kube: KubeNode, work: NodeWork):
 }
 
 /** Puts our mark on a node: from here on nobody else is touched. */
-export function begin(view: View, node: NodeView, wanted: WantedChange, reason: string): Finding {
+export function begin(view: ClusterSituation, node: NodeView, wanted: WantedChange, reason: string): ClusterFinding {
   return stepOn(view, node, 'cordon', {
     ...wanted,
     summary: `mark and cordon ${node.name}`,
@@ -54,7 +58,7 @@ export function begin(view: View, node: NodeView, wanted: WantedChange, reason: 
 }
 
 /** Takes our mark away; the node is schedulable again if it was so before us. */
-export function giveBack(view: View, node: NodeView, reason: string): Finding {
+export function giveBack(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   return stepOn(view, node, 'uncordon', {
     summary: `take our mark off ${node.name}`,
     reason,
@@ -62,7 +66,7 @@ export function giveBack(view: View, node: NodeView, reason: string): Finding {
   })
 }
 
-function change(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
+function change(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (!kube.unschedulable) {
     const purpose = work.purpose === 'configure' || work.purpose === 'restart' ? work.purpose : 'upgrade'
     const wanted = { purpose, target: work.target } as const
@@ -72,7 +76,7 @@ function change(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Fin
   return isEmpty(draining) ? takeDown(view, node, work) : draining
 }
 
-function takeDown(view: View, node: NodeView, work: NodeWork): Finding {
+function takeDown(view: ClusterSituation, node: NodeView, work: NodeWork): ClusterFinding {
   const held = objection(allowed({ do: 'upgrade', node: node.name }, view, view.spec.allow), node.name)
   if (held !== undefined) return held
   const untilMs = view.nowMs + view.spec.upgrade.nodeTimeoutMs
@@ -106,7 +110,7 @@ function takeDown(view: View, node: NodeView, work: NodeWork): Finding {
 }
 
 /** Changed, and not well yet. Past its time the rollout halts here, and goes on only when a person says so. */
-function comingBack(view: View, node: NodeView, work: NodeWork, changedMs: number): Finding {
+function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, changedMs: number): ClusterFinding {
   const untilMs = changedMs + view.spec.upgrade.nodeTimeoutMs
   const resumed = (view.observed.orders.resumedMs ?? 0) > changedMs
   if (view.nowMs >= untilMs && !resumed) {
@@ -133,7 +137,7 @@ function hasNotHappened(node: NodeView, work: NodeWork): boolean {
   return local.sinceMs < (work.changedMs ?? 0) || local.service !== 'running'
 }
 
-function hasArrived(view: View, node: NodeView, kube: KubeNode, work: NodeWork): boolean {
+function hasArrived(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): boolean {
   if (work.changedMs === undefined && work.purpose === 'configure') return false
   const at = work.purpose === 'upgrade' ? kube.version : kube.configHash
   const local = localOf(node)
@@ -144,6 +148,6 @@ function hasArrived(view: View, node: NodeView, kube: KubeNode, work: NodeWork):
   return isBack(view, node)
 }
 
-function isBack(view: View, node: NodeView): boolean {
+function isBack(view: ClusterSituation, node: NodeView): boolean {
   return isWell(node) || (awaitsCni(view, node) && (node.role === 'agent' || node.member?.up === 'yes'))
 }

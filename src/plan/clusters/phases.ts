@@ -2,10 +2,10 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDecision, ClusterPhase, NodePhase } from '../../model/cluster-decision.ts'
 import type { KubeNode } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
-import type { Finding } from './finding.ts'
+import type { ClusterFinding } from './finding.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { isFlapping } from './remediate.ts'
-import { awaitsCni, isIn, isRemnant, isWell, kubeOf, type NodeView, sleeps, type View } from './view.ts'
+import { awaitsCni, type ClusterSituation, isIn, isRemnant, isWell, kubeOf, type NodeView, sleeps } from './view.ts'
 
 /** A Node says that it is not Ready within this time of its coming; what changes later is news. */
 const FIRST_WORD_MS = 10_000
@@ -13,7 +13,7 @@ const FIRST_WORD_MS = 10_000
 type NodeRow = ClusterDecision['nodes'][number]
 
 /** One word for each node, with a sentence where the word is not enough. */
-export function nodeRows(view: View): readonly NodeRow[] {
+export function nodeRows(view: ClusterSituation): readonly NodeRow[] {
   return [...view.servers, ...view.agents].map((node) => {
     const [phase, message] = nodePhase(view, node)
     return { name: node.name, phase, message }
@@ -21,7 +21,12 @@ export function nodeRows(view: View): readonly NodeRow[] {
 }
 
 /** One word for the cluster. */
-export function clusterPhase(view: View, finding: Finding, upgrading: boolean, rows: readonly NodeRow[]): ClusterPhase {
+export function clusterPhase(
+  view: ClusterSituation,
+  finding: ClusterFinding,
+  upgrading: boolean,
+  rows: readonly NodeRow[],
+): ClusterPhase {
   const { hold } = view.observed.orders
   if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
@@ -43,7 +48,7 @@ export function clusterPhase(view: View, finding: Finding, upgrading: boolean, r
   return 'Degraded'
 }
 
-function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
+function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] {
   const kube = kubeOf(node)
   if (node.twins.length > 0) return ['Duplicate', `same machine-id as ${node.twins.join(', ')}`]
   if (sleeps(node)) return ['PoweredOff', 'off, as it may be']
@@ -75,7 +80,7 @@ function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
   }
 }
 
-function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
+function inPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] {
   const kube = kubeOf(node)
   const why = kube?.readyMessage ?? kube?.readyReason ?? ''
   if (kube === undefined || kube.ready === 'unknown') return ['Unknown', '']
@@ -102,15 +107,15 @@ function isSilent({ machine }: NodeView): boolean {
 }
 
 /** It has registered and was never Ready yet: still on its way in, not ill. One that fell silent is not on its way. */
-function isNew(view: View, { createdMs, readySinceMs, readyReason }: KubeNode): boolean {
+function isNew(view: ClusterSituation, { createdMs, readySinceMs, readyReason }: KubeNode): boolean {
   if (readyReason === 'NodeStatusUnknown') return false
   return readySinceMs - createdMs < FIRST_WORD_MS && view.nowMs - createdMs < LIMITS.clusterJoinMs
 }
 
-function awaited(finding: Finding): string {
+function awaited(finding: ClusterFinding): string {
   return finding.waits[0]?.awaits ?? finding.steps[0]?.summary ?? finding.holds[0]?.reason ?? ''
 }
 
-function isDeclared(view: View, name: string): boolean {
+function isDeclared(view: ClusterSituation, name: string): boolean {
   return [...view.spec.servers, ...view.spec.agents].some((node) => node.name === name)
 }

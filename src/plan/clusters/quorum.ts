@@ -1,4 +1,4 @@
-import type { Overrides } from '../../model/cluster.ts'
+import type { ClusterAllowances } from '../../model/cluster.ts'
 import type { EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
 import { majority, refusesAdd, refusesRemove } from './etcd-rules.ts'
 
@@ -33,7 +33,7 @@ export type GuardAnswer =
   | { readonly allowed: false; readonly reason: string; readonly allow: string }
 
 const ALLOWED: GuardAnswer = { allowed: true }
-const NO_OVERRIDES: Overrides = { degraded: false, interruption: false }
+const NO_OVERRIDES: ClusterAllowances = { degraded: false, interruption: false }
 
 /**
  * May this be done to a server without taking etcd below its majority? What is not known counts as down, and what
@@ -42,7 +42,7 @@ const NO_OVERRIDES: Overrides = { degraded: false, interruption: false }
 export function allowed(
   action: ServerAction,
   observed: Pick<ObservedCluster, 'members'>,
-  overrides: Overrides = NO_OVERRIDES,
+  overrides: ClusterAllowances = NO_OVERRIDES,
 ): GuardAnswer {
   const { members } = observed
   if (members === 'unknown') return refuse('the members of etcd are not known', 'wait until etcd can be asked')

@@ -1,16 +1,16 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterHold } from '../../model/cluster-decision.ts'
 import { arrivalOf } from './arrival.ts'
-import { type Finding, firstOf, holdFor, NOTHING, objection, stepOn } from './finding.ts'
+import { type ClusterFinding, firstOf, holdFor, NOTHING, objection, stepOn } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { departure } from './replace.ts'
-import { awaitsCni, kubeOf, type NodeView, sleeps, type View } from './view.ts'
+import { awaitsCni, type ClusterSituation, kubeOf, type NodeView, sleeps } from './view.ts'
 
 /**
  * Replaces nodes that are dead: one at a time, at most one server and one agent in an hour, and none at all when too
  * many are unwell at once, for then it is not the nodes that are ill.
  */
-export function remediation(view: View, nodes: readonly NodeView[]): Finding {
+export function remediation(view: ClusterSituation, nodes: readonly NodeView[]): ClusterFinding {
   const dead = nodes.filter((node) => isDead(view, node) && nothingElseHelps(view, node))
   if (dead.length === 0) return NOTHING
   const held = braked(view) ?? unwanted(view, dead)
@@ -20,7 +20,7 @@ export function remediation(view: View, nodes: readonly NodeView[]): Finding {
 }
 
 /** Takes the vote from servers that have been away for longer than the policy bears; their machines are left alone. */
-export function eviction(view: View): Finding {
+export function eviction(view: ClusterSituation): ClusterFinding {
   const { evictAfterMs } = view.spec.remediation
   if (evictAfterMs === undefined || view.observed.api !== 'yes') return NOTHING
   const away = view.servers.filter((node) => {
@@ -30,7 +30,7 @@ export function eviction(view: View): Finding {
   return firstOf(away.map((node) => () => evict(view, node)))
 }
 
-function evict(view: View, node: NodeView): Finding {
+function evict(view: ClusterSituation, node: NodeView): ClusterFinding {
   const held = objection(allowed({ do: 'remove-member', node: node.name }, view), node.name)
   if (held !== undefined) return held
   const reason = `${node.name} has been away for longer than remediation.evictAfter allows`
@@ -51,7 +51,7 @@ function evict(view: View, node: NodeView): Finding {
 }
 
 /** Unwell without an innocent reason: not asleep, not waiting for a network, not under our own work. */
-export function isUnwell(view: View, node: NodeView): boolean {
+export function isUnwell(view: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (node.spec === undefined || kube === undefined || sleeps(node)) return false
   return kube.ready === 'no' && !awaitsCni(view, node)
@@ -68,19 +68,19 @@ export function brakeLimit(nodes: number, brake: { readonly nodes: number; reado
 }
 
 /** Down without a break for the whole time: one that comes and goes starts its time anew. */
-function isDead(view: View, node: NodeView): boolean {
+function isDead(view: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (!view.spec.remediation.enabled || kube === undefined) return false
   return isAway(view, node) && view.nowMs - kube.readySinceMs >= view.spec.remediation.deadAfterMs
 }
 
 /** Unready, and as a server out of etcd as well: one of two witnesses is not enough. */
-function isAway(view: View, node: NodeView): boolean {
+function isAway(view: ClusterSituation, node: NodeView): boolean {
   return isUnwell(view, node) && (node.role === 'agent' || node.member?.up !== 'yes')
 }
 
 /** Not under work already, and not to be had back by starting its machine or clearing away what is left of it. */
-function nothingElseHelps(view: View, node: NodeView): boolean {
+function nothingElseHelps(view: ClusterSituation, node: NodeView): boolean {
   if (kubeOf(node)?.work !== undefined) return false
   const arrival = arrivalOf(view, node)
   if (arrival.is !== 'busy') return arrival.is === 'in'
@@ -88,7 +88,7 @@ function nothingElseHelps(view: View, node: NodeView): boolean {
   return refusals.length === 0 && steps.every((step) => step.verb === 'restart-k3s')
 }
 
-function braked(view: View): ClusterHold | undefined {
+function braked(view: ClusterSituation): ClusterHold | undefined {
   const declared = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && !sleeps(node))
   const unwell = declared.filter((node) => isUnwell(view, node))
   const limit = brakeLimit(declared.length, view.spec.remediation.brake)
@@ -100,7 +100,7 @@ function braked(view: View): ClusterHold | undefined {
   }
 }
 
-function unwanted(view: View, dead: readonly NodeView[]): ClusterHold | undefined {
+function unwanted(view: ClusterSituation, dead: readonly NodeView[]): ClusterHold | undefined {
   const [first] = dead
   if (first === undefined) return undefined
   const busy = dead.find((node) => kubeOf(node)?.unschedulable === true)
@@ -124,7 +124,7 @@ function unwanted(view: View, dead: readonly NodeView[]): ClusterHold | undefine
   }
 }
 
-function whyDead(view: View, node: NodeView): string {
+function whyDead(view: ClusterSituation, node: NodeView): string {
   const kube = kubeOf(node)
   const minutes = Math.round((view.nowMs - (kube?.readySinceMs ?? view.nowMs)) / 60_000)
   return `${node.name} has been NotReady for ${minutes} min${kube?.readyReason === undefined ? '' : ` (${kube.readyReason})`}`

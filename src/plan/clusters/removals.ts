@@ -1,15 +1,15 @@
 import { madeMs } from '../../model/observed-cluster.ts'
-import { type Finding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
+import { type ClusterFinding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
 import { quorum } from './quorum.ts'
 import { departure, holdsOurs } from './replace.ts'
 import { serversChange } from './servers-change.ts'
-import { awaitsCni, isIn, isWell, kubeOf, type NodeView, type View } from './view.ts'
+import { awaitsCni, type ClusterSituation, isIn, isWell, kubeOf, type NodeView } from './view.ts'
 
 /**
  * Takes out servers that Git no longer names: one at a time, and a live one only while every declared server is in and
  * well. The next waits until the cluster is whole again.
  */
-export function serversOut(view: View, which: 'dead' | 'any'): Finding {
+export function serversOut(view: ClusterSituation, which: 'dead' | 'any'): ClusterFinding {
   const gone = view.servers.filter((node) => node.spec === undefined && hasAnything(view, node))
   if (which === 'any' && gone.some(({ unclaimed }) => unclaimed === true)) return unclaimedNodes(view, gone)
   const wanted = gone.filter(({ unclaimed }) => unclaimed !== true).filter((node) => which === 'any' || isDown(node))
@@ -24,14 +24,14 @@ export function serversOut(view: View, which: 'dead' | 'any'): Finding {
 }
 
 /** Takes out agents that Git no longer names. */
-export function agentOut(view: View, node: NodeView): Finding {
+export function agentOut(view: ClusterSituation, node: NodeView): ClusterFinding {
   if (node.spec !== undefined || !hasAnything(view, node)) return NOTHING
   if (node.unclaimed === true) return unclaimedNodes(view, [node])
   return departure(view, node, 'remove', `${node.name} is no longer declared`)
 }
 
 /** Nodes of the cluster that this directory never declared, as far as anything says: they are shown, and stay. */
-function unclaimedNodes({ spec }: View, nodes: readonly NodeView[]): Finding {
+function unclaimedNodes({ spec }: ClusterSituation, nodes: readonly NodeView[]): ClusterFinding {
   const names = nodes.filter(({ unclaimed }) => unclaimed === true).map(({ name }) => name)
   return holdFor({
     guard: 'not-of-this-directory',
@@ -41,19 +41,19 @@ function unclaimedNodes({ spec }: View, nodes: readonly NodeView[]): Finding {
 }
 
 /** Replaces what a person asked to have replaced. `down`: only those that have left the cluster already, or are dead. */
-export function ordered(view: View, nodes: readonly NodeView[], which: 'down' | 'any'): Finding {
+export function ordered(view: ClusterSituation, nodes: readonly NodeView[], which: 'down' | 'any'): ClusterFinding {
   const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || isDown(node)))
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
 }
 
 /** Ordered to be replaced, and not yet with a machine, or a Node, younger than the order. */
-export function isDue(view: View, node: NodeView): boolean {
+export function isDue(view: ClusterSituation, node: NodeView): boolean {
   if (node.spec === undefined) return false
   return view.observed.orders.replace.some((order) => order.node === node.name && !isYounger(node, order.atMs))
 }
 
 /** Every declared server in and well, every voter up: the only state in which one may be touched at will. */
-export function serversWhole(view: View): boolean {
+export function serversWhole(view: ClusterSituation): boolean {
   if (view.observed.api !== 'yes' || view.members === 'unknown') return false
   if (view.members.some(({ learner, up }) => learner || up !== 'yes')) return false
   const declared = view.servers.filter(({ spec }) => spec !== undefined)
@@ -73,7 +73,7 @@ function isYounger({ spec, machine, kube, k3s }: NodeView, atMs: number): boolea
   return k3s !== 'unknown' && (k3s.data === 'none' || k3s.sinceMs >= atMs)
 }
 
-function hasAnything(view: View, node: NodeView): boolean {
+function hasAnything(view: ClusterSituation, node: NodeView): boolean {
   if (kubeOf(node) !== undefined || node.member !== undefined || node.passwordSecret === 'yes') return true
   return node.machine.exists === 'yes' && (node.machine.ours || holdsOurs(view, node))
 }

@@ -1,15 +1,20 @@
 import type { WorkPurpose } from '../../model/cluster.ts'
 import { drained } from './drain.ts'
-import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, stepOn, waitFor } from './finding.ts'
+import { type ClusterFinding, holdFor, isEmpty, merge, NOTHING, objection, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
-import { isKept, kubeOf, localOf, type NodeView, type View } from './view.ts'
+import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
  * The next step of a node on its way out: marked and cordoned, drained, stopped, its etcd member removed, its Node and
  * its password gone, its machine destroyed (or wiped, where the box was there before us). Computed from what is seen
  * alone, so it does not matter where the last attempt ended. Empty when nothing of the node is left.
  */
-export function departure(view: View, node: NodeView, purpose: WorkPurpose, reason: string): Finding {
+export function departure(
+  view: ClusterSituation,
+  node: NodeView,
+  purpose: WorkPurpose,
+  reason: string,
+): ClusterFinding {
   if (view.observed.api !== 'yes' || node.kube === 'unknown' || view.members === 'unknown') {
     return holdFor({
       node: node.name,
@@ -31,7 +36,7 @@ export function departure(view: View, node: NodeView, purpose: WorkPurpose, reas
 }
 
 /** Removes what an etcd member, a Node or a Secret is left of a node whose machine holds nothing of it any more. */
-export function remains(view: View, node: NodeView, reason: string): Finding {
+export function remains(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   if (seemsWell(node)) {
     const hold = holdFor({
       node: node.name,
@@ -57,22 +62,31 @@ function seemsWell(node: NodeView): boolean {
   return kubeOf(node)?.ready === 'yes' && node.member?.up !== 'no'
 }
 
-function guarded(view: View, node: NodeView, purpose: WorkPurpose): Finding | undefined {
+function guarded(view: ClusterSituation, node: NodeView, purpose: WorkPurpose): ClusterFinding | undefined {
   if (leavesAlive(view, node)) return undefined
   return objectionTo(view, node, purpose === 'remove' ? 'delete' : 'replace')
 }
 
-function objectionTo(view: View, node: NodeView, action: 'delete' | 'replace' | 'remove-member'): Finding | undefined {
+function objectionTo(
+  view: ClusterSituation,
+  node: NodeView,
+  action: 'delete' | 'replace' | 'remove-member',
+): ClusterFinding | undefined {
   return objection(allowed({ do: action, node: node.name }, view), node.name)
 }
 
 /** Of two servers neither can be stopped first: the member goes while its server still runs. */
-function leavesAlive(view: View, node: NodeView): boolean {
+function leavesAlive(view: ClusterSituation, node: NodeView): boolean {
   if (view.members === 'unknown' || view.members.filter(({ learner }) => !learner).length !== 2) return false
   return node.member?.up === 'yes' && allowed({ do: 'remove-live', node: node.name }, view).allowed
 }
 
-function marked(view: View, node: NodeView, purpose: WorkPurpose, reason: string): Finding | undefined {
+function marked(
+  view: ClusterSituation,
+  node: NodeView,
+  purpose: WorkPurpose,
+  reason: string,
+): ClusterFinding | undefined {
   const kube = kubeOf(node)
   if (kube === undefined || (kube.work?.purpose === purpose && kube.unschedulable)) return undefined
   return stepOn(view, node, 'cordon', {
@@ -85,19 +99,19 @@ function marked(view: View, node: NodeView, purpose: WorkPurpose, reason: string
 }
 
 /** Pods of a node that does not answer cannot be moved: they go with the Node. */
-function emptied(view: View, node: NodeView): Finding | undefined {
+function emptied(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const kube = kubeOf(node)
   if (kube?.work === undefined || kube.ready === 'no') return undefined
   const finding = drained(view, node, kube, kube.work)
   return isEmpty(finding) ? undefined : finding
 }
 
-function outOfEtcd(view: View, node: NodeView, reason: string): Finding | undefined {
+function outOfEtcd(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
   if (node.member !== undefined && leavesAlive(view, node)) return removeMember(view, node, reason)
   return stopped(view, node, reason) ?? removeMember(view, node, reason)
 }
 
-function removeMember(view: View, node: NodeView, reason: string): Finding | undefined {
+function removeMember(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
   const { member } = node
   if (member === undefined) return undefined
   if (kubeOf(node)?.removedNameMark === true) {
@@ -116,7 +130,7 @@ function removeMember(view: View, node: NodeView, reason: string): Finding | und
 }
 
 /** A removed server that still runs has a hanging API, and rejoins when it is restarted: so it is stopped first. */
-function stopped(view: View, node: NodeView, reason: string): Finding | undefined {
+function stopped(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
   // What runs on a box that is no node of ours any more may be another cluster's by now.
   const local = node.spec === undefined && !isKept(node) && !holdsOurs(view, node) ? undefined : localOf(node)
   const down =
@@ -146,7 +160,7 @@ function stopped(view: View, node: NodeView, reason: string): Finding | undefine
 }
 
 /** Data of this cluster is on its disk. */
-export function holdsOurs({ observed }: View, node: NodeView): boolean {
+export function holdsOurs({ observed }: ClusterSituation, node: NodeView): boolean {
   const data = localOf(node)?.data
   return data !== undefined && data === observed.identity?.caHash
 }
@@ -155,7 +169,7 @@ function notRunning(service: string): boolean {
   return service === 'absent' || service === 'stopped' || service === 'failed'
 }
 
-function outOfKubernetes(view: View, node: NodeView, reason: string): Finding | undefined {
+function outOfKubernetes(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
   if (kubeOf(node) !== undefined) {
     return stepOn(view, node, 'delete-node', {
       summary: `delete the Node ${node.name}`,
@@ -178,7 +192,7 @@ function outOfKubernetes(view: View, node: NodeView, reason: string): Finding | 
   })
 }
 
-function offTheMachine(view: View, node: NodeView, reason: string): Finding {
+function offTheMachine(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   const { machine } = node
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
   if (machine.exists === 'no') return NOTHING

@@ -6,7 +6,7 @@ import { compareVersions } from '../../k3s/version.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import { planHops } from './hops.ts'
 import { isLeftAsFound } from './taken-over.ts'
-import { kubeOf, localOf, type NodeView, sleeps, type View, versionsOf } from './view.ts'
+import { type ClusterSituation, kubeOf, localOf, type NodeView, sleeps, versionsOf } from './view.ts'
 
 /** What one node is to become next. */
 export interface WantedChange {
@@ -28,7 +28,7 @@ export function rolloutId(spec: ClusterSpec): string {
 }
 
 /** The way from what the servers run to the pin. */
-export function rolloutOf(view: View): Rollout {
+export function rolloutOf(view: ClusterSituation): Rollout {
   const { spec, observed } = view
   const running = versionsOf(view.servers)
   const [lowest, highest] = [running[0], running.at(-1)]
@@ -45,7 +45,7 @@ export function rolloutOf(view: View): Rollout {
  * The next change of a node. Servers first, then agents up to what the oldest server runs, and only then the next
  * hop; a changed configuration comes where the version is as it should be.
  */
-export function wantedChange(view: View, node: NodeView, rollout: Rollout): WantedChange | undefined {
+export function wantedChange(view: ClusterSituation, node: NodeView, rollout: Rollout): WantedChange | undefined {
   const kube = kubeOf(node)
   if (kube === undefined || node.spec === undefined || sleeps(node) || isLeftAsFound(view, node)) return undefined
   const next = node.role === 'agent' ? versionsOf(view.servers)[0] : serverTarget(view, rollout)
@@ -64,7 +64,7 @@ export interface MovedServer {
  * etcd knows a member by its address: with another one in its configuration K3s does not start again, and the cluster
  * is short of a vote. Only a new machine may have a new address.
  */
-export function movedServer({ servers }: View): MovedServer | undefined {
+export function movedServer({ servers }: ClusterSituation): MovedServer | undefined {
   for (const node of servers) {
     const [known] = kubeOf(node)?.internalIps ?? []
     const [declared] = node.spec?.nodeIps ?? []
@@ -79,7 +79,12 @@ function machineChange({ machine }: NodeView): WantedChange | undefined {
   return machine.wantsRestart === undefined ? undefined : { purpose: 'restart', target: machine.wantsRestart }
 }
 
-function flagChange(view: View, node: NodeView, running: string | undefined, spec: NodeSpec): WantedChange | undefined {
+function flagChange(
+  view: ClusterSituation,
+  node: NodeView,
+  running: string | undefined,
+  spec: NodeSpec,
+): WantedChange | undefined {
   const hash = configHash(view.spec, spec)
   if (running === hash) return undefined
   // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must, or
@@ -90,25 +95,25 @@ function flagChange(view: View, node: NodeView, running: string | undefined, spe
 }
 
 /** The release that servers are to run next: the next hop, once every agent has caught up with the last. */
-export function serverTarget(view: View, rollout: Rollout): string | undefined {
+export function serverTarget(view: ClusterSituation, rollout: Rollout): string | undefined {
   const [lowest] = versionsOf(view.servers)
   return agentsBehind(view) ? lowest : (rollout.hops[0] ?? lowest)
 }
 
-export function isAborted(view: View): boolean {
+export function isAborted(view: ClusterSituation): boolean {
   const { rolloutAborted } = view.observed.orders
   return rolloutAborted !== undefined && rolloutAborted === rolloutId(view.spec)
 }
 
 /** What a server runs with that is not as declared, in sentences. */
-export function driftOf(view: View, node: NodeView): readonly string[] {
+export function driftOf(view: ClusterSituation, node: NodeView): readonly string[] {
   const args = kubeOf(node)?.args
   if (node.role !== 'server' || args === undefined) return []
   return flagDrift(view.spec, [{ server: node.name, flags: args }]).map(({ message }) => message)
 }
 
 /** All servers run one release, and some agent that is on does not yet. */
-export function agentsBehind(view: View): boolean {
+export function agentsBehind(view: ClusterSituation): boolean {
   const servers = versionsOf(view.servers)
   const [lowest, highest] = [servers[0], servers.at(-1)]
   if (lowest === undefined || lowest !== highest) return false

@@ -1,7 +1,7 @@
 import type { LocalK3s } from '../../model/observed-cluster.ts'
 import { majority } from './etcd-rules.ts'
-import { type Finding, refusalOf, stepOn } from './finding.ts'
-import { localOf, type NodeView, type View } from './view.ts'
+import { type ClusterFinding, refusalOf, stepOn } from './finding.ts'
+import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 /** A cluster whose data lies on nodes of ours, and of which we have no record. */
 export interface StrangeCluster {
@@ -15,7 +15,7 @@ export interface StrangeCluster {
 }
 
 /** Data on the nodes that is of no cluster that we know, put together by its CA. */
-export function strangeClusters(view: View): readonly StrangeCluster[] {
+export function strangeClusters(view: ClusterSituation): readonly StrangeCluster[] {
   const own = view.observed.identity?.caHash
   const found = new Map<string, NodeView[]>()
   for (const node of [...view.servers, ...view.agents]) {
@@ -50,7 +50,7 @@ function votersOf(holders: readonly NodeView[]): StrangeCluster['voters'] {
  * vote in a cluster that lives; or its cluster could come back as a whole, because a majority of our own servers holds
  * its data and ours is not there to prove that it is another one. Losing our record makes every node look like this.
  */
-export function keptFromWiping(view: View, node: NodeView): Finding | undefined {
+export function keptFromWiping(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
   const local = localOf(node)
   if (local === undefined || local.data === 'none') return undefined
   const cluster = strangeClusters(view).find(({ holders }) => holders.includes(node))
@@ -77,7 +77,7 @@ export function keptFromWiping(view: View, node: NodeView): Finding | undefined 
  * Without a record, and with nodes that answer as one live cluster: what makes it itself is read back from one of its
  * servers, and nothing else is done before. Data of which nobody can say whose it is stops everything.
  */
-export function withoutRecord(view: View): Finding | undefined {
+export function withoutRecord(view: ClusterSituation): ClusterFinding | undefined {
   if (view.observed.identity !== undefined) return undefined
   const found = strangeClusters(view).filter(({ holders }) =>
     holders.some(({ role, spec }) => role === 'server' && spec),
@@ -128,18 +128,18 @@ function isSource(node: NodeView, { voters, holders, caHash }: StrangeCluster): 
 }
 
 /** Servers of the strange cluster that the declaration does not have: then it is not the declared one. */
-function strangersTo({ spec }: View, { voters }: StrangeCluster): readonly string[] {
+function strangersTo({ spec }: ClusterSituation, { voters }: StrangeCluster): readonly string[] {
   const declared = new Set(spec.servers.map(({ name }) => name))
   return voters === undefined ? [] : voters.nodes.filter((name) => name !== '' && !declared.has(name))
 }
 
 /** Our own cluster is formed and answers: then what is different is certainly not it. */
-function livesItself({ observed }: View): boolean {
+function livesItself({ observed }: ClusterSituation): boolean {
   return observed.identity?.formed === true && observed.api === 'yes'
 }
 
 /** Of which nothing is known may hold its data as well. */
-function couldReturn({ servers, spec }: View, { holders }: StrangeCluster): boolean {
+function couldReturn({ servers, spec }: ClusterSituation, { holders }: StrangeCluster): boolean {
   const declared = servers.filter((node) => node.spec !== undefined)
   const held = declared.filter((node) => holders.includes(node)).length
   const unseen = declared.filter((node) => node.k3s === 'unknown' && node.machine.exists !== 'no').length
@@ -160,7 +160,7 @@ function described(cluster: StrangeCluster | undefined): string {
   return `a cluster that croft has no record of (${which}; ${names}${state})`
 }
 
-function adviceFor(view: View, cluster: StrangeCluster | undefined): string {
+function adviceFor(view: ClusterSituation, cluster: StrangeCluster | undefined): string {
   if (livesItself(view)) return 'take the node out of that cluster by hand (k3s-uninstall.sh there), or declare another'
   const server = cluster?.holders.find(({ role }) => role === 'server')?.name ?? 'SERVER'
   return `run croft cluster recover ${view.spec.name} --from ${server}, which reads CA and token back; nothing of it is wiped`

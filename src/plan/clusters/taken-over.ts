@@ -1,13 +1,13 @@
 import { EQUAL_ON_SERVERS, type FurtherDrift, flagDrift, furtherDrift } from '../../k3s/flags.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { type Finding, holdFor, NOTHING } from './finding.ts'
-import { kubeOf, localOf, type NodeView, type View } from './view.ts'
+import { type ClusterFinding, holdFor, NOTHING } from './finding.ts'
+import { type ClusterSituation, kubeOf, localOf, type NodeView } from './view.ts'
 
 /**
  * A node that is in, and whose K3s croft neither set up nor was told to change: it stays as it is. One that croft has
  * started carries the hash of what it was started with; one that cannot be asked now is as the others are.
  */
-export function isLeftAsFound({ spec, servers, agents }: View, node: NodeView): boolean {
+export function isLeftAsFound({ spec, servers, agents }: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (kube === undefined || kube.configHash !== undefined || kube.work !== undefined) return false
   if (spec.allow.takeOver === true) return false
@@ -21,7 +21,7 @@ function isStrangers(node: NodeView): boolean {
 }
 
 /** What nodes that were found run with and Git does not say, offered as lines for Git. Nothing is changed meanwhile. */
-export function takenOver(view: View): Finding {
+export function takenOver(view: ClusterSituation): ClusterFinding {
   const found = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && isLeftAsFound(view, node))
   const differences = found.flatMap((node) => differencesOf(view.spec, node))
   const further = found.flatMap((node) => furtherOf(view.spec, node))
@@ -45,13 +45,13 @@ function furtherOf(spec: ClusterSpec, node: NodeView): readonly FurtherDrift[] {
   return declared === undefined || args === undefined ? [] : furtherDrift(spec, declared, args)
 }
 
-interface Difference {
+interface FlagDifference {
   readonly text: string
   readonly flag: string
   readonly live: string
 }
 
-function differencesOf(spec: ClusterSpec, node: NodeView): readonly Difference[] {
+function differencesOf(spec: ClusterSpec, node: NodeView): readonly FlagDifference[] {
   const kube = kubeOf(node)
   if (kube === undefined) return []
   const version =
@@ -70,7 +70,7 @@ function differencesOf(spec: ClusterSpec, node: NodeView): readonly Difference[]
 }
 
 /** What nodes run with, as it would be written in the spec of the Cluster. Fields stand below `spec`, one line each. */
-export function linesFor(live: readonly Pick<Difference, 'flag' | 'live'>[]): readonly string[] {
+export function linesFor(live: readonly Pick<FlagDifference, 'flag' | 'live'>[]): readonly string[] {
   const lines = new Set<string>()
   const further = new Map<string, string>()
   for (const one of live) {

@@ -1,15 +1,25 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Step } from '../../model/step.ts'
-import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn, waitFor } from './finding.ts'
+import {
+  type ClusterFinding,
+  firstOf,
+  holdFor,
+  isEmpty,
+  merge,
+  NOTHING,
+  refusalOf,
+  stepOn,
+  waitFor,
+} from './finding.ts'
 import { begin, continueWork, giveBack } from './node-work.ts'
 import { serversWhole } from './removals.ts'
 import { departure } from './replace.ts'
 import { isAborted, movedServer, type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
-import { kubeOf, type NodeView, sleeps, type View } from './view.ts'
+import { type ClusterSituation, kubeOf, type NodeView, sleeps } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
 /** An aborted rollout: every node that carries our mark for it is given back, and no other. */
-export function abortedWork(view: View): Finding {
+export function abortedWork(view: ClusterSituation): ClusterFinding {
   if (!isAborted(view)) return NOTHING
   return merge(
     underRollout([...view.servers, ...view.agents]).map((node) => giveBack(view, node, 'the rollout was aborted')),
@@ -17,13 +27,13 @@ export function abortedWork(view: View): Finding {
 }
 
 /** Work of a rollout that was begun on a node: finished before anything else of its sort begins, also while paused. */
-export function begunWork(view: View, node: NodeView): Finding {
+export function begunWork(view: ClusterSituation, node: NodeView): ClusterFinding {
   if (underRollout([node]).length === 0) return NOTHING
   return continueWork(view, node, wantedChange(view, node, rolloutOf(view))) ?? NOTHING
 }
 
 /** The next server of a rollout of version or flags; empty when all are as declared. */
-export function nextServer(view: View): Finding {
+export function nextServer(view: ClusterSituation): ClusterFinding {
   const rollout = rolloutOf(view)
   if (rollout.refusal !== undefined) return refusalOf({ guard: 'upgrade', ...rollout.refusal })
   const due = dueNodes(view, view.servers, rollout)
@@ -43,7 +53,7 @@ export function nextServer(view: View): Finding {
   ])
 }
 
-function addressesKept(view: View): Finding {
+function addressesKept(view: ClusterSituation): ClusterFinding {
   const moved = movedServer(view)
   if (moved === undefined) return NOTHING
   const { name, known, declared } = moved
@@ -56,7 +66,7 @@ function addressesKept(view: View): Finding {
 }
 
 /** The next agents of a rollout, as many as may be under work at once. Only when all servers are done. */
-export function nextAgents(view: View): Finding {
+export function nextAgents(view: ClusterSituation): ClusterFinding {
   const rollout = rolloutOf(view)
   if (rollout.refusal !== undefined || dueNodes(view, view.servers, rollout).length > 0) return NOTHING
   const due = dueNodes(view, view.agents, rollout)
@@ -83,7 +93,7 @@ function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {
   })
 }
 
-function dueNodes(view: View, nodes: readonly NodeView[], rollout: Rollout): readonly NodeView[] {
+function dueNodes(view: ClusterSituation, nodes: readonly NodeView[], rollout: Rollout): readonly NodeView[] {
   return nodes.filter((node) => wantedChange(view, node, rollout) !== undefined)
 }
 
@@ -96,7 +106,7 @@ function reasonOf(node: NodeView, wanted: { readonly purpose: string; readonly t
 }
 
 /** Everything that must be so before a node is touched. Empty when it is. */
-function mayBegin(view: View, node: NodeView, target: string, rollout: string): Finding {
+function mayBegin(view: ClusterSituation, node: NodeView, target: string, rollout: string): ClusterFinding {
   return firstOf([
     () => wishes(view, node, target, rollout),
     () => allWell(view),
@@ -106,7 +116,7 @@ function mayBegin(view: View, node: NodeView, target: string, rollout: string): 
   ])
 }
 
-function wishes(view: View, node: NodeView, target: string, rollout: string): Finding {
+function wishes(view: ClusterSituation, node: NodeView, target: string, rollout: string): ClusterFinding {
   const { orders } = view.observed
   if (isAborted(view)) {
     return holdFor({
@@ -127,7 +137,7 @@ function wishes(view: View, node: NodeView, target: string, rollout: string): Fi
   })
 }
 
-function allWell(view: View): Finding {
+function allWell(view: ClusterSituation): ClusterFinding {
   const changed = [...view.servers, ...view.agents].filter(
     (node) => kubeOf(node)?.changedMs !== undefined && !sleeps(node),
   )
@@ -150,7 +160,7 @@ function allWell(view: View): Finding {
   })
 }
 
-function soaked(view: View): Finding {
+function soaked(view: ClusterSituation): ClusterFinding {
   const untils = [...view.servers, ...view.agents].flatMap((node) => {
     const kube = kubeOf(node)
     if (kube === undefined || sleeps(node)) return []
@@ -168,7 +178,7 @@ function soaked(view: View): Finding {
   })
 }
 
-function window(view: View): Finding {
+function window(view: ClusterSituation): ClusterFinding {
   const { windows } = view.spec.upgrade
   if (windowOpen(windows, view.nowMs)) return NOTHING
   const opens = nextOpening(windows, view.nowMs)
@@ -180,10 +190,10 @@ function window(view: View): Finding {
 }
 
 /** The user's checks, each passed since the last change. */
-function checked(view: View): Finding {
+function checked(view: ClusterSituation): ClusterFinding {
   const { healthChecks } = view.spec.upgrade
   const changedMs = lastChange([...view.servers, ...view.agents])
-  const findings = healthChecks.map((name): Finding => {
+  const findings = healthChecks.map((name): ClusterFinding => {
     const result = view.observed.checks.find((check) => check.name === name)
     const age = result === undefined ? Number.POSITIVE_INFINITY : view.nowMs - result.atMs
     const fresh = result !== undefined && result.atMs > changedMs && age <= LIMITS.healthCheckFreshMs
@@ -204,7 +214,7 @@ function checked(view: View): Finding {
   return merge(findings)
 }
 
-function runCheck(view: View, name: string): Step<'cluster'> {
+function runCheck(view: ClusterSituation, name: string): Step<'cluster'> {
   return {
     about: 'cluster',
     verb: 'run-health-checks',
@@ -218,7 +228,7 @@ function runCheck(view: View, name: string): Step<'cluster'> {
 }
 
 /** A snapshot younger than the last change of a server, with the token that opens it. */
-function snapshotFirst(view: View): Finding {
+function snapshotFirst(view: ClusterSituation): ClusterFinding {
   const { snapshots } = view.observed
   const changedMs = lastChange(view.servers)
   const usable =

@@ -30,7 +30,7 @@ export interface NodeView {
 }
 
 /** What is declared and what is seen, joined by name: what every judgement starts from. */
-export interface View {
+export interface ClusterSituation {
   readonly spec: ClusterSpec
   readonly observed: ObservedCluster
   readonly nowMs: number
@@ -40,7 +40,7 @@ export interface View {
   readonly members: readonly EtcdMember[] | 'unknown'
 }
 
-export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): View {
+export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterSituation {
   const formed = isFormed(observed)
   // Before there is a cluster nobody can be asked about it, and nobody can be in it.
   const told = observed.members === 'unknown' && !formed ? [] : observed.members
@@ -114,7 +114,7 @@ export function sleeps(node: NodeView): boolean {
 }
 
 /** Unready only because no network plugin is there yet, in a cluster that brings its own: an expected phase. */
-export function awaitsCni(view: View, node: NodeView): boolean {
+export function awaitsCni(view: ClusterSituation, node: NodeView): boolean {
   const kube = kubeOf(node)
   if (kube?.ready !== 'no' || view.spec.network.flannelBackend !== 'none') return false
   return /network not ready|NetworkPluginNotReady|cni plugin not initialized/i.test(kube.readyMessage ?? '')
@@ -137,7 +137,7 @@ export function isRemnant(node: NodeView): boolean {
 }
 
 /** Another server that is certainly down or not in: then this one, which runs, is not taken down at will. */
-export function otherAway(view: View, node: NodeView): string | undefined {
+export function otherAway(view: ClusterSituation, node: NodeView): string | undefined {
   if (node.role === 'agent' || view.members === 'unknown') return undefined
   const away = view.servers.filter(({ name, spec, member, kube }) => {
     if (name === node.name) return false

@@ -33,14 +33,17 @@ export const blastRadius: Guard = {
   },
 }
 
-interface Count {
+interface DeletionCount {
   readonly deleting: readonly string[]
   readonly all: number
   readonly limit: number
   readonly what: string
 }
 
-function countFor({ type, connection }: PlanEntry, { deleting, machines, objects }: GuardContext): Count | undefined {
+function countFor(
+  { type, connection }: PlanEntry,
+  { deleting, machines, objects }: GuardContext,
+): DeletionCount | undefined {
   if (isGuest(type)) return { deleting, all: machines, limit: deleteLimit(machines), what: 'machines' }
   const there = type === 'object' ? objects?.get(connection) : undefined
   if (there === undefined) return undefined

@@ -3,14 +3,14 @@ import type { ClusterPower, ObservedPower } from '../../model/observed-power.ts'
 import type { PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
 import type { PowerDecision, PowerHold, PowerPhase } from '../../model/power-decision.ts'
 import { goDown } from './down.ts'
-import { type Finding, merge, NOTHING } from './finding.ts'
+import { merge, NOTHING, type PowerFinding } from './finding.ts'
 import { holdsOf } from './holds.ts'
 import { idleNodes } from './sleepers.ts'
 import { NONE, targetsOf } from './targets.ts'
 import { tierRows } from './timeline.ts'
 import { goUp, hasMarks } from './up.ts'
-import { isDown, nodesOf, spoken, type View } from './view.ts'
-import { type Wanted, wantedPower } from './wanted.ts'
+import { isDown, nodesOf, type PowerSituation, spoken } from './view.ts'
+import { type WantedPower, wantedPower } from './wanted.ts'
 
 /**
  * What to do next about the power of a cluster or site. Computed from what is seen, never from where an earlier attempt
@@ -25,12 +25,12 @@ export function coordinatePower(
 ): PowerDecision {
   const wanted = wantedPower(spec, observed, orders, done, nowMs)
   const targets = targetsOf(spec, observed, wanted)
-  const view: View = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
+  const view: PowerSituation = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
   // What the battery takes is held by nobody, and goes also while the rest is held.
   const shed = wanted.urgent ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
   const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
   const holds = holdable ? holdsOf(view, orders.holds) : []
-  const freed: View = holds.length === 0 ? view : { ...view, targets: shed ?? NONE }
+  const freed: PowerSituation = holds.length === 0 ? view : { ...view, targets: shed ?? NONE }
   const going = goDown(freed)
   const rising = wanted.state === 'off' ? NOTHING : merge([goUp(view), idleNodes(view)])
   const finding = going.abort === undefined ? merge([going, rising]) : { ...NOTHING, warnings: going.warnings }
@@ -53,7 +53,11 @@ export function coordinatePower(
 }
 
 /** Has the state that is wanted not been reached since it was ordered? */
-function isChanging({ state, sinceMs, source }: Wanted, done: PowerDone | undefined, observed: ObservedPower): boolean {
+function isChanging(
+  { state, sinceMs, source }: WantedPower,
+  done: PowerDone | undefined,
+  observed: ObservedPower,
+): boolean {
   const { cluster } = observed
   // The way back ends where the cluster answers and nothing of ours is left in it; marks are seen for themselves.
   if (source === 'abort') return cluster !== undefined && cluster.api !== 'yes'
@@ -70,7 +74,7 @@ function isPutDown({ api, nodes }: ClusterPower): boolean {
 }
 
 /** Machines that are off stay so until it is their turn; what is to go down is not started again by anybody. */
-function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
+function machinesOf(view: PowerSituation, finding: PowerFinding): PowerDecision['machines'] {
   const starting = new Set(finding.steps.flatMap((step) => (step.verb === 'start-machine' ? [step.machine] : [])))
   const left = view.observed.machines.filter(
     ({ key, power, exists }) =>
@@ -85,15 +89,15 @@ function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
 }
 
 /** While nodes come and go by our doing, nobody else replaces, upgrades or heals them. */
-function holdsCluster(view: View, held: boolean): boolean {
+function holdsCluster(view: PowerSituation, held: boolean): boolean {
   if (view.targets.cluster) return !held || hasMarks(view) || nodesOf(view).some(({ mark }) => mark !== undefined)
   const going = nodesOf(view).some((node) => view.targets.nodes.has(node.name) && !isDown(node))
   return going || view.changing || hasMarks(view) || view.targets.nodes.size > view.targets.asleep.size
 }
 
 function endOf(
-  view: View,
-  finding: Finding,
+  view: PowerSituation,
+  finding: PowerFinding,
   holds: readonly PowerHold[],
   abort: string | undefined,
 ): PowerDecision['ended'] {
@@ -104,7 +108,7 @@ function endOf(
   return isAllOn(view, finding) ? { result: 'done', reason: 'all is on' } : undefined
 }
 
-function isAllOff({ observed, targets }: View): boolean {
+function isAllOff({ observed, targets }: PowerSituation): boolean {
   return (
     (observed.cluster?.nodes ?? []).every((node) => !targets.nodes.has(node.name) || isDown(node)) &&
     observed.machines.every(
@@ -114,14 +118,14 @@ function isAllOff({ observed, targets }: View): boolean {
   )
 }
 
-function isAllOn(view: View, finding: Finding): boolean {
+function isAllOn(view: PowerSituation, finding: PowerFinding): boolean {
   const { observed, targets } = view
   if (finding.steps.length > 0 || finding.unfinished || hasMarks(view)) return false
   if (observed.cluster !== undefined && spoken(view)?.workloads === 'unknown') return false
   return observed.cluster === undefined || targets.cluster || observed.cluster.api === 'yes'
 }
 
-function phaseOf(view: View, finding: Finding, holds: readonly PowerHold[]): PowerPhase {
+function phaseOf(view: PowerSituation, finding: PowerFinding, holds: readonly PowerHold[]): PowerPhase {
   if (view.wanted.state === 'off') {
     // Of a cluster whose nodes are not ours only its workloads go: it is off when they are.
     const workloadsOnly = view.observed.cluster?.nodes.length === 0 && finding.unfinished
@@ -133,7 +137,7 @@ function phaseOf(view: View, finding: Finding, holds: readonly PowerHold[]): Pow
   return finding.steps.length > 0 || finding.unfinished || view.changing || hasMarks(view) ? 'GoingOn' : 'On'
 }
 
-function refusalsOf(view: View): readonly PowerHold[] {
+function refusalsOf(view: PowerSituation): readonly PowerHold[] {
   return nodesOf(view)
     .filter(({ onDemand, role }) => onDemand && role === 'server')
     .map(({ name }) => ({

@@ -2,12 +2,12 @@ import type { PowerNode } from '../../model/observed-power.ts'
 import type { PowerWorkload } from '../../model/power.ts'
 import { type PowerHost, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
-import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
+import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { awaiting, isDown, isLast, nodesOf, seenHost, spoken, type View, waited } from './view.ts'
+import { awaiting, isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken, waited } from './view.ts'
 
 /** Everything that is to be off, taken down in order: first who needs others, last who is needed. */
-export function goDown(view: View): Finding {
+export function goDown(view: PowerSituation): PowerFinding {
   return inTurn([
     () => clusterSpeaks(view),
     () => (view.targets.cluster ? workloads(view) : NOTHING),
@@ -20,7 +20,7 @@ export function goDown(view: View): Finding {
 }
 
 /** A cluster whose API is only away for a moment is waited for: its workloads have not been put down yet. */
-function clusterSpeaks(view: View): Finding {
+function clusterSpeaks(view: PowerSituation): PowerFinding {
   const { cluster } = view.observed
   if (!view.targets.cluster || cluster === undefined || cluster.api === 'yes') return NOTHING
   const servers = cluster.nodes.filter(({ role }) => role === 'server')
@@ -31,7 +31,7 @@ function clusterSpeaks(view: View): Finding {
   return awaiting(view, { tier: 'gitops', what: 'the API', awaits: 'an answer of the API', deadline: 'scale' })
 }
 
-function workloads(view: View): Finding {
+function workloads(view: PowerSituation): PowerFinding {
   const cluster = spoken(view)
   if (cluster === undefined) return NOTHING
   return inTurn([
@@ -47,13 +47,13 @@ function workloads(view: View): Finding {
 }
 
 /** What attaches and detaches volumes goes when there is none left to detach. */
-function clientsDown(view: View): Finding {
+function clientsDown(view: PowerSituation): PowerFinding {
   if (!view.targets.cluster || spoken(view) === undefined) return NOTHING
   return inTurn([() => hooksOf(view, 'storage-clients', 'off'), () => tierDown(view, 'storage-clients')])
 }
 
 /** Side by side within a tier. A controller that scales something back up finds it taken down again. */
-function tierDown(view: View, tier: ScaledTier): Finding {
+function tierDown(view: PowerSituation, tier: ScaledTier): PowerFinding {
   const all = workloadsIn(view, tier)
   if (all === 'unknown') return awaiting(view, { tier, what: tier, awaits: 'the list of workloads', deadline: 'scale' })
   const running = all.filter(({ replicas, pods }) => replicas > 0 || pods > 0)
@@ -90,7 +90,7 @@ function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): 
 }
 
 /** Volumes that still hang on a node. Those of pods that only a drain moves are waited for at their node. */
-function detached(view: View): Finding {
+function detached(view: PowerSituation): PowerFinding {
   const cluster = spoken(view)
   if (cluster === undefined) return NOTHING
   const what = { tier: 'volumes', deadline: 'detach' } as const
@@ -105,7 +105,7 @@ function detached(view: View): Finding {
   )
 }
 
-function disarmed(view: View): Finding {
+function disarmed(view: PowerSituation): PowerFinding {
   if (!view.spec.ha) return NOTHING
   const watching = view.observed.ha.filter(({ armed }) => armed === 'armed' || armed === 'disarming')
   return merge(
@@ -127,7 +127,7 @@ function disarmed(view: View): Finding {
 }
 
 /** All nodes are marked and drained while there is an API to do it with; then workers stop, and servers after them. */
-function nodes(view: View): Finding {
+function nodes(view: PowerSituation): PowerFinding {
   const going = nodesOf(view).filter(({ name }) => view.targets.nodes.has(name))
   const [workers, servers] = [
     going.filter(({ role }) => role === 'agent'),
@@ -146,7 +146,7 @@ function nodes(view: View): Finding {
   ])
 }
 
-function carriesVolumes(view: View, { name }: PowerNode): boolean {
+function carriesVolumes(view: PowerSituation, { name }: PowerNode): boolean {
   const attachments = spoken(view)?.attachments ?? 'unknown'
   return view.targets.cluster && attachments !== 'unknown' && attachments.some(({ node }) => node === name)
 }
@@ -160,7 +160,7 @@ function leftOn({ podsToMove, clientsToMove = 0 }: PowerNode, sparesClients: boo
   return podsToMove === 'unknown' || !sparesClients ? podsToMove : podsToMove - clientsToMove
 }
 
-function marked(view: View, going: readonly PowerNode[]): Finding {
+function marked(view: PowerSituation, going: readonly PowerNode[]): PowerFinding {
   if (spoken(view) === undefined) return NOTHING
   const bare = going.filter(
     (node) => (node.kube === 'ready' || node.kube === 'not-ready') && (node.mark === undefined || !node.unschedulable),
@@ -178,12 +178,12 @@ function marked(view: View, going: readonly PowerNode[]): Finding {
   )
 }
 
-function nodeDown(view: View, node: PowerNode, tier: Tier): Finding {
+function nodeDown(view: PowerSituation, node: PowerNode, tier: Tier): PowerFinding {
   return inTurn([() => emptied(view, node, tier), () => stopped(view, node, tier)])
 }
 
 /** Nothing on it is left that could go elsewhere or lose anything: pods are gone, volumes are off it. */
-function emptied(view: View, node: PowerNode, tier: Tier): Finding {
+function emptied(view: PowerSituation, node: PowerNode, tier: Tier): PowerFinding {
   const cluster = spoken(view)
   if (cluster === undefined || isDown(node) || node.kube === 'absent' || node.kube !== 'ready') return NOTHING
   const { name } = node
@@ -224,7 +224,7 @@ function emptied(view: View, node: PowerNode, tier: Tier): Finding {
 }
 
 /** K3s stopped, then the machine. Where nobody can get in, an orderly shutdown stops K3s as well. */
-function stopped(view: View, node: PowerNode, tier: Tier): Finding {
+function stopped(view: PowerSituation, node: PowerNode, tier: Tier): PowerFinding {
   if (isDown(node)) return node.machine === undefined ? NOTHING : off(node.machine)
   const { name, machine } = node
   return inTurn([
@@ -262,11 +262,11 @@ function stopped(view: View, node: PowerNode, tier: Tier): Finding {
   ])
 }
 
-function off(machine: string): Finding {
+function off(machine: string): PowerFinding {
   return { ...NOTHING, machines: { [machine]: 'off' } }
 }
 
-function machines(view: View, tier: 'machines' | 'infrastructure'): Finding {
+function machines(view: PowerSituation, tier: 'machines' | 'infrastructure'): PowerFinding {
   const role = tier === 'machines' ? 'machine' : 'infrastructure'
   const going = view.observed.machines.filter((one) => one.role === role && view.targets.machines.has(one.key))
   return inTurn([
@@ -292,7 +292,7 @@ function machines(view: View, tier: 'machines' | 'infrastructure'): Finding {
 }
 
 /** A box goes when nothing declared runs on it any more, and nothing that nobody declared. */
-function hosts(view: View, tier: 'hosts' | 'last-hosts'): Finding {
+function hosts(view: PowerSituation, tier: 'hosts' | 'last-hosts'): PowerFinding {
   const { spec, observed, targets } = view
   const going = spec.hosts.filter(
     (host) => targets.hosts.has(host.name) && isLast(host, observed.machines) === (tier === 'last-hosts'),
@@ -305,7 +305,7 @@ function hosts(view: View, tier: 'hosts' | 'last-hosts'): Finding {
   ])
 }
 
-function hostDown(view: View, host: PowerHost, tier: Tier): Finding {
+function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFinding {
   const { name, own } = host
   const seen = seenHost(view, name)
   if (seen === undefined || seen.power === 'off') return NOTHING
@@ -334,17 +334,17 @@ function hostDown(view: View, host: PowerHost, tier: Tier): Finding {
 
 /** The hard way, where a management controller can do it; where it does not help either, the rest goes on without it. */
 function cutOff(
-  view: View,
+  view: PowerSituation,
   { bmc, own }: PowerHost,
   step: Step<'power'>,
   { tier, what, awaits }: { readonly tier: Tier; readonly what: string; readonly awaits: string },
-): Finding {
+): PowerFinding {
   if (bmc === undefined || own) return NOTHING
   const unfinished = waited(view, tier, what, awaits) < 2 * view.spec.deadlines.stop.afterMs
   return { ...NOTHING, steps: [step], unfinished }
 }
 
-export function workloadsIn(view: View, tier: ScaledTier): readonly PowerWorkload[] | 'unknown' {
+export function workloadsIn(view: PowerSituation, tier: ScaledTier): readonly PowerWorkload[] | 'unknown' {
   const workloads = spoken(view)?.workloads ?? 'unknown'
   return workloads === 'unknown' ? 'unknown' : workloads.filter((workload) => workload.tier === tier)
 }

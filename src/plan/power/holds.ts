@@ -1,12 +1,12 @@
 import type { PersonHold } from '../../model/power.ts'
 import type { PowerHold } from '../../model/power-decision.ts'
-import { nodesOf, spoken, type View } from './view.ts'
+import { nodesOf, type PowerSituation, spoken } from './view.ts'
 
 /**
  * Who and what keeps it from going down: people, backups, jobs, and holds that somebody set. Asked until the first node
  * has stopped; from then on it would only keep a cluster half down.
  */
-export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerHold[] {
+export function holdsOf(view: PowerSituation, set: readonly PersonHold[]): readonly PowerHold[] {
   const { spec, observed, wanted } = view
   if (wanted.ignoreHolds || hasStopped(view)) return []
   const holds: PowerHold[] = set.map(({ by, why, sinceMs, untilMs }) => ({
@@ -39,7 +39,7 @@ export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerH
  * Has a node been stopped for this? Our mark says so, where it can be read. One that died, sleeps on demand or went with
  * the battery says nothing: it must not silence everybody's hold.
  */
-function hasStopped(view: View): boolean {
+function hasStopped(view: PowerSituation): boolean {
   const readable = spoken(view) !== undefined
   return nodesOf(view).some(({ onDemand, power, k3s, mark, host }) => {
     if (onDemand || (host !== undefined && view.wanted.shed.has(host))) return false

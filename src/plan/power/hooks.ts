@@ -1,9 +1,9 @@
 import type { Tier } from '../../model/power.ts'
-import { type Finding, merge, NOTHING } from './finding.ts'
-import type { View } from './view.ts'
+import { merge, NOTHING, type PowerFinding } from './finding.ts'
+import type { PowerSituation } from './view.ts'
 
 /** Programs that a person wants run before a tier goes down, or after it came up. Each once for each change. */
-export function hooksOf({ spec, observed, changing }: View, tier: Tier, when: 'off' | 'on'): Finding {
+export function hooksOf({ spec, observed, changing }: PowerSituation, tier: Tier, when: 'off' | 'on'): PowerFinding {
   if (!changing) return NOTHING
   const own = spec.hooks.filter((hook) => hook.tier === tier && hook.when === when)
   return merge(

@@ -8,7 +8,7 @@ import type { Desired, Resource } from '../../model/resource.ts'
  * as it is. Its generation says so as well: to follow an order is no drift.
  */
 export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
-  const orders = new Map<string, Order>(looks.flatMap(ordersOf))
+  const orders = new Map<string, PowerCommand>(looks.flatMap(ordersOf))
   if (orders.size === 0) return estate
   return {
     ...estate,
@@ -29,9 +29,9 @@ export function goingOff(looks: readonly PowerLook[]): ReadonlySet<ResourceKey> 
 }
 
 /** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
-type Order = 'on' | 'off' | 'off-for-good' | 'leave'
+type PowerCommand = 'on' | 'off' | 'off-for-good' | 'leave'
 
-function ordersOf({ declaration, decision, observed }: PowerLook): readonly (readonly [string, Order])[] {
+function ordersOf({ declaration, decision, observed }: PowerLook): readonly (readonly [string, PowerCommand])[] {
   const { hosts, infrastructure } = declaration.spec
   return Object.entries(decision.machines).map(([key, order]) => {
     const machine = observed.machines.find((one) => one.key === key)
@@ -41,12 +41,12 @@ function ordersOf({ declaration, decision, observed }: PowerLook): readonly (rea
   })
 }
 
-function ordered(resource: Resource, order: Order): Resource {
+function ordered(resource: Resource, order: PowerCommand): Resource {
   const desired = switched(resource.desired, order)
   return desired === undefined ? resource : { ...resource, desired, generation: `${resource.generation}+${order}` }
 }
 
-function switched(desired: Desired, order: Order): Desired | undefined {
+function switched(desired: Desired, order: PowerCommand): Desired | undefined {
   const how = {
     ...(order === 'leave' ? {} : { power: order === 'on' ? ('running' as const) : ('stopped' as const) }),
     ...(order === 'off-for-good' ? { onBoot: false } : {}),

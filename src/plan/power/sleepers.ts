@@ -1,11 +1,11 @@
-import { type Finding, merge, NOTHING } from './finding.ts'
-import { nodesOf, type View, waited } from './view.ts'
+import { merge, NOTHING, type PowerFinding } from './finding.ts'
+import { nodesOf, type PowerSituation, waited } from './view.ts'
 
 /** What is awaited of a node that may sleep. */
 export const IDLE = 'nothing to run'
 
 /** On-demand nodes that are on and idle: their time is counted. */
-export function idleNodes(view: View): Finding {
+export function idleNodes(view: PowerSituation): PowerFinding {
   const idle = nodesOf(view).filter(
     (node) =>
       node.onDemand &&

@@ -3,7 +3,7 @@ import type { PowerSpec } from '../../model/power.ts'
 import { IDLE } from './sleepers.ts'
 import type { Targets } from './view.ts'
 import { waitName } from './view.ts'
-import type { Wanted } from './wanted.ts'
+import type { WantedPower } from './wanted.ts'
 
 /** Nothing is to go down. */
 export const NONE: Targets = {
@@ -14,7 +14,7 @@ export const NONE: Targets = {
   asleep: new Set(),
 }
 
-export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: Wanted): Targets {
+export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: WantedPower): Targets {
   const nodes = observed.cluster?.nodes ?? []
   const whole = wanted.state === 'off'
   const hosts = new Set(whole ? spec.hosts.map(({ name }) => name) : wanted.shed)

@@ -1,7 +1,7 @@
 import { type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { TierRow } from '../../model/power-decision.ts'
-import type { Finding } from './finding.ts'
-import { isDown, isLast, nodesOf, seenHost, spoken, type View } from './view.ts'
+import type { PowerFinding } from './finding.ts'
+import { isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 
 const DOWN: readonly Tier[] = [
   ...WORKLOAD_TIERS.filter((tier) => tier !== 'storage-clients'),
@@ -50,7 +50,7 @@ const EVIDENCE: Readonly<Record<Tier, { readonly down: string; readonly up: stri
 }
 
 /** The tiers in their order, each with how far it is and the evidence that is awaited. Those without members are left out. */
-export function tierRows(view: View, finding: Finding): readonly TierRow[] {
+export function tierRows(view: PowerSituation, finding: PowerFinding): readonly TierRow[] {
   const goesDown = view.wanted.state === 'off' || view.targets.cluster
   const doing = new Set<Tier>([
     ...finding.steps.map(({ tier }) => tier),
@@ -69,12 +69,12 @@ export function tierRows(view: View, finding: Finding): readonly TierRow[] {
   })
 }
 
-interface Count {
+interface TierCount {
   readonly done: number
   readonly of: number
 }
 
-function countDown(view: View, tier: Tier): Count | undefined {
+function countDown(view: PowerSituation, tier: Tier): TierCount | undefined {
   const { observed, targets, spec } = view
   const scaled = WORKLOAD_TIERS.find((one) => one === tier)
   if (scaled !== undefined) return workloadCount(view, scaled, ({ replicas, pods }) => replicas === 0 && pods === 0)
@@ -109,7 +109,7 @@ function countDown(view: View, tier: Tier): Count | undefined {
   }
 }
 
-function countUp(view: View, tier: Tier): Count | undefined {
+function countUp(view: PowerSituation, tier: Tier): TierCount | undefined {
   const { observed, targets, spec } = view
   const scaled = WORKLOAD_TIERS.find((one) => one === tier)
   if (scaled !== undefined) {
@@ -119,7 +119,7 @@ function countUp(view: View, tier: Tier): Count | undefined {
       ({ remembered, ready, replicas }) => remembered === undefined && ready >= replicas,
     )
   }
-  const flag = (yes: boolean): Count | undefined =>
+  const flag = (yes: boolean): TierCount | undefined =>
     observed.cluster === undefined ? undefined : { done: yes ? 1 : 0, of: 1 }
   switch (tier) {
     case 'hosts':
@@ -157,18 +157,22 @@ function countUp(view: View, tier: Tier): Count | undefined {
 }
 
 /** Hypervisors that look after guests: where none does there is nothing to disarm, and no tier. */
-function watched({ ha }: View['observed']): View['observed']['ha'] {
+function watched({ ha }: PowerSituation['observed']): PowerSituation['observed']['ha'] {
   return ha.filter(({ armed }) => armed !== 'none')
 }
 
-function machinesIn({ observed }: View, tier: 'machines' | 'infrastructure') {
+function machinesIn({ observed }: PowerSituation, tier: 'machines' | 'infrastructure') {
   return observed.machines.filter(({ role }) => role === (tier === 'machines' ? 'machine' : 'infrastructure'))
 }
 
 type Workload = Exclude<NonNullable<ReturnType<typeof spoken>>['workloads'], 'unknown'>[number]
 
 /** What a cluster that is gone has no pods of: a tier that cannot be seen any more went before its servers did. */
-function workloadCount(view: View, tier: Tier, isDone: (workload: Workload) => boolean): Count | undefined {
+function workloadCount(
+  view: PowerSituation,
+  tier: Tier,
+  isDone: (workload: Workload) => boolean,
+): TierCount | undefined {
   const workloads = spoken(view)?.workloads
   if (workloads === undefined || workloads === 'unknown') {
     if (view.observed.cluster === undefined) return undefined
@@ -180,6 +184,6 @@ function workloadCount(view: View, tier: Tier, isDone: (workload: Workload) => b
   )
 }
 
-function counted<T>(all: readonly T[], isDone: (one: T) => boolean): Count {
+function counted<T>(all: readonly T[], isDone: (one: T) => boolean): TierCount {
   return { done: all.filter(isDone).length, of: all.length }
 }

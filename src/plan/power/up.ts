@@ -2,12 +2,12 @@ import type { PowerNode } from '../../model/observed-power.ts'
 import { type ScaledTier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
 import { workloadsIn } from './down.ts'
-import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
+import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { awaiting, nodesOf, seenHost, spoken, type View } from './view.ts'
+import { awaiting, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 
 /** Everything that is to be on, brought up in order: first who is needed, last who needs others. */
-export function goUp(view: View): Finding {
+export function goUp(view: PowerSituation): PowerFinding {
   return inTurn([
     () => hosts(view),
     () => infrastructure(view),
@@ -18,7 +18,7 @@ export function goUp(view: View): Finding {
 }
 
 /** Boxes that are to be on are woken all at once. To wake one that is on does nothing. */
-function hosts(view: View): Finding {
+function hosts(view: PowerSituation): PowerFinding {
   const { spec, targets } = view
   const wanted = spec.hosts.filter(({ name }) => !targets.hosts.has(name))
   const sleeping = wanted.filter(({ name }) => seenHost(view, name)?.power !== 'on')
@@ -40,7 +40,7 @@ function hosts(view: View): Finding {
   return inTurn([() => all, () => hooksOf(view, 'hosts', 'on')])
 }
 
-function infrastructure(view: View): Finding {
+function infrastructure(view: PowerSituation): PowerFinding {
   const own = view.observed.machines.filter(
     ({ role, key }) => role === 'infrastructure' && !view.targets.machines.has(key),
   )
@@ -68,7 +68,7 @@ function infrastructure(view: View): Finding {
 }
 
 /** All others at once: a worker waits for its servers by itself, and so the longest boot alone counts. */
-function machines(view: View): Finding {
+function machines(view: PowerSituation): PowerFinding {
   const { observed, targets } = view
   const roles = new Map(nodesOf(view).flatMap((node) => (node.machine === undefined ? [] : [[node.machine, node]])))
   const steps = observed.machines.flatMap(({ key, name, role, power, exists }): readonly Step<'power'>[] => {
@@ -93,7 +93,7 @@ function machines(view: View): Finding {
 }
 
 /** Guests that HA watches are started by now: it may look after them again. */
-function armed(view: View): Finding {
+function armed(view: PowerSituation): PowerFinding {
   const { spec, observed, targets } = view
   if (!spec.ha || targets.nodes.size > targets.asleep.size || targets.machines.size > 0) return NOTHING
   const off = observed.machines.some(
@@ -117,12 +117,12 @@ function armed(view: View): Finding {
   }
 }
 
-function machineOf(view: View, name: string): string | undefined {
+function machineOf(view: PowerSituation, name: string): string | undefined {
   return nodesOf(view).find((node) => node.name === name)?.machine
 }
 
 /** Only what we put down is brought up: without a mark of ours, and without an order, there is nothing to do here. */
-function cluster(view: View): Finding {
+function cluster(view: PowerSituation): PowerFinding {
   if (!view.changing && !hasMarks(view)) return NOTHING
   return inTurn([
     () => started(view),
@@ -136,14 +136,14 @@ function cluster(view: View): Finding {
 }
 
 /** Is anything of our doing left in the cluster? */
-export function hasMarks(view: View): boolean {
+export function hasMarks(view: PowerSituation): boolean {
   const workloads = spoken(view)?.workloads ?? 'unknown'
   const some = workloads !== 'unknown' && workloads.some(({ remembered }) => remembered !== undefined)
   return some || nodesOf(view).some((node) => node.mark !== undefined && !view.targets.nodes.has(node.name))
 }
 
 /** A node on which K3s was stopped for this does not start it by itself, also not after a boot. To start it twice does no harm. */
-function started(view: View): Finding {
+function started(view: PowerSituation): PowerFinding {
   const stopped = wantedNodes(view).filter(({ power, k3s }) => power === 'on' && k3s === 'stopped')
   return {
     ...NOTHING,
@@ -159,18 +159,18 @@ function started(view: View): Finding {
   }
 }
 
-function wantedNodes(view: View): readonly PowerNode[] {
+function wantedNodes(view: PowerSituation): readonly PowerNode[] {
   return nodesOf(view).filter(({ name }) => !view.targets.nodes.has(name))
 }
 
-function speaks(view: View): Finding {
+function speaks(view: PowerSituation): PowerFinding {
   const { cluster: seen } = view.observed
   if (seen === undefined || (seen.api === 'yes' && seen.quorum === 'yes')) return NOTHING
   const awaits = 'its majority and an answer'
   return awaiting(view, { tier: 'quorum', what: 'etcd', awaits, deadline: 'start', essential: true })
 }
 
-function answered(view: View): Finding {
+function answered(view: PowerSituation): PowerFinding {
   const { cluster: seen } = view.observed
   const failing = failingCheck(view, 'dns')
   if (seen?.dns.up === 'yes' && failing === undefined) return NOTHING
@@ -178,7 +178,7 @@ function answered(view: View): Finding {
   return lacking(view, 'dns', 'DNS to answer', instead)
 }
 
-function healthy(view: View): Finding {
+function healthy(view: PowerSituation): PowerFinding {
   const { cluster: seen } = view.observed
   const failing = failingCheck(view, 'storage')
   if (seen?.storage.up === 'yes' && failing === undefined) return hooksOf(view, 'storage', 'on')
@@ -193,17 +193,17 @@ interface Instead {
 }
 
 /** The first declared HealthCheck that has not passed, or has not answered yet. */
-function failingCheck({ spec, observed }: View, sort: 'dns' | 'storage'): Instead | undefined {
+function failingCheck({ spec, observed }: PowerSituation, sort: 'dns' | 'storage'): Instead | undefined {
   const name = spec.checks[sort].find((one) => observed.checks[one]?.passed !== 'yes')
   return name === undefined ? undefined : { what: `the check ${name}`, seen: observed.checks[name]?.output }
 }
 
-function lacking(view: View, tier: 'dns' | 'storage', awaits: string, { what, seen }: Instead): Finding {
+function lacking(view: PowerSituation, tier: 'dns' | 'storage', awaits: string, { what, seen }: Instead): PowerFinding {
   return awaiting(view, { tier, what, awaits, deadline: 'start', ...(seen === undefined ? {} : { seen }) })
 }
 
 /** Our taint off, and uncordoned what we cordoned: exactly that, as our mark says. */
-function freed(view: View): Finding {
+function freed(view: PowerSituation): PowerFinding {
   const nodes = wantedNodes(view)
   const steps = nodes
     .filter(({ mark, kube, back }) => mark !== undefined && kube === 'ready' && back)
@@ -227,7 +227,7 @@ function freed(view: View): Finding {
 }
 
 /** What we took down gets back what it had. Those that nobody scaled by us are not touched. */
-function restored(view: View, tier: ScaledTier): Finding {
+function restored(view: PowerSituation, tier: ScaledTier): PowerFinding {
   const all = workloadsIn(view, tier)
   if (all === 'unknown') return { ...NOTHING, unfinished: true }
   const marked = all.filter(({ remembered }) => remembered !== undefined)

@@ -2,14 +2,14 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ClusterPower, ObservedPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
 import type { PowerWait } from '../../model/power-decision.ts'
-import { type Finding, NOTHING } from './finding.ts'
-import type { Wanted } from './wanted.ts'
+import { NOTHING, type PowerFinding } from './finding.ts'
+import type { WantedPower } from './wanted.ts'
 
 /** Everything that a judgement may look at. */
-export interface View {
+export interface PowerSituation {
   readonly spec: PowerSpec
   readonly observed: ObservedPower
-  readonly wanted: Wanted
+  readonly wanted: WantedPower
   readonly targets: Targets
   /** The state that is wanted has not been reached since it was ordered. */
   readonly changing: boolean
@@ -20,7 +20,12 @@ export function waitName(tier: Tier, what: string, awaits: string): string {
   return `${tier} ${what} ${awaits}`
 }
 
-export function waited({ observed }: Pick<View, 'observed'>, tier: Tier, what: string, awaits: string): number {
+export function waited(
+  { observed }: Pick<PowerSituation, 'observed'>,
+  tier: Tier,
+  what: string,
+  awaits: string,
+): number {
   return observed.waitedMs[waitName(tier, what, awaits)] ?? 0
 }
 
@@ -39,7 +44,7 @@ interface Awaited {
  * Something is awaited. When its time is over the declared choice counts: `wait` goes on waiting, `abort` goes back,
  * and `force` is answered by what the caller gives for it; without that, whoever comes next goes on without it.
  */
-export function awaiting(view: View, awaited: Awaited, forced?: () => Finding): Finding {
+export function awaiting(view: PowerSituation, awaited: Awaited, forced?: () => PowerFinding): PowerFinding {
   const { tier, what, awaits, deadline, seen, essential } = awaited
   const rule = view.spec.deadlines[deadline]
   const waitedMs = waited(view, tier, what, awaits)
@@ -59,7 +64,7 @@ export function awaiting(view: View, awaited: Awaited, forced?: () => Finding): 
     leftMs,
     afterwards,
   }
-  const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
+  const still: PowerFinding = { ...NOTHING, waits: [wait], unfinished: true }
   if (waitedMs < rule.afterMs) return still
   // Without how long it has been by now: what is said twice in the same words is told once.
   const late = `${what}: ${awaits} was awaited for longer than ${Math.round(rule.afterMs / 1000)} s`
@@ -73,16 +78,16 @@ export function awaiting(view: View, awaited: Awaited, forced?: () => Finding): 
   return { ...still, warnings: [`${late}; it is waited for${essential ? '' : ', as declared'}`] }
 }
 
-export function seenHost({ observed }: Pick<View, 'observed'>, name: string): SeenHost | undefined {
+export function seenHost({ observed }: Pick<PowerSituation, 'observed'>, name: string): SeenHost | undefined {
   return observed.hosts.find((host) => host.name === name)
 }
 
-export function nodesOf({ observed }: View): readonly PowerNode[] {
+export function nodesOf({ observed }: PowerSituation): readonly PowerNode[] {
   return observed.cluster?.nodes ?? []
 }
 
 /** What the cluster says, where it can say anything. */
-export function spoken({ observed }: View): ClusterPower | undefined {
+export function spoken({ observed }: PowerSituation): ClusterPower | undefined {
   return observed.cluster?.api === 'yes' ? observed.cluster : undefined
 }
 

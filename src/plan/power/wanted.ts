@@ -3,7 +3,7 @@ import type { PowerDone, PowerOrders, PowerSpec, UpsSpec } from '../../model/pow
 import { scheduledState } from './schedule.ts'
 
 /** Which state is wanted, by whose word. */
-export interface Wanted {
+export interface WantedPower {
   readonly state: 'on' | 'off'
   /** The moment since which it is wanted: names this change of state. 0: it was never otherwise. */
   readonly sinceMs: number
@@ -27,10 +27,10 @@ export function wantedPower(
   orders: PowerOrders,
   done: PowerDone | undefined,
   nowMs: number,
-): Wanted {
+): WantedPower {
   const word = newestWord(spec, orders, nowMs)
   const aborted = done?.result === 'aborted' && done.sinceMs === word.sinceMs && done.state === word.state
-  const asked: Wanted = aborted
+  const asked: WantedPower = aborted
     ? { ...word, state: word.state === 'off' ? 'on' : 'off', source: 'abort', why: `given up: ${done.reason ?? ''}` }
     : word
   const reading = batteryReading(observed, word)
@@ -43,8 +43,8 @@ export function wantedPower(
   return { ...fed, state: 'off', source: 'ups', why: `the UPS is on battery at ${reading.charge} %` }
 }
 
-function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted {
-  const git: Wanted = {
+function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): WantedPower {
+  const git: WantedPower = {
     state: spec.state,
     sinceMs: 0,
     why: 'declared',
@@ -53,7 +53,7 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
     shed: new Set(),
     urgent: false,
   }
-  const words: Wanted[] = [git]
+  const words: WantedPower[] = [git]
   const scheduled = spec.schedule === undefined ? undefined : scheduledState(spec.schedule, nowMs)
   if (scheduled !== undefined) {
     words.push({ ...git, state: scheduled.state, sinceMs: scheduled.sinceMs, why: 'schedule', source: 'schedule' })
@@ -76,7 +76,7 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
  * What the UPS says, while it says that the battery feeds. One that has fallen silent then is not taken for one that is
  * back on mains, but somebody who orders on after that knows better.
  */
-function batteryReading({ ups }: Pick<ObservedPower, 'ups'>, word: Wanted): UpsReading | undefined {
+function batteryReading({ ups }: Pick<ObservedPower, 'ups'>, word: WantedPower): UpsReading | undefined {
   if (ups === undefined || ups === 'unknown' || !ups.onBattery) return undefined
   const overruled = word.source === 'person' && word.state === 'on' && word.sinceMs > (ups.silentSinceMs ?? Infinity)
   return overruled ? undefined : ups

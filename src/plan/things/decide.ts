@@ -7,7 +7,7 @@ import { guestIn, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
-import { type Identity, isBeingMade, isHollow } from './identify.ts'
+import { isBeingMade, isHollow, type ThingIdentity } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
 import { lookCloser } from './look-closer.ts'
 import { neverFits } from './placement/room.ts'
@@ -17,7 +17,7 @@ import { isRetried, type Ledger, type World } from './world.ts'
 /** Everything that the next action for one resource depends on. */
 export interface Situation {
   readonly resource: Resource
-  readonly identity: Identity
+  readonly identity: ThingIdentity
   readonly world: World
   readonly ledger: Ledger
   readonly rules: Rules

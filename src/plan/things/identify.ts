@@ -5,7 +5,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Which thing in the world a resource is, if any. */
-export type Identity =
+export type ThingIdentity =
   /** Ours, by its mark (or, for a listed thing, by its name: those cannot be marked). */
   | { readonly is: 'ours'; readonly sighting: Sighting }
   /** There, not made by us, and a person asked us to take it over. */
@@ -26,7 +26,7 @@ export type Identity =
  * Finds the thing that a resource is. Never by name: names are not unique, and a guest has none while it is being
  * cloned. The mark decides, then the id that was written down before the call that used it.
  */
-export function identify(resource: Resource, rules: Rules, world: World, ledger: Ledger): Identity {
+export function identify(resource: Resource, rules: Rules, world: World, ledger: Ledger): ThingIdentity {
   if (world.survey === undefined) return { is: 'unknown' }
   const declaredId = rules.declaredId(resource)
   const list = rules.listOf(resource)
@@ -35,13 +35,21 @@ export function identify(resource: Resource, rules: Rules, world: World, ledger:
     : identifyListed(declaredId, world.lists.get(list))
 }
 
-function identifyListed(declaredId: string | undefined, things: ReadonlyMap<string, Sighting> | undefined): Identity {
+function identifyListed(
+  declaredId: string | undefined,
+  things: ReadonlyMap<string, Sighting> | undefined,
+): ThingIdentity {
   if (declaredId === undefined || things === undefined) return { is: 'unknown' }
   const sighting = things.get(declaredId)
   return sighting === undefined ? { is: 'absent' } : { is: 'ours', sighting }
 }
 
-function identifyGuest(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {
+function identifyGuest(
+  resource: Resource,
+  declaredId: string | undefined,
+  world: World,
+  ledger: Ledger,
+): ThingIdentity {
   const intended = ledger.intentions.get(resource.key)?.externalId
   const recorded = ledger.records.get(resource.key)?.externalId
   const marked = world.marked.get(resource.uid) ?? []

@@ -11,7 +11,7 @@ import { type MachineOrder, machineOrder, memberships } from '../clusters/member
 import type { GuardContext, Guarded } from '../guards/guard.ts'
 import type { PlanInput, Planner } from '../planner.ts'
 import { decide, heedsNeeds } from './decide.ts'
-import type { Identity } from './identify.ts'
+import type { ThingIdentity } from './identify.ts'
 import { inOrder } from './order.ts'
 import { tightOn } from './placement/room.ts'
 import { inOrderOfLeaving } from './removal-order.ts'
@@ -40,7 +40,7 @@ interface Before {
 }
 
 interface Decided {
-  readonly identity: Identity
+  readonly identity: ThingIdentity
   readonly survey: World['survey']
   readonly unmet: readonly string[]
   readonly order: MachineOrder | undefined
@@ -291,7 +291,7 @@ function entryOf(
   resource: Resource,
   rules: Rules,
   action: Action,
-  identity: Identity,
+  identity: ThingIdentity,
   survey: World['survey'],
 ): PlanEntry {
   const there = 'sighting' in identity ? identity.sighting : undefined

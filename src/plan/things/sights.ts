@@ -2,7 +2,7 @@ import type { Estate } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { Rules } from '../../model/rules.ts'
-import { type Identity, identify } from './identify.ts'
+import { identify, type ThingIdentity } from './identify.ts'
 import { renames } from './renames.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -16,7 +16,7 @@ export interface SightInput {
 }
 
 export interface Sight {
-  readonly identity: Identity
+  readonly identity: ThingIdentity
   readonly allocatedId: string | undefined
 }
 
@@ -38,7 +38,7 @@ export function sightings(input: SightInput): ReadonlyMap<ResourceKey, Sight> {
     }
     const id = rules.declaredId(resource)
     const rename = renamed.get(resource.key)
-    const identity: Identity =
+    const identity: ThingIdentity =
       rename === undefined
         ? identify(resource, rules, world, input.ledger)
         : { is: 'adoptable', sighting: rename.sighting }

@@ -1,12 +1,17 @@
-type Json = Readonly<Record<string, unknown>>
+type PlainPathDocument = Readonly<Record<string, unknown>>
 
 /** The part of the document about what is not JSON in, JSON out: the stream, notices, sign-in by a provider, probes. */
-export function plainPaths(): Json {
+export function plainPaths(): PlainPathDocument {
   const text = (description: string, type = 'text/plain') => ({
     description,
     content: { [type]: { schema: { type: 'string' } } },
   })
-  const get = (operationId: string, summary: string, responses: Json, parameters?: readonly Json[]) => ({
+  const get = (
+    operationId: string,
+    summary: string,
+    responses: PlainPathDocument,
+    parameters?: readonly PlainPathDocument[],
+  ) => ({
     get: { operationId, summary, ...(parameters === undefined ? {} : { parameters }), responses },
   })
   const optional = (name: string, where: 'query' | 'header') => ({

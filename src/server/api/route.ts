@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
-import type { KeyDesk, Place } from '../auth/key-port.ts'
+import type { KeyDesk, PageSession } from '../auth/key-port.ts'
 import type { Scope } from '../auth/roles.ts'
 import type { SecurityKey } from '../auth/users.ts'
 import type { HealthStrips } from '../health-strips.ts'
@@ -39,7 +39,7 @@ export interface Context {
   secondFactor(): Promise<void>
   showFactor(code: string): Promise<void>
   /** Where security keys are added and asked, and for whom. Declines without a session. */
-  keys(): { readonly desk: KeyDesk; readonly place: Place }
+  keys(): { readonly desk: KeyDesk; readonly place: PageSession }
   ownKeys(): Promise<readonly SecurityKey[]>
   /** Sessions that the asker may see: his own, and for who may do everything all. */
   sessions(): readonly SessionOnPage[]

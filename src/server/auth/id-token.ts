@@ -7,7 +7,7 @@ const ALGORITHMS = {
   RS256: { kty: 'RSA', hash: 'sha256', crv: undefined },
   ES256: { kty: 'EC', hash: 'sha256', crv: 'P-256' },
 } as const
-type Algorithm = keyof typeof ALGORITHMS
+type TokenAlgorithm = keyof typeof ALGORITHMS
 
 const header = z.looseObject({ alg: z.string(), kid: z.string().optional(), crit: z.unknown().optional() })
 const claims = z.looseObject({
@@ -35,7 +35,7 @@ export const keySet = z.looseObject({
 })
 export type KeySet = z.output<typeof keySet>
 
-export interface Expected {
+export interface ExpectedClaims {
   readonly issuer: string
   readonly clientId: string
   readonly nonce: string
@@ -48,7 +48,7 @@ export type IdTokenVerdict =
   | { readonly ok: false; readonly reason: string; readonly unknownKey?: boolean }
 
 /** Is this token really of that issuer, for us, for this login, and still valid? Everything else is refused. */
-export function judgeIdToken(token: string, keys: KeySet, expected: Expected): IdTokenVerdict {
+export function judgeIdToken(token: string, keys: KeySet, expected: ExpectedClaims): IdTokenVerdict {
   const parts = token.split('.')
   const [head, body, signature] = parts
   if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined)
@@ -66,7 +66,7 @@ export function judgeIdToken(token: string, keys: KeySet, expected: Expected): I
   return judgeClaims(parsed.data, expected)
 }
 
-function judgeClaims(it: Claims, { issuer, clientId, nonce, nowMs }: Expected): IdTokenVerdict {
+function judgeClaims(it: Claims, { issuer, clientId, nonce, nowMs }: ExpectedClaims): IdTokenVerdict {
   const audiences = typeof it.aud === 'string' ? [it.aud] : it.aud
   if (it.iss !== issuer) return no('it is from another issuer')
   if (!audiences.includes(clientId)) return no('it is meant for another audience')
@@ -83,12 +83,12 @@ function no(reason: string): IdTokenVerdict {
   return { ok: false, reason }
 }
 
-function isAlgorithm(text: string): text is Algorithm {
+function isAlgorithm(text: string): text is TokenAlgorithm {
   return Object.hasOwn(ALGORITHMS, text)
 }
 
 /** The type of the key must be that of the algorithm: a public RSA key must never serve as something else. */
-function findKey(keys: KeySet, alg: Algorithm, kid: string | undefined): KeyObject | undefined {
+function findKey(keys: KeySet, alg: TokenAlgorithm, kid: string | undefined): KeyObject | undefined {
   const { kty, crv } = ALGORITHMS[alg]
   const fitting = keys.keys.filter(
     (key) =>
@@ -107,7 +107,7 @@ function findKey(keys: KeySet, alg: Algorithm, kid: string | undefined): KeyObje
   }
 }
 
-function verifies(signed: string, signature: string, alg: Algorithm, key: KeyObject): boolean {
+function verifies(signed: string, signature: string, alg: TokenAlgorithm, key: KeyObject): boolean {
   const { hash, kty } = ALGORITHMS[alg]
   const options = kty === 'EC' ? { key, dsaEncoding: 'ieee-p1363' as const } : { key }
   try {

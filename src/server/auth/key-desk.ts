@@ -5,15 +5,15 @@ import { LIMITS } from '../../lib/limits.ts'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { Declined } from '../api/route.ts'
 import { UnusableCredentials } from './credential-file.ts'
-import type { KeyDesk, Place } from './key-port.ts'
+import type { KeyDesk, PageSession } from './key-port.ts'
 import type { Rate } from './rate.ts'
-import { changeHolder, type Holder, holderOf, isInvited, isTaken, type Person } from './security-keys.ts'
-import type { PendingKey, Session, Sessions } from './sessions.ts'
+import { changeHolder, type Holder, holderOf, isInvited, isTaken, type KeyOwner } from './security-keys.ts'
+import type { PendingKey, Sessions, SignedIn } from './sessions.ts'
 import { fingerprintOf, unguessable } from './unguessable.ts'
 import { findUser, type UsersFile } from './users.ts'
 import { ALGORITHMS, judgeAnswer, judgeNewKey } from './webauthn.ts'
 
-interface Parts {
+interface KeyDeskParts {
   readonly clock: Clock
   readonly users: UsersFile | undefined
   readonly sessions: Sessions
@@ -22,19 +22,23 @@ interface Parts {
   readonly rate: Rate
 }
 
-export function personOf({ source, user, who }: Session): Person {
+export function personOf({ source, user, who }: SignedIn): KeyOwner {
   return source === 'oidc' && who !== undefined ? { ...who, name: user } : { user }
 }
 
-export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Parts): KeyDesk {
-  function ownerOf(cookie: string): { readonly file: UsersFile; readonly session: Session; readonly person: Person } {
+export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: KeyDeskParts): KeyDesk {
+  function ownerOf(cookie: string): {
+    readonly file: UsersFile
+    readonly session: SignedIn
+    readonly person: KeyOwner
+  } {
     const session = sessions.find(cookie, clock.monotonicMs())
     if (session === undefined) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
     if (users === undefined) throw new Declined(422, 'refused', 'This croft has no users file to keep a key in.')
     return { file: users, session, person: personOf(session) }
   }
 
-  function ask(purpose: PendingKey['purpose'], { cookie, origin }: Place, invite?: string): PendingKey {
+  function ask(purpose: PendingKey['purpose'], { cookie, origin }: PageSession, invite?: string): PendingKey {
     const untilMs = clock.monotonicMs() + LIMITS.securityKeyMs
     const rpId = new URL(origin).hostname
     const pending = { purpose, challenge: unguessable(), origin, rpId, untilMs, ...defined({ invite }) }
@@ -43,14 +47,14 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Par
   }
 
   /** What was asked, taken before anything else is awaited: two answers at once are one answer and one too many. */
-  function take(purpose: PendingKey['purpose'], { cookie, origin }: Place): PendingKey {
+  function take(purpose: PendingKey['purpose'], { cookie, origin }: PageSession): PendingKey {
     const pending = sessions.takeKey(cookie, purpose, clock.monotonicMs())
     if (pending === undefined || pending.origin !== origin)
       throw new Declined(403, 'second-factor', 'Nobody asked this key, or it took too long. Try again.')
     return pending
   }
 
-  async function hasApp(file: UsersFile, person: Person): Promise<boolean> {
+  async function hasApp(file: UsersFile, person: KeyOwner): Promise<boolean> {
     return 'user' in person && (await findUser(file, person.user))?.totp !== undefined
   }
 
@@ -70,7 +74,7 @@ export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Par
     if (needsFactor) throw new Declined(403, 'invite', `Adding the first key needs an invitation. ${wayTo(session)}`)
   }
 
-  async function change(file: UsersFile, person: Person, edit: Parameters<typeof changeHolder>[2]): Promise<void> {
+  async function change(file: UsersFile, person: KeyOwner, edit: Parameters<typeof changeHolder>[2]): Promise<void> {
     try {
       await changeHolder(file, person, edit)
     } catch (error) {
@@ -175,11 +179,11 @@ function isAddress(origin: string): boolean {
   return isIP(new URL(origin).hostname.replaceAll(/[[\]]/g, '')) !== 0
 }
 
-function nameOf(person: Person): string {
+function nameOf(person: KeyOwner): string {
   return JSON.stringify('user' in person ? [person.user] : [person.issuer, person.subject])
 }
 
-function wayTo(session: Session): string {
+function wayTo(session: SignedIn): string {
   const person = personOf(session)
   const command =
     'user' in person

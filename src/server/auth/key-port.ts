@@ -1,8 +1,8 @@
 import type { SecurityKey } from './users.ts'
-import type { Answered, NewKey } from './webauthn.ts'
+import type { KeyAssertion, NewKey } from './webauthn.ts'
 
 /** A session, and the origin of the page in it as its browser says: `https://croft.lan`. */
-export interface Place {
+export interface PageSession {
   readonly cookie: string
   readonly origin: string
 }
@@ -11,12 +11,12 @@ export interface Place {
 export interface KeyDesk {
   list(cookie: string): Promise<readonly SecurityKey[]>
   /** What the page gives to the browser to make a key. */
-  beginAdding(place: Place, invite: string | undefined): Promise<Creation>
-  add(place: Place, name: string, given: NewKey): Promise<void>
+  beginAdding(place: PageSession, invite: string | undefined): Promise<Creation>
+  add(place: PageSession, name: string, given: NewKey): Promise<void>
   remove(cookie: string, id: string): Promise<void>
   /** Which second factors this session can show, and what the page gives to the browser to ask a key. */
-  beginShowing(place: Place): Promise<Showing>
-  show(place: Place, given: Answered): Promise<void>
+  beginShowing(place: PageSession): Promise<Showing>
+  show(place: PageSession, given: KeyAssertion): Promise<void>
 }
 
 export interface Creation {

@@ -6,7 +6,7 @@ import type { SecurityKey, User, UsersFile } from './users.ts'
 /* Security keys of people: of a user of the file, and of somebody whom an OpenID Connect provider knows. */
 
 /** Whose keys. A name alone says who it is only for users of the file. */
-export type Person =
+export type KeyOwner =
   | { readonly user: string }
   | { readonly issuer: string; readonly subject: string; readonly name: string }
 
@@ -18,19 +18,19 @@ export interface Holder {
 
 type Users = Awaited<ReturnType<UsersFile['read']>>
 
-export async function holderOf(users: UsersFile, person: Person): Promise<Holder> {
+export async function holderOf(users: UsersFile, person: KeyOwner): Promise<Holder> {
   return holderIn(await users.read(), person)
 }
 
 /** Which OpenID Connect sessions of this person still count. */
-export async function generationOf(users: UsersFile, person: Person): Promise<string> {
+export async function generationOf(users: UsersFile, person: KeyOwner): Promise<string> {
   return 'user' in person ? '' : (personIn(await users.read(), person)?.generation ?? '')
 }
 
 /** Changes the keys of a person. An edit that throws changes nothing. */
 export async function changeHolder(
   users: UsersFile,
-  person: Person,
+  person: KeyOwner,
   edit: (holder: Holder, all: Users) => Holder,
   endSessions = false,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function changeHolder(
 }
 
 /** A word with which a person may add a key, once, within a day. */
-export async function inviteToKeys(users: UsersFile, person: Person, nowMs: number): Promise<string> {
+export async function inviteToKeys(users: UsersFile, person: KeyOwner, nowMs: number): Promise<string> {
   const word = unguessable(15)
   const invite = { hash: fingerprintOf(word), untilMs: nowMs + LIMITS.keyInviteMs }
   await changeHolder(users, person, (holder) => ({ ...holder, invite }))
@@ -71,7 +71,7 @@ export function isTaken({ users, people }: Users, id: string): boolean {
   return [...users, ...people].some(({ keys }) => keys?.some((one) => one.id === id) === true)
 }
 
-function holderIn(all: Users, person: Person): Holder {
+function holderIn(all: Users, person: KeyOwner): Holder {
   const found = 'user' in person ? all.users.find(({ name }) => name === person.user) : personIn(all, person)
   return { keys: found?.keys ?? [], ...defined({ invite: found?.invite }) }
 }

@@ -1,10 +1,10 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Role } from './roles.ts'
 import { fingerprintOf, unguessable } from './unguessable.ts'
-import type { Asked } from './webauthn.ts'
+import type { KeyChallenge } from './webauthn.ts'
 
 /** Somebody who has signed in on the page. Kept in memory: after a restart everybody signs in again. */
-export interface Session {
+export interface SignedIn {
   readonly user: string
   readonly role: Role
   /** From where the right comes: a local user can be removed from the file, which ends the session at once. */
@@ -20,12 +20,12 @@ export interface Session {
 }
 
 /** A session as it is listed. Its id is good for ending it, and for nothing else. */
-export interface ListedSession extends Pick<Session, 'user' | 'role' | 'source' | 'address' | 'openedMs'> {
+export interface ListedSession extends Pick<SignedIn, 'user' | 'role' | 'source' | 'address' | 'openedMs'> {
   readonly id: string
 }
 
 /** What a key was asked in a session. */
-export interface PendingKey extends Asked {
+export interface PendingKey extends KeyChallenge {
   readonly purpose: 'add' | 'show'
   /** The word with which a key is added. */
   readonly invite?: string
@@ -42,8 +42,8 @@ interface Factor {
 
 export interface Sessions {
   /** Answers the value of the cookie. */
-  open(session: Omit<Session, 'csrf'>): string
-  find(cookie: string, nowMs: number): Session | undefined
+  open(session: Omit<SignedIn, 'csrf'>): string
+  find(cookie: string, nowMs: number): SignedIn | undefined
   close(cookie: string): void
   /** All, or those of the person who has this cookie. */
   list(nowMs: number, cookie?: string): readonly ListedSession[]
@@ -62,7 +62,7 @@ export interface Sessions {
 
 export function createSessions(): Sessions {
   // By the hash of the cookie: a look into this process's memory dump by key shows no usable cookie.
-  const open = new Map<string, Session>()
+  const open = new Map<string, SignedIn>()
   const factors = new Map<string, Factor>()
   const remove = (key: string) => {
     open.delete(key)
@@ -126,7 +126,7 @@ export function createSessions(): Sessions {
   }
 }
 
-function isSamePerson(one: Session | undefined, other: Session): boolean {
+function isSamePerson(one: SignedIn | undefined, other: SignedIn): boolean {
   return (
     one?.user === other.user &&
     one.source === other.source &&

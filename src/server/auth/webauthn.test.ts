@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { LIMITS } from '../../lib/limits.ts'
 import { type KeyTwist, softwareKey } from '../testing/software-key.ts'
-import { ALGORITHMS, type Answered, judgeAnswer, judgeNewKey, type NewKey, type Registered } from './webauthn.ts'
+import { ALGORITHMS, judgeAnswer, judgeNewKey, type KeyAssertion, type NewKey, type Registered } from './webauthn.ts'
 
 const ASKED = { challenge: 'c2ltcGx5LWFza2Vk', origin: 'https://croft.lan', rpId: 'croft.lan' }
 const INSIDE = 'https://evil.example'
@@ -150,7 +150,7 @@ describe('[S-42] the answer of a security key', () => {
     )
     for (const field of fields)
       for (const text of ['', `${good[field]}=`, `${good[field]}\n`, ` ${good[field]}`, 'A'.repeat(5000), '+/+/', 'é'])
-        assert.ok('refused' in judgeAnswer({ ...good, [field]: text } as Answered, known, ASKED), field)
+        assert.ok('refused' in judgeAnswer({ ...good, [field]: text } as KeyAssertion, known, ASKED), field)
     fc.assert(
       fc.property(fc.constantFrom('id', 'clientData', 'authenticatorData', 'publicKey'), fc.string(), (field, text) => {
         assert.ok('refused' in judgeNewKey({ ...made, [field]: text } as NewKey, ASKED))

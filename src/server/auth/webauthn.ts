@@ -10,10 +10,10 @@ import { sameSecret } from './unguessable.ts'
 
 /** ECDSA on P-256, Ed25519, RSA with PKCS #1: what authenticators make. The numbers are COSE's. */
 export const ALGORITHMS = [-7, -8, -257] as const
-export type Algorithm = (typeof ALGORITHMS)[number]
+export type KeyAlgorithm = (typeof ALGORITHMS)[number]
 
 /** What the server asked for, and where the page is that asked. */
-export interface Asked {
+export interface KeyChallenge {
   readonly challenge: string
   /** As browsers write it: `https://croft.lan`. */
   readonly origin: string
@@ -23,7 +23,7 @@ export interface Asked {
 /** A key that can be asked. */
 export interface Registered {
   readonly publicKey: string
-  readonly algorithm: Algorithm
+  readonly algorithm: KeyAlgorithm
   readonly signCount: number
 }
 
@@ -37,7 +37,7 @@ export interface NewKey {
 }
 
 /** What a browser sends of a key that was asked. */
-export interface Answered {
+export interface KeyAssertion {
   readonly id: string
   readonly clientData: string
   readonly authenticatorData: string
@@ -59,7 +59,7 @@ const HAS_KEY = 0x40
 const HAS_EXTENSIONS = 0x80
 
 /** Takes a new key, or says why not. Pure. */
-export function judgeNewKey(given: NewKey, asked: Asked): Registered | Refused {
+export function judgeNewKey(given: NewKey, asked: KeyChallenge): Registered | Refused {
   const wrong = judgeClientData(given.clientData, 'webauthn.create', asked)
   if (wrong !== undefined) return wrong
   const data = bytesOf(given.authenticatorData)
@@ -81,7 +81,11 @@ export function judgeNewKey(given: NewKey, asked: Asked): Registered | Refused {
 }
 
 /** Did this key sign what was asked of it, here and now, with its owner at it? Answers its new count. Pure. */
-export function judgeAnswer(given: Answered, key: Registered, asked: Asked): { readonly signCount: number } | Refused {
+export function judgeAnswer(
+  given: KeyAssertion,
+  key: Registered,
+  asked: KeyChallenge,
+): { readonly signCount: number } | Refused {
   const wrong = judgeClientData(given.clientData, 'webauthn.get', asked)
   if (wrong !== undefined) return wrong
   const [data, client, signature] = [given.authenticatorData, given.clientData, given.signature].map(bytesOf)
@@ -100,7 +104,7 @@ export function judgeAnswer(given: Answered, key: Registered, asked: Asked): { r
   return { signCount: facts.signCount }
 }
 
-function judgeClientData(given: string, type: string, { challenge, origin }: Asked): Refused | undefined {
+function judgeClientData(given: string, type: string, { challenge, origin }: KeyChallenge): Refused | undefined {
   const bytes = bytesOf(given)
   if (bytes === undefined) return refuse('client data in base64url')
   let data: unknown
@@ -131,7 +135,7 @@ function judgeData(data: Buffer, rpId: string): { readonly flags: number; readon
   return { flags, signCount: data.readUInt32BE(RP_HASH_BYTES + 1) }
 }
 
-function isSigned(algorithm: Algorithm, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
+function isSigned(algorithm: KeyAlgorithm, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
   try {
     return verify(algorithm === -8 ? null : 'sha256', signed, key, signature)
   } catch {
@@ -140,7 +144,7 @@ function isSigned(algorithm: Algorithm, signed: Buffer, key: KeyObject, signatur
 }
 
 /** The key, if it is of the kind that its algorithm says: the same bytes must never count under another. */
-function keyOf(spki: string, algorithm: Algorithm): KeyObject | undefined {
+function keyOf(spki: string, algorithm: KeyAlgorithm): KeyObject | undefined {
   const der = bytesOf(spki)
   if (der === undefined) return undefined
   try {

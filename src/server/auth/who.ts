@@ -9,7 +9,7 @@ import { checkPassword } from './passwords.ts'
 import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
 import { generationOf, holderOf } from './security-keys.ts'
-import { createSessions, type ListedSession, type Session } from './sessions.ts'
+import { createSessions, type ListedSession, type SignedIn } from './sessions.ts'
 import { judgeToken, type TokensFile } from './tokens.ts'
 import { totpStep } from './totp.ts'
 import { findLinked, findUser, type UsersFile } from './users.ts'
@@ -64,7 +64,7 @@ export function createDoorkeeper(
     return { actor: { name: `token:${verdict.name}`, from: 'api' }, scopes: verdict.scopes, name: verdict.name }
   }
 
-  const providerGeneration = async (session: Session) =>
+  const providerGeneration = async (session: SignedIn) =>
     users === undefined ? '' : generationOf(users, personOf(session))
 
   async function bySession(cookie: string): Promise<Who> {

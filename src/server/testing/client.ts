@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../lib/clock.ts'
 import type { Role } from '../auth/roles.ts'
 import { setUser, usersFile } from '../auth/users.ts'
-import type { AuditEntry, ServerOptions } from '../options.ts'
+import type { AuditRequest, ServerOptions } from '../options.ts'
 import { startServer } from '../start.ts'
 import { type FakeController, fakeController } from './fake-controller.ts'
 import { smallEstate } from './fake-estate.ts'
@@ -32,7 +32,7 @@ export async function testServer(parts: Partial<ServerOptions> & { users?: Reado
   const { users = {}, ...options } = parts
   for (const [name, role] of Object.entries(users)) await setUser(usersFile(paths.users), name, role, PASSWORD)
   const controller: FakeController = (parts.controller as FakeController | undefined) ?? fakeController(smallEstate())
-  const audit: AuditEntry[] = []
+  const audit: AuditRequest[] = []
   const server = await startServer({
     clock: systemClock,
     version: '9.9.9',

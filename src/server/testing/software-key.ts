@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
-import type { Algorithm, Answered, Asked, NewKey } from '../auth/webauthn.ts'
+import type { KeyAlgorithm, KeyAssertion, KeyChallenge, NewKey } from '../auth/webauthn.ts'
 
 /** How an answer differs from a good one. */
 export interface KeyTwist {
@@ -18,7 +18,7 @@ export interface KeyTwist {
 const GOOD = 0x05
 
 /** A security key in a few lines, as the bytes of WebAuthn describe one. */
-export function softwareKey(algorithm: Algorithm = -7) {
+export function softwareKey(algorithm: KeyAlgorithm = -7) {
   const { privateKey, publicKey } = {
     [-7]: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
     [-8]: () => generateKeyPairSync('ed25519'),
@@ -27,7 +27,7 @@ export function softwareKey(algorithm: Algorithm = -7) {
   const own = randomBytes(24)
   let count = 0
 
-  const clientOf = (type: string, { challenge, origin }: Omit<Asked, 'rpId'>, twist: KeyTwist) =>
+  const clientOf = (type: string, { challenge, origin }: Omit<KeyChallenge, 'rpId'>, twist: KeyTwist) =>
     Buffer.from(twist.clientText ?? JSON.stringify({ type, challenge, origin, crossOrigin: false, ...twist.client }))
 
   function dataOf(rpId: string, flags: number, signCount: number, more: Buffer): Buffer {
@@ -38,7 +38,7 @@ export function softwareKey(algorithm: Algorithm = -7) {
 
   return {
     id: own.toString('base64url'),
-    create(asked: Asked, twist: KeyTwist = {}): NewKey {
+    create(asked: KeyChallenge, twist: KeyTwist = {}): NewKey {
       const id = twist.id ?? own
       const length = Buffer.alloc(2)
       length.writeUInt16BE(id.length)
@@ -53,7 +53,7 @@ export function softwareKey(algorithm: Algorithm = -7) {
         algorithm: twist.algorithm ?? algorithm,
       }
     },
-    answer(asked: Asked, twist: KeyTwist = {}): Answered {
+    answer(asked: KeyChallenge, twist: KeyTwist = {}): KeyAssertion {
       count += 1
       const client = clientOf('webauthn.get', asked, twist)
       const more = twist.more ?? Buffer.alloc(0)

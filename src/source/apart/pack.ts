@@ -5,7 +5,7 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { Problem } from '../../model/problem.ts'
 import { fieldProblemAt, plainProblem } from '../problem-at.ts'
-import type { Ignored, Revision, Written } from '../revision.ts'
+import type { DocumentPlace, Ignored, Revision } from '../revision.ts'
 
 /** What a revision is without its functions. */
 export interface PackedHead {
@@ -16,8 +16,8 @@ export interface PackedHead {
 }
 
 /** A part of a revision, small enough to be taken over without anybody having to wait. */
-export interface Piece {
-  readonly declarations?: readonly { readonly declaration: Declaration; readonly written?: Written }[]
+export interface RevisionPiece {
+  readonly declarations?: readonly { readonly declaration: Declaration; readonly written?: DocumentPlace }[]
   readonly problems?: readonly Problem[]
   readonly ignored?: readonly Ignored[]
   readonly objects?: { readonly place: string; readonly at: ObjectsAt; readonly more: boolean }
@@ -26,7 +26,7 @@ export interface Piece {
 const PIECE = { declarations: 50, others: 500, objects: 50 }
 
 /** The parts of a revision, one after another. */
-export function* piecesOf(revision: Revision, places: readonly string[]): Generator<Piece> {
+export function* piecesOf(revision: Revision, places: readonly string[]): Generator<RevisionPiece> {
   for (const declarations of inPieces(revision.declarations, PIECE.declarations))
     yield {
       declarations: declarations.map((declaration) => {
@@ -78,8 +78,8 @@ function kept(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** Puts a revision together from its parts. */
-export function unpack(head: PackedHead, pieces: readonly Piece[]): Revision {
-  const written = new Map<ResourceKey, Written>()
+export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revision {
+  const written = new Map<ResourceKey, DocumentPlace>()
   const declarations: Declaration[] = []
   const problems: Problem[] = []
   const ignored: Ignored[] = []
@@ -115,7 +115,7 @@ export function unpack(head: PackedHead, pieces: readonly Piece[]): Revision {
  * Where a field stands is found by reading its document once more. That is done here, where others wait, so only for as
  * much text as takes a moment; whatever comes after it has the place of its object.
  */
-function placing(written: ReadonlyMap<ResourceKey, Written>): Revision['problemAt'] {
+function placing(written: ReadonlyMap<ResourceKey, DocumentPlace>): Revision['problemAt'] {
   const read = new Set<object>()
   let left: number = LIMITS.placedCharacters
   return (declaration, problem) => {

@@ -7,11 +7,11 @@ import { inTurns, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { isKustomization } from '../kustomize/build.ts'
 import { blobHash } from '../parse-cache.ts'
-import type { Reading } from '../read-files.ts'
+import type { FileReading } from '../read-files.ts'
 import { type SourceReader, TooCostly } from '../reader.ts'
 import type { Revision } from '../revision.ts'
-import type { Job, Said, WorkerData } from './job.ts'
-import { type PackedHead, type Piece, unpack } from './pack.ts'
+import type { WorkerData, WorkerJob, WorkerMessage } from './job.ts'
+import { type PackedHead, type RevisionPiece, unpack } from './pack.ts'
 
 export interface WorkerReaderOptions {
   readonly clock: Clock
@@ -77,7 +77,7 @@ const NOTHING = new Uint8Array()
 const NO_HEAD: PackedHead = { id: '', files: 0, incomplete: true, unreadable: [] }
 
 async function perform(
-  job: Job,
+  job: WorkerJob,
   { clock, deadlineMs = LIMITS.readMs, heapMb = LIMITS.readHeapMb }: WorkerReaderOptions,
 ) {
   const at = new SharedArrayBuffer(4)
@@ -89,17 +89,17 @@ async function perform(
     env: {},
   })
   const ending = new AbortController()
-  const said = on(worker, 'message', { signal: ending.signal }) as AsyncIterableIterator<[Said]>
+  const said = on(worker, 'message', { signal: ending.signal }) as AsyncIterableIterator<[WorkerMessage]>
   /** Rejects when it is over. */
   const until = async (ms: number, why: () => string): Promise<never> => {
     await clock.sleep(ms, ending.signal)
     throw new TooCostly(why())
   }
-  const next = async (late: Promise<never>): Promise<Said> => {
+  const next = async (late: Promise<never>): Promise<WorkerMessage> => {
     const { value } = await Promise.race([said.next(), late])
     // Whatever else is waiting comes first.
     await clock.sleep(0)
-    return (value as [Said])[0]
+    return (value as [WorkerMessage])[0]
   }
   try {
     const starting = until(LIMITS.readMs, () => 'no thread could be started to read it')
@@ -111,7 +111,7 @@ async function perform(
     const first = await next(late)
     if (first.said === 'names') return { names: first.names, head: NO_HEAD, pieces: [] }
     const head: PackedHead = first.said === 'tree' ? first.head : NO_HEAD
-    const pieces: Piece[] = []
+    const pieces: RevisionPiece[] = []
     for (;;) {
       worker.postMessage('next')
       const more = await next(late)
@@ -129,7 +129,7 @@ async function perform(
 }
 
 /** Where it was when it was ended. */
-function placeOf(job: Job, at: SharedArrayBuffer): string {
+function placeOf(job: WorkerJob, at: SharedArrayBuffer): string {
   if (job.job === 'objects') return ' what was fetched'
   if (job.job === 'generator-files') return ' its kustomizations'
   const told = new Int32Array(at)[0] ?? 0
@@ -138,7 +138,7 @@ function placeOf(job: Job, at: SharedArrayBuffer): string {
 
 /** The same bytes at the same paths. */
 function* nameOf(
-  { files, above = [], beside = new Map(), ignore = '', commit = '' }: Reading,
+  { files, above = [], beside = new Map(), ignore = '', commit = '' }: FileReading,
   places: readonly string[],
 ): Steps<string> {
   const hash = createHash('sha256').update(`${commit}\0${places.join('\0')}\0${ignore}\n`)

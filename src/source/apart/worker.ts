@@ -3,13 +3,13 @@ import { generatorFilesOf } from '../kustomize/tree.ts'
 import { readFiles } from '../read-files.ts'
 import { objectsOfBlobs } from '../read-here.ts'
 import type { Revision } from '../revision.ts'
-import type { Said, WorkerData } from './job.ts'
-import { type Piece, piecesOf } from './pack.ts'
+import type { WorkerData, WorkerMessage } from './job.ts'
+import { piecesOf, type RevisionPiece } from './pack.ts'
 
 /* Runs in a thread of its own, which may be ended at any moment: see reader.ts. */
 
 const { job, at } = workerData as WorkerData
-const say = (said: Said) => parentPort?.postMessage(said)
+const say = (said: WorkerMessage) => parentPort?.postMessage(said)
 
 say({ said: 'begun' })
 if (job.job === 'generator-files') {
@@ -25,7 +25,7 @@ if (job.job === 'generator-files') {
   say({ said: 'tree', head: { id, files, incomplete, unreadable } })
 }
 
-function handOut(pieces: Iterator<Piece>): void {
+function handOut(pieces: Iterator<RevisionPiece>): void {
   parentPort?.on('message', () => {
     const next = pieces.next()
     if (next.done === true) {

@@ -3,7 +3,7 @@ import type { FieldProblem, Kind, RawManifest } from '../../kinds/kind.ts'
 import { isFields } from '../manifest.ts'
 import type { Draft, DraftManifest } from './draft.ts'
 
-export type Step = string | number
+export type PathStep = string | number
 
 export interface Fitted {
   readonly draft: Draft
@@ -67,7 +67,7 @@ const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Takes the least out that makes the rest say what it said. Answers what it took. */
-function leaveOut(manifest: DraftManifest, path: readonly Step[]): readonly Step[] | undefined {
+function leaveOut(manifest: DraftManifest, path: readonly PathStep[]): readonly PathStep[] | undefined {
   const real = realPath(manifest, path)
   if (real.length < 3 || real[0] !== 'spec') return undefined
   // The innermost list counts: initialization is a list of one, ipConfig inside it is a list of many.
@@ -95,8 +95,8 @@ function leaveOut(manifest: DraftManifest, path: readonly Step[]): readonly Step
 }
 
 /** Schemas speak of a block as if it were no list: here it is one, of one entry. */
-function realPath(manifest: DraftManifest, path: readonly Step[]): readonly Step[] {
-  const real: Step[] = []
+function realPath(manifest: DraftManifest, path: readonly PathStep[]): readonly PathStep[] {
+  const real: PathStep[] = []
   let value: unknown = manifest
   for (const step of path) {
     if (Array.isArray(value) && typeof step === 'string') {
@@ -105,15 +105,15 @@ function realPath(manifest: DraftManifest, path: readonly Step[]): readonly Step
     }
     if (value === null || typeof value !== 'object') return real
     real.push(step)
-    value = (value as Record<Step, unknown>)[step]
+    value = (value as Record<PathStep, unknown>)[step]
     // It is missing, and nobody can make it up: what it is missing from goes.
     if (value === undefined) return real.slice(0, -1)
   }
   return real
 }
 
-function remove(manifest: DraftManifest, path: readonly Step[]): readonly Step[] {
-  const parent = valueAt(manifest, path.slice(0, -1)) as Record<Step, unknown>
+function remove(manifest: DraftManifest, path: readonly PathStep[]): readonly PathStep[] {
+  const parent = valueAt(manifest, path.slice(0, -1)) as Record<PathStep, unknown>
   const last = path.at(-1) ?? ''
   if (Array.isArray(parent)) parent.splice(Number(last), 1)
   else delete parent[last]
@@ -122,6 +122,6 @@ function remove(manifest: DraftManifest, path: readonly Step[]): readonly Step[]
   return path
 }
 
-function valueAt(value: unknown, path: readonly Step[]): unknown {
-  return path.reduce<unknown>((inner, step) => (inner as Record<Step, unknown> | undefined)?.[step], value)
+function valueAt(value: unknown, path: readonly PathStep[]): unknown {
+  return path.reduce<unknown>((inner, step) => (inner as Record<PathStep, unknown> | undefined)?.[step], value)
 }

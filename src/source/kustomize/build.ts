@@ -6,7 +6,7 @@ import { type ReadDocument, readAsKustomize, readJson } from '../manifest.ts'
 import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
 import { generate, generatorFiles, nameByContent } from './generators.ts'
 import { PatchFailed } from './json-patch.ts'
-import { documentsOf, type Item, itemsOf, metadataOf } from './objects.ts'
+import { documentsOf, itemsOf, type KustomizeItem, metadataOf } from './objects.ts'
 import { patch } from './patches.ts'
 import { followNames } from './references.ts'
 import { replace } from './replacements.ts'
@@ -87,7 +87,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
   const known = new Map<string, readonly ReadDocument[]>()
   let built = 0
 
-  const build = (directory: string, above: readonly string[], onto: Gathered): Gathered => {
+  const build = (directory: string, above: readonly string[], onto: KustomizeParts): KustomizeParts => {
     const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
     const asker = above.at(-1) ?? '.'
     if (file === undefined) {
@@ -146,7 +146,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
   }
 
   /** What one step makes; a step that fails is a finding. */
-  const attempt = (file: string, step: () => readonly Item[]): readonly Item[] | undefined => {
+  const attempt = (file: string, step: () => readonly KustomizeItem[]): readonly KustomizeItem[] | undefined => {
     try {
       return step()
     } catch (error) {
@@ -167,7 +167,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     return found
   }
 
-  const resource = (entry: string, directory: string, file: string, above: readonly string[]): Gathered => {
+  const resource = (entry: string, directory: string, file: string, above: readonly string[]): KustomizeParts => {
     const place = placeOf(entry, directory, file)
     if (place === undefined) return NOTHING
     const text = files.get(place)
@@ -236,16 +236,16 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
 
   /** In the order in which kustomize does it. A step that fails leaves the rest undone: nothing half-built counts. */
   const transform = (
-    items: readonly Item[],
+    items: readonly KustomizeItem[],
     kustomization: Kustomization,
     directory: string,
     file: string,
     config: Configuration,
-  ): readonly Item[] => {
-    const lay = (entry: PatchEntry) => (all: readonly Item[]) =>
+  ): readonly KustomizeItem[] => {
+    const lay = (entry: PatchEntry) => (all: readonly KustomizeItem[]) =>
       patch(all, entry, patchText(entry, directory, file), budget)
     const { namespace = '', namePrefix: prefix = '', nameSuffix: suffix = '' } = kustomization
-    const steps: readonly ((all: readonly Item[]) => readonly Item[])[] = [
+    const steps: readonly ((all: readonly KustomizeItem[]) => readonly KustomizeItem[])[] = [
       ...(kustomization.patchesStrategicMerge ?? []).map((text) =>
         lay(text.includes('\n') || text.includes(': ') ? { patch: text } : { path: text }),
       ),
@@ -259,7 +259,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
       (all) => setReplicas(all, kustomization.replicas, config, budget),
       (all) => setImages(all, kustomization.images, config, budget),
       ...(kustomization.replacements ?? []).map(
-        (entry) => (all: readonly Item[]) =>
+        (entry) => (all: readonly KustomizeItem[]) =>
           replacementsOf(entry, directory, file).reduce((some, one) => replace(some, one, budget), all),
       ),
     ]
@@ -289,7 +289,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
   return {
     build(directory) {
       unread.length = 0
-      let gathered: Gathered
+      let gathered: KustomizeParts
       try {
         gathered = build(directory, [], NOTHING)
       } catch (error) {
@@ -324,15 +324,15 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
 }
 
 /** What a kustomization brings to the one that names it. */
-interface Gathered {
-  readonly items: readonly Item[]
+interface KustomizeParts {
+  readonly items: readonly KustomizeItem[]
   readonly config: Configuration
   readonly vars: readonly Variable[]
 }
 
-const NOTHING: Gathered = { items: [], config: BUILT_IN, vars: [] }
+const NOTHING: KustomizeParts = { items: [], config: BUILT_IN, vars: [] }
 
-function together(a: Gathered, b: Gathered): Gathered {
+function together(a: KustomizeParts, b: KustomizeParts): KustomizeParts {
   const config = b.config === BUILT_IN ? a.config : joined(a.config, b.config)
   return { items: [...a.items, ...b.items], config, vars: [...a.vars, ...b.vars] }
 }

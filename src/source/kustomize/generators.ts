@@ -2,19 +2,19 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { isFields } from '../manifest.ts'
 import { PatchFailed } from './json-patch.ts'
-import { type Carrier, type Fields, type Item, identitiesOf, metadataOf, wordOf } from './objects.ts'
+import { type Carrier, identitiesOf, type KustomizeItem, metadataOf, type ObjectFields, wordOf } from './objects.ts'
 import type { GeneratorEntry, Kustomization } from './schema.ts'
 
 type Data = Readonly<Record<string, string>>
 
 /** ConfigMaps and Secrets that a kustomization makes, added to what is there, merged into it or in its place. */
 export function generate(
-  items: readonly Item[],
+  items: readonly KustomizeItem[],
   kustomization: Kustomization,
   carrier: Carrier,
   bytesOf: (path: string) => Uint8Array,
-): readonly Item[] {
-  const make = (kind: 'ConfigMap' | 'Secret') => (all: readonly Item[], entry: GeneratorEntry) =>
+): readonly KustomizeItem[] {
+  const make = (kind: 'ConfigMap' | 'Secret') => (all: readonly KustomizeItem[], entry: GeneratorEntry) =>
     absorb(all, generated(kind, entry, kustomization.generatorOptions ?? {}, carrier, bytesOf), entry.behavior)
   const secrets = (kustomization.secretGenerator ?? []).reduce(make('Secret'), items)
   return (kustomization.configMapGenerator ?? []).reduce(make('ConfigMap'), secrets)
@@ -35,7 +35,7 @@ function generated(
   common: NonNullable<Kustomization['generatorOptions']>,
   carrier: Carrier,
   bytesOf: (path: string) => Uint8Array,
-): Item {
+): KustomizeItem {
   const { name, namespace, options = {} } = entry
   const labels = { ...common.labels, ...options?.labels }
   const annotations = { ...common.annotations, ...options?.annotations }
@@ -59,9 +59,13 @@ function generated(
   }
 }
 
-function absorb(items: readonly Item[], made: Item, behavior: GeneratorEntry['behavior']): readonly Item[] {
+function absorb(
+  items: readonly KustomizeItem[],
+  made: KustomizeItem,
+  behavior: GeneratorEntry['behavior'],
+): readonly KustomizeItem[] {
   const { name, namespace } = metadataOf(made.object)
-  const is = (item: Item) =>
+  const is = (item: KustomizeItem) =>
     item.object.kind === made.object.kind &&
     item.object.apiVersion === 'v1' &&
     identitiesOf(item).some((one) => one.name === name && (one.namespace || 'default') === (namespace || 'default'))
@@ -77,7 +81,7 @@ function absorb(items: readonly Item[], made: Item, behavior: GeneratorEntry['be
   if (before === undefined) throw new PatchFailed(`${called} is not there to ${behavior}`)
   const kept = metadataOf(before.object)
   const mine = metadataOf(made.object)
-  const merge = (field: string): Fields => {
+  const merge = (field: string): ObjectFields => {
     const merged = {
       ...(behavior === 'merge' && isFields(before.object[field]) ? before.object[field] : {}),
       ...(isFields(made.object[field]) ? made.object[field] : {}),
@@ -90,7 +94,7 @@ function absorb(items: readonly Item[], made: Item, behavior: GeneratorEntry['be
   const object = {
     ...rest,
     metadata: {
-      ...(before.object.metadata as Fields),
+      ...(before.object.metadata as ObjectFields),
       ...(Object.keys(labels).length === 0 ? {} : { labels }),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
@@ -178,11 +182,11 @@ function sorted(pairs: readonly Pair[], encoding: 'utf8' | 'base64'): Data {
 }
 
 /** The very last step: what was generated gets the hash of its content behind its name. */
-export function nameByContent(items: readonly Item[]): readonly Item[] {
+export function nameByContent(items: readonly KustomizeItem[]): readonly KustomizeItem[] {
   return items.map((item) => {
     if (!item.hashed) return item
     const { object } = item
-    const metadata = object.metadata as Fields
+    const metadata = object.metadata as ObjectFields
     const name = `${wordOf(metadata.name)}-${contentHash(object)}`
     const before = { kind: wordOf(object.kind), ...metadataOf(object) }
     return { ...item, object: { ...object, metadata: { ...metadata, name } }, previous: [...item.previous, before] }
@@ -190,7 +194,7 @@ export function nameByContent(items: readonly Item[]): readonly Item[] {
 }
 
 /** Ten characters of SHA-256 over the content as Go writes it in JSON, in an alphabet that spells no words. */
-function contentHash(object: Fields): string {
+function contentHash(object: ObjectFields): string {
   // kustomize means to hash the name too and looks it up where it is not: it is always empty.
   const name = ''
   const wrapped = (field: string) => (isFields(object[field]) ? wrapBase64(object[field] as Data) : '')

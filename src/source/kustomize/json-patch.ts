@@ -2,8 +2,8 @@ import type { Budget } from '../budget.ts'
 import { isFields } from '../manifest.ts'
 
 /** A plain tree, as the YAML reader gives it. */
-export type Tree = unknown
-type Fields = Readonly<Record<string, unknown>>
+export type PatchValue = unknown
+type PatchedFields = Readonly<Record<string, unknown>>
 
 /** A patch that does not fit what it is laid upon. */
 export class PatchFailed extends Error {
@@ -21,16 +21,16 @@ interface Operation {
 }
 
 /** RFC 6902: operations one after another. */
-export function jsonPatch(base: Tree, operations: Tree, budget: Budget): Tree {
+export function jsonPatch(base: PatchValue, operations: PatchValue, budget: Budget): PatchValue {
   if (!Array.isArray(operations)) throw new PatchFailed('a JSON patch is a list of operations')
-  return operations.reduce<Tree>((tree, operation: unknown) => {
+  return operations.reduce<PatchValue>((tree, operation: unknown) => {
     if (!isFields(operation) || typeof operation.op !== 'string' || typeof operation.path !== 'string')
       throw new PatchFailed('every operation of a JSON patch has op and path')
     return apply(tree, operation as unknown as Operation, budget)
   }, base)
 }
 
-function apply(tree: Tree, { op, path, value, from }: Operation, budget: Budget): Tree {
+function apply(tree: PatchValue, { op, path, value, from }: Operation, budget: Budget): PatchValue {
   const at = pointer(path)
   switch (op) {
     case 'add':
@@ -74,28 +74,28 @@ function pointer(path: string): readonly string[] {
 }
 
 function change(
-  tree: Tree,
+  tree: PatchValue,
   [name = '', ...rest]: readonly string[],
   path: string,
-  edit: (parent: Tree, name: string) => Tree,
-): Tree {
+  edit: (parent: PatchValue, name: string) => PatchValue,
+): PatchValue {
   if (rest.length === 0) return edit(tree, name)
   const inner = read(tree, name)
   if (inner === undefined) throw new PatchFailed(`${path}: there is no ${name}`)
   return set(tree, name, change(inner, rest, path, edit))
 }
 
-function read(parent: Tree, name: string): unknown {
+function read(parent: PatchValue, name: string): unknown {
   if (Array.isArray(parent)) return parent[indexOf(name, parent.length)]
   return isFields(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined
 }
 
-function set(parent: Tree, name: string, value: unknown): Tree {
+function set(parent: PatchValue, name: string, value: unknown): PatchValue {
   if (Array.isArray(parent)) return parent.with(indexOf(name, parent.length), value)
-  return Object.assign(Object.create(null), parent, { [name]: value }) as Tree
+  return Object.assign(Object.create(null), parent, { [name]: value }) as PatchValue
 }
 
-function insert(parent: Tree, name: string, value: unknown, path: string): Tree {
+function insert(parent: PatchValue, name: string, value: unknown, path: string): PatchValue {
   if (Array.isArray(parent)) {
     const at = name === '-' ? parent.length : indexOf(name, parent.length + 1)
     return parent.toSpliced(at, 0, value)
@@ -104,9 +104,9 @@ function insert(parent: Tree, name: string, value: unknown, path: string): Tree 
   return set(parent, name, value)
 }
 
-function remove(parent: Tree, name: string): Tree {
+function remove(parent: PatchValue, name: string): PatchValue {
   if (Array.isArray(parent)) return parent.toSpliced(indexOf(name, parent.length), 1)
-  return without(parent as Fields, name)
+  return without(parent as PatchedFields, name)
 }
 
 function indexOf(name: string, length: number): number {
@@ -115,7 +115,7 @@ function indexOf(name: string, length: number): number {
   return index
 }
 
-function without(fields: Fields, name: string): Fields {
+function without(fields: PatchedFields, name: string): PatchedFields {
   const rest: Record<string, unknown> = Object.assign(Object.create(null), fields)
   delete rest[name]
   return rest

@@ -1,15 +1,15 @@
 import { groupVersionOf } from './field-paths.ts'
 
 /** What a strategic merge has to know of a value: which lists are merged by which keys. Everything else is replaced. */
-export interface Shape {
-  readonly fields?: Readonly<Record<string, Shape>>
+export interface MergeSchema {
+  readonly fields?: Readonly<Record<string, MergeSchema>>
   /** A list whose items are told apart by these fields; none: a list of plain values that is merged as a set. */
   readonly keys?: readonly string[]
-  readonly items?: Shape
+  readonly items?: MergeSchema
 }
 
-const by = (...keys: readonly string[]): Shape => ({ keys })
-const listOf = (items: Readonly<Record<string, Shape>>, ...keys: readonly string[]): Shape => ({
+const by = (...keys: readonly string[]): MergeSchema => ({ keys })
+const listOf = (items: Readonly<Record<string, MergeSchema>>, ...keys: readonly string[]): MergeSchema => ({
   keys,
   items: { fields: items },
 })
@@ -24,7 +24,7 @@ const CONTAINERS = listOf(
   'name',
 )
 
-const POD: Shape = {
+const POD: MergeSchema = {
   fields: {
     containers: CONTAINERS,
     initContainers: CONTAINERS,
@@ -38,12 +38,14 @@ const POD: Shape = {
   },
 }
 
-const METADATA: Shape = { fields: { finalizers: by(), ownerReferences: by('uid') } }
-const TEMPLATE: Shape = { fields: { metadata: METADATA, spec: POD } }
-const spec = (fields: Readonly<Record<string, Shape>>): Readonly<Record<string, Shape>> => ({ spec: { fields } })
+const METADATA: MergeSchema = { fields: { finalizers: by(), ownerReferences: by('uid') } }
+const TEMPLATE: MergeSchema = { fields: { metadata: METADATA, spec: POD } }
+const spec = (fields: Readonly<Record<string, MergeSchema>>): Readonly<Record<string, MergeSchema>> => ({
+  spec: { fields },
+})
 
 /** Kinds of Kubernetes with lists that are merged, by group and kind. All have the usual metadata. */
-const KINDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
+const KINDS: Readonly<Record<string, Readonly<Record<string, MergeSchema>>>> = {
   '/Pod': { spec: POD },
   '/PodTemplate': { template: TEMPLATE },
   '/ReplicationController': spec({ template: TEMPLATE }),
@@ -68,7 +70,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 }
 
 /** How objects of this kind are merged; undefined for kinds that Kubernetes does not bring itself. */
-export function shapeOf(object: Readonly<Record<string, unknown>>): Shape | undefined {
+export function shapeOf(object: Readonly<Record<string, unknown>>): MergeSchema | undefined {
   const { group } = groupVersionOf(object.apiVersion)
   const kind = typeof object.kind === 'string' ? object.kind : ''
   const known = Object.hasOwn(KINDS, `${group}/${kind}`) ? KINDS[`${group}/${kind}`] : undefined

@@ -1,8 +1,8 @@
 import { isFields } from '../manifest.ts'
 import { PatchFailed } from './json-patch.ts'
-import type { Shape } from './merge-keys.ts'
+import type { MergeSchema } from './merge-keys.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type MergedFields = Readonly<Record<string, unknown>>
 
 /** Deleted altogether by `$patch: delete`. */
 export const DELETED = Symbol('deleted')
@@ -11,7 +11,7 @@ export const DELETED = Symbol('deleted')
  * How lists are merged: as kustomize does with the shape that Kubernetes gives them (`undefined`: it has none, lists are
  * replaced), or item by item of one name, as croft's own kinds want it.
  */
-export type Merging = { readonly shape: Shape | undefined } | 'by-name'
+export type Merging = { readonly shape: MergeSchema | undefined } | 'by-name'
 
 /** Lays a strategic merge patch over a tree: fields win one by one, null removes, directives are followed. */
 export function mergePatch(base: unknown, patch: unknown, merging: Merging): unknown {
@@ -24,7 +24,7 @@ export function mergePatch(base: unknown, patch: unknown, merging: Merging): unk
   return keys.length === 0 ? mergeSet(base, patch) : mergeKeyed(base, patch, keys, items)
 }
 
-function mergeFields(base: unknown, patch: Fields, merging: Merging): unknown {
+function mergeFields(base: unknown, patch: MergedFields, merging: Merging): unknown {
   const { $patch: directive, ...fields } = patch
   if (directive === 'delete') return DELETED
   if (directive === 'replace') return fields
@@ -45,7 +45,7 @@ function mergeFields(base: unknown, patch: Fields, merging: Merging): unknown {
 }
 
 /** kustomize walks the whole object when it merges, and fields without a value do not survive that. */
-function withoutNulls(fields: Fields): Fields {
+function withoutNulls(fields: MergedFields): MergedFields {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== null)
@@ -71,7 +71,7 @@ function mergeKeyed(
   base: unknown,
   patch: readonly unknown[],
   keys: readonly string[],
-  items: Shape | undefined,
+  items: MergeSchema | undefined,
 ): readonly unknown[] {
   const replaced = patch.some((item) => isFields(item) && item.$patch === 'replace' && Object.keys(item).length === 1)
   if (replaced) return patch.filter((item) => !(isFields(item) && item.$patch === 'replace'))
@@ -114,19 +114,19 @@ function word(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-function mergeNamed(base: readonly Fields[], patch: readonly Fields[]): readonly Fields[] {
+function mergeNamed(base: readonly MergedFields[], patch: readonly MergedFields[]): readonly MergedFields[] {
   const rest = new Map(patch.map((item) => [item.name, item]))
   const merged = base.flatMap((item) => {
     const over = rest.get(item.name)
     rest.delete(item.name)
     if (over === undefined) return [item]
     const inner = mergePatch(item, over, 'by-name')
-    return inner === DELETED ? [] : [inner as Fields]
+    return inner === DELETED ? [] : [inner as MergedFields]
   })
   return [...merged, ...[...rest.values()].filter((item) => item.$patch !== 'delete')]
 }
 
-function isNamedList(value: unknown): value is readonly Fields[] {
+function isNamedList(value: unknown): value is readonly MergedFields[] {
   return (
     Array.isArray(value) && value.length > 0 && value.every((item) => isFields(item) && typeof item.name === 'string')
   )

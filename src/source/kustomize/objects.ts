@@ -5,7 +5,7 @@ import { groupVersionOf } from './field-paths.ts'
 import { PatchFailed } from './json-patch.ts'
 import type { PatchTarget } from './schema.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
+export type ObjectFields = Readonly<Record<string, unknown>>
 
 /** The document that an object came in. A List is one document of many objects. */
 export interface Carrier {
@@ -14,18 +14,18 @@ export interface Carrier {
 }
 
 /** What an object was called at some moment. */
-export interface Identity {
+export interface ObjectName {
   readonly kind: string
   readonly name: string
   readonly namespace: string
 }
 
 /** One object on its way through kustomizations, with everything that it was called before. */
-export interface Item {
+export interface KustomizeItem {
   readonly carrier: Carrier
   readonly index: number
-  readonly object: Fields
-  readonly previous: readonly Identity[]
+  readonly object: ObjectFields
+  readonly previous: readonly ObjectName[]
   readonly prefixes: readonly string[]
   readonly suffixes: readonly string[]
   /** Made by a generator, and named after its content at the very end. */
@@ -33,7 +33,7 @@ export interface Item {
 }
 
 /** The objects of a document as items. What is no object (an empty document) is none. */
-export function itemsOf(carrier: Carrier): readonly Item[] {
+export function itemsOf(carrier: Carrier): readonly KustomizeItem[] {
   return objectsOf(carrier.read.value).map(({ value }, index) => ({
     carrier,
     index,
@@ -46,23 +46,23 @@ export function itemsOf(carrier: Carrier): readonly Item[] {
 }
 
 /** Items back to documents, each where it was written; what was deleted from a List leaves a hole that nobody reads. */
-export function documentsOf(items: readonly Item[]): readonly Carrier[] {
-  const byCarrier = new Map<Carrier, Map<number, Fields>>()
+export function documentsOf(items: readonly KustomizeItem[]): readonly Carrier[] {
+  const byCarrier = new Map<Carrier, Map<number, ObjectFields>>()
   for (const { carrier, index, object } of items) {
-    const objects = byCarrier.get(carrier) ?? new Map<number, Fields>()
+    const objects = byCarrier.get(carrier) ?? new Map<number, ObjectFields>()
     byCarrier.set(carrier, objects.set(index, object))
   }
   return [...byCarrier].map(([carrier, objects]) => {
     const { read } = carrier
     const [first] = objectsOf(read.value)
     if (first === undefined || first.base.length === 0) return { ...carrier, read: { ...read, value: objects.get(0) } }
-    const list = read.value as Fields
+    const list = read.value as ObjectFields
     const items = (list.items as readonly unknown[]).map((_, index) => objects.get(index) ?? null)
     return { ...carrier, read: { ...read, value: { ...list, items } } }
   })
 }
 
-export function metadataOf(object: Fields) {
+export function metadataOf(object: ObjectFields) {
   const metadata = isFields(object.metadata) ? object.metadata : {}
   const texts = (value: unknown) => (isFields(value) ? (value as Readonly<Record<string, string>>) : {})
   return {
@@ -73,18 +73,18 @@ export function metadataOf(object: Fields) {
   }
 }
 
-export function identityOf(object: Fields): Identity {
+export function identityOf(object: ObjectFields): ObjectName {
   const { name, namespace } = metadataOf(object)
   return { kind: wordOf(object.kind), name, namespace }
 }
 
 /** Everything that it was and is called, the first name first. */
-export function identitiesOf({ object, previous }: Item): readonly Identity[] {
+export function identitiesOf({ object, previous }: KustomizeItem): readonly ObjectName[] {
   return [...previous, identityOf(object)]
 }
 
 /** The item with another object, its old name kept in mind: later patches and references may still use it. */
-export function changed(item: Item, object: Fields): Item {
+export function changed(item: KustomizeItem, object: ObjectFields): KustomizeItem {
   if (object === item.object) return item
   const before = identityOf(item.object)
   const after = identityOf(object)
@@ -93,7 +93,7 @@ export function changed(item: Item, object: Fields): Item {
 }
 
 /** Kinds that are known to be outside all namespaces. Of others kustomize takes the opposite for granted. */
-export function isClusterScoped(object: Fields): boolean {
+export function isClusterScoped(object: ObjectFields): boolean {
   const kind = builtInKind({ apiVersion: stableVersion(object.apiVersion), kind: wordOf(object.kind) })
   return kind !== undefined && !kind.namespaced
 }
@@ -105,13 +105,13 @@ function stableVersion(apiVersion: unknown): string {
 }
 
 /** Without a namespace an object is meant for `default`; outside all namespaces none is compared. */
-export function effectiveNamespace(object: Fields, namespace: string): string {
+export function effectiveNamespace(object: ObjectFields, namespace: string): string {
   if (isClusterScoped(object)) return ''
   return namespace === '' ? 'default' : namespace
 }
 
 /** Is this what the patch calls by kind, name and namespace, now or at any time before? */
-export function isCalled(item: Item, by: Fields): boolean {
+export function isCalled(item: KustomizeItem, by: ObjectFields): boolean {
   if (item.object.apiVersion !== by.apiVersion) return false
   const wanted = identityOf(by)
   const namespace = effectiveNamespace(by, wanted.namespace)
@@ -124,7 +124,7 @@ export function isCalled(item: Item, by: Fields): boolean {
 }
 
 /** Does a target mean this item? Names and namespaces are patterns and match the first or the present one. */
-export function isSelected(item: Item, target: PatchTarget): boolean {
+export function isSelected(item: KustomizeItem, target: PatchTarget): boolean {
   const whole = (pattern: string | undefined, text: string) =>
     pattern === undefined || pattern === '' || fits(pattern, text)
   const { object } = item
@@ -171,7 +171,7 @@ function selects(selector: string | undefined, labels: Readonly<Record<string, s
     })
 }
 
-export function nameOf(object: Fields): string {
+export function nameOf(object: ObjectFields): string {
   return `${wordOf(object.kind)}/${metadataOf(object).name}`.slice(0, 200)
 }
 

@@ -3,11 +3,16 @@ import { isFields, readAsKustomize, readDocuments } from '../manifest.ts'
 import { jsonPatch, PatchFailed } from './json-patch.ts'
 import { shapeOf } from './merge-keys.ts'
 import { DELETED, mergePatch } from './merge-patch.ts'
-import { changed, type Fields, type Item, isCalled, isSelected, nameOf, wordOf } from './objects.ts'
+import { changed, isCalled, isSelected, type KustomizeItem, nameOf, type ObjectFields, wordOf } from './objects.ts'
 import type { PatchEntry } from './schema.ts'
 
 /** Lays a patch, of whichever form, onto every item that it is for. */
-export function patch(items: readonly Item[], entry: PatchEntry, text: string, budget: Budget): readonly Item[] {
+export function patch(
+  items: readonly KustomizeItem[],
+  entry: PatchEntry,
+  text: string,
+  budget: Budget,
+): readonly KustomizeItem[] {
   const patches = readAsKustomize(text).flatMap((read) =>
     // Lists of operations are read by kubectl's reader, patches by kustomize's own.
     Array.isArray(read.value) ? readDocuments(read.document.text, 'kubectl') : [read],
@@ -17,10 +22,15 @@ export function patch(items: readonly Item[], entry: PatchEntry, text: string, b
   const { target } = entry
   if (target !== undefined && patches.length > 1 && patches.every(({ value }) => !Array.isArray(value)))
     throw new PatchFailed('a patch with a target is one document: write an entry for each')
-  return patches.reduce<readonly Item[]>((all, { value }) => layOne(all, entry, value, budget), items)
+  return patches.reduce<readonly KustomizeItem[]>((all, { value }) => layOne(all, entry, value, budget), items)
 }
 
-function layOne(items: readonly Item[], entry: PatchEntry, value: unknown, budget: Budget): readonly Item[] {
+function layOne(
+  items: readonly KustomizeItem[],
+  entry: PatchEntry,
+  value: unknown,
+  budget: Budget,
+): readonly KustomizeItem[] {
   const { target, options } = entry
   if (Array.isArray(value)) {
     if (target === undefined) throw new PatchFailed('a JSON patch needs a target')
@@ -28,7 +38,7 @@ function layOne(items: readonly Item[], entry: PatchEntry, value: unknown, budge
       budget.match()
       if (!isSelected(item, target)) return item
       budget.nodes(value)
-      return changed(item, jsonPatch(item.object, value, budget) as Fields)
+      return changed(item, jsonPatch(item.object, value, budget) as ObjectFields)
     })
   }
   if (!isFields(value)) throw new PatchFailed('a patch is neither a manifest nor a list of operations')
@@ -48,15 +58,15 @@ function layOne(items: readonly Item[], entry: PatchEntry, value: unknown, budge
     budget.nodes(over)
     const own = wordOf(item.object.apiVersion).startsWith('croft.dev/')
     const laid = mergePatch(item.object, over, own ? 'by-name' : { shape: shapeOf(item.object) })
-    return laid === DELETED ? [] : [changed(item, laid as Fields)]
+    return laid === DELETED ? [] : [changed(item, laid as ObjectFields)]
   })
 }
 
 /** The name and kind of a patch say what it is for: what is patched keeps its own unless the options allow a change. */
 function withoutIdentity(
-  value: Fields,
+  value: ObjectFields,
   options: { readonly allowNameChange?: boolean | undefined; readonly allowKindChange?: boolean | undefined },
-): Fields {
+): ObjectFields {
   const { apiVersion, kind, metadata, ...rest } = value
   const typed = options.allowKindChange === true ? { apiVersion, kind } : {}
   if (!isFields(metadata)) return { ...rest, ...typed }

@@ -4,35 +4,41 @@ import type { ReferenceTable } from './field-tables.ts'
 import { PatchFailed } from './json-patch.ts'
 import {
   effectiveNamespace,
-  type Fields,
-  type Item,
   identitiesOf,
   identityOf,
   isClusterScoped,
+  type KustomizeItem,
   nameOf,
+  type ObjectFields,
 } from './objects.ts'
 
 /** Lets whatever calls another object by a name that it had before call it by the name that it has now. */
-export function followNames(items: readonly Item[], references: readonly ReferenceTable[]): readonly Item[] {
+export function followNames(
+  items: readonly KustomizeItem[],
+  references: readonly ReferenceTable[],
+): readonly KustomizeItem[] {
   const moved = items.filter(({ previous }) => previous.length > 0)
   if (moved.length === 0) return items
   const tables = references
     .map((table) => ({ table, byName: byOldName(moved, table) }))
     .filter(({ byName }) => byName.size > 0)
   return items.map((item) => {
-    const object = tables.reduce<Fields>(
+    const object = tables.reduce<ObjectFields>(
       (all, { table, byName }) =>
         table.fields
           .filter((spec) => speaksOf(spec, item.object))
-          .reduce<Fields>((one, spec) => followField(one, item, spec, byName), all),
+          .reduce<ObjectFields>((one, spec) => followField(one, item, spec, byName), all),
       item.object,
     )
     return object === item.object ? item : { ...item, object }
   })
 }
 
-function byOldName(moved: readonly Item[], table: ReferenceTable): ReadonlyMap<string, readonly Item[]> {
-  const found = new Map<string, Item[]>()
+function byOldName(
+  moved: readonly KustomizeItem[],
+  table: ReferenceTable,
+): ReadonlyMap<string, readonly KustomizeItem[]> {
+  const found = new Map<string, KustomizeItem[]>()
   for (const item of moved) {
     if (!speaksOf(table, item.object)) continue
     for (const name of new Set(item.previous.map((one) => one.name))) {
@@ -45,11 +51,11 @@ function byOldName(moved: readonly Item[], table: ReferenceTable): ReadonlyMap<s
 }
 
 function followField(
-  object: Fields,
-  referrer: Item,
+  object: ObjectFields,
+  referrer: KustomizeItem,
   spec: FieldSpec,
-  byName: ReadonlyMap<string, readonly Item[]>,
-): Fields {
+  byName: ReadonlyMap<string, readonly KustomizeItem[]>,
+): ObjectFields {
   return editAt(object, namesOf(spec.path), (value) => {
     if (typeof value === 'string') {
       const found = referred(value, referrer, spec, byName.get(value) ?? [])
@@ -63,18 +69,23 @@ function followField(
     if (found === undefined) return value
     const now = identityOf(found.object)
     return { ...value, name: now.name, ...(now.namespace === '' ? {} : { namespace: now.namespace }) }
-  }) as Fields
+  }) as ObjectFields
 }
 
 /** Those that were in this namespace at first; where none was, those that are in it now. */
-function inNamespace(candidates: readonly Item[], namespace: string): readonly Item[] {
-  const at = (item: Item, which: 0 | -1) =>
+function inNamespace(candidates: readonly KustomizeItem[], namespace: string): readonly KustomizeItem[] {
+  const at = (item: KustomizeItem, which: 0 | -1) =>
     effectiveNamespace(item.object, identitiesOf(item).at(which)?.namespace ?? '')
   const first = candidates.filter((item) => at(item, 0) === namespace)
   return first.length > 0 ? first : candidates.filter((item) => at(item, -1) === namespace)
 }
 
-function referred(name: string, referrer: Item, spec: FieldSpec, candidates: readonly Item[]): Item | undefined {
+function referred(
+  name: string,
+  referrer: KustomizeItem,
+  spec: FieldSpec,
+  candidates: readonly KustomizeItem[],
+): KustomizeItem | undefined {
   const { roleRef } = referrer.object
   const here = effectiveNamespace(referrer.object, identityOf(referrer.object).namespace)
   const fits = candidates.filter(
@@ -95,7 +106,7 @@ function referred(name: string, referrer: Item, spec: FieldSpec, candidates: rea
 }
 
 /** Two objects of one layer of overlays have the same last prefixes and suffixes. */
-function sameLayer(a: Item, b: Item, emptyFits: boolean): boolean {
+function sameLayer(a: KustomizeItem, b: KustomizeItem, emptyFits: boolean): boolean {
   const same = (one: readonly string[], other: readonly string[]) => {
     const length = Math.min(one.length, other.length)
     if (length === 0) return emptyFits || one.length === other.length

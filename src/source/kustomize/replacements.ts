@@ -3,22 +3,26 @@ import type { Budget } from '../budget.ts'
 import { isFields } from '../manifest.ts'
 import { groupVersionOf } from './field-paths.ts'
 import { PatchFailed } from './json-patch.ts'
-import { changed, type Fields, type Item, identitiesOf, isSelected, wordOf } from './objects.ts'
+import { changed, identitiesOf, isSelected, type KustomizeItem, type ObjectFields, wordOf } from './objects.ts'
 import type { PatchTarget, Replacement } from './schema.ts'
 
-type Options = Replacement['targets'] extends (infer T)[] | undefined
+type ReplacementOptions = Replacement['targets'] extends (infer T)[] | undefined
   ? T extends { options?: infer O }
     ? O
     : never
   : never
 
 /** Copies a value of one object, or a given one, to fields of others. */
-export function replace(items: readonly Item[], replacement: Replacement, budget: Budget): readonly Item[] {
+export function replace(
+  items: readonly KustomizeItem[],
+  replacement: Replacement,
+  budget: Budget,
+): readonly KustomizeItem[] {
   const { source, sourceValue, targets } = replacement
   if (targets === undefined || (source === undefined) === (sourceValue === undefined))
     throw new PatchFailed('a replacement has targets and either source or sourceValue')
   const value = sourceValue ?? sourceValueOf(items, source ?? {})
-  return targets.reduce<readonly Item[]>((all, { select, reject, fieldPaths, options }) => {
+  return targets.reduce<readonly KustomizeItem[]>((all, { select, reject, fieldPaths, options }) => {
     const paths =
       fieldPaths === null || fieldPaths === undefined || fieldPaths.length === 0 ? ['metadata.name'] : fieldPaths
     return all.map((item) => {
@@ -38,13 +42,13 @@ export function replace(items: readonly Item[], replacement: Replacement, budget
           )
         return after
       }, item.object)
-      return changed(item, object as Fields)
+      return changed(item, object as ObjectFields)
     })
   }, items)
 }
 
 /** A selector of replacements means exact names, of any time; of patches, patterns. Labels are the same. */
-function isMeant(item: Item, target: PatchTarget): boolean {
+function isMeant(item: KustomizeItem, target: PatchTarget): boolean {
   const { name, namespace, ...rest } = target
   if (!isSelected(item, rest)) return false
   return identitiesOf(item).some(
@@ -53,7 +57,7 @@ function isMeant(item: Item, target: PatchTarget): boolean {
   )
 }
 
-function sourceValueOf(items: readonly Item[], source: NonNullable<Replacement['source']>): unknown {
+function sourceValueOf(items: readonly KustomizeItem[], source: NonNullable<Replacement['source']>): unknown {
   const { group, version, kind, name, namespace, fieldPath = 'metadata.name', options } = source
   const found = items.filter((item) => {
     const own = groupVersionOf(item.object.apiVersion)
@@ -82,7 +86,7 @@ function sourceValueOf(items: readonly Item[], source: NonNullable<Replacement['
   return part
 }
 
-function placed(before: unknown, value: unknown, options: Options | null | undefined): unknown {
+function placed(before: unknown, value: unknown, options: ReplacementOptions | null | undefined): unknown {
   const { delimiter, index = 0 } = options ?? {}
   if (delimiter !== undefined && delimiter !== '') {
     const parts = before === undefined ? [''] : plain(before).split(delimiter)

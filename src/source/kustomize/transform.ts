@@ -3,29 +3,41 @@ import { isFields } from '../manifest.ts'
 import type { Configuration } from './configuration.ts'
 import { editAt, type FieldSpec, groupVersionOf, namesOf, speaksOf } from './field-paths.ts'
 import { PatchFailed } from './json-patch.ts'
-import { changed, type Fields, fits, type Item, identitiesOf, identityOf, isClusterScoped } from './objects.ts'
+import {
+  changed,
+  fits,
+  identitiesOf,
+  identityOf,
+  isClusterScoped,
+  type KustomizeItem,
+  type ObjectFields,
+} from './objects.ts'
 import type { Kustomization } from './schema.ts'
 
 type Texts = Readonly<Record<string, string>>
 
 /** Puts a value at every field that the specs name in an object. */
 export function editFields(
-  object: Fields,
+  object: ObjectFields,
   specs: readonly FieldSpec[],
   edit: (value: unknown) => unknown,
   create: unknown,
-): Fields {
-  return specs.reduce<Fields>(
+): ObjectFields {
+  return specs.reduce<ObjectFields>(
     (all, spec) =>
       speaksOf(spec, all)
-        ? (editAt(all, namesOf(spec.path), edit, spec.create === true ? create : undefined) as Fields)
+        ? (editAt(all, namesOf(spec.path), edit, spec.create === true ? create : undefined) as ObjectFields)
         : all,
     object,
   )
 }
 
 /** The namespace of everything that is in one, and the fields beside it that name one. */
-export function setNamespace(items: readonly Item[], namespace: string, config: Configuration): readonly Item[] {
+export function setNamespace(
+  items: readonly KustomizeItem[],
+  namespace: string,
+  config: Configuration,
+): readonly KustomizeItem[] {
   const set = () => namespace
   return items.map((item) => {
     const metadata: readonly FieldSpec[] = isClusterScoped(item.object)
@@ -39,18 +51,18 @@ export function setNamespace(items: readonly Item[], namespace: string, config: 
 }
 
 /** Of the subjects of a binding only the account `default` follows by itself; others follow the account they name. */
-function bindDefaultAccounts(object: Fields, namespace: string): Fields {
+function bindDefaultAccounts(object: ObjectFields, namespace: string): ObjectFields {
   if (object.kind !== 'RoleBinding' && object.kind !== 'ClusterRoleBinding') return object
   return editAt(object, ['subjects'], (subject) =>
     isFields(subject) && subject.name === 'default' ? { ...subject, namespace } : subject,
-  ) as Fields
+  ) as ObjectFields
 }
 
 /** A prefix or suffix on the names of everything but namespaces, CRDs and API services. */
 export function affixNames(
-  items: readonly Item[],
+  items: readonly KustomizeItem[],
   how: { readonly prefix: string; readonly suffix: string },
-): readonly Item[] {
+): readonly KustomizeItem[] {
   return items.map((item) => {
     const { object } = item
     const { group } = groupVersionOf(object.apiVersion)
@@ -58,7 +70,7 @@ export function affixNames(
     if (object.kind === 'APIService' && group === 'apiregistration.k8s.io') return item
     const named = editAt(object, ['metadata', 'name'], (name) =>
       typeof name === 'string' ? `${how.prefix}${name}${how.suffix}` : name,
-    ) as Fields
+    ) as ObjectFields
     return {
       ...changed(item, named),
       prefixes: how.prefix === '' ? item.prefixes : [...item.prefixes, how.prefix],
@@ -69,11 +81,11 @@ export function affixNames(
 
 /** Every entry of `labels`, then `commonLabels`, each to the fields that it reaches. */
 export function addLabels(
-  items: readonly Item[],
+  items: readonly KustomizeItem[],
   { labels, commonLabels }: Kustomization,
   config: Configuration,
   budget: Budget,
-): readonly Item[] {
+): readonly KustomizeItem[] {
   let all = items
   for (const entry of labels ?? []) {
     const own = (entry.fields ?? []).map(({ create, ...spec }) => ({ ...spec, create: create === true }))
@@ -93,15 +105,20 @@ export function addLabels(
 }
 
 export function addAnnotations(
-  items: readonly Item[],
+  items: readonly KustomizeItem[],
   annotations: Texts,
   config: Configuration,
   budget: Budget,
-): readonly Item[] {
+): readonly KustomizeItem[] {
   return addTexts(items, annotations, config.commonAnnotations, budget)
 }
 
-function addTexts(items: readonly Item[], texts: Texts, specs: readonly FieldSpec[], budget: Budget): readonly Item[] {
+function addTexts(
+  items: readonly KustomizeItem[],
+  texts: Texts,
+  specs: readonly FieldSpec[],
+  budget: Budget,
+): readonly KustomizeItem[] {
   if (Object.keys(texts).length === 0) return items
   budget.nodes(texts, items.length)
   const add = (value: unknown) => ({ ...(isFields(value) ? value : {}), ...texts })
@@ -109,12 +126,12 @@ function addTexts(items: readonly Item[], texts: Texts, specs: readonly FieldSpe
 }
 
 export function setReplicas(
-  items: readonly Item[],
+  items: readonly KustomizeItem[],
   replicas: Kustomization['replicas'],
   config: Configuration,
   budget: Budget,
-): readonly Item[] {
-  return (replicas ?? []).reduce<readonly Item[]>((all, { name, count }) => {
+): readonly KustomizeItem[] {
+  return (replicas ?? []).reduce<readonly KustomizeItem[]>((all, { name, count }) => {
     const specs = config.replicas
     const meant = new Set(
       all.filter((item) => {
@@ -135,11 +152,11 @@ export function setReplicas(
 }
 
 export function setImages(
-  items: readonly Item[],
+  items: readonly KustomizeItem[],
   images: Kustomization['images'],
   config: Configuration,
   budget: Budget,
-): readonly Item[] {
+): readonly KustomizeItem[] {
   if (images === null || images === undefined || images.length === 0) return items
   const edits = images.map((image) => ({ matches: imagePattern(image.name), image }))
   const edit = (value: unknown) =>
@@ -150,7 +167,7 @@ export function setImages(
     }, value)
   return items.map((item) => {
     if (item.object.kind === 'CustomResourceDefinition') return item
-    const object = editImages(item.object, edit) as Fields
+    const object = editImages(item.object, edit) as ObjectFields
     return changed(item, editFields(object, config.images, edit, undefined))
   })
 }

@@ -3,13 +3,17 @@ import { isFields } from '../manifest.ts'
 import type { Configuration } from './configuration.ts'
 import { groupVersionOf } from './field-paths.ts'
 import { PatchFailed } from './json-patch.ts'
-import { type Fields, type Item, identitiesOf } from './objects.ts'
+import { identitiesOf, type KustomizeItem, type ObjectFields } from './objects.ts'
 import { splitPath, stepInto } from './replacements.ts'
 import type { Variable } from './schema.ts'
 import { editFields } from './transform.ts'
 
 /** Puts the values of `vars` where `$(NAME)` stands, at the very end, when all names are final. */
-export function resolveVars(items: readonly Item[], vars: readonly Variable[], config: Configuration): readonly Item[] {
+export function resolveVars(
+  items: readonly KustomizeItem[],
+  vars: readonly Variable[],
+  config: Configuration,
+): readonly KustomizeItem[] {
   if (vars.length === 0) return items
   const values = new Map(vars.map((one) => [one.name, variableValue(items, one)]))
   const expand = (value: unknown): unknown => {
@@ -38,7 +42,7 @@ function put(text: string, values: ReadonlyMap<string, unknown>): unknown {
   })
 }
 
-function variableValue(items: readonly Item[], { name, objref, fieldref }: Variable): unknown {
+function variableValue(items: readonly KustomizeItem[], { name, objref, fieldref }: Variable): unknown {
   const of = groupVersionOf(objref.apiVersion)
   const group = objref.group ?? (objref.apiVersion === undefined ? undefined : of.group)
   const version = objref.version ?? (objref.apiVersion === undefined ? undefined : of.version)
@@ -59,7 +63,7 @@ function variableValue(items: readonly Item[], { name, objref, fieldref }: Varia
       `the variable ${name} is of ${objref.kind} ${objref.name}, which is there ${found.length} times`,
     )
   const path = fieldref?.fieldpath ?? fieldref?.fieldPath ?? 'metadata.name'
-  const value = splitPath(path.replaceAll(/\[(\d+)\]/g, '.$1')).reduce<unknown>(stepInto, only.object as Fields)
+  const value = splitPath(path.replaceAll(/\[(\d+)\]/g, '.$1')).reduce<unknown>(stepInto, only.object as ObjectFields)
   if (value === undefined) throw new PatchFailed(`the variable ${name}: ${objref.kind} ${objref.name} has no ${path}`)
   return value
 }

@@ -6,11 +6,11 @@ import { closing, openState } from '../../state.ts'
 import { CliError, EXIT } from '../../verb.ts'
 import { textOf } from '../host/find.ts'
 import { prepareDrill } from './drill.ts'
-import type { ClusterVerb } from './find.ts'
+import type { ClusterCommand } from './find.ts'
 import { operate } from './operate.ts'
 
 /** Lists the backups and whether each could be restored; takes one now; or proves one on a throw-away machine. */
-export const backup: ClusterVerb = async (runtime, { cluster, estate, directory, state }, options) => {
+export const backup: ClusterCommand = async (runtime, { cluster, estate, directory, state }, options) => {
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const look = await opened.it.look()

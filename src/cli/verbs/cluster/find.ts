@@ -15,7 +15,7 @@ export interface FoundCluster {
   readonly words: readonly string[]
 }
 
-export type ClusterVerb = (runtime: Runtime, found: FoundCluster, options: Options) => Promise<ExitCode>
+export type ClusterCommand = (runtime: Runtime, found: FoundCluster, options: Options) => Promise<ExitCode>
 
 /** The cluster that a person means: by its name, by one of its nodes, or the only one there is. */
 export async function findCluster(runtime: Runtime, words: readonly string[], options: Options): Promise<FoundCluster> {

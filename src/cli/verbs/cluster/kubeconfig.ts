@@ -7,7 +7,7 @@ import { note } from '../../output.ts'
 import { parseDuration } from '../../render/duration.ts'
 import type { Runtime } from '../../runtime.ts'
 import { CliError, EXIT, UsageError } from '../../verb.ts'
-import type { ClusterVerb } from './find.ts'
+import type { ClusterCommand } from './find.ts'
 
 const LONGEST = 365 * 24 * 3_600_000
 
@@ -15,7 +15,7 @@ const LONGEST = 365 * 24 * 3_600_000
  * Access for a person: a certificate signed by the cluster's own CA, without asking the cluster. Printed, or merged into
  * the kubeconfig without touching anything else in it.
  */
-export const kubeconfig: ClusterVerb = async (runtime, { cluster, directory, state, words }, options) => {
+export const kubeconfig: ClusterCommand = async (runtime, { cluster, directory, state, words }, options) => {
   const [what = options.merge === true || options.switchContext === true ? 'merge' : 'get'] = words
   if (what !== 'get' && what !== 'merge') throw new UsageError(`There is no kubeconfig ${what}. Use get or merge.`)
   const lifeMs = parseDuration((options.ttl as string | undefined) ?? '720h') ?? 0

@@ -8,12 +8,12 @@ import { planRestore } from '../../../plan/clusters/restore.ts'
 import { openCluster } from '../../clusters/opened.ts'
 import { closing, openState } from '../../state.ts'
 import { CliError, UsageError } from '../../verb.ts'
-import type { ClusterVerb } from './find.ts'
+import type { ClusterCommand } from './find.ts'
 import { operate } from './operate.ts'
 import { type SnapshotFile, snapshotFiles, tokenHashIn } from './snapshots.ts'
 
 /** Restores a cluster from a snapshot, by the documented way for several servers. */
-export const restore: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
+export const restore: ClusterCommand = async (runtime, { cluster, estate, directory, state, words }, options) => {
   const [wanted] = words
   if (wanted === undefined) throw new UsageError(`Name the snapshot; croft cluster backup ${cluster.name} lists them.`)
   await using store = closing(await openState(runtime, state))

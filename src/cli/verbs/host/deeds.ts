@@ -6,10 +6,10 @@ import { clean, cleanLines } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { type Carrying, carryBack, carryThere } from './carry.ts'
-import { type Deed, textOf } from './find.ts'
+import { type HostDeed, textOf } from './find.ts'
 
 /** Runs a program as root; its code is the code of the command. */
-export function runProgram(runtime: Runtime, words: readonly string[], options: Options): Deed {
+export function runProgram(runtime: Runtime, words: readonly string[], options: Options): HostDeed {
   if (words.length === 0) throw new UsageError('Name the program after two dashes: croft host run cow -- uptime.')
   return async (shell) => {
     const timeoutMs = options.timeout === undefined ? {} : { timeoutMs: timeoutOf(options.timeout) }
@@ -22,7 +22,7 @@ export function runProgram(runtime: Runtime, words: readonly string[], options: 
 }
 
 /** A file to the host, or with a colon before its path from the host; an ISO image is a file like any other. */
-export function copy(runtime: Runtime, [from, to]: readonly string[], options: Options): Deed {
+export function copy(runtime: Runtime, [from, to]: readonly string[], options: Options): HostDeed {
   if (from === undefined || to === undefined)
     throw new UsageError(
       'Name both files: croft host copy cow ./motd /etc/motd, or croft host copy cow :/etc/motd ./motd.',
@@ -47,7 +47,7 @@ export function copy(runtime: Runtime, [from, to]: readonly string[], options: O
 }
 
 /** A disc image into a storage of a Proxmox host, under a name that is only a name. */
-export function uploadIso(runtime: Runtime, [from]: readonly string[], options: Options): Deed {
+export function uploadIso(runtime: Runtime, [from]: readonly string[], options: Options): HostDeed {
   if (from === undefined) throw new UsageError('Name the file: croft host upload-iso pve1 ./debian.iso.')
   const name = textOf(options.as) || path.basename(from)
   const storage = textOf(options.storage) || 'local'
@@ -99,7 +99,7 @@ const REBOOT =
   'if [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 --timer-property=AccuracySec=1s systemctl reboot; else shutdown -r +0; fi'
 
 /** Restarts a host now. A person means it; nothing that Git declares asks for it. */
-export function reboot(runtime: Runtime, name: string): Deed {
+export function reboot(runtime: Runtime, name: string): HostDeed {
   return async (shell) => {
     const ran = await shell.run(['sh', '-c', REBOOT], { signal: runtime.signal })
     if (ran.code !== 0)

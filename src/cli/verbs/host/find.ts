@@ -43,14 +43,14 @@ export function targetOf({ declaration, loaded }: NamedHost): SshTarget {
   throw new CliError(`${first?.message ?? 'It cannot be reached'}. ${first?.hint ?? 'Correct its Host'}.`)
 }
 
-export type Deed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
+export type HostDeed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
 
 /** Does something on a host, here where croft runs on it and over SSH elsewhere, and notes it in the journal. */
 export async function onHost(
   runtime: Runtime,
   host: NamedHost,
   what: string,
-  deed: Deed,
+  deed: HostDeed,
   options: Options,
 ): Promise<ExitCode> {
   const target = targetOf(host)

@@ -3,10 +3,10 @@ import { clean, cleanLines } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
 import { CliError, EXIT, type Options } from '../../verb.ts'
 import { FACTS, type HostFacts, readFacts } from './facts-program.ts'
-import type { Deed } from './find.ts'
+import type { HostDeed } from './find.ts'
 
 /** What the box is. */
-export function facts(runtime: Runtime, options: Options): Deed {
+export function facts(runtime: Runtime, options: Options): HostDeed {
   return async (shell) => {
     const found = readFacts((await shell.run(['sh', '-c', FACTS], { signal: runtime.signal })).stdout)
     if (found === undefined) throw new CliError('The host gave no whole answer. Try again.')
@@ -16,7 +16,7 @@ export function facts(runtime: Runtime, options: Options): Deed {
 }
 
 /** Disks with the names and serial numbers that a declaration needs, and cards. */
-export function devices(runtime: Runtime, options: Options): Deed {
+export function devices(runtime: Runtime, options: Options): HostDeed {
   return async (shell) => {
     const ran = await shell.run(['sh', '-c', FACTS], { signal: runtime.signal })
     const found = readFacts(ran.stdout)
@@ -69,13 +69,13 @@ const POOLS =
   'if command -v btrfs >/dev/null; then echo "== btrfs"; btrfs filesystem show 2>/dev/null; fi; ' +
   'if [ -r /proc/mdstat ]; then echo "== md"; cat /proc/mdstat; fi; if command -v vgs >/dev/null; then echo "== LVM"; vgs; lvs; fi; :'
 
-export const iommu = (runtime: Runtime): Deed =>
+export const iommu = (runtime: Runtime): HostDeed =>
   shown(runtime, IOMMU, 'The IOMMU is off, or this host has none.', 'looked at its IOMMU groups')
-export const smart = (runtime: Runtime): Deed =>
+export const smart = (runtime: Runtime): HostDeed =>
   shown(runtime, SMART, 'There are no disks.', 'asked its disks how they are')
-export const pools = (runtime: Runtime): Deed => shown(runtime, POOLS, 'There are no pools.', 'looked at its pools')
+export const pools = (runtime: Runtime): HostDeed => shown(runtime, POOLS, 'There are no pools.', 'looked at its pools')
 
-function shown(runtime: Runtime, program: string, empty: string, message: string): Deed {
+function shown(runtime: Runtime, program: string, empty: string, message: string): HostDeed {
   return async (shell) => {
     const ran = await shell.run(['sh', '-c', program], { signal: runtime.signal })
     runtime.out.write(cleanLines(ran.stdout, Number.POSITIVE_INFINITY))

@@ -10,10 +10,10 @@ import { closing, openState, stateFile } from '../../state.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { noteOperation, withGuest } from './find.ts'
 
-type Deed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
+type MachineCommand = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
 
 /** Runs a program inside, without SSH and without the machine's network. Its code is the code of the command. */
-export function exec(runtime: Runtime, words: readonly string[], options: Options): Deed {
+export function exec(runtime: Runtime, words: readonly string[], options: Options): MachineCommand {
   if (words.length === 0) throw new UsageError('Name the program after two dashes: croft machine exec web-1 -- uptime.')
   return async (shell) => {
     const timeoutMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
@@ -30,7 +30,7 @@ export function exec(runtime: Runtime, words: readonly string[], options: Option
 }
 
 /** A file out of the machine: into a file here, or onto the terminal. */
-export function read(runtime: Runtime, [from, to]: readonly string[]): Deed {
+export function read(runtime: Runtime, [from, to]: readonly string[]): MachineCommand {
   if (from === undefined) throw new UsageError('Name the file: croft machine read web-1 /etc/hostname [file here].')
   return async (shell) => {
     const bytes = await shell.readFile(from, runtime.signal)
@@ -45,7 +45,7 @@ export function read(runtime: Runtime, [from, to]: readonly string[]): Deed {
 }
 
 /** A file into the machine, whole or not at all. */
-export function write(runtime: Runtime, [from, to]: readonly string[], options: Options): Deed {
+export function write(runtime: Runtime, [from, to]: readonly string[], options: Options): MachineCommand {
   if (from === undefined || to === undefined)
     throw new UsageError('Name both files: croft machine write web-1 ./motd /etc/motd.')
   const asked = options.mode as string | undefined
@@ -68,7 +68,7 @@ export async function inside(
   estate: Estate,
   resource: Resource,
   what: string,
-  deed: Deed,
+  deed: MachineCommand,
   options: Options,
 ): Promise<ExitCode> {
   const file = stateFile(runtime.env, directory, options.state as string | undefined)

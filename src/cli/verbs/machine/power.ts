@@ -18,7 +18,7 @@ import { CliError, EXIT, type ExitCode, type Options, signalCode } from '../../v
 import { noteOperation, withGuest } from './find.ts'
 
 /** What a person wants of one machine now, whatever Git says about it. */
-export interface Wish {
+export interface MachineRequest {
   readonly what: string
   /** The resource as it is to be for the time of this command. */
   readonly resource: Resource
@@ -39,7 +39,7 @@ export async function perform(
   runtime: Runtime,
   directory: string,
   estate: Estate,
-  wish: Wish,
+  wish: MachineRequest,
   options: Options,
 ): Promise<ExitCode> {
   const { key } = wish.resource
@@ -104,7 +104,7 @@ async function isHearsay(
   runtime: Runtime,
   directory: string,
   estate: Estate,
-  wish: Wish,
+  wish: MachineRequest,
   plan: Plan,
 ): Promise<boolean> {
   const entry = plan.entries.find(({ key }) => key === wish.resource.key)

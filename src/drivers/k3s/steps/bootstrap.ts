@@ -9,17 +9,17 @@ import type { Outcome } from '../../../model/verdict.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
 import { isoTime } from '../marks.ts'
 import {
-  type Actor,
   askFacts,
   command,
   DONE,
   nodeName,
   outcomeOf,
   outcomeOfAsked,
+  type ProgramAnswer,
   placeProgram,
   refused,
+  type StepContext,
   specOf,
-  type Told,
   withApi,
   withFacts,
 } from '../node-lane.ts'
@@ -27,7 +27,7 @@ import { agentFiles, caFiles, serverFiles, voterBeside } from './node-files.ts'
 import { installed } from './service.ts'
 
 /** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
-export async function recordFirstServer(actor: Actor): Promise<Outcome> {
+export async function recordFirstServer(actor: StepContext): Promise<Outcome> {
   const { declaration, deps, secrets, step } = actor
   const firstServer = step.node
   if (firstServer === undefined) return refused('Invalid', 'stalled', 'no server is named')
@@ -55,7 +55,7 @@ export async function recordFirstServer(actor: Actor): Promise<Outcome> {
  * A server with data on its disk, of which nothing is written down: the record was lost, or it is somebody else's. A new
  * CA would make a stranger of it, and a policy that wipes strangers would then destroy a living cluster.
  */
-async function strangers(actor: Actor): Promise<Outcome | undefined> {
+async function strangers(actor: StepContext): Promise<Outcome | undefined> {
   const { declaration, surroundings, signal, deps } = actor
   for (const { name } of declaration.spec.servers) {
     const reach = surroundings.nodes.get(name)
@@ -79,14 +79,14 @@ async function strangers(actor: Actor): Promise<Outcome | undefined> {
   return undefined
 }
 
-async function asked(shell: Shell | undefined, signal: AbortSignal): Promise<Told<NodeFacts>> {
+async function asked(shell: Shell | undefined, signal: AbortSignal): Promise<ProgramAnswer<NodeFacts>> {
   if (shell === undefined) return { is: 'silence', ran: 'no', message: 'there is no way into it at the moment' }
   const problem = await placeProgram(shell, signal)
   if (problem === undefined) return askFacts(shell, signal)
   return { is: 'silence', ran: 'no', message: `croft's program could not be copied there: ${problem}` }
 }
 
-export async function initCluster(actor: Actor): Promise<Outcome> {
+export async function initCluster(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { secrets, step, declaration } = actor
     const node = specOf(actor)
@@ -104,7 +104,7 @@ export async function initCluster(actor: Actor): Promise<Outcome> {
   })
 }
 
-export async function joinServer(actor: Actor): Promise<Outcome> {
+export async function joinServer(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { secrets, step, declaration } = actor
     const node = specOf(actor)
@@ -122,7 +122,7 @@ export async function joinServer(actor: Actor): Promise<Outcome> {
 }
 
 /** The program alone: nothing is configured, nothing is started. */
-export async function prepareK3s(actor: Actor): Promise<Outcome> {
+export async function prepareK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
     if (facts.service === 'running' || facts.service === 'starting') return DONE
@@ -132,7 +132,7 @@ export async function prepareK3s(actor: Actor): Promise<Outcome> {
   })
 }
 
-export async function joinAgent(actor: Actor): Promise<Outcome> {
+export async function joinAgent(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { secrets, step, declaration } = actor
     const node = specOf(actor)
@@ -181,7 +181,7 @@ function underWay(facts: NodeFacts): Outcome | undefined {
   return facts.service === 'running' || facts.service === 'starting' ? DONE : undefined
 }
 
-async function putAndStart(actor: Actor, shell: Shell, files: PutFiles, order: StartOrder): Promise<Outcome> {
+async function putAndStart(actor: StepContext, shell: Shell, files: PutFiles, order: StartOrder): Promise<Outcome> {
   const name = nodeName(actor)
   const put = await command(shell, 'put', actor.signal, { input: files })
   if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
@@ -194,7 +194,7 @@ async function putAndStart(actor: Actor, shell: Shell, files: PutFiles, order: S
  * is written down, with the former password kept for older snapshots.
  */
 async function currentSecrets(
-  { declaration, surroundings, deps, memory, signal }: Actor,
+  { declaration, surroundings, deps, memory, signal }: StepContext,
   secrets: ClusterSecrets,
 ): Promise<ClusterSecrets> {
   for (const { name } of declaration.spec.servers) {
@@ -231,7 +231,11 @@ async function tokenOn(shell: Shell, signal: AbortSignal): Promise<{ caHash?: st
 }
 
 /** A token for one agent that expires soon. The server's own would let its bearer in as a server. */
-export async function bootstrapToken(actor: Actor, node: string, secrets: ClusterSecrets): Promise<Secret | Outcome> {
+export async function bootstrapToken(
+  actor: StepContext,
+  node: string,
+  secrets: ClusterSecrets,
+): Promise<Secret | Outcome> {
   const { deps, memory, signal } = actor
   const [id, secret] = [letters(deps.randomBytes(6)), letters(deps.randomBytes(16))]
   let token: Secret | undefined

@@ -2,9 +2,9 @@ import { configHash } from '../../../k3s/config.ts'
 import type { NodeSpec } from '../../../model/cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, command, DONE, nodeName, outcomeOf, refused, specOf, withFacts } from '../node-lane.ts'
+import { command, DONE, nodeName, outcomeOf, refused, type StepContext, specOf, withFacts } from '../node-lane.ts'
 import { bootstrapToken } from './bootstrap.ts'
-import { agentFiles, configFiles, type NodeFile, placeOf, serverFiles } from './node-files.ts'
+import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles } from './node-files.ts'
 import { noteChange, noteConfig } from './node-marks.ts'
 import { installed } from './service.ts'
 
@@ -12,7 +12,7 @@ import { installed } from './service.ts'
  * The new program is fetched and proved while the old one still runs. Only when it lies there is the change noted, and
  * K3s restarted: so the time without this node is the time of one restart.
  */
-export async function upgradeK3s(actor: Actor): Promise<Outcome> {
+export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
     const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
@@ -25,7 +25,7 @@ export async function upgradeK3s(actor: Actor): Promise<Outcome> {
 }
 
 /** Writes config.yaml and restarts with it. */
-export async function configureK3s(actor: Actor): Promise<Outcome> {
+export async function configureK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)
     const node = specOf(actor)
@@ -49,7 +49,7 @@ export async function configureK3s(actor: Actor): Promise<Outcome> {
  * Everything that config.yaml names, for a node that somebody else set up: K3s waits for ever for a token's file that is
  * not there.
  */
-async function firstFiles(actor: Actor, node: NodeSpec): Promise<readonly NodeFile[] | Outcome> {
+async function firstFiles(actor: StepContext, node: NodeSpec): Promise<readonly FileToPut[] | Outcome> {
   const { secrets } = actor
   if (secrets === undefined) return refused('NotRecorded', 'waiting', `CA and token of the cluster are not known yet`)
   if (node.role === 'server') return serverFiles(actor, node, placeOf(actor), secrets)

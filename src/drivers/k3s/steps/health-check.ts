@@ -4,14 +4,14 @@ import { LIMITS } from '../../../lib/limits.ts'
 import { commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../../../model/health-check.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import { recoverSecrets } from '../make-secrets.ts'
-import { type Actor, DONE, nodeName, refused } from '../node-lane.ts'
+import { DONE, nodeName, refused, type StepContext } from '../node-lane.ts'
 import { readNode } from '../read-node.ts'
 
 /**
  * Asks one of the user's checks once and keeps its answer. A check that fails is an answer: that the rollout waits for
  * it is decided elsewhere.
  */
-export async function runHealthCheck(actor: Actor): Promise<Outcome> {
+export async function runHealthCheck(actor: StepContext): Promise<Outcome> {
   const { step, declaration, memory, deps } = actor
   const name = step.target ?? ''
   const check = declaration.healthChecks?.[name]
@@ -29,7 +29,7 @@ export async function runHealthCheck(actor: Actor): Promise<Outcome> {
 }
 
 /** Over the lanes of the cluster where the question is about one of its nodes, else by whatever way the engine has. */
-async function answerTo(actor: Actor, probe: Probe): Promise<ProbeAnswer> {
+async function answerTo(actor: StepContext, probe: Probe): Promise<ProbeAnswer> {
   const { declaration, surroundings, deps, signal } = actor
   const reach = probe.ask === 'command' ? surroundings.nodes.get(probe.on) : undefined
   if (probe.ask === 'command' && reach !== undefined) {
@@ -42,7 +42,7 @@ async function answerTo(actor: Actor, probe: Probe): Promise<ProbeAnswer> {
   return deps.ask(probe, signal)
 }
 
-async function nodesReady({ access, secrets, signal }: Actor): Promise<ProbeAnswer> {
+async function nodesReady({ access, secrets, signal }: StepContext): Promise<ProbeAnswer> {
   const asked = secrets === undefined ? undefined : await access.nodes(secrets, signal)
   if (asked?.api !== 'yes') return { passed: 'no', output: 'its API does not answer' }
   const unready = asked.nodes.flatMap((object) => {
@@ -57,7 +57,7 @@ async function nodesReady({ access, secrets, signal }: Actor): Promise<ProbeAnsw
  * CA and token of a running cluster, from the disk of one of its servers into the vault. Only where nothing is written
  * down at this moment, and only of the cluster that the plan named.
  */
-export async function readBackSecrets(actor: Actor): Promise<Outcome> {
+export async function readBackSecrets(actor: StepContext): Promise<Outcome> {
   const { declaration, deps, step, surroundings, signal } = actor
   if (actor.secrets !== undefined) return DONE
   const name = nodeName(actor)

@@ -8,16 +8,16 @@ import type { NodeSpec, Registries } from '../../../model/cluster.ts'
 import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
 import type { Secret } from '../../../model/secret.ts'
 import { serverToken } from '../make-secrets.ts'
-import type { Actor } from '../node-lane.ts'
+import type { StepContext } from '../node-lane.ts'
 
-export type NodeFile = PutFiles['files'][number]
+export type FileToPut = PutFiles['files'][number]
 
 export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
 const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
 const TLS = '/var/lib/rancher/k3s/server/tls'
 
 /** The CA as it must lie there before the first server starts. Keys of the roots stay with us. */
-export function caFiles({ files }: ClusterSecrets): readonly NodeFile[] {
+export function caFiles({ files }: ClusterSecrets): readonly FileToPut[] {
   return CA_FILES.flatMap(({ path, mode }) => {
     const content = files.get(path)
     return content === undefined ? [] : [fileOf(`${TLS}/${path}`, content.reveal(), mode)]
@@ -26,28 +26,32 @@ export function caFiles({ files }: ClusterSecrets): readonly NodeFile[] {
 
 /** config.yaml, registries.yaml and the tokens of a server. */
 export async function serverFiles(
-  actor: Actor,
+  actor: StepContext,
   node: NodeSpec,
   place: ServerPlace,
   secrets: ClusterSecrets,
-): Promise<readonly NodeFile[]> {
+): Promise<readonly FileToPut[]> {
   return [...(await configFiles(actor, node, place)), ...tokenFiles(secrets)]
 }
 
 /** What servers and agents come in with. */
-export function tokenFiles(secrets: ClusterSecrets): readonly NodeFile[] {
+export function tokenFiles(secrets: ClusterSecrets): readonly FileToPut[] {
   return [
     fileOf(TOKEN_FILE, `${serverToken(secrets).reveal()}\n`, 0o600),
     fileOf(AGENT_TOKEN_FILE, `${(secrets.agentPassword ?? secrets.password).reveal()}\n`, 0o600),
   ]
 }
 
-export async function agentFiles(actor: Actor, node: NodeSpec, token: Secret): Promise<readonly NodeFile[]> {
+export async function agentFiles(actor: StepContext, node: NodeSpec, token: Secret): Promise<readonly FileToPut[]> {
   return [...(await configFiles(actor, node, 'member')), fileOf(AGENT_TOKEN_FILE, `${token.reveal()}\n`, 0o600)]
 }
 
 /** What may change while a node is in the cluster. */
-export async function configFiles(actor: Actor, node: NodeSpec, place: ServerPlace): Promise<readonly NodeFile[]> {
+export async function configFiles(
+  actor: StepContext,
+  node: NodeSpec,
+  place: ServerPlace,
+): Promise<readonly FileToPut[]> {
   const { spec } = actor.declaration
   const registries = spec.registries === undefined ? undefined : await registriesYaml(actor, spec.registries)
   const announced = node.role === 'server' ? kubeVipManifest(spec) : undefined
@@ -62,7 +66,7 @@ export async function configFiles(actor: Actor, node: NodeSpec, place: ServerPla
 }
 
 /** The address of another server that was seen to vote; a declared one before one that is leaving. */
-export function voterBeside({ declaration, memory }: Actor, name: string): string | undefined {
+export function voterBeside({ declaration, memory }: StepContext, name: string): string | undefined {
   const declared = declaration.spec.servers.map((server) => server.name)
   return [...declared, ...memory.voters.keys()]
     .filter((server) => server !== name)
@@ -70,7 +74,7 @@ export function voterBeside({ declaration, memory }: Actor, name: string): strin
 }
 
 /** A box that was there before has read no seed of ours: it gets its gates with its first files. Its name is its own. */
-function gatesOf({ declaration }: Actor, node: NodeSpec): readonly NodeFile[] {
+function gatesOf({ declaration }: StepContext, node: NodeSpec): readonly FileToPut[] {
   if (!('host' in node.machine)) return []
   const declared = declaration.gates ?? { deadlines: GATE_DEADLINES }
   const { hostname: _hostname, ...deadlines } = declared.deadlines
@@ -79,19 +83,19 @@ function gatesOf({ declaration }: Actor, node: NodeSpec): readonly NodeFile[] {
   )
 }
 
-async function s3Credentials({ declaration, deps }: Actor): Promise<string | undefined> {
+async function s3Credentials({ declaration, deps }: StepContext): Promise<string | undefined> {
   const to = declaration.spec.backup?.to
   if (to === undefined || !('s3' in to) || to.s3.credentials === undefined) return undefined
   return (await deps.resolveSecret(to.s3.credentials)).reveal().trim()
 }
 
 /** The only server there is begins its cluster; every other finds the rest by their address, also the one that began. */
-export function placeOf({ declaration }: Actor): ServerPlace {
+export function placeOf({ declaration }: StepContext): ServerPlace {
   return declaration.spec.servers.length > 1 ? 'member' : 'first'
 }
 
 /** As JSON, which is YAML. A credential is `user:password`. */
-async function registriesYaml({ deps }: Actor, { mirrors, configs }: Registries): Promise<string> {
+async function registriesYaml({ deps }: StepContext, { mirrors, configs }: Registries): Promise<string> {
   const resolved: Record<string, unknown> = Object.create(null)
   for (const [host, { auth, tls }] of Object.entries(configs ?? {})) {
     const text = auth === undefined ? undefined : (await deps.resolveSecret(auth)).reveal().trim()
@@ -106,6 +110,6 @@ async function registriesYaml({ deps }: Actor, { mirrors, configs }: Registries)
   return `${JSON.stringify({ mirrors, configs: resolved })}\n`
 }
 
-export function fileOf(path: string, content: string, mode: number): NodeFile {
+export function fileOf(path: string, content: string, mode: number): FileToPut {
   return { path, mode: mode.toString(8).padStart(4, '0'), base64: Buffer.from(content).toString('base64') }
 }

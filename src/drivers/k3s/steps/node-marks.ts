@@ -7,11 +7,11 @@ import type { NodeWork } from '../../../model/observed-cluster.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import { podsToMove } from '../look-at-api.ts'
 import { formatGivenUp, formatWork, isoTime, K3S_MARKS, MARKS } from '../marks.ts'
-import { type Actor, DONE, nodeName, outcomeOfAsked, refused, withApi } from '../node-lane.ts'
+import { DONE, nodeName, outcomeOfAsked, refused, type StepContext, withApi } from '../node-lane.ts'
 import { type NodeSeen, readNode } from '../read-node.ts'
 
 /** Puts our mark on a Node and makes it unschedulable, in one write that fails when somebody was there in between. */
-export async function cordon(actor: Actor): Promise<Outcome> {
+export async function cordon(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async (seen, patch) => {
     const { step, deps } = actor
     const { work, unschedulable } = seen.kube
@@ -37,7 +37,7 @@ export async function cordon(actor: Actor): Promise<Outcome> {
 }
 
 /** Takes our mark off and, where the cordon was ours, that as well. */
-export async function uncordon(actor: Actor): Promise<Outcome> {
+export async function uncordon(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async (seen, patch) => {
     const { step, deps } = actor
     const { work, changedMs } = seen.kube
@@ -62,7 +62,7 @@ export async function uncordon(actor: Actor): Promise<Outcome> {
 }
 
 /** Notes in our mark that the node is about to be taken down. Written before it is. */
-export async function noteChange(actor: Actor): Promise<Outcome> {
+export async function noteChange(actor: StepContext): Promise<Outcome> {
   return onNode(actor, async (seen, patch) => {
     const { work } = seen.kube
     if (work === undefined) {
@@ -77,14 +77,14 @@ export async function noteChange(actor: Actor): Promise<Outcome> {
   })
 }
 
-export async function noteConfig(actor: Actor, hash: string): Promise<Outcome> {
+export async function noteConfig(actor: StepContext, hash: string): Promise<Outcome> {
   return onNode(actor, (seen, patch) =>
     patch({ metadata: { annotations: { [MARKS.configHash]: hash } } }, `note the configuration of ${seen.name}`),
   )
 }
 
 /** The Node loses the trace of an earlier removal, with which K3s would leave its member behind. */
-export async function clearRemovedMark(actor: Actor): Promise<Outcome> {
+export async function clearRemovedMark(actor: StepContext): Promise<Outcome> {
   return onNode(actor, (seen, patch) =>
     patch(
       { metadata: { annotations: { [K3S_MARKS.removedName]: null, [K3S_MARKS.remove]: null } } },
@@ -97,7 +97,7 @@ type Patch = (patch: Foreign, doing: string) => Promise<Outcome>
 
 /** Reads the Node, and sends what was decided with the version that was read: never over somebody else's change. */
 export async function onNode(
-  actor: Actor,
+  actor: StepContext,
   work: (seen: NodeSeen, patch: Patch, client: KubernetesClient) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { signal } = actor
@@ -121,14 +121,14 @@ export async function onNode(
 }
 
 /** From then on nobody starts a new cluster. Of the record as it is at this moment, nothing else is changed. */
-export async function noteFormed({ deps, declaration }: Actor): Promise<Outcome> {
+export async function noteFormed({ deps, declaration }: StepContext): Promise<Outcome> {
   const secrets = await deps.vault.read(declaration.name)
   if (secrets !== undefined && !secrets.formed) await deps.vault.write({ ...secrets, formed: true })
   return DONE
 }
 
 /** A bootstrap token is for one node: when that is in, the token goes. Should we not come to it, it expires. */
-export async function deleteJoinToken(actor: Actor): Promise<Outcome> {
+export async function deleteJoinToken(actor: StepContext): Promise<Outcome> {
   const { memory, signal } = actor
   const name = nodeName(actor)
   const id = memory.tokens.get(name)
@@ -148,7 +148,7 @@ export async function deleteJoinToken(actor: Actor): Promise<Outcome> {
  * Asks every pod of a node to go, once. What a disruption budget keeps is left and named; the next pass asks again.
  * Forced: what refused is deleted, which no budget can prevent.
  */
-export async function drain(actor: Actor): Promise<Outcome> {
+export async function drain(actor: StepContext): Promise<Outcome> {
   const { step, memory, signal } = actor
   const node = nodeName(actor)
   return withApi(actor, async (client) => {

@@ -1,11 +1,11 @@
 import { segment } from '../../../kubernetes/client.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import { K3S_MARKS } from '../marks.ts'
-import { type Actor, command, DONE, nodeName, outcomeOf, outcomeOfAsked, refused, withApi } from '../node-lane.ts'
+import { command, DONE, nodeName, outcomeOf, outcomeOfAsked, refused, type StepContext, withApi } from '../node-lane.ts'
 import { onNode } from './node-marks.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
-export async function removeMember(actor: Actor): Promise<Outcome> {
+export async function removeMember(actor: StepContext): Promise<Outcome> {
   if (actor.step.lane === 'object') {
     return onNode(actor, (seen, patch) =>
       // K3s finds the member by the name that it noted on the Node. One that stopped before that is never found.
@@ -21,7 +21,7 @@ export async function removeMember(actor: Actor): Promise<Outcome> {
 }
 
 /** Asks etcd itself, on a server that is up. */
-async function removeThroughEtcd(actor: Actor): Promise<Outcome> {
+async function removeThroughEtcd(actor: StepContext): Promise<Outcome> {
   const { step, surroundings, memory, signal } = actor
   const id = step.member
   if (id === undefined) return refused('Invalid', 'stalled', 'no member is named')
@@ -43,7 +43,7 @@ async function removeThroughEtcd(actor: Actor): Promise<Outcome> {
   return { result: 'not-sent', message: 'no server that is up can be reached to remove the member' }
 }
 
-export async function deleteNode(actor: Actor): Promise<Outcome> {
+export async function deleteNode(actor: StepContext): Promise<Outcome> {
   const name = nodeName(actor)
   return withApi(actor, async (client) =>
     outcomeOfAsked(
@@ -53,7 +53,7 @@ export async function deleteNode(actor: Actor): Promise<Outcome> {
   )
 }
 
-export async function deleteNodePassword(actor: Actor): Promise<Outcome> {
+export async function deleteNodePassword(actor: StepContext): Promise<Outcome> {
   const name = nodeName(actor)
   const path = `/api/v1/namespaces/kube-system/secrets/${segment(`${name}.node-password.k3s`)}`
   return withApi(actor, async (client) =>

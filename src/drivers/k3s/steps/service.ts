@@ -13,18 +13,18 @@ import type { Shell } from '../../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import type { ClusterDeps } from '../../cluster-port.ts'
-import { type Actor, command, DONE, nodeName, outcomeOf, refused, withFacts, withShell } from '../node-lane.ts'
+import { command, DONE, nodeName, outcomeOf, refused, type StepContext, withFacts, withShell } from '../node-lane.ts'
 
-export async function stopK3s(actor: Actor): Promise<Outcome> {
+export async function stopK3s(actor: StepContext): Promise<Outcome> {
   return simple(actor, 'stop', 'stop K3s')
 }
 
-export async function restartK3s(actor: Actor): Promise<Outcome> {
+export async function restartK3s(actor: StepContext): Promise<Outcome> {
   return simple(actor, 'restart', 'start K3s')
 }
 
 /** K3s, its data and its password gone. Takes a while, and is seen in the facts. */
-export async function wipeK3s(actor: Actor): Promise<Outcome> {
+export async function wipeK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)
     if (facts.job?.name === 'wipe' && facts.job.state === 'running')
@@ -39,7 +39,7 @@ export async function wipeK3s(actor: Actor): Promise<Outcome> {
  * The same as a step of a plan: only where K3s stands still at this very moment. One that runs may hold a vote in a
  * cluster that lives; whoever means it to go has it stopped first.
  */
-export async function wipeStanding(actor: Actor): Promise<Outcome> {
+export async function wipeStanding(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (_shell, facts) => {
     const wiping = facts.job?.name === 'wipe' && facts.job.state === 'running'
     if (!wiping && (facts.service === 'running' || facts.service === 'starting') && facts.data !== 'none') {
@@ -51,7 +51,7 @@ export async function wipeStanding(actor: Actor): Promise<Outcome> {
 }
 
 /** A snapshot of etcd, taken by one server and kept where its configuration says. */
-export async function snapshot(actor: Actor): Promise<Outcome> {
+export async function snapshot(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)
     actor.memory.snapshots = undefined
@@ -66,7 +66,11 @@ export async function snapshot(actor: Actor): Promise<Outcome> {
   })
 }
 
-async function simple(actor: Actor, verb: Extract<NodeVerb, 'stop' | 'restart'>, doing: string): Promise<Outcome> {
+async function simple(
+  actor: StepContext,
+  verb: Extract<NodeVerb, 'stop' | 'restart'>,
+  doing: string,
+): Promise<Outcome> {
   return withShell(actor, async (shell) => {
     const told = await command(shell, verb, actor.signal)
     return told.is === 'answer' ? DONE : outcomeOf(told, `${doing} on ${nodeName(actor)}`)
@@ -78,7 +82,7 @@ async function simple(actor: Actor, verb: Extract<NodeVerb, 'stop' | 'restart'>,
  * here: the next look sees how far it is, and the same step goes on.
  */
 export async function installed(
-  actor: Actor,
+  actor: StepContext,
   shell: Shell,
   facts: NodeFacts,
   version: string,
@@ -98,7 +102,7 @@ export async function installed(
   return { result: 'started', taskId: `install@${name}` }
 }
 
-async function installOrder(actor: Actor, facts: NodeFacts, version: string): Promise<InstallOrder | Outcome> {
+async function installOrder(actor: StepContext, facts: NodeFacts, version: string): Promise<InstallOrder | Outcome> {
   const { declaration, deps, signal } = actor
   const name = nodeName(actor)
   const architecture = architectureOf(facts.architecture)

@@ -1,8 +1,8 @@
 import { ShellFailure } from '../../../lib/shell.ts'
-import type { Answered } from '../api.ts'
+import type { ApiOutcome } from '../api.ts'
 
 /** Why nothing came of it, in the words of a shell. `ran` is what a plain refusal says about it. */
-export function failureOf(answer: Exclude<Answered, { result: 'answered' }>, ran: 'no' | 'maybe'): ShellFailure {
+export function failureOf(answer: Exclude<ApiOutcome, { result: 'answered' }>, ran: 'no' | 'maybe'): ShellFailure {
   if (answer.result === 'not-sent') return new ShellFailure('no', 'unreachable', answer.message)
   if (answer.result === 'unclear') return new ShellFailure('maybe', 'unreachable', answer.message)
   const { reason, message } = answer.refusal

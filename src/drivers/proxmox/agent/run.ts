@@ -5,7 +5,7 @@ import type { Random } from '../../../lib/random.ts'
 import { type Ran, type RunOptions, ShellFailure } from '../../../lib/shell.ts'
 import { Secret } from '../../../model/secret.ts'
 import { LookFailed } from '../../port.ts'
-import type { About, Answered, Api } from '../api.ts'
+import type { Api, ApiOutcome, CallSubject } from '../api.ts'
 import { cleanText, countOf, flagOf, isRecord } from '../foreign.ts'
 import { failureOf } from './failures.ts'
 
@@ -16,7 +16,7 @@ export interface AgentGuest {
   readonly random: Random
   /** `/nodes/pve1/qemu/114/agent`. */
   readonly path: string
-  readonly about: (doing: string) => About
+  readonly about: (doing: string) => CallSubject
 }
 
 /**
@@ -49,7 +49,7 @@ export async function runProgram(guest: AgentGuest, argv: readonly string[], opt
 async function awaitEnd(
   guest: AgentGuest,
   pid: number,
-  about: About,
+  about: CallSubject,
   deadlineMs: number,
   signal: AbortSignal,
 ): Promise<Ran> {
@@ -77,7 +77,7 @@ async function awaitEnd(
   }
 }
 
-function ranAs(status: Readonly<Record<string, unknown>>, about: About): Ran {
+function ranAs(status: Readonly<Record<string, unknown>>, about: CallSubject): Ran {
   if (flagOf(status['out-truncated']) || flagOf(status['err-truncated']))
     throw new ShellFailure('maybe', 'too-large', `could not ${about.doing}: it printed more than the agent keeps`)
   const signal = countOf(status.signal)
@@ -105,7 +105,7 @@ function asCharacters(bytes: Uint8Array): Secret {
 }
 
 /** Letters beyond ASCII in a word make the agent deaf until the guest is restarted. */
-function refuseUnsendable(argv: readonly string[], about: About): void {
+function refuseUnsendable(argv: readonly string[], about: CallSubject): void {
   const [program = ''] = argv
   const why =
     program === '' || program.includes('=')
@@ -118,7 +118,7 @@ function refuseUnsendable(argv: readonly string[], about: About): void {
   if (why !== undefined) throw new ShellFailure('no', 'unsendable', `could not ${about.doing}: ${why}`)
 }
 
-function pidOf(answer: Answered, about: About): number {
+function pidOf(answer: ApiOutcome, about: CallSubject): number {
   if (answer.result !== 'answered') throw failureOf(answer, 'no')
   const pid = isRecord(answer.data) ? countOf(answer.data.pid) : undefined
   if (pid === undefined)

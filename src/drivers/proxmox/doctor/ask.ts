@@ -17,9 +17,9 @@ export interface DoctorAnswer {
 }
 
 /** Reads one path. Rejects with a WireFailure when nobody answers. */
-export type Ask = (path: string) => Promise<DoctorAnswer>
+export type ReadPath = (path: string) => Promise<DoctorAnswer>
 
-export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: AbortSignal): Ask {
+export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: AbortSignal): ReadPath {
   return async (path) => {
     const beforeMs = clock.now()
     const headers = { authorization: `PVEAPIToken=${secret.reveal()}`, accept: 'application/json' }

@@ -1,5 +1,5 @@
 import { shellWord } from '../../../lib/shell-quoted.ts'
-import { type Grants, propagates, type Role, rolesOf } from './grants.ts'
+import { type GrantedRole, type Grants, propagates, rolesOf } from './grants.ts'
 
 export interface Principal {
   /** `croft@pve`. */
@@ -48,7 +48,7 @@ export function repairCommands(
   ]
 }
 
-function roleCommand({ id, privileges }: Role, verb: 'add' | 'modify'): string {
+function roleCommand({ id, privileges }: GrantedRole, verb: 'add' | 'modify'): string {
   return `pveum role ${verb} ${shellWord(id)} --privs ${shellWord(privileges.join(','))}${verb === 'modify' ? ' --append 1' : ''}`
 }
 

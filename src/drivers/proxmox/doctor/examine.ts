@@ -6,7 +6,7 @@ import type { Check, DriverDeps } from '../../port.ts'
 import { cleanText, isRecord, nameOf } from '../foreign.ts'
 import { loginOf } from '../login.ts'
 import { readSurvey } from '../survey.ts'
-import { type Ask, createAsk, type DoctorAnswer } from './ask.ts'
+import { createAsk, type DoctorAnswer, type ReadPath } from './ask.ts'
 import { type Principal, principalOf } from './commands.ts'
 import { gather } from './gather.ts'
 import { judgeCertificate, judgeUnreachable } from './judge-certificate.ts'
@@ -59,7 +59,7 @@ async function examineInside(
   connection: Connection,
   resources: readonly Resource[],
   nowMs: number,
-  ask: Ask,
+  ask: ReadPath,
   who: Principal,
   entered: NeedOptions['entered'],
 ): Promise<readonly Check[]> {

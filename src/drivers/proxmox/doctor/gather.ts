@@ -4,17 +4,17 @@ import { inParallel } from '../../../lib/parallel.ts'
 import type { Connection } from '../../../model/connection.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { countOf, flagOf, isRecord, nameOf, recordsOf } from '../foreign.ts'
-import type { Ask, DoctorAnswer } from './ask.ts'
+import type { DoctorAnswer, ReadPath } from './ask.ts'
 import type { Principal } from './commands.ts'
-import { type Held, readHeld } from './held.ts'
+import { type HeldPrivileges, readHeld } from './held.ts'
 import { bridgesOf, hostsOf, readZones } from './judge-estate.ts'
 import { majorOf, type Skew, type TokenFacts } from './judge-login.ts'
 import { type NeedOptions, type Needs, needsOf } from './needs.ts'
 
 /** Everything that was asked of a host that takes our token, read but not judged. */
-export interface Gathered {
+export interface DoctorFacts {
   readonly wanted: Needs
-  readonly held: Held
+  readonly held: HeldPrivileges
   readonly roles: ReadonlySet<string>
   readonly facts: TokenFacts
   /** The answer of `/cluster/resources`; undefined when there was none. */
@@ -29,11 +29,11 @@ export interface Gathered {
 export async function gather(
   connection: Connection,
   resources: readonly Resource[],
-  ask: Ask,
+  ask: ReadPath,
   version: string,
   who: Principal,
   entered: NeedOptions['entered'],
-): Promise<Gathered> {
+): Promise<DoctorFacts> {
   const reader = createReader(ask, connection.limits.reads)
   const hosts = hostsOf(resources).slice(0, LIMITS.examinedHosts)
   const at = (host: string, part: string) => `/nodes/${encodeURIComponent(host)}/${part}`
@@ -76,11 +76,11 @@ export async function gather(
 }
 
 /** A path that was asked for by name and of which nothing was said has nothing, whatever holds above it. */
-function withNothingAt(paths: readonly string[], held: Held): Held {
+function withNothingAt(paths: readonly string[], held: HeldPrivileges): HeldPrivileges {
   return new Map([...paths.map((path) => [path, new Map<string, boolean>()] as const), ...held])
 }
 
-function createReader(ask: Ask, width: number) {
+function createReader(ask: ReadPath, width: number) {
   const answers = new Map<string, DoctorAnswer>()
   return {
     /** What cannot be read stays unknown: the judgements say so where it matters. */

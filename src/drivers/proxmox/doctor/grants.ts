@@ -1,10 +1,10 @@
-import type { Need, Way } from './need.ts'
+import type { Need, PrivilegeSet } from './need.ts'
 
 /** Privileges by path: what an access list has to say so that every need is met, and nothing more. */
 export type Grants = ReadonlyMap<string, ReadonlySet<string>>
 
 /** A role with the paths on which it is given. */
-export interface Role {
+export interface GrantedRole {
   readonly id: string
   readonly privileges: readonly string[]
   readonly paths: readonly string[]
@@ -16,7 +16,7 @@ export interface Role {
  */
 export function grantsOf(needs: readonly Need[]): Grants {
   const grants = new Map<string, Set<string>>()
-  const add = (one: Way) => {
+  const add = (one: PrivilegeSet) => {
     const path = grants.has(one.path) ? one.path : placeOf(one)
     const held = grants.get(path) ?? new Set()
     for (const privilege of one.privileges) held.add(privilege)
@@ -33,7 +33,7 @@ export function grantsOf(needs: readonly Need[]): Grants {
 }
 
 /** One role for each set of privileges, named after the place where it is given first. */
-export function rolesOf(grants: Grants, prefix: string): readonly Role[] {
+export function rolesOf(grants: Grants, prefix: string): readonly GrantedRole[] {
   const bySet = new Map<string, { privileges: readonly string[]; paths: string[] }>()
   for (const [path, held] of [...grants].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const privileges = [...held].sort()
@@ -56,11 +56,11 @@ export function propagates(path: string): boolean {
 }
 
 /** The path on which a right is given. */
-export function placeOf({ path, place }: Way): string {
+export function placeOf({ path, place }: PrivilegeSet): string {
   return place ?? (path.startsWith('/vms/') ? '/vms' : path)
 }
 
-function isMet(one: Way, grants: Grants): boolean {
+function isMet(one: PrivilegeSet, grants: Grants): boolean {
   const held = grants.get(one.path) ?? grants.get(placeOf(one))
   return held !== undefined && one.privileges.every((privilege) => held.has(privilege))
 }

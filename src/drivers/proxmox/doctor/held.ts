@@ -1,12 +1,12 @@
 import { isRecord } from '../foreign.ts'
 import type { Grants } from './grants.ts'
-import type { Need, Way } from './need.ts'
+import type { Need, PrivilegeSet } from './need.ts'
 
 /** Privileges by path, each with whether it holds for everything below. */
-export type Held = ReadonlyMap<string, ReadonlyMap<string, boolean>>
+export type HeldPrivileges = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
 /** An answer of `/access/permissions`: `{"/vms": {"VM.Audit": 1}}`, where 0 means "here and not below". */
-export function readHeld(...answers: readonly unknown[]): Held {
+export function readHeld(...answers: readonly unknown[]): HeldPrivileges {
   const held = new Map<string, Map<string, boolean>>()
   for (const answer of answers) {
     if (!isRecord(answer)) continue
@@ -19,7 +19,7 @@ export function readHeld(...answers: readonly unknown[]): Held {
 }
 
 /** What is held at a path: what was said of it, or else what the nearest path above passes down. */
-export function heldAt(held: Held, path: string): ReadonlyMap<string, boolean> {
+export function heldAt(held: HeldPrivileges, path: string): ReadonlyMap<string, boolean> {
   const own = held.get(path)
   if (own !== undefined) return own
   for (let at = parentOf(path); at !== undefined; at = parentOf(at)) {
@@ -32,12 +32,12 @@ export function heldAt(held: Held, path: string): ReadonlyMap<string, boolean> {
 export interface Missing {
   readonly need: Need
   /** The way that asks for the least, and what of it is not held. */
-  readonly way: Way
+  readonly way: PrivilegeSet
   readonly privileges: readonly string[]
 }
 
 /** Needs that no way meets. What only root may do is not among them: no privilege helps. */
-export function missingOf(needs: readonly Need[], held: Held): readonly Missing[] {
+export function missingOf(needs: readonly Need[], held: HeldPrivileges): readonly Missing[] {
   return needs.flatMap((need) => {
     const [least] = need.ways
     if (least === undefined || need.ways.some((one) => lackOf(one, held).length === 0)) return []
@@ -51,7 +51,7 @@ export interface Surplus {
 }
 
 /** What is held and not needed, by path; a path that only inherits says nothing of its own. */
-export function surplusOf(grants: Grants, held: Held): readonly Surplus[] {
+export function surplusOf(grants: Grants, held: HeldPrivileges): readonly Surplus[] {
   const found: Surplus[] = []
   for (const path of [...held.keys()].sort()) {
     const needed = neededAround(path, grants)
@@ -99,7 +99,7 @@ function isBelow(path: string, above: string): boolean {
   return above === '/' ? path !== '/' : path.startsWith(`${above}/`)
 }
 
-function lackOf({ path, privileges, below }: Way, held: Held): readonly string[] {
+function lackOf({ path, privileges, below }: PrivilegeSet, held: HeldPrivileges): readonly string[] {
   const here = heldAt(held, path)
   return privileges.filter((privilege) => here.get(privilege) === undefined || (below && here.get(privilege) === false))
 }

@@ -3,7 +3,7 @@ import type { Survey } from '../../../model/survey.ts'
 import type { Check } from '../../port.ts'
 import { isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'
-import { type Held, heldAt } from './held.ts'
+import { type HeldPrivileges, heldAt } from './held.ts'
 
 /** Hosts and storages that the declarations name: by the same rules that stop a creation. */
 export function judgePlaces(resources: readonly Resource[], survey: Survey): readonly Check[] {
@@ -77,7 +77,7 @@ export function judgeBridges(
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
   networks: ReadonlyMap<string, unknown>,
   zones: ReadonlyMap<string, string>,
-  held: Held,
+  held: HeldPrivileges,
 ): readonly Check[] {
   const checks: Check[] = []
   let seen = 0

@@ -2,13 +2,13 @@ import { shellWord } from '../../../lib/shell-quoted.ts'
 import type { Check } from '../../port.ts'
 import { type Principal, repairCommands } from './commands.ts'
 import { type Grants, grantsOf, placeOf } from './grants.ts'
-import { type Held, type Missing, missingOf, surplusOf } from './held.ts'
+import { type HeldPrivileges, type Missing, missingOf, surplusOf } from './held.ts'
 import type { TokenFacts } from './judge-login.ts'
 import type { Needs } from './needs.ts'
 
 export interface Rights {
   readonly wanted: Needs
-  readonly held: Held
+  readonly held: HeldPrivileges
   readonly who: Principal
   readonly facts: TokenFacts
   /** Names of the roles that are there, to know whether one is to be made or added to. */

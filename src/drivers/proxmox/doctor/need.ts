@@ -1,5 +1,5 @@
 /** Privileges that together are enough, all of them on one path. */
-export interface Way {
+export interface PrivilegeSet {
   readonly path: string
   readonly privileges: readonly string[]
   /** Must hold for everything below the path too. */
@@ -11,7 +11,7 @@ export interface Way {
 /** One thing that a token must be allowed. Any of the ways will do; the first asks for the least. */
 export interface Need {
   /** Without any way only root@pam itself may do it, and no token ever. */
-  readonly ways: readonly Way[]
+  readonly ways: readonly PrivilegeSet[]
   /** What it is needed for: `create VM 114 (web-1) on fun-bedbug`. */
   readonly why: string
   /** blind: an apply works without it; croft sees less, or a person can do less with it. */
@@ -19,7 +19,7 @@ export interface Need {
 }
 
 /** `/vms/114 VM.Allocate`, `/ Sys.Audit+Sys.Modify`. */
-export function way(text: string): Way {
+export function way(text: string): PrivilegeSet {
   const [path = '', privileges = ''] = text.split(' ')
   return { path, privileges: privileges.split('+') }
 }

@@ -10,7 +10,7 @@ import { fill, placesOf } from '../rest/paths.ts'
 import { proxmoxRules as rules, storagesFor } from '../rules.ts'
 import { guestPath, storagePath } from '../steps.ts'
 import { needsOfContainerOption } from './container-privileges.ts'
-import { distinct, type Need, type Way, way } from './need.ts'
+import { distinct, type Need, type PrivilegeSet, way } from './need.ts'
 import { needsOfOption } from './option-privileges.ts'
 import { needsOfCall } from './privileges.ts'
 
@@ -184,7 +184,7 @@ function onGuest(path: string, anyOf: readonly string[], why: string, pool: stri
 }
 
 /** A guest has the rights of the pool it is in, and one that is made in a pool is made by them. */
-function viaPool(ways: readonly Way[], pool: string | undefined): readonly Way[] {
+function viaPool(ways: readonly PrivilegeSet[], pool: string | undefined): readonly PrivilegeSet[] {
   if (pool === undefined) return ways
   const through = ways.filter(({ path }) => path.startsWith('/vms/')).map((one) => ({ ...one, path: `/pool/${pool}` }))
   return [...through, ...ways]

@@ -5,7 +5,7 @@ import type { Check } from '../../port.ts'
 import { countOf, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'
 import { storagePath } from '../steps.ts'
-import type { Ask } from './ask.ts'
+import type { ReadPath } from './ask.ts'
 
 /** A disk on a storage whose id no guest has. */
 interface Orphan {
@@ -20,7 +20,11 @@ interface Orphan {
  * declarations keep disks, and only under ids that Proxmox itself calls free: a guest that this token may not see has its
  * disks all the same.
  */
-export async function findOrphans(resources: readonly Resource[], survey: Survey, ask: Ask): Promise<readonly Check[]> {
+export async function findOrphans(
+  resources: readonly Resource[],
+  survey: Survey,
+  ask: ReadPath,
+): Promise<readonly Check[]> {
   const guests = new Set(survey.sightings.map(({ externalId }) => externalId))
   const orphans = new Map<string, Orphan>()
   const free = new Map<string, boolean>()
@@ -51,7 +55,7 @@ function placesOf(resources: readonly Resource[]): readonly (readonly [string, s
   })
 }
 
-async function dataOf(ask: Ask, path: string): Promise<unknown> {
+async function dataOf(ask: ReadPath, path: string): Promise<unknown> {
   try {
     return (await ask(path)).data
   } catch {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { allowed, type Operation, permissionOf } from '../../../../sim/proxmox/validate/index.ts'
 import { allOperations } from '../../../../sim/proxmox/validate/operations.ts'
-import type { Way } from './need.ts'
+import type { PrivilegeSet } from './need.ts'
 import { CALL_RULES, needsOfCall } from './privileges.ts'
 
 const AREAS = [
@@ -57,7 +57,7 @@ function callOf({ method, path }: Operation) {
 }
 
 /** Somebody who has exactly these. */
-function holder(ways: readonly Way[]) {
+function holder(ways: readonly PrivilegeSet[]) {
   return {
     id: 'bob@pve!t',
     privilegesAt: (path: string) => new Set(ways.filter((one) => one.path === path).flatMap((one) => one.privileges)),
@@ -83,7 +83,7 @@ describe('[R47] what a call needs, by our table and by the API', () => {
     test(name, () => {
       if (needs === 'root') return assert.deepEqual(permission, { kind: 'root' })
       const params = paramsOf(operation)
-      const least = needs.map((ways) => ways[0] as Way)
+      const least = needs.map((ways) => ways[0] as PrivilegeSet)
       assert.equal(allowed(permission, params, holder(least)), true, 'the first ways are enough')
       for (const [at, ways] of needs.entries()) {
         const others = least.filter((_, index) => index !== at)

@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.ts'
 import type { RestCall } from '../../../model/step.ts'
-import { type Way, way } from './need.ts'
+import { type PrivilegeSet, way } from './need.ts'
 
 /** What a call asks for before it looks at what it is given: all of these, each in any of its ways. */
 interface CallRule {
@@ -163,7 +163,7 @@ export const CALL_RULES: readonly CallRule[] = [
 ]
 
 /** What the API asks for before an operation's own code begins. Undefined: the table does not know the call. */
-export function needsOfCall(call: RestCall): readonly (readonly Way[])[] | 'root' | undefined {
+export function needsOfCall(call: RestCall): readonly (readonly PrivilegeSet[])[] | 'root' | undefined {
   const text = `${call.method} ${decoded(call.path)}`
   for (const rule of CALL_RULES) {
     const match = rule.call.exec(text)

@@ -2,12 +2,12 @@ import { defined } from '../../../lib/defined.ts'
 import { countOf } from '../foreign.ts'
 import { humanTags, splitDescription, splitTags } from '../marks.ts'
 import { parseProperties } from '../property-string.ts'
-import { block, type Reading, some, unless } from './reading.ts'
+import { block, type ConfigReading, some, unless } from './reading.ts'
 
 const DEFAULT_MB = 512
 
 /** Processor, memory, firmware and everything else that is one value. */
-export function importBasics(from: Reading) {
+export function importBasics(from: ConfigReading) {
   return {
     description: description(from),
     tags: some(humanTags(splitTags(from.text('tags')))),
@@ -34,14 +34,14 @@ export function importBasics(from: Reading) {
 /** Characters that no manifest may hold. */
 const UNWRITABLE = /[\ufeff\ufffe\uffff]/
 
-function description(from: Reading): string | undefined {
+function description(from: ConfigReading): string | undefined {
   const { human } = splitDescription(from.text('description'))
   if (!UNWRITABLE.test(human) && human.isWellFormed()) return unless('', human)
   from.leave('description')
   return undefined
 }
 
-function cpu(from: Reading) {
+function cpu(from: ConfigReading) {
   const model = from.properties('cpu', 'cputype')
   const flags = model?.text('flags')?.split(';') ?? []
   return block({
@@ -58,7 +58,7 @@ function cpu(from: Reading) {
   })
 }
 
-function memory(from: Reading) {
+function memory(from: ConfigReading) {
   const text = from.text('memory')
   // `2048`, or on newer versions sometimes `current=2048`.
   const dedicated =
@@ -74,7 +74,7 @@ function memory(from: Reading) {
   })
 }
 
-function startup(from: Reading) {
+function startup(from: ConfigReading) {
   const parts = from.properties('startup', 'order')
   return parts && block({ order: parts.count('order'), upDelay: parts.count('up'), downDelay: parts.count('down') })
 }
@@ -86,7 +86,7 @@ function hotplug(text: string | undefined): string | undefined {
 }
 
 /** What else is in the string matters only while there is an agent. */
-function agent(from: Reading) {
+function agent(from: ConfigReading) {
   const parts = from.properties('agent', 'enabled')
   if (parts === undefined) return undefined
   const enabled = parts.flag('enabled') === true
@@ -95,7 +95,7 @@ function agent(from: Reading) {
   return enabled ? block({ enabled, trim, type }) : undefined
 }
 
-function vga(from: Reading) {
+function vga(from: ConfigReading) {
   const parts = from.properties('vga', 'type')
   if (parts === undefined) return undefined
   return block({
@@ -106,18 +106,18 @@ function vga(from: Reading) {
 }
 
 /** The old way to say it, in letters, stays as it is. */
-function bootOrder(from: Reading): readonly string[] | undefined {
+function bootOrder(from: ConfigReading): readonly string[] | undefined {
   const parts = from.properties('boot', 'legacy')
   return some((parts?.text('order') ?? '').split(';').filter((device) => device !== ''))
 }
 
 /** Serial ports have no place but their position, so a gap ends what can be said. */
-export function importSerial(from: Reading) {
+export function importSerial(from: ConfigReading) {
   return positional(from, 'serial', (key) => defined({ device: from.text(key) }))
 }
 
 /** Devices whose position in the list is their number. What comes after a gap is left out. */
-export function positional<T>(from: Reading, word: string, read: (key: string) => T): readonly T[] | undefined {
+export function positional<T>(from: ConfigReading, word: string, read: (key: string) => T): readonly T[] | undefined {
   const slots = from.keys.filter((key) => key.startsWith(word) && /^\d+$/.test(key.slice(word.length)))
   const found: T[] = []
   for (const [at, key] of slots.entries()) {

@@ -1,11 +1,11 @@
 import type { CloudInitDrive } from './drives.ts'
-import { block, type Reading, some, unless } from './reading.ts'
+import { block, type ConfigReading, some, unless } from './reading.ts'
 
 const USUAL_SLOT = 'ide2'
 const KEYS = /^(?:ciuser|citype|ciupgrade|cicustom|nameserver|searchdomain|sshkeys|ipconfig\d+)$/
 
 /** The cloud-init block. Without a drive that carries it nothing of it can be declared. */
-export function importCloudInit(from: Reading, drive: CloudInitDrive | undefined) {
+export function importCloudInit(from: ConfigReading, drive: CloudInitDrive | undefined) {
   if (from.text('cipassword') !== undefined)
     from.note('a cloud-init password is set; it cannot be read, is not declared, and stays as it is')
   if (drive === undefined) {
@@ -32,7 +32,7 @@ export function importCloudInit(from: Reading, drive: CloudInitDrive | undefined
 }
 
 /** The position in the list is the number of the card. What comes after an entry that cannot be said is left out. */
-function addresses(from: Reading): readonly unknown[] | undefined {
+function addresses(from: ConfigReading): readonly unknown[] | undefined {
   const slots = from.keys.filter((key) => /^ipconfig\d{1,2}$/.test(key))
   const found: unknown[] = []
   let broken = false

@@ -6,7 +6,7 @@ import { parseSize } from '../property-string.ts'
 import { storageOf } from '../vm/disks.ts'
 import { powerOf } from '../vm/power.ts'
 import { positional } from './basics.ts'
-import { block, type PartReading, type Reading, readingOf, some, unless } from './reading.ts'
+import { block, type ConfigReading, type PartReading, readingOf, some, unless } from './reading.ts'
 
 const GIB = 2 ** 30
 
@@ -62,14 +62,14 @@ export function importContainer(sighting: Sighting): ImportedGuest | undefined {
   return { kind: 'EnvironmentContainer', fields, unmanaged: from.left(), notes: from.notes() }
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type ContainerFieldsRead = Readonly<Record<string, unknown>>
 
-function startup(from: Reading) {
+function startup(from: ConfigReading) {
   const parts = from.properties('startup', 'order')
   return parts && block({ order: parts.count('order'), upDelay: parts.count('up'), downDelay: parts.count('down') })
 }
 
-function features(from: Reading) {
+function features(from: ConfigReading) {
   const parts = from.properties('features', '')
   if (parts === undefined) return undefined
   return block({
@@ -81,7 +81,7 @@ function features(from: Reading) {
   })
 }
 
-function rootDisk(from: Reading) {
+function rootDisk(from: ConfigReading) {
   const parts = from.properties('rootfs', 'volume')
   if (parts === undefined) return undefined
   const datastoreId = storageOf(parts.text('volume'))
@@ -99,7 +99,7 @@ function wholeGib(parts: PartReading): number | undefined {
   return bytes > 0 && bytes % GIB === 0 ? bytes / GIB : undefined
 }
 
-function volume(parts: PartReading): Fields {
+function volume(parts: PartReading): ContainerFieldsRead {
   return {
     acl: unless(false, parts.flag('acl')),
     quota: unless(false, parts.flag('quota')),
@@ -109,7 +109,7 @@ function volume(parts: PartReading): Fields {
 }
 
 /** A mount that exists is named as it is: made anew it would be another one. */
-function mounts(from: Reading) {
+function mounts(from: ConfigReading) {
   return positional(from, 'mp', (key) => {
     const parts = from.properties(key, 'volume')
     if (parts === undefined) return {}
@@ -125,7 +125,7 @@ function mounts(from: Reading) {
   })
 }
 
-function importCards(from: Reading) {
+function importCards(from: ConfigReading) {
   return positional(from, 'net', (key) => {
     const parts = from.properties(key, '')
     parts?.ignore('type')
@@ -148,12 +148,12 @@ function importCards(from: Reading) {
 }
 
 /** Each by the position of its card; those at the end that say nothing are left out. */
-function ipConfig(addresses: readonly Fields[]): readonly Fields[] | undefined {
+function ipConfig(addresses: readonly ContainerFieldsRead[]): readonly ContainerFieldsRead[] | undefined {
   const last = addresses.findLastIndex((address) => Object.keys(address).length > 0)
   return some(addresses.slice(0, last + 1))
 }
 
-function passedDevices(from: Reading) {
+function passedDevices(from: ConfigReading) {
   return positional(from, 'dev', (key) => {
     const parts = from.properties(key, 'path')
     return defined({
@@ -166,7 +166,7 @@ function passedDevices(from: Reading) {
   })
 }
 
-function environment(from: Reading): Fields | undefined {
+function environment(from: ConfigReading): ContainerFieldsRead | undefined {
   const pairs = (from.text('env') ?? '').split('\0').flatMap((text): [string, string][] => {
     const equals = text.indexOf('=')
     return equals <= 0 ? [] : [[text.slice(0, equals), text.slice(equals + 1)]]

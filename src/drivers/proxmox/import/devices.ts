@@ -1,11 +1,11 @@
 import { defined } from '../../../lib/defined.ts'
 import { positional } from './basics.ts'
-import { block, type Reading, some, unless } from './reading.ts'
+import { block, type ConfigReading, some, unless } from './reading.ts'
 
 const SMBIOS = ['manufacturer', 'product', 'version', 'serial', 'sku', 'family'] as const
 
 /** Devices that are one property string each. */
-export function importDevices(from: Reading) {
+export function importDevices(from: ConfigReading) {
   return {
     audioDevice: audio(from),
     rng: rng(from),
@@ -56,12 +56,12 @@ export function importDevices(from: Reading) {
   }
 }
 
-function audio(from: Reading) {
+function audio(from: ConfigReading) {
   const parts = from.properties('audio0', '')
   return parts && block({ device: parts.text('device'), driver: unless('spice', parts.text('driver')) })
 }
 
-function rng(from: Reading) {
+function rng(from: ConfigReading) {
   const parts = from.properties('rng0', 'source')
   if (parts === undefined) return undefined
   return block({
@@ -71,13 +71,13 @@ function rng(from: Reading) {
   })
 }
 
-function watchdog(from: Reading) {
+function watchdog(from: ConfigReading) {
   const parts = from.properties('watchdog', 'model')
   return parts && block({ model: parts.text('model'), action: unless('none', parts.text('action')) })
 }
 
 /** The UUID is Proxmox's own choice and stays; the texts are somebody's. */
-function smbios(from: Reading) {
+function smbios(from: ConfigReading) {
   const parts = from.properties('smbios1', 'uuid')
   if (parts === undefined) return undefined
   parts.ignore('uuid')
@@ -87,7 +87,7 @@ function smbios(from: Reading) {
   return block(Object.fromEntries(SMBIOS.map((field) => [field, read(parts.text(field))])))
 }
 
-function amdSev(from: Reading) {
+function amdSev(from: ConfigReading) {
   const parts = from.properties('amd-sev', 'type')
   if (parts === undefined) return undefined
   return block({
@@ -99,6 +99,6 @@ function amdSev(from: Reading) {
   })
 }
 
-function numbered(from: Reading, slot: RegExp, read: (key: string) => Readonly<Record<string, unknown>>) {
+function numbered(from: ConfigReading, slot: RegExp, read: (key: string) => Readonly<Record<string, unknown>>) {
   return some(from.keys.filter((key) => slot.test(key)).map((key) => defined(read(key))))
 }

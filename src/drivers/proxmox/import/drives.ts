@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/defined.ts'
 import { parseSize } from '../property-string.ts'
 import { formatOf, storageOf } from '../vm/disks.ts'
-import { block, type PartReading, type Reading, some, unless } from './reading.ts'
+import { block, type ConfigReading, type PartReading, some, unless } from './reading.ts'
 
 const GIB = 2 ** 30
 const SLOT = /^(?:scsi|virtio|sata|ide)\d+$/
@@ -14,7 +14,7 @@ export interface CloudInitDrive {
 }
 
 /** Everything that a guest has on its buses. */
-export function importDrives(from: Reading) {
+export function importDrives(from: ConfigReading) {
   const disk: unknown[] = []
   const cdrom: unknown[] = []
   let cloudInit: CloudInitDrive | undefined
@@ -43,7 +43,7 @@ export function importDrives(from: Reading) {
   }
 }
 
-function importDisk(slot: string, volume: string, storage: string, parts: PartReading, from: Reading) {
+function importDisk(slot: string, volume: string, storage: string, parts: PartReading, from: ConfigReading) {
   parts.ignore('format')
   const written = parts.text('size')
   const size = (parseSize(written) ?? 0) / GIB
@@ -77,7 +77,7 @@ function importDisk(slot: string, volume: string, storage: string, parts: PartRe
   })
 }
 
-function efiDisk(from: Reading) {
+function efiDisk(from: ConfigReading) {
   const parts = from.properties('efidisk0', 'file')
   const storage = parts && storageOf(parts.text('file') ?? parts.text('volume'))
   if (storage === undefined) return undefined
@@ -90,7 +90,7 @@ function efiDisk(from: Reading) {
   })
 }
 
-function tpmState(from: Reading) {
+function tpmState(from: ConfigReading) {
   const parts = from.properties('tpmstate0', 'file')
   const storage = parts && storageOf(parts.text('file') ?? parts.text('volume'))
   if (storage === undefined) return undefined

@@ -1,10 +1,10 @@
 import { defined } from '../../../lib/defined.ts'
-import { cleanText, countOf, type Foreign, flagOf } from '../foreign.ts'
+import { type ApiFields, cleanText, countOf, flagOf } from '../foreign.ts'
 import { textOf } from '../option.ts'
 import { type Properties, parseProperties } from '../property-string.ts'
 
 /** A configuration that is read key by key. What nobody asked for is what no manifest says anything about. */
-export interface Reading {
+export interface ConfigReading {
   /** Every key that is there, read already or not. */
   readonly keys: readonly string[]
   text(key: string): string | undefined
@@ -31,7 +31,7 @@ export interface PartReading {
 const NOBODYS =
   /^(?:digest|meta|vmgenid|parent|snaptime|snapstate|lock|vmstate|running(?:machine|cpu|-nets-host-mtu)|unused\d+|creation)$/
 
-export function readingOf(config: Foreign): Reading {
+export function readingOf(config: ApiFields): ConfigReading {
   const keys = Object.keys(config).sort(bySlot)
   const unread = new Set(keys.filter((key) => !NOBODYS.test(key)))
   const left = new Set<string>()
@@ -91,10 +91,10 @@ export function unless<T>(usual: T, value: T | undefined): T | undefined {
   return value === usual ? undefined : value
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type BlockFields = Readonly<Record<string, unknown>>
 
 /** A block, which the provider writes as a list of one. Nothing in it, no block. */
-export function block(fields: Fields): readonly Fields[] | undefined {
+export function block(fields: BlockFields): readonly BlockFields[] | undefined {
   const present = defined(fields)
   return Object.keys(present).length === 0 ? undefined : [present]
 }

@@ -36,13 +36,13 @@ export function settingLists(
   return [...lists]
 }
 
-type Place = { readonly host?: string; readonly scope?: Readonly<Record<string, string>> }
+type SettingPlace = { readonly host?: string; readonly scope?: Readonly<Record<string, string>> }
 
 function placesFor(
   { scope = [], notOfHosts }: Definition,
   { hosts, sightings }: Survey,
   seen: readonly Sighting[],
-): readonly Place[] {
+): readonly SettingPlace[] {
   const named = (list: string) => seen.filter((one) => one.list === list).map(({ externalId }) => externalId)
   if (scope.includes('user')) return named('settings/access/users').map((user) => ({ scope: { user } }))
   if (scope.includes('vnet')) return named('settings/cluster/sdn/vnets').map((vnet) => ({ scope: { vnet } }))

@@ -6,7 +6,7 @@ import { importBasics, importSerial } from './basics.ts'
 import { importCloudInit } from './cloud-init.ts'
 import { importDevices } from './devices.ts'
 import { importDrives } from './drives.ts'
-import { bySlot, type PartReading, type Reading, readingOf, some, unless } from './reading.ts'
+import { bySlot, type ConfigReading, type PartReading, readingOf, some, unless } from './reading.ts'
 
 /**
  * A guest that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway, and
@@ -53,7 +53,7 @@ const MODELS =
  * one that is not enabled, which is left alone. The hardware address is written down although Proxmox chose it: other
  * people's address tables know the guest by it.
  */
-function importNics(from: Reading): readonly unknown[] | undefined {
+function importNics(from: ConfigReading): readonly unknown[] | undefined {
   const slots = from.keys.filter((key) => /^net\d{1,2}$/.test(key)).sort(bySlot)
   const cards: unknown[] = []
   for (const slot of slots) {

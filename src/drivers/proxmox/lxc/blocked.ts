@@ -1,8 +1,8 @@
 import type { Change } from '../../../model/change.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
-import { type Foreign, flagOf } from '../foreign.ts'
+import { type ApiFields, flagOf } from '../foreign.ts'
 
-type Blocked = NonNullable<Change['blocked']>
+type ContainerObjection = NonNullable<Change['blocked']>
 
 const LANE = 'it needs the SSH lane, which is not configured'
 
@@ -10,7 +10,7 @@ const LANE = 'it needs the SSH lane, which is not configured'
 export function possible(
   container: ContainerSpec,
   change: Change,
-  config: Foreign,
+  config: ApiFields,
   running: boolean,
   rootLane = false,
 ): Change {
@@ -23,7 +23,7 @@ export function possible(
   return blocked === undefined ? change : { ...change, blocked }
 }
 
-function rootOnly(container: ContainerSpec, { path }: Change, privileged: boolean): Blocked | undefined {
+function rootOnly(container: ContainerSpec, { path }: Change, privileged: boolean): ContainerObjection | undefined {
   const [sort, part] = path.split('.')
   if (path === 'hookScript') {
     return {
@@ -60,13 +60,13 @@ function rootOnly(container: ContainerSpec, { path }: Change, privileged: boolea
   return undefined
 }
 
-function whileRunning({ path }: Change, running: boolean): Blocked | undefined {
+function whileRunning({ path }: Change, running: boolean): ContainerObjection | undefined {
   if (!running || !/^(?:rootDisk|mounts\.mp\d+)\.storage$/.test(path)) return undefined
   const message = `${path}: a volume of a container cannot be moved while it runs`
   return { message, allow: 'stop it for the move (started: false, or power: off)' }
 }
 
-function snapshots({ path }: Change, config: Foreign): Blocked | undefined {
+function snapshots({ path }: Change, config: ApiFields): ContainerObjection | undefined {
   if (config.parent === undefined || !/^(?:rootDisk|mounts\.mp\d+)\.storage$/.test(path)) return undefined
   return { message: `${path}: a volume that snapshots stand on cannot be moved`, allow: 'delete the snapshots first' }
 }

@@ -1,10 +1,10 @@
 import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { ContainerMount, ContainerRootDisk, ContainerSpec, ContainerVolume } from '../../../model/container.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import type { Moving } from '../move-guest.ts'
 import { type Params, textOf } from '../option.ts'
-import { compareParts, type Part, setParts } from '../parts.ts'
+import { compareParts, type PropertyPart, setParts } from '../parts.ts'
 import { type Properties, parseProperties, parseSize, printProperties } from '../property-string.ts'
 import { storageOf } from '../vm/disks.ts'
 import type { ContainerOption } from './option.ts'
@@ -13,14 +13,14 @@ const GIB = 2 ** 30
 const ROOT_GB = 4
 const MOUNT_GB = 8
 
-const VOLUME_PARTS: readonly Part<ContainerVolume>[] = [
+const VOLUME_PARTS: readonly PropertyPart<ContainerVolume>[] = [
   { field: 'acl', key: 'acl', fallback: false },
   { field: 'quota', key: 'quota', fallback: false },
   { field: 'replicate', key: 'replicate', fallback: true },
   { field: 'mountOptions', key: 'mountoptions' },
 ]
 
-const MOUNT_PARTS: readonly Part<ContainerMount>[] = [
+const MOUNT_PARTS: readonly PropertyPart<ContainerMount>[] = [
   { field: 'path', key: 'mp' },
   { field: 'backup', key: 'backup', fallback: false },
   { field: 'readOnly', key: 'ro', fallback: false },
@@ -29,11 +29,11 @@ const MOUNT_PARTS: readonly Part<ContainerMount>[] = [
 ]
 
 /** A volume of a container, wherever it is mounted. */
-interface Place<Item extends ContainerVolume> {
+interface MountedVolume<Item extends ContainerVolume> {
   readonly path: string
   readonly key: string
   readonly item: Item & { readonly storage?: string; readonly sizeGb?: number; readonly source?: string }
-  readonly parts: readonly Part<Item>[]
+  readonly parts: readonly PropertyPart<Item>[]
   readonly defaultGb: number
 }
 
@@ -74,11 +74,11 @@ export function declaredVolumes(
   }))
 }
 
-function rootPlace({ rootDisk: item }: ContainerSpec): readonly Place<ContainerRootDisk>[] {
+function rootPlace({ rootDisk: item }: ContainerSpec): readonly MountedVolume<ContainerRootDisk>[] {
   return item === undefined ? [] : [{ path: 'rootDisk', key: 'rootfs', item, parts: VOLUME_PARTS, defaultGb: ROOT_GB }]
 }
 
-function mountPlaces(container: ContainerSpec): readonly Place<ContainerMount>[] {
+function mountPlaces(container: ContainerSpec): readonly MountedVolume<ContainerMount>[] {
   return container.mounts.map((item) => ({
     path: `mounts.${item.slot}`,
     key: item.slot,
@@ -88,14 +88,14 @@ function mountPlaces(container: ContainerSpec): readonly Place<ContainerMount>[]
   }))
 }
 
-function printNew<Item extends ContainerVolume>({ item, parts, defaultGb }: Place<Item>): string {
+function printNew<Item extends ContainerVolume>({ item, parts, defaultGb }: MountedVolume<Item>): string {
   const volume = item.source ?? `${item.storage}:${item.sizeGb ?? defaultGb}`
   const properties: Properties = new Map([['volume', volume]])
   setParts<Item>(properties, item, parts)
   return printProperties(properties, 'volume')
 }
 
-function compare<Item extends ContainerVolume>(place: Place<Item>, config: Foreign, changes: Change[]): void {
+function compare<Item extends ContainerVolume>(place: MountedVolume<Item>, config: ApiFields, changes: Change[]): void {
   const { path, item } = place
   const text = textOf(config[place.key])
   if (text === undefined) {
@@ -113,7 +113,11 @@ function compare<Item extends ContainerVolume>(place: Place<Item>, config: Forei
   compareParts<Item>(path, item, seen, place.parts, 'restart', changes)
 }
 
-function compareSize<Item extends ContainerVolume>(place: Place<Item>, seen: Properties, changes: Change[]): void {
+function compareSize<Item extends ContainerVolume>(
+  place: MountedVolume<Item>,
+  seen: Properties,
+  changes: Change[],
+): void {
   const { sizeGb } = place.item
   const bytes = parseSize(seen.get('size'))
   // A size of nothing is a directory without a limit, and some storages report none.
@@ -124,8 +128,8 @@ function compareSize<Item extends ContainerVolume>(place: Place<Item>, seen: Pro
 }
 
 function update<Item extends ContainerVolume>(
-  place: Place<Item>,
-  config: Foreign,
+  place: MountedVolume<Item>,
+  config: ApiFields,
   params: Params,
   chosen: ReadonlySet<string>,
 ): void {

@@ -1,7 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import { plainEntries } from './entry-list.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules } from './rule-list.ts'
@@ -42,7 +42,7 @@ export function diffSetting(definition: Definition, setting: SettingSpec, sighti
 }
 
 /** Declared as empty: whoever wants nothing there is content with what its absence means. */
-function seenAndWanted(name: string, field: Field, declared: SettingValue, config: Foreign) {
+function seenAndWanted(name: string, field: Field, declared: SettingValue, config: ApiFields) {
   const wanted = wantedValue(field, declared)
   return [wanted, seenValue(name, field, config, isEmpty(wanted))] as const
 }

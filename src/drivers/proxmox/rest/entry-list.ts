@@ -4,14 +4,18 @@ import type { SubCall } from './rule-list.ts'
 import { partsOf } from './sent.ts'
 import { plain, same } from './values.ts'
 
-type Entry = Readonly<Record<string, SettingValue>>
+type SettingEntry = Readonly<Record<string, SettingValue>>
 
-export function plainEntries(field: Field, entries: unknown): readonly Entry[] {
-  return plain(field, entries ?? []) as readonly Entry[]
+export function plainEntries(field: Field, entries: unknown): readonly SettingEntry[] {
+  return plain(field, entries ?? []) as readonly SettingEntry[]
 }
 
 /** The calls that turn one set into another: first what is missing, then what is too much. */
-export function entryCalls(field: Field, seen: readonly Entry[], wanted: readonly Entry[]): readonly SubCall[] {
+export function entryCalls(
+  field: Field,
+  seen: readonly SettingEntry[],
+  wanted: readonly SettingEntry[],
+): readonly SubCall[] {
   const calls: SubCall[] = []
   const before = new Map(seen.map((entry) => [entry.cidr, entry]))
   const after = new Set(wanted.map((entry) => entry.cidr))
@@ -32,6 +36,6 @@ export function entryCalls(field: Field, seen: readonly Entry[], wanted: readonl
   return calls
 }
 
-function below(entry: Entry): string {
+function below(entry: SettingEntry): string {
   return `/${encodeURIComponent(valueText(entry.cidr))}`
 }

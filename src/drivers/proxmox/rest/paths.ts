@@ -3,14 +3,14 @@ import type { Definition, ListReading, SettingSpec } from '../../../model/rest.t
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 
 /** What a path is filled with. */
-export type Places = Readonly<Record<string, string>>
+export type PathParts = Readonly<Record<string, string>>
 
 const PREFIX = 'settings'
 /** Where a setting of no particular host is, for people. */
 export const EVERYWHERE = 'cluster'
 
 /** Everything that the paths of one setting may name. */
-export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: string): Places {
+export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: string): PathParts {
   return {
     ...setting.scope,
     ...defined({ host: setting.host, id }),
@@ -18,7 +18,7 @@ export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: stri
 }
 
 /** A path with its names put in, each escaped: ids may hold slashes and come from the outside. */
-export function fill(path: string, places: Places): string {
+export function fill(path: string, places: PathParts): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     name === 'firewall' ? firewallOf(places) : encodeURIComponent(places[name] ?? ''),
   )
@@ -37,7 +37,7 @@ export interface FoundList {
   readonly reading: ListReading
   /** Every definition whose things are in this list. */
   readonly definitions: readonly Definition[]
-  readonly places: Places
+  readonly places: PathParts
 }
 
 /** What a list's name says: which definitions it belongs to, and where it is. */
@@ -57,7 +57,7 @@ export function findList(list: string): FoundList | undefined {
 const FIREWALL = '(?:/cluster/firewall|/nodes/(?<host>[^/]+)(?:/qemu/(?<vmid>\\d+)|/lxc/(?<container>\\d+))?/firewall)'
 
 /** The same rules, aliases and sets hang on the cluster, on a host and on a guest. */
-function firewallOf({ host, vmid, container }: Places): string {
+function firewallOf({ host, vmid, container }: PathParts): string {
   if (host === undefined) return '/cluster/firewall'
   const node = `/nodes/${encodeURIComponent(host)}`
   if (vmid !== undefined) return `${node}/qemu/${encodeURIComponent(vmid)}/firewall`

@@ -2,8 +2,8 @@ import { LIMITS } from '../../../lib/limits.ts'
 import type { Definition, Field } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { LookFailed } from '../../port.ts'
-import type { About, Api } from '../api.ts'
-import { cleanText, type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
+import type { Api, CallSubject } from '../api.ts'
+import { type ApiFields, cleanText, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { EVERYWHERE, type FoundList, fill, findList } from './paths.ts'
 import { LEAVING, rowsIn, ruleList, UNAPPLIED } from './rows.ts'
 import { withPorts } from './usb-ports.ts'
@@ -48,9 +48,9 @@ export function definitionOf(sighting: Sighting): Definition | undefined {
 async function readRows(
   api: Api,
   { reading, places }: FoundList,
-  about: About,
+  about: CallSubject,
   signal: AbortSignal,
-): Promise<readonly Foreign[]> {
+): Promise<readonly ApiFields[]> {
   const path = fill(reading.path, places)
   try {
     const answer = await api.readAnswer(
@@ -68,7 +68,7 @@ async function readRows(
 
 function sightingOf(
   { definitions, places }: FoundList,
-  row: Foreign,
+  row: ApiFields,
   connection: string,
   list: string,
   atMs: number,
@@ -89,7 +89,7 @@ function sightingOf(
   ]
 }
 
-function idOf({ key, identity }: Definition, row: Foreign): string | undefined {
+function idOf({ key, identity }: Definition, row: ApiFields): string | undefined {
   if (identity !== undefined && 'constant' in identity) return identity.constant
   const parts = key.map((name) => nameOf(row[name]))
   return parts.some((part) => part === undefined) ? undefined : parts.join(joinOf(identity))
@@ -99,12 +99,12 @@ function joinOf(identity: Definition['identity']): string {
   return identity !== undefined && 'fields' in identity ? identity.join : ' '
 }
 
-function isOfSort({ only }: Definition, row: Foreign): boolean {
+function isOfSort({ only }: Definition, row: ApiFields): boolean {
   return Object.entries(only ?? {}).every(([name, value]) => row[name] === value)
 }
 
 /** Only what the definition knows is kept, and nothing secret: some answers show what they should not. */
-function known(definition: Definition, row: Foreign): Foreign {
+function known(definition: Definition, row: ApiFields): ApiFields {
   const kept: Record<string, unknown> = Object.create(null)
   const keep = (name: string) => {
     if (row[name] !== undefined && row[name] !== null) kept[name] = row[name]
@@ -137,7 +137,7 @@ function placeholders({ update, remove }: Definition): readonly string[] {
   )
 }
 
-function digestOf(row: Foreign): { digest?: string } {
+function digestOf(row: ApiFields): { digest?: string } {
   return typeof row.digest === 'string' ? { digest: row.digest } : {}
 }
 

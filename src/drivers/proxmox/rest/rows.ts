@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../lib/limits.ts'
 import type { ListReading } from '../../../model/rest.ts'
-import { cleanText, type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
+import { type ApiFields, cleanText, isRecord, nameOf, recordsOf } from '../foreign.ts'
 
 /** In a row: changes that are written and not in force yet, and what they concern. */
 export const UNAPPLIED = 'croft:unapplied'
@@ -8,7 +8,7 @@ export const UNAPPLIED = 'croft:unapplied'
 export const LEAVING = 'croft:leaving'
 
 /** The things in an answer, one row each. `beside` is what stands next to the data. */
-export function rowsIn(reading: ListReading, data: unknown, beside: Foreign): readonly Foreign[] {
+export function rowsIn(reading: ListReading, data: unknown, beside: ApiFields): readonly ApiFields[] {
   switch (reading.rows ?? 'each') {
     case 'each':
       return recordsOf(data)
@@ -28,19 +28,19 @@ export function rowsIn(reading: ListReading, data: unknown, beside: Foreign): re
 }
 
 /** A list of rules as one thing: their order is what is kept. */
-export function ruleList(data: unknown): Foreign {
+export function ruleList(data: unknown): ApiFields {
   const rules = recordsOf(data)
   const digest = rules[0]?.digest
   return { rules, ...(typeof digest === 'string' ? { digest } : {}) }
 }
 
 /** Who is in a field of its own for each sort, as the call that changes it wants it. */
-function accessLine(row: Foreign): Foreign {
+function accessLine(row: ApiFields): ApiFields {
   const sort = row.type === 'group' ? 'groups' : row.type === 'token' ? 'tokens' : 'users'
   return { path: row.path, roles: row.roleid, propagate: row.propagate, subject: row.ugid, [sort]: row.ugid }
 }
 
-function aptRows(data: Foreign): readonly Foreign[] {
+function aptRows(data: ApiFields): readonly ApiFields[] {
   const digest = data.digest
   const lines = recordsOf(data.files).flatMap((file) =>
     recordsOf(file.repositories).map((line, index) => ({
@@ -59,7 +59,7 @@ function aptRows(data: Foreign): readonly Foreign[] {
 }
 
 /** Values to come stand apart from those in force. */
-function pendingRow(row: Foreign): Foreign {
+function pendingRow(row: ApiFields): ApiFields {
   const { pending, state, ...now } = row
   const coming = isRecord(pending) ? pending : {}
   const merged: Record<string, unknown> = { ...now }
@@ -77,7 +77,7 @@ function pendingRow(row: Foreign): Foreign {
 }
 
 /** Interfaces of a host. What is written and not loaded is known only from a difference that stands beside them. */
-function interfaceRows(rows: readonly Foreign[], changes: unknown): readonly Foreign[] {
+function interfaceRows(rows: readonly ApiFields[], changes: unknown): readonly ApiFields[] {
   const pending = pendingInterfaces(changes)
   if (pending === undefined) return rows
   const shown = new Set(rows.map((row) => row.iface))

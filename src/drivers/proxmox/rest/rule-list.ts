@@ -3,7 +3,7 @@ import { valueText } from '../../../proxmox/value-text.ts'
 import { partsOf } from './sent.ts'
 import { apiName, plain, same } from './values.ts'
 
-type Rule = Readonly<Record<string, SettingValue>>
+type FirewallRule = Readonly<Record<string, SettingValue>>
 
 /** One call below the list: its path, and what is sent. */
 export interface SubCall {
@@ -15,12 +15,12 @@ export interface SubCall {
 }
 
 /** Rules, declared or answered, in one form. A security group is a rule whose action is its name. */
-export function plainRules(field: Field, rules: unknown): readonly Rule[] {
+export function plainRules(field: Field, rules: unknown): readonly FirewallRule[] {
   const rows = Array.isArray(rules) ? (rules as readonly Record<string, unknown>[]) : []
   const given = rows.map(({ type, action, ...row }) =>
     type === 'group' ? { ...row, group: action } : { ...row, type, action },
   )
-  return (plain(field, given) as readonly Rule[]).map((rule) => {
+  return (plain(field, given) as readonly FirewallRule[]).map((rule) => {
     if (rule.group === undefined) return rule
     const { type: _type, action: _action, ...rest } = rule
     return rest
@@ -32,7 +32,11 @@ export function plainRules(field: Field, rules: unknown): readonly Rule[] {
  * afterwards. A rule that is wrong is rewritten where it stands: no moment without it. Each call leaves a list from
  * which the rest can be found again, because only the first is made before the next look.
  */
-export function ruleCalls(field: Field, seen: readonly Rule[], wanted: readonly Rule[]): readonly SubCall[] {
+export function ruleCalls(
+  field: Field,
+  seen: readonly FirewallRule[],
+  wanted: readonly FirewallRule[],
+): readonly SubCall[] {
   const calls: SubCall[] = []
   const list = [...seen]
   const missing = without(wanted, list)
@@ -73,7 +77,7 @@ export function ruleCalls(field: Field, seen: readonly Rule[], wanted: readonly 
 }
 
 /** What is left of one list when each of the others has taken its equal out of it. */
-function without(list: readonly Rule[], others: readonly Rule[]): Rule[] {
+function without(list: readonly FirewallRule[], others: readonly FirewallRule[]): FirewallRule[] {
   const left = [...list]
   for (const other of others) {
     const at = left.findIndex((one) => same(one, other))
@@ -82,7 +86,7 @@ function without(list: readonly Rule[], others: readonly Rule[]): Rule[] {
   return left
 }
 
-function positionsOf(rules: readonly Rule[], list: readonly Rule[]): number[] {
+function positionsOf(rules: readonly FirewallRule[], list: readonly FirewallRule[]): number[] {
   const taken = new Set<number>()
   for (const rule of rules) {
     const at = list.findLastIndex((one, place) => !taken.has(place) && same(one, rule))
@@ -91,13 +95,13 @@ function positionsOf(rules: readonly Rule[], list: readonly Rule[]): number[] {
   return [...taken].sort((a, b) => a - b)
 }
 
-function params(field: Field, rule: Rule): Record<string, string> {
+function params(field: Field, rule: FirewallRule): Record<string, string> {
   const { group, ...rest } = rule
   if (group === undefined) return partsOf(field, rule)
   return { ...partsOf(field, rest), type: 'group', action: valueText(group) }
 }
 
-function rewritten(field: Field, before: Rule, rule: Rule): Record<string, string> {
+function rewritten(field: Field, before: FirewallRule, rule: FirewallRule): Record<string, string> {
   const sent = params(field, rule)
   const gone = Object.entries(field.parts ?? {})
     .filter(([name]) => before[name] !== undefined && rule[name] === undefined && name !== 'group')

@@ -9,7 +9,7 @@ export const SECRETS = 'secrets'
 /** What is remembered of a thing: the text of croft.dev/rotate for which its secrets were last sent. */
 const SENT_FOR = 'rotated'
 
-export interface Remembered {
+export interface KnownSecrets {
   readonly known: Readonly<Record<string, string>> | undefined
   readonly rotate: string | undefined
 }
@@ -21,7 +21,7 @@ export interface Remembered {
 export function rotation(
   definition: Definition,
   setting: SettingSpec,
-  { known, rotate }: Remembered,
+  { known, rotate }: KnownSecrets,
 ): readonly Change[] {
   if (rotate === undefined || known?.[SENT_FOR] === rotate || !canRotate(definition, setting)) return []
   return [{ ...AGAIN, path: SECRETS }]
@@ -30,7 +30,11 @@ export function rotation(
 const AGAIN = { from: 'as sent before', to: 'sent again', effect: 'live', secret: true, resent: true } as const
 
 /** The changes of a machine, and among them the password for its first boot where that is to be sent again. */
-export function withPassword(vm: VmSpec, changes: readonly Change[], { known, rotate }: Remembered): readonly Change[] {
+export function withPassword(
+  vm: VmSpec,
+  changes: readonly Change[],
+  { known, rotate }: KnownSecrets,
+): readonly Change[] {
   const path = 'cloudInit.password'
   if (rotate === undefined || known?.[SENT_FOR] === rotate || vm.cloudInit?.password === undefined) return changes
   return changes.some((change) => change.path === path) ? changes : [...changes, { ...AGAIN, path }]

@@ -1,6 +1,6 @@
 import type { Field, SettingValue } from '../../../model/rest.ts'
 import { valueText } from '../../../proxmox/value-text.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import { printHosts } from './hosts-file.ts'
 import { apiName, isEmpty, plain } from './values.ts'
 
@@ -8,7 +8,7 @@ import { apiName, isEmpty, plain } from './values.ts'
 export const AGAIN = '\0'
 
 /** A declared value as parameters of a call: mostly one, for numbered ones several. Empty: it is to be unset. */
-export function sent(name: string, field: Field, value: SettingValue, row: Foreign = {}): Record<string, string> {
+export function sent(name: string, field: Field, value: SettingValue, row: ApiFields = {}): Record<string, string> {
   const api = apiName(name, field)
   switch (field.type) {
     case 'secret':

@@ -10,10 +10,10 @@ import { diffSetting } from './diff.ts'
 import { EVERYWHERE, listName } from './paths.ts'
 import { definitionOf } from './read-settings.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
-import { type Remembered, remembering, rotation } from './secrets.ts'
+import { type KnownSecrets, remembering, rotation } from './secrets.ts'
 import { createSteps, deleteSteps, updateSteps } from './steps.ts'
 
-const NOTHING: Remembered = { known: undefined, rotate: undefined }
+const NOTHING: KnownSecrets = { known: undefined, rotate: undefined }
 
 /** The rules of every setting: one set for all, with the definition as their table. */
 export const settingRules = {
@@ -32,7 +32,7 @@ export const settingRules = {
     const host = setting.host === undefined ? undefined : hostObstacle(setting.host, survey)
     return host === undefined ? [] : [host]
   },
-  diff(setting: SettingSpec, sighting: Sighting, remembered: Remembered = NOTHING): readonly Change[] {
+  diff(setting: SettingSpec, sighting: Sighting, remembered: KnownSecrets = NOTHING): readonly Change[] {
     const definition = definitionNamed(setting.definition)
     const changes = diffSetting(definition, setting, sighting)
     const { [LEAVING]: leaving } = sighting.close?.config ?? {}

@@ -1,12 +1,12 @@
 import type { Change } from '../../../model/change.ts'
-import type { Definition, Field, SettingSpec, SettingValue, Verb } from '../../../model/rest.ts'
+import type { Definition, Field, RestWrite, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step, StepOver } from '../../../model/step.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import { hostQueue } from '../steps.ts'
 import { APPLIED, EXISTS } from './diff.ts'
 import { entryCalls, plainEntries } from './entry-list.ts'
-import { EVERYWHERE, fill, findList, type Places, placesOf } from './paths.ts'
+import { EVERYWHERE, fill, findList, type PathParts, placesOf } from './paths.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules, ruleCalls, type SubCall } from './rule-list.ts'
 import { SECRETS } from './secrets.ts'
@@ -107,7 +107,7 @@ function isOff(field: Field, value: SettingValue): boolean {
 
 function updateParams(
   definition: Definition,
-  update: Verb,
+  update: RestWrite,
   setting: SettingSpec,
   sighting: Sighting,
   changed: ReadonlySet<string>,
@@ -147,7 +147,7 @@ function updateParams(
 }
 
 /** What nobody declared and a call that writes the whole thing would lose. */
-function kept(name: string, field: Field, config: Foreign): Record<string, string> {
+function kept(name: string, field: Field, config: ApiFields): Record<string, string> {
   if (field.type === 'numbered') {
     const own = new RegExp(`^${apiName(name, field)}\\d$`)
     return textsIn(Object.fromEntries(Object.entries(config).filter(([key]) => own.test(key))))
@@ -158,12 +158,12 @@ function kept(name: string, field: Field, config: Foreign): Record<string, strin
   return textsIn({ [api]: value })
 }
 
-function carried(verb: Verb, config: Foreign): Record<string, string> {
+function carried(verb: RestWrite, config: ApiFields): Record<string, string> {
   return textsIn(Object.fromEntries((verb.carry ?? []).map((name) => [name, config[name]])))
 }
 
 /** Texts and numbers of an answer, as text. */
-function textsIn(config: Foreign): Record<string, string> {
+function textsIn(config: ApiFields): Record<string, string> {
   const texts: Record<string, string> = {}
   for (const [name, value] of Object.entries(config)) {
     if (typeof value === 'string' || typeof value === 'number') texts[name] = String(value)
@@ -173,7 +173,12 @@ function textsIn(config: Foreign): Record<string, string> {
 }
 
 /** Rules and entries: each is a call of its own below the thing. */
-function listSteps(definition: Definition, setting: SettingSpec, places: Places, config: Foreign): readonly Step[] {
+function listSteps(
+  definition: Definition,
+  setting: SettingSpec,
+  places: PathParts,
+  config: ApiFields,
+): readonly Step[] {
   return Object.entries(definition.fields).flatMap(([name, field]) => {
     const declared = setting.fields[name]
     if (declared === undefined || !isList(field)) return []
@@ -185,7 +190,7 @@ function listSteps(definition: Definition, setting: SettingSpec, places: Places,
   })
 }
 
-function listStep(definition: Definition, id: string, places: Places, call: SubCall): Step {
+function listStep(definition: Definition, id: string, places: PathParts, call: SubCall): Step {
   const path = definition.list.item?.path ?? definition.list.path
   const verb = { method: call.method, path }
   const summary = `${call.summary} of ${nameOf(definition, id)}`
@@ -193,7 +198,7 @@ function listStep(definition: Definition, id: string, places: Places, call: SubC
   return { ...step, call: { ...step.call, path: `${step.call.path}${call.below}` } }
 }
 
-function applySteps(definition: Definition, places: Places, pending?: unknown): readonly Step[] {
+function applySteps(definition: Definition, places: PathParts, pending?: unknown): readonly Step[] {
   const { apply } = definition
   if (apply === undefined) return []
   const what = typeof pending === 'string' && pending !== 'changes' ? ` (${pending})` : ''
@@ -204,8 +209,8 @@ function applySteps(definition: Definition, places: Places, pending?: unknown): 
 
 function makeStep(
   definition: Definition,
-  verb: Pick<Verb, 'method' | 'path' | 'disruption'>,
-  places: Places,
+  verb: Pick<RestWrite, 'method' | 'path' | 'disruption'>,
+  places: PathParts,
   params: Readonly<Record<string, string>>,
   step: 'create' | 'configure' | 'delete',
   summary: string,

@@ -2,7 +2,7 @@ import type { SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { LookFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
-import { type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
+import { type ApiFields, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 
 /** Under this name a look at a USB mapping carries what is plugged in: `still-fawn 1-2` → `18d1:9302`. */
@@ -43,7 +43,7 @@ export async function withPorts(
 }
 
 /** Of values that are equally right, the one that names what is there now: with another the guest would not start. */
-export function presentValue(setting: SettingSpec, name: string, config: Foreign): SettingValue | undefined {
+export function presentValue(setting: SettingSpec, name: string, config: ApiFields): SettingValue | undefined {
   const ports = isRecord(config[PORTS]) ? config[PORTS] : undefined
   const others = setting.accepts?.[name]
   if (ports === undefined || others === undefined) return undefined
@@ -55,7 +55,7 @@ export function presentValue(setting: SettingSpec, name: string, config: Foreign
   )
 }
 
-export function withPresent(setting: SettingSpec, config: Foreign): SettingSpec {
+export function withPresent(setting: SettingSpec, config: ApiFields): SettingSpec {
   const fields = { ...setting.fields }
   for (const name of Object.keys(setting.accepts ?? {})) {
     const present = presentValue(setting, name, config)
@@ -65,7 +65,7 @@ export function withPresent(setting: SettingSpec, config: Foreign): SettingSpec 
 }
 
 function entriesOf(
-  config: Foreign,
+  config: ApiFields,
 ): readonly { readonly node?: string | undefined; readonly path?: string | undefined }[] {
   const map = Array.isArray(config.map) ? config.map : []
   return map.map((entry) => {

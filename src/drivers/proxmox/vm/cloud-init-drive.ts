@@ -1,5 +1,5 @@
 import type { VmCloudInit } from '../../../model/vm.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 import { storageOf } from './disks.ts'
 import { textOf, type VmOption } from './option.ts'
@@ -35,7 +35,7 @@ function newDrive({ storage, format }: VmCloudInit): string {
   return `${storage}:cloudinit${format === undefined ? '' : `,format=${format}`}`
 }
 
-function volumeAt(config: Foreign, slot: string): string | undefined {
+function volumeAt(config: ApiFields, slot: string): string | undefined {
   const text = textOf(config[slot])
   if (text === undefined || !text.includes('cloudinit')) return undefined
   const properties = parseProperties(text, 'file')
@@ -43,11 +43,11 @@ function volumeAt(config: Foreign, slot: string): string | undefined {
   return volume !== undefined && CLOUD_INIT_VOLUME.test(volume) ? volume : undefined
 }
 
-function anywhere(config: Foreign): string | undefined {
+function anywhere(config: ApiFields): string | undefined {
   const slot = slotOf(config)
   return slot === undefined ? undefined : volumeAt(config, slot)
 }
 
-function slotOf(config: Foreign): string | undefined {
+function slotOf(config: ApiFields): string | undefined {
   return Object.keys(config).find((key) => DRIVE_SLOT.test(key) && volumeAt(config, key) !== undefined)
 }

@@ -1,7 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { VmDisk, VmDiskSpeed } from '../../../model/vm.ts'
-import type { Foreign } from '../foreign.ts'
-import { compareParts, type Part, setParts, type Value } from '../parts.ts'
+import type { ApiFields } from '../foreign.ts'
+import { compareParts, type PropertyPart, setParts, type Value } from '../parts.ts'
 import { type Properties, parseProperties, parseSize, printProperties } from '../property-string.ts'
 import { hotplugs, textOf, type VmOption } from './option.ts'
 
@@ -13,7 +13,7 @@ const DEFAULT_SIZE_GB = 8
 type FlatDisk = Omit<VmDisk, 'speed'> & { readonly [F in keyof VmDiskSpeed as `speed.${F}`]: VmDiskSpeed[F] }
 
 // Proxmox changes only these on a running guest: backup and replicate concern no device, and limits are kept outside it.
-const PARTS: readonly Part<FlatDisk>[] = [
+const PARTS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'cache', key: 'cache', fallback: 'none' },
   { field: 'aio', key: 'aio', fallback: 'io_uring' },
   { field: 'iothread', key: 'iothread', fallback: false },
@@ -89,11 +89,11 @@ export function formatOf(volume: string | undefined): string | undefined {
 }
 
 /** May a drive be put there, or taken away, while the guest runs? */
-export function plugsDrive(config: Foreign, slot: string): boolean {
+export function plugsDrive(config: ApiFields, slot: string): boolean {
   return hotplugs(config, 'disk') && (slot.startsWith('scsi') || slot.startsWith('virtio'))
 }
 
-function compareDisk(disk: VmDisk, config: Foreign, changes: Change[]): void {
+function compareDisk(disk: VmDisk, config: ApiFields, changes: Change[]): void {
   const path = `disks.${disk.slot}`
   const text = textOf(config[disk.slot])
   if (text === undefined) {

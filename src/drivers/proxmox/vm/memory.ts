@@ -1,4 +1,4 @@
-import { countOf, type Foreign, flagOf } from '../foreign.ts'
+import { type ApiFields, countOf, flagOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 import { hotplugs, scalar, textOf, type VmOption } from './option.ts'
 
@@ -46,7 +46,7 @@ function printShared(sizeMb: number, externalId: string): string {
 }
 
 /** `2048`, or on newer versions sometimes `current=2048`. */
-function dedicated(config: Foreign): number {
+function dedicated(config: ApiFields): number {
   const value = config.memory
   if (typeof value === 'string' && value.includes('=')) {
     return countOf(parseProperties(value, 'current').get('current')) ?? DEFAULT_MB

@@ -2,13 +2,13 @@ import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import type { Move } from '../guest-steps.ts'
 import type { Moving } from '../move-guest.ts'
 import { isUp, powerOf } from './power.ts'
 
 /** A move that Proxmox would not make says so in the plan. */
-export function withoutMoving(change: Change, config: Foreign, sighting: Sighting): Change {
+export function withoutMoving(change: Change, config: ApiFields, sighting: Sighting): Change {
   if (!/^(?:disks\.[a-z0-9]+|efiDisk|tpm)\.(?:storage|format)$/.test(change.path)) return change
   if (config.parent !== undefined) {
     const message = `${change.path}: a disk that snapshots stand on cannot be moved`

@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import type { VmNic } from '../../../model/vm.ts'
-import { countOf, type Foreign, flagOf } from '../foreign.ts'
+import { type ApiFields, countOf, flagOf } from '../foreign.ts'
 import { type Properties, parseProperties } from '../property-string.ts'
 import { hotplugs, printFlag, textOf, type VmOption } from './option.ts'
 
@@ -51,7 +51,7 @@ export const nics: VmOption = {
   },
 }
 
-function compareNic(nic: VmNic, config: Foreign, changes: Change[]): void {
+function compareNic(nic: VmNic, config: ApiFields, changes: Change[]): void {
   const effect = hotplugs(config, 'network') ? 'live' : 'restart'
   const path = `nics.${nic.slot}`
   const text = textOf(config[nic.slot])

@@ -1,16 +1,16 @@
 import type { VmSpec } from '../../../model/vm.ts'
-import type { Foreign } from '../foreign.ts'
-import { type Option, optionKit, textOf, type Wanted } from '../option.ts'
+import type { ApiFields } from '../foreign.ts'
+import { type Option, optionKit, textOf, type WantedGuest } from '../option.ts'
 
 export { drop, type Params, printFlag, textOf } from '../option.ts'
 
-export type VmWanted = Wanted<VmSpec>
+export type VmWanted = WantedGuest<VmSpec>
 export type VmOption = Option<VmSpec>
 
 export const { scalar, flag, quantity, word } = optionKit<VmSpec>()
 
 /** May this be changed on a running guest without a restart? */
-export function hotplugs(config: Foreign, feature: 'network' | 'disk' | 'usb' | 'memory' | 'cpu'): boolean {
+export function hotplugs(config: ApiFields, feature: 'network' | 'disk' | 'usb' | 'memory' | 'cpu'): boolean {
   const features = textOf(config.hotplug)
   if (features === undefined || features === '1')
     return feature === 'network' || feature === 'disk' || feature === 'usb'

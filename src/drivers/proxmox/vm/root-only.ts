@@ -1,7 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 
-type Blocked = NonNullable<Change['blocked']>
+type RootObjection = NonNullable<Change['blocked']>
 
 /** Options that Proxmox lets root@pam alone set, never a token, and what `qm set` calls them. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export function withoutRoot(vm: VmSpec, change: Change, rootLane = false): Chang
   return blocked === undefined ? change : { ...change, blocked }
 }
 
-function rootOnly(vm: VmSpec, path: string): Blocked | undefined {
+function rootOnly(vm: VmSpec, path: string): RootObjection | undefined {
   const option = path.startsWith('amdSev') ? 'amd-sev' : Object.hasOwn(OPTIONS, path) ? OPTIONS[path] : undefined
   if (option !== undefined) {
     return {
@@ -45,7 +45,7 @@ function rootOnly(vm: VmSpec, path: string): Blocked | undefined {
   }
 }
 
-function rawDevice(path: string, device: string, sort: 'usb' | 'pci'): Blocked {
+function rawDevice(path: string, device: string, sort: 'usb' | 'pci'): RootObjection {
   return {
     message: `${path} names a device of the host, ${device}, which root@pam alone may give to a guest: it needs the SSH lane, which is not configured`,
     allow: `make a resource mapping of it (pvesh create /cluster/mapping/${sort} --id NAME --map node=HOST,…) and declare mapping: NAME, which a token with Mapping.Use may attach`,

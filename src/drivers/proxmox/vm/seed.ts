@@ -6,7 +6,7 @@ import type { VmSeed } from '../../../model/seed.ts'
 import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import type { Foreign } from '../foreign.ts'
+import type { ApiFields } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 import { textOf, type VmOption } from './option.ts'
 import { isUp, powerOf } from './power.ts'
@@ -97,7 +97,7 @@ const DRIVE_SLOT = /^(?:ide[0-3]|sata[0-5]|scsi(?:[12]?\d|30))$/
 
 /** The drive that holds an image of ours, and which. */
 export function insertedImage(
-  config: Foreign,
+  config: ApiFields,
   uid: string,
 ): { readonly slot: string; readonly volume: string; readonly hash: string } | undefined {
   for (const [slot, value] of Object.entries(config)) {

@@ -1,5 +1,5 @@
 import type { VmSmbios } from '../../../model/vm.ts'
-import { type Foreign, flagOf } from '../foreign.ts'
+import { type ApiFields, flagOf } from '../foreign.ts'
 import { type Properties, parseProperties, printProperties } from '../property-string.ts'
 import { textOf, type VmOption } from './option.ts'
 
@@ -30,7 +30,7 @@ export const smbios: VmOption = {
   },
 }
 
-function read(config: Foreign): VmSmbios {
+function read(config: ApiFields): VmSmbios {
   const seen = parseProperties(textOf(config.smbios1) ?? '', 'uuid')
   const encoded = flagOf(seen.get('base64')) === true
   const decode = (text: string | undefined) =>

@@ -1,9 +1,9 @@
 import type { Change } from '../../../model/change.ts'
-import type { Ask, Seen } from '../ask.ts'
+import type { HostQuestion, SeenOfHost } from '../ask.ts'
 import { change } from '../item.ts'
 
 /** What is known of a disk before anything on it may be lost. */
-export interface Disk {
+export interface HostDisk {
   readonly there: boolean
   readonly serial: string
   /** The path that the kernel has for it, like /dev/sdb. */
@@ -23,7 +23,7 @@ export interface Disk {
  * Disks are named by their id, never by the letter that they happened to get. What is on one is read from the disk
  * itself: lsblk only repeats what udev noted once, and says nothing where udev does not run.
  */
-export function diskAsks(device: string): readonly Ask[] {
+export function diskAsks(device: string): readonly HostQuestion[] {
   return [rowsOf, signaturesOf, partitionsOf, realOf].map((of) => ({ ask: 'run', argv: of(device) }))
 }
 
@@ -39,7 +39,7 @@ const partitionsOf = (device: string) => [
 ]
 const realOf = (device: string) => ['readlink', '-f', '--', device]
 
-export function diskIn(device: string, seen: Seen): Disk {
+export function diskIn(device: string, seen: SeenOfHost): HostDisk {
   const { code, out } = seen.run(...rowsOf(device))
   const rows = linesOf(out).map((line) => line.split(' '))
   const [, serial = '', noted = ''] = rows[0] ?? []
@@ -73,7 +73,7 @@ function linesOf(text: string): readonly string[] {
  */
 export function eraseObjection(
   device: string,
-  disk: Disk,
+  disk: HostDisk,
   erase: readonly string[] | undefined,
   what: string,
 ): Change | undefined {

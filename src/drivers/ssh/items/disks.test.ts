@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HostItem, HostItemOf } from '../../../model/host-item.ts'
-import { askKey, type ProbeAnswer, seenIn } from '../ask.ts'
+import { askKey, type HostAnswer, seenIn } from '../ask.ts'
 import { showCommand } from '../command.ts'
 import { rulesOf } from './registry.ts'
 import { sameProperty } from './zpool.ts'
 
 const ID = (name: string) => `/dev/disk/by-id/${name}`
-const out = (text: string, code = 0): ProbeAnswer => ({ code: String(code), out: text })
+const out = (text: string, code = 0): HostAnswer => ({ code: String(code), out: text })
 const LSBLK = ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--']
 
 /** What a program would answer, by its words; what nobody wrote down is not installed. */
-type Said = Readonly<Record<string, ProbeAnswer>>
+type Said = Readonly<Record<string, HostAnswer>>
 const said = (...argv: readonly string[]) => `run ${JSON.stringify(argv)}`
 const WIPEFS = ['wipefs', '--noheadings', '--output', 'TYPE,LABEL', '--']
 const PARTS = 'for q in "$1"-part*; do [ ! -e "$q" ] || wipefs --noheadings --output TYPE,LABEL -- "$q" || exit; done'
@@ -279,7 +279,7 @@ test('ceph: only a disk that is named is emptied, and one that Ceph has is left 
 test('mount: fstab gets one line for the place, and a mount that nobody wants any more is taken away', () => {
   const spec = { device: 'LABEL=data', fs: 'btrfs', options: 'noatime', mounted: true }
   const item: HostItem = { type: 'mount', name: '/srv', spec }
-  const fstab = (content: string): ProbeAnswer => ({ kind: 'file', mode: '644', owner: 'root', group: 'root', content })
+  const fstab = (content: string): HostAnswer => ({ kind: 'file', mode: '644', owner: 'root', group: 'root', content })
   const FINDMNT = said('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', '/srv')
   const look = (text: string, mounted: boolean) => ({
     'file /etc/fstab': fstab(text),

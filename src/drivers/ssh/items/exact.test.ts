@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HostItem } from '../../../model/host-item.ts'
-import { askKey, type ProbeAnswer, seenIn, sha256 } from '../ask.ts'
+import { askKey, type HostAnswer, seenIn, sha256 } from '../ask.ts'
 import { showCommand } from '../command.ts'
 import { rulesOf } from './registry.ts'
 
@@ -10,7 +10,7 @@ import { rulesOf } from './registry.ts'
  * it is not hides what somebody did. Each row is a state that real hosts are found in.
  */
 
-const file = (content: string, mode = '644', owner = 'root', group = 'root'): ProbeAnswer => ({
+const file = (content: string, mode = '644', owner = 'root', group = 'root'): HostAnswer => ({
   kind: 'file',
   mode,
   owner,
@@ -18,17 +18,17 @@ const file = (content: string, mode = '644', owner = 'root', group = 'root'): Pr
   sha256: sha256(content),
   content,
 })
-const folder = (mode = '755', owner = 'root', group = 'root'): ProbeAnswer => ({
+const folder = (mode = '755', owner = 'root', group = 'root'): HostAnswer => ({
   kind: 'directory',
   mode,
   owner,
   group,
 })
-const link = (target: string): ProbeAnswer => ({ kind: 'link', target })
-const out = (text: string, code = 0): ProbeAnswer => ({ code: String(code), out: text })
+const link = (target: string): HostAnswer => ({ kind: 'link', target })
+const out = (text: string, code = 0): HostAnswer => ({ code: String(code), out: text })
 const said = (...argv: readonly string[]) => `run ${JSON.stringify(argv)}`
 
-function judged(item: HostItem, known: Readonly<Record<string, ProbeAnswer>>, secretSha?: string) {
+function judged(item: HostItem, known: Readonly<Record<string, HostAnswer>>, secretSha?: string) {
   const rules = rulesOf(item)
   const answers = new Map(rules.asks(item).map((ask) => [askKey(ask), known[askKey(ask)] ?? {}]))
   const seen = seenIn(answers, secretSha === undefined ? {} : { secretSha })
@@ -45,7 +45,7 @@ function judged(item: HostItem, known: Readonly<Record<string, ProbeAnswer>>, se
 type Row = readonly [
   what: string,
   item: HostItem,
-  known: Readonly<Record<string, ProbeAnswer>>,
+  known: Readonly<Record<string, HostAnswer>>,
   expected: readonly string[] | RegExp,
 ]
 
@@ -335,7 +335,7 @@ test('block: whoever lost its last line loses nothing else', () => {
 
 test('what undoes a package: it goes where it was not there, and comes back in the version that was', () => {
   const item: HostItem = { type: 'package', name: 'a', spec: { version: '2' } }
-  const undo = (answer: ProbeAnswer) => judged(item, { 'package a': answer }).undo?.join()
+  const undo = (answer: HostAnswer) => judged(item, { 'package a': answer }).undo?.join()
   assert.match(undo({}) ?? '', /apt-get .*remove -- a$/)
   assert.match(undo({ status: 'ii', version: '1' }) ?? '', /apt-get .*install .*--allow-downgrades -- a=1$/)
 })

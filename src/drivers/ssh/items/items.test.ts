@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { shellQuoted } from '../../../lib/shell-quoted.ts'
 import type { HostItem } from '../../../model/host-item.ts'
-import { askKey, type ProbeAnswer, seenIn, sha256 } from '../ask.ts'
+import { askKey, type HostAnswer, seenIn, sha256 } from '../ask.ts'
 import { showCommand } from '../command.ts'
 import { revertScript } from '../perform.ts'
 import { withBlock } from './block.ts'
@@ -14,7 +14,7 @@ import { withEntry } from './mount.ts'
 import { ITEM_TYPES, rulesOf } from './registry.ts'
 
 /** A host of which only this is known; everything else is absent. */
-function seen(item: HostItem, known: Readonly<Record<string, ProbeAnswer>> = {}) {
+function seen(item: HostItem, known: Readonly<Record<string, HostAnswer>> = {}) {
   return seenIn(
     new Map(
       rulesOf(item)
@@ -24,7 +24,7 @@ function seen(item: HostItem, known: Readonly<Record<string, ProbeAnswer>> = {})
   )
 }
 
-const text = (content: string): ProbeAnswer => ({
+const text = (content: string): HostAnswer => ({
   kind: 'file',
   mode: '644',
   owner: 'root',
@@ -89,7 +89,7 @@ for (const item of ITEMS) {
 
 test('a file that is as declared needs nothing, and each difference is told with old and new', () => {
   const item: HostItem = { type: 'file', name: '/etc/a', spec: { content: 'a\n', mode: 0o600 } }
-  const diff = (answer: ProbeAnswer) => rulesOf(item).diff(item, seen(item, { 'file /etc/a': answer }))
+  const diff = (answer: HostAnswer) => rulesOf(item).diff(item, seen(item, { 'file /etc/a': answer }))
   assert.deepEqual(diff({ ...text('a\n'), mode: '600' }), [])
   assert.deepEqual(diff(text('a\n')), [{ path: 'mode', from: '0644', to: '0600', effect: 'live' }])
   assert.deepEqual(diff({ ...text('b\n'), mode: '600' }), [{ path: 'content', from: 'b\n', to: 'a\n', effect: 'live' }])

@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
-import type { Seen } from '../ask.ts'
+import type { SeenOfHost } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { editBack, editOf, wordsIn } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'
@@ -62,10 +62,10 @@ function wordChange(path: string, from: string, to: string, effect: Change['effe
   return change(path, without(before, after) || null, without(after, before) || null, effect)
 }
 
-type Args = HostItemOf<'kernel-args'>['spec']
+type KernelArgs = HostItemOf<'kernel-args'>['spec']
 
 /** Words that we gave the kernel once and that are declared no more go, and what they took the place of comes back. */
-function wantedArgs(text: string, spec: Args, seen: Seen): string {
+function wantedArgs(text: string, spec: KernelArgs, seen: SeenOfHost): string {
   const before = (seen.undo ?? []).map(editOf).find((edit) => edit?.what === 'words')
   const stale = wordsIn(before?.end).filter((word) => !spec.args.includes(word))
   const kept = wordsIn(text).filter((word) => !stale.includes(word))
@@ -82,7 +82,7 @@ interface Boot {
   write(args: string): readonly Command[]
 }
 
-function bootOf(seen: Seen): Boot | undefined {
+function bootOf(seen: SeenOfHost): Boot | undefined {
   for (const path of PI) {
     const there = seen.file(path)
     if (there.kind !== 'file') continue
@@ -127,7 +127,7 @@ export function withGrub(text: string, args: string): string {
   return GRUB_LINE.test(text) ? text.replace(GRUB_LINE, () => line) : `${text.replace(/\n?$/, '\n')}${line}\n`
 }
 
-function keep(path: string, content: string, seen: Seen): Command {
+function keep(path: string, content: string, seen: SeenOfHost): Command {
   const { mode, owner, group } = seen.file(path)
   return { do: 'put', path, content, mode, owner, group }
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
-import type { Ask } from '../ask.ts'
+import type { HostQuestion } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
@@ -12,7 +12,7 @@ const RELOAD = run('systemctl', 'daemon-reload')
 export const unit: ItemRules<'unit'> = {
   type: 'unit',
   queues: ['single/systemd'],
-  asks: (item): readonly Ask[] => [{ ask: 'unit', name: item.name }, ...filesOf(item).map((one) => one.ask)],
+  asks: (item): readonly HostQuestion[] => [{ ask: 'unit', name: item.name }, ...filesOf(item).map((one) => one.ask)],
   diff(item, seen) {
     const { name, spec } = item
     const there = seen.unit(name)

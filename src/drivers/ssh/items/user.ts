@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
-import type { Ask, Seen } from '../ask.ts'
+import type { HostQuestion, SeenOfHost } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, octal, put, restoreFile } from '../item.ts'
 
@@ -82,7 +82,7 @@ export const user: ItemRules<'user'> = {
 }
 
 /** Somebody's account as it was before. */
-function formerUser(item: UserItem, seen: Seen): readonly Command[] | undefined {
+function formerUser(item: UserItem, seen: SeenOfHost): readonly Command[] | undefined {
   const { name, spec } = item
   const { shell = '', home = '' } = entryOf(name, seen) ?? {}
   const were = groupsOf(name, seen)
@@ -100,17 +100,17 @@ function formerUser(item: UserItem, seen: Seen): readonly Command[] | undefined 
 
 type UserItem = HostItemOf<'user'>
 
-const passwd = (name: string): Ask => ({ ask: 'run', argv: ['getent', 'passwd', name] })
-const groups = (name: string): Ask => ({ ask: 'run', argv: ['id', '-nG', name] })
+const passwd = (name: string): HostQuestion => ({ ask: 'run', argv: ['getent', 'passwd', name] })
+const groups = (name: string): HostQuestion => ({ ask: 'run', argv: ['id', '-nG', name] })
 
-function entryOf(name: string, seen: Seen) {
+function entryOf(name: string, seen: SeenOfHost) {
   const { code, out } = seen.run('getent', 'passwd', name)
   if (code !== 0) return undefined
   const [, , uid = '', , , home = '', shell = ''] = out.trim().split(':')
   return { uid: Number(uid), home, shell }
 }
 
-function groupsOf(name: string, seen: Seen): readonly string[] {
+function groupsOf(name: string, seen: SeenOfHost): readonly string[] {
   const { code, out } = seen.run('id', '-nG', name)
   return code === 0 ? out.trim().split(/\s+/) : []
 }
@@ -120,7 +120,7 @@ function groupsOf(name: string, seen: Seen): readonly string[] {
  * what could shut it out is proved by a new connection, and taken back by the host when that fails.
  */
 
-function doorAsks(item: UserItem): readonly Ask[] {
+function doorAsks(item: UserItem): readonly HostQuestion[] {
   const { keys, sudo } = item.spec
   return [
     ...(keys === undefined
@@ -130,7 +130,7 @@ function doorAsks(item: UserItem): readonly Ask[] {
   ]
 }
 
-function doorChanges(item: UserItem, seen: Seen): readonly Change[] {
+function doorChanges(item: UserItem, seen: SeenOfHost): readonly Change[] {
   const { keys, sudo } = item.spec
   return [
     ...(keys === undefined ? [] : keyChanges(item, keys, seen)),
@@ -139,7 +139,7 @@ function doorChanges(item: UserItem, seen: Seen): readonly Change[] {
 }
 
 /** As declared. `existed`: somebody may come in by it already. */
-function openDoors(item: UserItem, seen: Seen, existed: boolean): readonly Command[] {
+function openDoors(item: UserItem, seen: SeenOfHost, existed: boolean): readonly Command[] {
   const doors = doorsOf(item)
   const commands = doors.flatMap(({ now }) => now)
   if (!existed || !doors.some(({ shuts }) => shuts)) return commands
@@ -148,7 +148,7 @@ function openDoors(item: UserItem, seen: Seen, existed: boolean): readonly Comma
 }
 
 /** As it was before. Undefined: it cannot be taken back. */
-function closeDoors(item: UserItem, seen: Seen): readonly Command[] | undefined {
+function closeDoors(item: UserItem, seen: SeenOfHost): readonly Command[] | undefined {
   const doors = doorsOf(item)
   if (doors.length === 0) return []
   const back = doors.map(({ path, content }) => restoreFile(path, seen.file(path), content))
@@ -211,7 +211,7 @@ const keysText = (keys: readonly string[]) => keys.map((key) => `${key}\n`).join
 const sudoersPath = (name: string) => `/etc/sudoers.d/croft-${name}`
 const sudoersText = (name: string) => `${name} ALL=(ALL:ALL) NOPASSWD: ALL\n`
 
-function keyChanges(item: UserItem, keys: readonly string[], seen: Seen): readonly Change[] {
+function keyChanges(item: UserItem, keys: readonly string[], seen: SeenOfHost): readonly Change[] {
   const [file, folder] = [seen.file(keysPath(item)), seen.file(sshFolder(item))]
   const rights = { mode: 0o600, owner: item.name, group: file.group }
   const changes = fileChanges(file, keysText(keys), rights).map((one) => ({ ...one, path: `keys.${one.path}` }))
@@ -219,7 +219,7 @@ function keyChanges(item: UserItem, keys: readonly string[], seen: Seen): readon
   return [...changes, change('keys.folder', `${octal(folder.mode)} ${folder.owner}`, `0700 ${item.name}`)]
 }
 
-function sudoChanges(name: string, wanted: boolean, seen: Seen): readonly Change[] {
+function sudoChanges(name: string, wanted: boolean, seen: SeenOfHost): readonly Change[] {
   const there = seen.file(sudoersPath(name))
   if (!wanted) return there.kind === 'absent' ? [] : [change('sudo', true, false)]
   return fileChanges(there, sudoersText(name), { mode: 0o440 }).length === 0

@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
-import type { Seen } from '../ask.ts'
+import type { SeenOfHost } from '../ask.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
 /**
@@ -77,7 +77,7 @@ const GROUPS =
 const BOUND =
   'for d in /sys/bus/pci/devices/*; do [ -L "$d/driver" ] && echo "$(basename "$d") $(basename "$(readlink "$d/driver")")"; done; :'
 
-function devicesIn(seen: Seen) {
+function devicesIn(seen: SeenOfHost) {
   return seen
     .run('sh', '-c', GROUPS)
     .out.split('\n')

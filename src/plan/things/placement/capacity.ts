@@ -24,7 +24,7 @@ export interface HostCapacity {
 }
 
 /** Something that could be made: a class of machines, or a size. `demandOn` is undefined where it cannot be at all. */
-export interface Sort {
+export interface CapacityClass {
   readonly name: string
   demandOn(host: string): Demand | undefined
 }
@@ -33,7 +33,7 @@ export interface Sort {
 export function capacityOf(
   survey: Survey,
   missing: readonly Resource[],
-  sorts: readonly Sort[],
+  sorts: readonly CapacityClass[],
 ): readonly HostCapacity[] {
   const rooms = roomsOf(survey).map((room) =>
     missing

@@ -2,7 +2,7 @@
 export const UNKNOWN = Symbol('unknown')
 
 /** What an expression is evaluated in. */
-export interface Scope {
+export interface ExpressionScope {
   /** Undefined: there is no such variable. */
   variable(name: string): unknown
   /** Charged for each step; false when the budget is used up. */
@@ -12,7 +12,7 @@ export interface Scope {
 const TOKEN = /\s*(?:("[^"\\]*"|'[^'\\]*')|([0-9]{1,15})|([A-Za-z_][A-Za-z0-9_]*)|(==|!=|>=|<=|[-()[\],.|~+<>]))/y
 
 /** The value of what stands between `{{` and `}}`, of the small part of Jinja that inventories use. */
-export function evaluate(text: string, scope: Scope): unknown {
+export function evaluate(text: string, scope: ExpressionScope): unknown {
   const tokens = tokensOf(text)
   if (tokens === undefined) return UNKNOWN
   const parser = createParser(tokens, scope)
@@ -42,7 +42,7 @@ function tokensOf(text: string): readonly string[] | undefined {
 /** Brackets inside each other: deeper is no expression that a person wrote. */
 const MOST_DEPTH = 10
 
-function createParser(tokens: readonly string[], scope: Scope) {
+function createParser(tokens: readonly string[], scope: ExpressionScope) {
   let at = 0
   let broken = false
   const take = (token: string) => {

@@ -7,13 +7,13 @@ import { wordsOf } from './ini-inventory.ts'
 import { HOLE } from './template.ts'
 
 /** Flags of one node: each with every value that it has. */
-export type Args = ReadonlyMap<string, readonly string[]>
+export type NodeFlags = ReadonlyMap<string, readonly string[]>
 
 /** The flags in a text like `--disable traefik --tls-san=k3s.home.arpa`, and what of it is none. */
 export function argsIn(
   value: unknown,
   variable: string,
-): { readonly args: Args; readonly lost: readonly NotCarried[] } {
+): { readonly args: NodeFlags; readonly lost: readonly NotCarried[] } {
   const args = new Map<string, string[]>()
   const lost: NotCarried[] = []
   if (value === undefined || value === '') return { args, lost }
@@ -42,7 +42,7 @@ const NOT_EVALUATED =
   'it has an expression that only Ansible can evaluate; croft plan says what the nodes run with (taken-over)'
 
 /** config.yaml of K3s, as flags. Undefined: it is none. */
-export function argsOfConfig(text: string): Args | undefined {
+export function argsOfConfig(text: string): NodeFlags | undefined {
   const config = valuesIn(text)
   if (config === undefined || Object.keys(config).length > LIMITS.inventory.flags) return undefined
   return new Map(
@@ -58,7 +58,7 @@ export function argsOfConfig(text: string): Args | undefined {
 /** A node of the cluster with what its playbook starts it with. */
 export interface ForeignNode {
   readonly name: string
-  readonly args: Args
+  readonly args: NodeFlags
   readonly addresses: readonly string[]
 }
 
@@ -121,12 +121,12 @@ export const NOT_TAKEN_OVER = [
   'rootless',
 ] as const
 
-type Written = Record<string, unknown>
+type K3sClusterFields = Record<string, unknown>
 
 export interface ClusterParts {
-  readonly fields: Written
+  readonly fields: K3sClusterFields
   /** In the order of the nodes that were given: servers, then agents. */
-  readonly nodes: readonly Written[]
+  readonly nodes: readonly K3sClusterFields[]
   readonly lost: readonly NotCarried[]
 }
 
@@ -141,8 +141,8 @@ export function clusterParts(
   const first = servers[0]?.args ?? new Map<string, readonly string[]>()
   const fields = fieldsOf(first, endpoint)
   const flags = new Set(all.flatMap(({ args }) => [...args.keys()]))
-  const nodes = all.map((node): Written => nodeFields(node, lost))
-  const [serverFlags, nodeFlags]: Written[] = [{}, {}]
+  const nodes = all.map((node): K3sClusterFields => nodeFields(node, lost))
+  const [serverFlags, nodeFlags]: K3sClusterFields[] = [{}, {}]
   for (const flag of flags) {
     const values = (list: readonly ForeignNode[]) => list.map(({ args }) => args.get(flag)?.join('\n'))
     const alike = (list: readonly ForeignNode[]) => new Set(values(list)).size <= 1
@@ -167,20 +167,20 @@ export function clusterParts(
   return { fields: { ...fields, ...unlessEmpty({ serverFlags, nodeFlags }) }, nodes, lost }
 }
 
-function unlessEmpty(blocks: Readonly<Record<string, Written | undefined>>): Written {
+function unlessEmpty(blocks: Readonly<Record<string, K3sClusterFields | undefined>>): K3sClusterFields {
   return Object.fromEntries(Object.entries(blocks).filter(([, block]) => Object.keys(block ?? {}).length > 0))
 }
 
-function ownFlag(of: readonly ForeignNode[], nodes: readonly Written[], flag: string): void {
+function ownFlag(of: readonly ForeignNode[], nodes: readonly K3sClusterFields[], flag: string): void {
   for (const [index, { args }] of of.entries()) {
     const node = nodes[index]
     const values = args.get(flag)
     if (node !== undefined && values !== undefined)
-      node.flags = { ...(node.flags as Written | undefined), [flag]: flagValue(values) }
+      node.flags = { ...(node.flags as K3sClusterFields | undefined), [flag]: flagValue(values) }
   }
 }
 
-function fieldsOf(args: Args, endpoint: string | undefined): Written {
+function fieldsOf(args: NodeFlags, endpoint: string | undefined): K3sClusterFields {
   const list = (flag: string) =>
     (args.get(flag) ?? [])
       .flatMap((value) => value.split(','))
@@ -208,7 +208,7 @@ function fieldsOf(args: Args, endpoint: string | undefined): Written {
   }
 }
 
-function nodeFields({ name, args, addresses }: ForeignNode, lost: NotCarried[]): Written {
+function nodeFields({ name, args, addresses }: ForeignNode, lost: NotCarried[]): K3sClusterFields {
   const list = (flag: string) => (args.get(flag) ?? []).flatMap((value) => value.split(','))
   const known = (flag: string, why: string) => {
     const values = list(flag)

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../lib/limits.ts'
-import { Entries, evaluate, isTrue, type Scope, UNKNOWN } from './expression.ts'
+import { Entries, type ExpressionScope, evaluate, isTrue, UNKNOWN } from './expression.ts'
 import type { Variables } from './inventory.ts'
 
 /** Stands in a text for what croft could not evaluate: no file has it, because it is taken out of what is read. */
@@ -52,7 +52,7 @@ export function hostVariables(
       return new Entries((other) => (all.has(other) ? new Entries((of) => ofHost(other, of)) : undefined))
     return name.startsWith('ansible_') && !NO_FACT.test(name) ? UNKNOWN : undefined
   }
-  const scopeOf = (owner: string): Scope => ({
+  const scopeOf = (owner: string): ExpressionScope => ({
     afford,
     variable(name) {
       asked.add(name)
@@ -62,16 +62,16 @@ export function hostVariables(
   return { asked, value: (name) => ofHost(host, name) }
 }
 
-type Afford = Scope['afford']
+type Afford = ExpressionScope['afford']
 
-function rendered(value: unknown, scope: Scope, afford: Afford, depth: number): unknown {
+function rendered(value: unknown, scope: ExpressionScope, afford: Afford, depth: number): unknown {
   if (typeof value === 'string') return renderedText(value.replaceAll(HOLE, ''), scope, afford)
   if (depth > LIMITS.inventory.depth || !afford(1)) return UNKNOWN
   if (Array.isArray(value)) return value.map((one) => rendered(one, scope, afford, depth + 1))
   return value
 }
 
-function renderedText(text: string, scope: Scope, afford: Afford): unknown {
+function renderedText(text: string, scope: ExpressionScope, afford: Afford): unknown {
   if (text.startsWith('$ANSIBLE_VAULT;')) return UNKNOWN
   if (!/\{[{%#]/.test(text)) return text
   const pieces = piecesOf(text)
@@ -82,15 +82,15 @@ function renderedText(text: string, scope: Scope, afford: Afford): unknown {
   return written(pieces, scope, afford)
 }
 
-interface Piece {
+interface TemplatePiece {
   readonly sort: 'text' | 'expression' | 'statement'
   readonly text: string
 }
 
 const ENDS = { '{{': '}}', '{%': '%}', '{#': '#}' } as const
 
-function piecesOf(text: string): readonly Piece[] | undefined {
-  const pieces: Piece[] = []
+function piecesOf(text: string): readonly TemplatePiece[] | undefined {
+  const pieces: TemplatePiece[] = []
   const opening = /\{[{%#]/g
   let at = 0
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
@@ -113,7 +113,7 @@ interface Branch {
   done: boolean
 }
 
-function written(pieces: readonly Piece[], scope: Scope, afford: Afford): unknown {
+function written(pieces: readonly TemplatePiece[], scope: ExpressionScope, afford: Afford): unknown {
   const branches: Branch[] = []
   let out = ''
   for (const { sort, text } of pieces) {

@@ -7,7 +7,14 @@ import { isFields, objectsOf } from '../../manifest.ts'
 import { UNKNOWN } from '../ansible/expression.ts'
 import { AGENT_GROUPS, type FoundInventory, findInventory, SERVER_GROUPS } from '../ansible/find-inventory.ts'
 import { hostsIn, variablesOf } from '../ansible/inventory.ts'
-import { type Args, argsIn, argsOfConfig, clusterParts, type ForeignNode, NOT_TAKEN_OVER } from '../ansible/k3s-args.ts'
+import {
+  argsIn,
+  argsOfConfig,
+  clusterParts,
+  type ForeignNode,
+  NOT_TAKEN_OVER,
+  type NodeFlags,
+} from '../ansible/k3s-args.ts'
 import { readKnownHosts } from '../ansible/known-hosts.ts'
 import { leftVariables } from '../ansible/left-variables.ts'
 import { HOLE, type HostVariables, hostVariables } from '../ansible/template.ts'
@@ -29,7 +36,7 @@ export const k3sAnsible: ForeignFormat = {
 }
 
 /** A host of the inventory, as far as it was understood. */
-interface Box {
+interface InventoryHost {
   readonly written: string
   readonly name: string
   readonly role: 'server' | 'agent'
@@ -48,7 +55,7 @@ function readFound(found: FoundInventory, files: readonly ForeignFile[], named: 
   const agents = inGroups(AGENT_GROUPS)
   const nodeNames = namesOfNodes(files)
   const freeName = createNames()
-  const boxes = [...servers, ...[...agents].filter((host) => !servers.has(host))].map((written): Box => {
+  const boxes = [...servers, ...[...agents].filter((host) => !servers.has(host))].map((written): InventoryHost => {
     const variables = hostVariables(written, layers, (group) => members.get(group))
     const said = textOf(variables, ['ansible_host', 'ansible_ssh_host'])
     const address = said ?? written
@@ -109,7 +116,7 @@ const CARRIED = [
 ]
 
 function hostDraft(
-  { written, name, address, port, variables }: Box,
+  { written, name, address, port, variables }: InventoryHost,
   keysOf: (address: string, port: number) => readonly string[],
   path: string,
   lost: NotCarried[],
@@ -150,7 +157,7 @@ function hostDraft(
 }
 
 function clusterDraft(
-  boxes: readonly Box[],
+  boxes: readonly InventoryHost[],
   named: string | undefined,
   path: string,
   lost: NotCarried[],
@@ -204,7 +211,7 @@ function clusterDraft(
 }
 
 /** What the playbook starts a node with: its flags win over its config.yaml. */
-function argsOf({ role, written, variables }: Box, lost: NotCarried[]): Args {
+function argsOf({ role, written, variables }: InventoryHost, lost: NotCarried[]): NodeFlags {
   const variable = role === 'server' ? 'extra_server_args' : 'extra_agent_args'
   const { args, lost: words } = argsIn(variables.value(variable), variable)
   lost.push(...words)
@@ -216,7 +223,7 @@ function argsOf({ role, written, variables }: Box, lost: NotCarried[]): Args {
   return new Map([...(config ?? []), ...args])
 }
 
-function addressesOf({ address, variables }: Box): readonly string[] {
+function addressesOf({ address, variables }: InventoryHost): readonly string[] {
   const own = variables.value('k3s_node_ip')
   const list = typeof own === 'string' && !own.includes(HOLE) ? own.split(',').map((one) => one.trim()) : []
   return list.join() === address ? [] : list
@@ -229,7 +236,7 @@ interface Endpoint {
 }
 
 /** An address of one server is that server; another one moves, or is a name for all of them. */
-function endpointOf(boxes: readonly Box[]): Endpoint | undefined {
+function endpointOf(boxes: readonly InventoryHost[]): Endpoint | undefined {
   const text = boxes[0] === undefined ? undefined : textOf(boxes[0].variables, ['apiserver_endpoint', 'api_endpoint'])
   if (text === undefined) return undefined
   const server = boxes.find(

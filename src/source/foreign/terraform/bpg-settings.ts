@@ -1,14 +1,14 @@
 import type { Fields } from '../reading.ts'
 
 /** How an attribute becomes a field: by its name, or by what is made of its value and those beside it. */
-type Mapped = string | ((value: unknown, all: Fields) => Fields)
+type MappedAttribute = string | ((value: unknown, all: Fields) => Fields)
 
 /** A resource of the bpg provider that has one of our own kinds, and none in Crossplane's form. */
 export interface OwnSetting {
   readonly kind: string
   /** The attribute that holds the id in Proxmox. */
   readonly id?: string
-  readonly fields: Readonly<Record<string, Mapped>>
+  readonly fields: Readonly<Record<string, MappedAttribute>>
   readonly constant?: Fields
   /** Computed by the provider, or about Terraform alone. */
   readonly ignored?: readonly string[]

@@ -1,5 +1,5 @@
 import type { WireRequest, WireResponse } from '../../../../lib/wire.ts'
-import type { Definition, Field, Verb } from '../../../../model/rest.ts'
+import type { Definition, Field, RestWrite } from '../../../../model/rest.ts'
 import { DEFINITIONS } from '../../../../proxmox/registry.ts'
 import { valueText } from '../../../../proxmox/value-text.ts'
 import { apiName } from '../values.ts'
@@ -224,7 +224,7 @@ function createdKey(definition: Definition, id: string): Row {
   return definition.identity === undefined ? { [key]: id, ...definition.only } : {}
 }
 
-function idFor(definition: Definition, verb: Verb, names: Row, params: Params): string {
+function idFor(definition: Definition, verb: RestWrite, names: Row, params: Params): string {
   if (definition.identity !== undefined && 'constant' in definition.identity) return 'constant'
   const given = names.subnet ?? names.id ?? (verb.id === undefined ? undefined : params[verb.id])
   return valueText(given ?? idOf(definition, storedRow(definition, params)))

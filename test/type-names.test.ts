@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isTestCode } from './layers-rules.ts'
+
+const root = join(import.meta.dirname, '..')
+const TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:type|interface|class) (\w+)/gm
+
+/** Names of types that more than one file defines, each with those files. */
+function definedTwice(files: readonly { readonly path: string; readonly text: string }[]): ReadonlyMap<string, string> {
+  const homes = new Map<string, Set<string>>()
+  for (const { path, text } of files)
+    for (const [, name = ''] of text.matchAll(TYPE)) homes.set(name, (homes.get(name) ?? new Set()).add(path))
+  return new Map([...homes].filter(([, at]) => at.size > 1).map(([name, at]) => [name, [...at].sort().join(', ')]))
+}
+
+function read(pattern: string): readonly { readonly path: string; readonly text: string }[] {
+  return globSync(pattern, { cwd: root })
+    .filter((path) => !isTestCode(path))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+test('a name of a type means one thing in all of src/: no two files define the same one', () => {
+  assert.deepEqual(Object.fromEntries(definedTwice(read('src/**/*.ts'))), {})
+})
+
+test('the simulator and the product share fewer and fewer names for different things', () => {
+  // This figure only ever falls.
+  const shared = definedTwice([...read('src/**/*.ts'), ...read('sim/**/*.ts')])
+  assert.ok(shared.size <= 52, `${shared.size}: ${[...shared].map(([name, at]) => `${name} (${at})`).join('; ')}`)
+})
+
+test('two definitions of a name are found, a mention is not', () => {
+  const file = (path: string, text: string) => ({ path, text })
+  const found = definedTwice([
+    file('a.ts', 'export interface Way {}\ntype Own = 1'),
+    file('b.ts', 'type Way = string\nconst x: Own = 1\n// type Own'),
+  ])
+  assert.deepEqual([...found], [['Way', 'a.ts, b.ts']])
+})
