@@ -8,25 +8,25 @@ import { beforeOthers, withoutDigest } from './slots.ts'
 import { type CallStepParts, guestPath, hostQueue, makeStep, storageQueues } from './steps.ts'
 
 /** The VM or container that a step is about. */
-export interface Guest {
+export interface GuestPlace {
   readonly type: 'vm' | 'container'
   readonly host: string
   readonly externalId: string
 }
 
 /** `VM 101`, `container 101`. */
-export function called({ type, externalId }: Guest): string {
+export function called({ type, externalId }: GuestPlace): string {
   return `${type === 'vm' ? 'VM' : 'container'} ${externalId}`
 }
 
-type Particular = Omit<CallStepParts, 'host' | 'method' | 'path'>
+type CallOfGuest = Omit<CallStepParts, 'host' | 'method' | 'path'>
 
 /** One call on a guest, at a path below its own. */
 export function guestStep(
-  guest: Guest,
+  guest: GuestPlace,
   method: CallStepParts['method'],
   below: string,
-  parts: Particular,
+  parts: CallOfGuest,
 ): StepOver<'rest'> {
   const { type, host, externalId } = guest
   return makeStep({ ...parts, host, method, path: `${guestPath(host, type, externalId)}${below}` })
@@ -34,7 +34,7 @@ export function guestStep(
 
 /** Everything that is declared of a guest, in one call that also marks it. */
 export function createStep(
-  { type, host, externalId }: Guest,
+  { type, host, externalId }: GuestPlace,
   name: string,
   params: Params,
   storages: readonly string[],
@@ -54,7 +54,7 @@ export function createStep(
 /** Writes the mark alone on a guest that was there before us. */
 export function adoptGuestSteps<Spec>(
   options: readonly Option<Spec>[],
-  guest: Guest,
+  guest: GuestPlace,
   resource: Resource,
   spec: Spec,
   { mark, close }: Sighting,
@@ -85,7 +85,7 @@ interface Writing {
 /** The calls that write the chosen changes of a configuration: protection is lifted first, alone. */
 export function configureSteps<Spec extends { readonly protection?: boolean }>(
   options: readonly Option<Spec>[],
-  guest: Guest,
+  guest: GuestPlace,
   wanted: WantedGuest<Spec>,
   { close }: Sighting,
   chosen: ReadonlySet<string>,
@@ -115,7 +115,7 @@ export function configureSteps<Spec extends { readonly protection?: boolean }>(
 }
 
 export function growStep(
-  guest: Guest,
+  guest: GuestPlace,
   volume: { readonly slot: string; readonly sizeGb: number; readonly storage: string | undefined },
   digest: string | undefined,
   survey?: Survey,
@@ -137,7 +137,7 @@ export interface Move {
   readonly format?: string
 }
 
-export function moveStep(guest: Guest, move: Move, digest: string | undefined, survey?: Survey): Step {
+export function moveStep(guest: GuestPlace, move: Move, digest: string | undefined, survey?: Survey): Step {
   const { slot, storage, format } = move
   const [below, volume] = guest.type === 'vm' ? ['/move_disk', { disk: slot }] : ['/move_volume', { volume: slot }]
   return guestStep(guest, 'POST', below, {
@@ -150,19 +150,19 @@ export function moveStep(guest: Guest, move: Move, digest: string | undefined, s
 }
 
 /** A paused guest is running already as far as Proxmox is concerned: it is resumed, not started. */
-export function startStep(guest: Guest, paused = false): Step {
+export function startStep(guest: GuestPlace, paused = false): Step {
   const word = paused ? 'resume' : 'start'
   const summary = `${word} ${called(guest)} on ${guest.host}`
   return guestStep(guest, 'POST', `/status/${word}`, { verb: 'start', summary, queues: [hostQueue(guest.host)] })
 }
 
 /** Never by force: the guest's data is not ours to risk. */
-export function shutdownStep(guest: Guest, params: Params = {}, why = ''): Step {
+export function shutdownStep(guest: GuestPlace, params: Params = {}, why = ''): Step {
   const summary = `shut down ${called(guest)} on ${guest.host}${why}`
   return guestStep(guest, 'POST', '/status/shutdown', { verb: 'shutdown', summary, params, disruption: 'restart' })
 }
 
-export function rebootStep(guest: Guest): Step {
+export function rebootStep(guest: GuestPlace): Step {
   return guestStep(guest, 'POST', '/status/reboot', {
     verb: 'reboot',
     summary: `restart ${called(guest)} on ${guest.host}`,
@@ -171,12 +171,12 @@ export function rebootStep(guest: Guest): Step {
   })
 }
 
-export function templateStep(guest: Guest): Step {
+export function templateStep(guest: GuestPlace): Step {
   const summary = `turn ${called(guest)} on ${guest.host} into a template`
   return guestStep(guest, 'POST', '/template', { verb: 'template', summary, queues: [hostQueue(guest.host)] })
 }
 
-export function poolStep({ host, externalId }: Guest, pool: string): Step {
+export function poolStep({ host, externalId }: GuestPlace, pool: string): Step {
   return makeStep({
     verb: 'configure',
     summary: `put VM ${externalId} into pool ${pool}`,

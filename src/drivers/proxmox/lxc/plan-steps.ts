@@ -69,6 +69,6 @@ export function adoptContainerSteps(resource: Resource, container: ContainerSpec
   return guests.adoptGuestSteps(OPTIONS, guestAt(sighting.host, sighting.externalId), resource, container, sighting)
 }
 
-function guestAt(host: string, externalId: string): guests.Guest {
+function guestAt(host: string, externalId: string): guests.GuestPlace {
   return { type: 'container', host, externalId }
 }

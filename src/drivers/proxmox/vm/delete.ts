@@ -1,6 +1,6 @@
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
-import { called, type Guest, guestStep, shutdownStep } from '../guest-steps.ts'
+import { called, type GuestPlace, guestStep, shutdownStep } from '../guest-steps.ts'
 import { hostQueue } from '../steps.ts'
 import { isUp, powerOf } from './power.ts'
 import { unseedSteps } from './seed-steps.ts'
@@ -8,7 +8,7 @@ import { unseedSteps } from './seed-steps.ts'
 /** Works for containers too: nothing of the declaration is needed to remove a guest. */
 export function deleteGuestSteps(sighting: Sighting): readonly Step[] {
   const { host, externalId, close } = sighting
-  const guest: Guest = { type: sighting.type === 'container' ? 'container' : 'vm', host, externalId }
+  const guest: GuestPlace = { type: sighting.type === 'container' ? 'container' : 'vm', host, externalId }
   // What is about to be removed need not wait for a guest that does not listen.
   const stop = isUp(powerOf(sighting)) ? [shutdownStep(guest, { forceStop: '1', timeout: '60' })] : []
   const last = guestStep(guest, 'DELETE', '', {

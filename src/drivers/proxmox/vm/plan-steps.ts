@@ -36,7 +36,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
   return steps
 }
 
-function clonedSteps(guest: guests.Guest, wanted: VmWanted, clone: VmClone, survey?: Survey): Step[] {
+function clonedSteps(guest: guests.GuestPlace, wanted: VmWanted, clone: VmClone, survey?: Survey): Step[] {
   const summary = `mark ${guests.called(guest)} on ${guest.host} and set what is declared`
   const parts = { verb: 'configure', summary, params: cloneParams(wanted) } as const
   return [cloneStep(wanted, clone, survey), guests.guestStep(guest, 'PUT', '/config', parts)]
@@ -103,7 +103,7 @@ export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting)
   return guests.adoptGuestSteps(OPTIONS, guestAt(sighting.host, sighting.externalId), resource, vm, sighting)
 }
 
-function guestAt(host: string, externalId: string): guests.Guest {
+function guestAt(host: string, externalId: string): guests.GuestPlace {
   return { type: 'vm', host, externalId }
 }
 
