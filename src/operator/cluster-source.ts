@@ -9,8 +9,9 @@ import type { Wire } from '../lib/wire.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { Secret } from '../model/secret.ts'
-import { type DeclaredObject, declaredObject } from './objects.ts'
-import { type ClusterRevision, revisionOf } from './revision.ts'
+import { type DeclaredObject, declaredObject, stampOf } from './objects.ts'
+import { type Partition, partition, type Shard } from './partition.ts'
+import { type ClusterRevision, createReader } from './revision.ts'
 import { collectionOf, type ServedKind, servedKinds } from './served.ts'
 
 /** The cluster's objects of croft's kinds, and what they declare together. */
@@ -19,11 +20,20 @@ export interface ClusterSource {
   run(signal: AbortSignal): Promise<void>
   /** Every kind that is served has been listed. */
   synced(): boolean
+  /** What can be worked on apart. Undefined: not every kind has been listed yet. */
+  shards(): readonly Shard[] | undefined
+  /** The objects of one shard. `onChange`: one of them says something else. */
+  part(shard: Shard, onChange: () => void): ShardSource
+  /** The value of a Secret, for connections and seeds. Undefined: there is none. */
+  secret(place: SecretPlace): Promise<Secret | undefined>
+}
+
+/** The objects of one shard as they are now, for as long as it has the same connections and clusters. */
+export interface ShardSource {
   objects(): readonly DeclaredObject[]
   note(declared: DeclaredObject, object: Foreign): void
   read(memory: OperatorMemory): Promise<ClusterRevision>
-  /** The value of a Secret, for connections and seeds. Undefined: there is none. */
-  secret(place: SecretPlace): Promise<Secret | undefined>
+  close(): void
 }
 
 export interface SecretPlace {
@@ -48,10 +58,13 @@ export interface ClusterSourceOptions {
   readonly home: string
   /** While the API is away. */
   readonly wait?: Wait
+  /** The shards may be others. */
   onChange(): void
   warn(message: string): void
 }
 
+/** Many changes at once are one. */
+const GATHER_MS = 50
 /** Definitions come with charts and go with them: how often we look which kinds there are. */
 const DISCOVER_MS = 30_000
 const DISCOVER_AGAIN_MS = 2_000
@@ -61,6 +74,47 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   const informers = new Map<string, { readonly served: ServedKind; readonly informer: Informer }>()
   let discovered = false
   let uid: string | undefined
+  /** Undefined: something changed since. */
+  let divided: Partition | undefined
+  let listed = false
+  let gathering = false
+  const followed = new Set<Followed>()
+
+  const changed = (): void => {
+    divided = undefined
+    if (gathering) return
+    gathering = true
+    void clock.sleep(GATHER_MS).then(() => {
+      gathering = false
+      if (!isSynced()) return
+      for (const one of followed) if (refresh(one)) one.onChange()
+      options.onChange()
+    })
+  }
+
+  /** True: an object of it says something else than before. */
+  const refresh = (one: Followed): boolean => {
+    const { shards, common } = current()
+    const now = shards.find(({ atoms }) => atoms.join('\n') === one.atoms)
+    // Its connections belong elsewhere now: it stays as it was until it is stopped.
+    if (now === undefined) return false
+    const before = one.stamps
+    one.objects = now.objects
+    const own = new Set(now.objects)
+    one.common = common.filter((other) => !own.has(other))
+    one.stamps = new Map([...one.objects, ...one.common].map((object) => [object.key, stampOf(object)]))
+    return one.stamps.size !== before.size || [...one.stamps].some(([key, stamp]) => before.get(key) !== stamp)
+  }
+
+  const current = (): Partition => {
+    divided ??= partition(objects())
+    return divided
+  }
+
+  const isSynced = (): boolean => {
+    listed ||= discovered && [...informers.values()].every(({ informer }) => informer.synced())
+    return listed
+  }
 
   const discover = async (signal: AbortSignal, running: Set<Promise<void>>): Promise<boolean> => {
     const found = await servedKinds(client, signal)
@@ -71,7 +125,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     for (const served of found.value) {
       const path = collectionOf(served, home)
       if (informers.has(path)) continue
-      const informer = createInformer({ ...options, path })
+      const informer = createInformer({ ...options, path, onChange: changed })
       informers.set(path, { served, informer })
       running.add(informer.run(signal))
     }
@@ -107,16 +161,26 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   }
 
   return {
-    objects,
     synced: () => discovered && [...informers.values()].every(({ informer }) => informer.synced()),
-    note({ served }, object) {
-      informers.get(collectionOf(served, home))?.informer.note(object)
-    },
-    async read(memory) {
-      const all = objects()
-      const derived = await estate(all)
-      const incomplete = !discovered || [...informers.values()].some(({ informer }) => !informer.synced())
-      return revisionOf({ ...memory, objects: all, derived, incomplete, home })
+    shards: () => (isSynced() ? current().shards : undefined),
+    part(shard, onChange) {
+      const one: Followed = { atoms: shard.atoms.join('\n'), objects: [], common: [], stamps: new Map(), onChange }
+      const reader = createReader(home)
+      refresh(one)
+      followed.add(one)
+      return {
+        objects: () => one.objects,
+        note({ served }, object) {
+          informers.get(collectionOf(served, home))?.informer.note(object)
+          changed()
+        },
+        async read(memory) {
+          const derived = await estate(current().common)
+          const incomplete = !discovered || [...informers.values()].some(({ informer }) => !informer.synced())
+          return reader.read({ ...memory, objects: [...one.objects, ...one.common], derived, incomplete })
+        },
+        close: () => void followed.delete(one),
+      }
     },
     async secret(place) {
       const value = await text(place)
@@ -131,4 +195,13 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       await Promise.all(running)
     },
   }
+}
+
+interface Followed {
+  readonly atoms: string
+  objects: readonly DeclaredObject[]
+  common: readonly DeclaredObject[]
+  /** What each object said, by key. */
+  stamps: ReadonlyMap<ResourceKey, string>
+  readonly onChange: () => void
 }

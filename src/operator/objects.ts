@@ -30,6 +30,22 @@ function namespaceIn(object: Foreign, home: string): string | undefined {
   return namespace === home ? undefined : namespace
 }
 
+/** What was asked of an object stays known for as long as it is the same: it is asked after every change of any other. */
+const stamps = new WeakMap<Foreign, string>()
+
+/** Differs when the object declares something else; not when only its status does. */
+export function stampOf({ object }: DeclaredObject): string {
+  const known = stamps.get(object)
+  if (known !== undefined) return known
+  const { generation, resourceVersion, uid, labels, annotations, finalizers, deletionTimestamp } = recordOf(
+    object.metadata,
+  )
+  const version = typeof generation === 'number' ? generation : resourceVersion
+  const stamp = JSON.stringify([uid, version, labels, annotations, finalizers, deletionTimestamp])
+  stamps.set(object, stamp)
+  return stamp
+}
+
 export function isManagedByProvider({ apiVersion }: ServedKind): boolean {
   return apiVersion.includes('crossplane.io/') && !/^(?:proxmoxbpg\.(?:m\.)?)?crossplane\.io\//.test(apiVersion)
 }

@@ -7,11 +7,10 @@ import type { Clock } from '../lib/clock.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
 import { ownerOf, type ResourceKey } from '../model/key.ts'
-import type { Problem } from '../model/problem.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
-import type { ClusterSource } from './cluster-source.ts'
+import type { ShardSource } from './cluster-source.ts'
 import type { ClusterRevision } from './revision.ts'
 import type { KnownOfObject } from './status.ts'
 import { release, tellEvent, tellObject, type WriteBack } from './write-back.ts'
@@ -21,13 +20,19 @@ export interface OperatorOptions {
   readonly store: Store
   readonly epoch: number
   readonly engine: Engine
-  readonly source: ClusterSource
-  readonly back: Omit<WriteBack, 'nowMs' | 'note'>
+  /** The objects of the shard. */
+  readonly source: ShardSource
+  /** Keys of objects that were there, by each of the stores that are used as one. */
+  readonly known: readonly (string | undefined)[]
+  readonly back: Omit<WriteBack, 'nowMs' | 'note'> & {
+    /** Is what we hold certainly still ours? Else nothing is said: whoever has it now says it. */
+    mayWrite(): boolean
+  }
   resolveSecret(reference: SecretReference): Promise<Secret>
 }
 
 /** Keys of the objects that were there: one that is missing without a deletion proves nothing. */
-const OBJECTS = 'operator/objects'
+export const OBJECTS = 'operator/objects'
 const NAME = 'cluster'
 const POLL_MS = 60_000
 const WRITES_AT_ONCE = 8
@@ -43,7 +48,7 @@ interface Passed {
 /** The controller with a cluster's objects as its source, and their status as its report. */
 export async function createOperator(options: OperatorOptions): Promise<RunningController> {
   const { clock, store, epoch, source } = options
-  let known = new Set<ResourceKey>(JSON.parse((await store.getValue(OBJECTS)) ?? '[]') as ResourceKey[])
+  let known = new Set(options.known.flatMap((text) => JSON.parse(text ?? '[]') as ResourceKey[]))
   let records: readonly ResourceRecord[] = await store.records()
   const reads = new Map<string, ClusterRevision>()
   let passed: Passed | undefined
@@ -56,12 +61,6 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
   }
 
   const look = async () => {
-    if (!source.synced() && last === undefined)
-      return {
-        is: 'kept',
-        reason: 'unreachable',
-        message: 'the kinds of the cluster have not been listed yet',
-      } as const
     const read = await source.read({ known, records, passed: passedKeys(passed) })
     const { id } = read.revision
     reads.set(id, read)
@@ -69,7 +68,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     // Before anything is done for an object: whoever starts anew must know that it was there.
     await keep(new Set([...known, ...source.objects().map(({ key }) => key)]))
     last = id
-    for (const old of [...reads.keys()].slice(0, -4)) reads.delete(old)
+    for (const old of [...reads.keys()].slice(0, -2)) reads.delete(old)
     return { is: 'new', revision: read.revision } as const
   }
 
@@ -91,17 +90,20 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
   }
 
   const writeBack = async ({ report, read, estate }: Passed): Promise<void> => {
+    if (!options.back.mayWrite()) return
     const to: WriteBack = {
       ...options.back,
       nowMs: clock.now(),
       note: (declared, object) => source.note(declared, object),
     }
     const byKey = new Map(source.objects().map((object) => [object.key, object]))
-    const [owned, wrong] = [byOwner(records), problemsByKey(estate.problems)]
+    const owned = Map.groupBy(records, ({ key }) => ownerOf(key))
+    const wrong = Map.groupBy(estate.problems, ({ object }) => object)
     const passedNow = passedKeys({ report, read, estate })
     const gone: ResourceKey[] = []
     await inParallel([...byKey.values()], WRITES_AT_ONCE, async (declared) => {
       const { key } = declared
+      if (!options.back.mayWrite()) return
       if (declared.deleting && read.leaving.has(key) && isOver(key, report, owned.get(key) ?? [])) {
         if (await release(to, declared)) gone.push(key)
         return
@@ -120,8 +122,8 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     }
     // Also what is missing and of which nothing is left.
     const lost = read.vanished.filter((key) => !owned.has(key))
-    if (gone.length + lost.length > 0)
-      await keep(new Set([...known].filter((key) => ![...gone, ...lost].includes(key))))
+    const over = new Set([...gone, ...lost])
+    if (over.size > 0) await keep(new Set([...known].filter((key) => !over.has(key))))
   }
 
   const objects: Source = {
@@ -156,22 +158,4 @@ function passedKeys(passed: Pick<Passed, 'read' | 'estate' | 'report'> | undefin
   if (passed === undefined) return new Set()
   const { declarations, unreadable } = passed.read.revision
   return new Set([...declarations.map(({ key }) => key), ...unreadable])
-}
-
-function byOwner(records: readonly ResourceRecord[]): ReadonlyMap<ResourceKey, readonly ResourceRecord[]> {
-  const map = new Map<ResourceKey, ResourceRecord[]>()
-  for (const record of records) {
-    const owner = ownerOf(record.key)
-    map.set(owner, [...(map.get(owner) ?? []), record])
-  }
-  return map
-}
-
-function problemsByKey(problems: readonly Problem[]): ReadonlyMap<ResourceKey, readonly Problem[]> {
-  const map = new Map<ResourceKey, Problem[]>()
-  for (const problem of problems) {
-    if (problem.object === undefined) continue
-    map.set(problem.object, [...(map.get(problem.object) ?? []), problem])
-  }
-  return map
 }

@@ -6,7 +6,7 @@ import type { ResourceRecord } from '../model/record.ts'
 import { assemble, type FileOutcome } from '../source/assemble.ts'
 import { type JudgedObject, judgeDocument } from '../source/judge.ts'
 import type { Revision } from '../source/revision.ts'
-import { type DeclaredObject, finalizerFor, finalizersOf, manifestOf } from './objects.ts'
+import { type DeclaredObject, finalizerFor, finalizersOf, manifestOf, stampOf } from './objects.ts'
 
 export interface ClusterState {
   readonly objects: readonly DeclaredObject[]
@@ -19,7 +19,6 @@ export interface ClusterState {
   /** What the store remembers, and the keys that the last finished pass was about. */
   readonly records: readonly ResourceRecord[]
   readonly passed: ReadonlySet<ResourceKey>
-  readonly home: string
 }
 
 export interface ClusterRevision {
@@ -32,18 +31,38 @@ export interface ClusterRevision {
   readonly paused: ReadonlySet<ResourceKey>
 }
 
-/** What the objects of a cluster declare, as files would. Pure. */
-export function revisionOf(state: ClusterState): ClusterRevision {
+type Outcome = FileOutcome & { readonly judged: readonly JudgedObject[] }
+
+/** Reads what the objects of a cluster declare, as files would; each object again only when it says something else. */
+export function createReader(home: string): { read(state: ClusterState): ClusterRevision } {
+  let known = new Map<ResourceKey, { readonly stamp: string; readonly outcome: Outcome }>()
+  return {
+    read(state) {
+      const now: typeof known = new Map()
+      const revision = revisionOf(state, (object) => {
+        const { key, served } = object
+        const stamp = stampOf(object)
+        const before = known.get(key)
+        const place = `${served.plural}.${served.apiVersion.split('/')[0]}/${key}`
+        const outcome = before?.stamp === stamp ? before.outcome : outcomeOf(manifestOf(object, home), place)
+        now.set(key, { stamp, outcome })
+        return outcome
+      })
+      known = now
+      return revision
+    },
+  }
+}
+
+function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => Outcome): ClusterRevision {
   const leaving = new Set<ResourceKey>()
   const still = new Set<ResourceKey>()
   const outcomes: FileOutcome[] = state.derived.map((manifest) => outcomeOf(manifest, 'derived'))
+  const records = Map.groupBy(state.records, ({ key }) => ownerOf(key))
   for (const object of state.objects) {
-    const { key, served } = object
-    const outcome = outcomeOf(
-      manifestOf(object, state.home),
-      `${served.plural}.${served.apiVersion.split('/')[0]}/${key}`,
-    )
-    if (object.deleting && mayLeave(key, policyIn(outcome), state)) leaving.add(key)
+    const { key } = object
+    const outcome = judge(object)
+    if (object.deleting && mayLeave(policyIn(outcome), records.get(key) ?? [], state.passed.has(key))) leaving.add(key)
     else {
       if (object.deleting || !isHeld(object)) still.add(key)
       outcomes.push(outcome)
@@ -71,10 +90,9 @@ export function revisionOf(state: ClusterState): ClusterRevision {
  * An object that is being deleted counts as gone once the store knows what should become of the thing: until then it is
  * declared and nothing is written, so that a policy that was changed just before is not overlooked.
  */
-function mayLeave(key: ResourceKey, policy: Policy | undefined, { records, passed }: ClusterState): boolean {
+function mayLeave(policy: Policy | undefined, own: readonly ResourceRecord[], passed: boolean): boolean {
   if (policy?.paused === true) return false
-  const own = records.filter((record) => ownerOf(record.key) === key)
-  if (own.length === 0) return passed.has(key)
+  if (own.length === 0) return passed
   return (
     policy === undefined ||
     own.every(({ policy: { deletion, protect } }) => deletion === policy.deletion && protect === policy.protect)
@@ -91,12 +109,12 @@ function policyFor(policy: Policy, still: boolean): Policy {
   return still ? { ...unmarked, paused: true } : unmarked
 }
 
-function outcomeOf(manifest: Foreign, file: string): FileOutcome & { readonly judged: readonly JudgedObject[] } {
+function outcomeOf(manifest: Foreign, file: string): Outcome {
   const text = JSON.stringify(manifest, null, 2)
   return { file, judged: judgeDocument({ document: { text, line: 1 }, value: plainTree(manifest), findings: [] }) }
 }
 
-function policyIn({ judged: [first] }: { readonly judged: readonly JudgedObject[] }): Policy | undefined {
+function policyIn({ judged: [first] }: Outcome): Policy | undefined {
   return first?.outcome === 'declared' ? first.policy : undefined
 }
 

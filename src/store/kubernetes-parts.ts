@@ -12,6 +12,8 @@ export interface KubernetesPlace {
   /** Of the head; parts are called after it. */
   readonly name: string
   readonly random: Random
+  /** The epoch to begin, where a Lease counts them. One that is not newer than the store's is refused with StaleEpoch. */
+  readonly epoch?: number
   /** While the API is away or takes no writes. Absent: nothing is tried again. */
   readonly wait?: Wait
 }

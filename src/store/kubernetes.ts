@@ -249,8 +249,11 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
   return {
     async beginEpoch() {
       const epoch = await write(undefined, (draft) => {
-        draft.head = { ...draft.head, epoch: draft.head.epoch + 1 }
-        return draft.head.epoch
+        const { epoch: before } = draft.head
+        const next = place.epoch ?? before + 1
+        if (next <= before) throw new StaleEpoch(next, before)
+        draft.head = { ...draft.head, epoch: next }
+        return next
       })
       const { head } = await look()
       await deleteParts(place, await leftovers(place, epoch, new Set(Object.values(head.sections).flat())))

@@ -6,9 +6,12 @@ import type { ResourceRecord } from '../model/record.ts'
 
 /** Another controller has begun a newer epoch on this store: whoever sees this must stop at once. */
 export class StaleEpoch extends Error {
+  readonly current: number
+
   constructor(mine: number, current: number) {
     super(`epoch ${mine} is over: another controller began epoch ${current} on this store`)
     this.name = 'StaleEpoch'
+    this.current = current
   }
 }
 

@@ -3,6 +3,7 @@ import { showAge } from './duration.ts'
 import { API_VERSION } from './plan-json.ts'
 import { renderTable } from './table.ts'
 import type { Style } from './text.ts'
+import { cleanLines } from './text.ts'
 
 const COLUMNS = [
   { title: 'LAST SEEN' },
@@ -25,6 +26,13 @@ export function renderEvents(
     return [showAge(view.nowMs - event.atMs), event.type, event.reason, ...object, `${event.message}${commit}${often}`]
   })
   return renderTable(columns, rows, style, { headers: view.headers })
+}
+
+/** One line for a log. A revision that is no commit of Git says nothing to people. */
+export function eventLine({ atMs, key, type, reason, message, commit }: CroftEvent): string {
+  const at = commit === undefined || !/^[0-9a-f]{40}/.test(commit) ? '' : ` (${commit.slice(0, 7)})`
+  const line = `${new Date(atMs).toISOString()} ${type === 'Warning' ? 'warning ' : ''}${key ?? '-'} ${reason}: ${message}${at}`
+  return cleanLines(line).replaceAll('\n', ' ')
 }
 
 export function eventJson(event: CroftEvent): unknown {

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ConfigError, type ConfigOverrides, type ControllerConfig, readConfig } from '../../controller/config.ts'
 import type { RunningController } from '../../controller/controller.ts'
-import type { CroftEvent } from '../../model/event.ts'
-import { eventJson } from '../render/events.ts'
-import { cleanLines } from '../render/text.ts'
+import { eventJson, eventLine } from '../render/events.ts'
 import type { Runtime } from '../runtime.ts'
 import { closing, openState, sourcesIdentity, stateFile } from '../state.ts'
 import { CliError, UsageError, type Verb } from '../verb.ts'
@@ -88,13 +86,7 @@ async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promis
 /** What happens, one line each: the journal of the system keeps it. */
 function narrate(runtime: Runtime, controller: RunningController, json: boolean): void {
   controller.subscribe((_view, events) => {
-    const lines = events.map((event) => (json ? JSON.stringify(eventJson(event)) : told(event)))
+    const lines = events.map((event) => (json ? JSON.stringify(eventJson(event)) : eventLine(event)))
     if (lines.length > 0) runtime.out.write(`${lines.join('\n')}\n`)
   })
-}
-
-function told({ atMs, key, type, reason, message, commit }: CroftEvent): string {
-  const at = commit === undefined || !/^[0-9a-f]{40}/.test(commit) ? '' : ` (${commit.slice(0, 7)})`
-  const line = `${new Date(atMs).toISOString()} ${type === 'Warning' ? 'warning ' : ''}${key ?? '-'} ${reason}: ${message}${at}`
-  return cleanLines(line).replaceAll('\n', ' ')
 }

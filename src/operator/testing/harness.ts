@@ -8,11 +8,10 @@ import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
 import { patience } from '../../kubernetes/patience.ts'
 import { seededRandom } from '../../lib/random.ts'
-import type { Wire } from '../../lib/wire.ts'
+import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { SecretReference } from '../../model/secret.ts'
 import { openKubernetesStore } from '../../store/kubernetes.ts'
-import { createClusterSource } from '../cluster-source.ts'
-import { createOperator } from '../operator.ts'
+import { createOperation } from '../operate.ts'
 
 /** A simulated cluster with the provider's definitions, beside a simulated Proxmox, on one virtual clock. */
 export interface Ground {
@@ -22,13 +21,28 @@ export interface Ground {
   get(path: string): Promise<Foreign | undefined>
   pass(ms: number): Promise<void>
   until(holds: () => boolean, maxMs?: number): Promise<void>
-  start(options?: { readonly name?: string; readonly wire?: Wire }): Promise<RunningOperator>
+  start(options?: StartOptions): Promise<RunningOperator>
+  /** Another connection, to a Proxmox of its own. */
+  addConnection(name: string): Promise<Datacentre>
+}
+
+export interface StartOptions {
+  readonly name?: string
+  readonly wire?: Wire
+  /** How far its clock is off. */
+  readonly skewMs?: number
 }
 
 export interface RunningOperator {
   readonly warnings: string[]
   readonly failure: () => unknown
+  readonly working: () => readonly string[]
   stop(): Promise<void>
+  /** Stands still as a whole, as a process that is stopped or a machine that is suspended; what it sent may arrive. */
+  pause(): void
+  wake(): void
+  /** Ends without a word, as a machine that loses its power. */
+  die(): Promise<void>
 }
 
 export const VMS = '/apis/virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1/environmentvms'
@@ -54,8 +68,9 @@ export async function createGround(): Promise<Ground> {
     clock: lab.clock,
     random: seededRandom(3),
     preset: 'homelab',
-    timing: { startMs: [100, 400], bootMs: [1_000, 2_000], shutdownMs: [500, 2_000] },
+    timing: TIMING,
   })
+  const datacentres = new Map([['default', datacentre]])
   const call = async (method: string, path: string, body?: unknown): Promise<Foreign> => {
     const answer = await lab.call(method, path, body)
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.body}`)
@@ -71,16 +86,20 @@ export async function createGround(): Promise<Ground> {
   }
   await lab.pass(2_000)
   await call('POST', '/api/v1/namespaces', { metadata: { name: 'croft-system' } })
-  const credentials = JSON.stringify({ endpoint: 'https://192.168.4.175:8006/', api_token: datacentre.token })
-  await call('POST', '/api/v1/namespaces/default/secrets', {
-    metadata: { name: 'proxmox-credentials' },
-    data: { credentials: Buffer.from(credentials).toString('base64') },
-  })
-  const secretRef = { name: 'proxmox-credentials', namespace: 'default', key: 'credentials' }
-  await call('POST', '/apis/proxmoxbpg.crossplane.io/v1beta1/providerconfigs', {
-    metadata: { name: 'default' },
-    spec: { credentials: { source: 'Secret', secretRef } },
-  })
+  const addCredentials = async (name: string, endpoint: string, token: string) => {
+    const secret = name === 'default' ? 'proxmox-credentials' : `proxmox-${name}`
+    const credentials = JSON.stringify({ endpoint, api_token: token })
+    await call('POST', '/api/v1/namespaces/default/secrets', {
+      metadata: { name: secret },
+      data: { credentials: Buffer.from(credentials).toString('base64') },
+    })
+    const secretRef = { name: secret, namespace: 'default', key: 'credentials' }
+    await call('POST', '/apis/proxmoxbpg.crossplane.io/v1beta1/providerconfigs', {
+      metadata: { name },
+      spec: { credentials: { source: 'Secret', secretRef } },
+    })
+  }
+  await addCredentials('default', 'https://192.168.4.175:8006/', datacentre.token)
   return {
     api,
     datacentre,
@@ -91,62 +110,149 @@ export async function createGround(): Promise<Ground> {
     },
     pass: (ms) => lab.pass(ms),
     until: (holds, maxMs = 300_000) => lab.until(holds, maxMs),
-    start: (options = {}) => startOperator(api, datacentre, options),
+    start: (options = {}) => startOperator(api, datacentres, options),
+    async addConnection(name) {
+      const other = createDatacentre({ clock: lab.clock, random: seededRandom(5), preset: 'homelab', timing: TIMING })
+      datacentres.set(name, other)
+      await addCredentials(name, `https://10.9.0.${datacentres.size}:8006/`, other.token)
+      return other
+    },
   }
 }
 
+const TIMING = { startMs: [100, 400], bootMs: [1_000, 2_000], shutdownMs: [500, 2_000] } as const
+
+let seed = 11
+
 async function startOperator(
   api: KubernetesLab,
-  datacentre: Datacentre,
-  { name = 'one', wire = api.wire() }: { readonly name?: string; readonly wire?: Wire },
+  datacentres: ReadonlyMap<string, Datacentre>,
+  { name = 'one', wire: given = api.wire(), skewMs = 0 }: StartOptions,
 ): Promise<RunningOperator> {
-  const { clock } = api.lab
-  const random = seededRandom(11)
+  const gate = createGate()
+  const { clock: virtual } = api.lab
+  const clock: typeof virtual = {
+    ...virtual,
+    now: () => virtual.now() + skewMs,
+    async sleep(ms, signal) {
+      await virtual.sleep(ms, signal)
+      await gate.open()
+    },
+  }
+  const wire = gate.around(given)
+  const random = seededRandom(seed++)
   const client = createKubernetesClient(wire)
   const home = 'croft-system'
   const warnings: string[] = []
   const stop = new AbortController()
   const warn = (message: string) => void warnings.push(message)
   const wait = patience({ clock, random, signal: stop.signal, warn })
-  const store = openKubernetesStore({ client, namespace: home, name: 'croft-state', random, wait })
-  const epoch = await clock.runUntil(store.beginEpoch())
-  let poke = () => {}
-  const source = createClusterSource({ client, wire, clock, random, home, wait, onChange: () => poke(), warn })
   const resolveSecret = async (reference: SecretReference) => {
     if (!('secretRef' in reference)) throw new Error('only Secrets are here')
     const { name: secret, key, namespace = home } = reference.secretRef
-    return (await source.secret({ name: secret, namespace, key })) ?? assert.fail(`there is no Secret ${secret}`)
+    const found = await operation.source.secret({ name: secret, namespace, key })
+    return found ?? assert.fail(`there is no Secret ${secret}`)
   }
-  const engine = createEngine({
+  const operation = createOperation({
+    client,
+    wire,
     clock,
     random,
-    store,
-    epoch,
-    drivers: [proxmoxDriver],
-    driverDeps: { clock, random, openWire: () => simWire(datacentre), resolveSecret },
-  })
-  const operator = await createOperator({
-    clock,
-    store,
-    epoch,
-    engine,
-    source,
+    home,
+    name,
+    wait,
+    openStore: (place) => openKubernetesStore({ client, namespace: home, random, wait, ...place }),
+    openEngine: async (store, epoch) =>
+      createEngine({
+        clock,
+        random,
+        store,
+        epoch,
+        drivers: [proxmoxDriver],
+        driverDeps: {
+          clock,
+          random,
+          openWire: (connection) => gate.around(simWire(datacentreOf(connection.name))),
+          resolveSecret,
+        },
+      }),
     resolveSecret,
-    back: { client, home, name, warn },
+    note: () => {},
+    warn,
   })
-  poke = () => operator.poke('cluster')
+  const datacentreOf = (connection: string) =>
+    datacentres.get(connection) ?? assert.fail(`there is no connection ${connection}`)
   let failure: unknown
-  const running = Promise.all([source.run(stop.signal), operator.run(stop.signal)]).catch((error: unknown) => {
+  const running = operation.run(stop.signal).catch((error: unknown) => {
     failure = error
     stop.abort()
   })
   return {
     warnings,
     failure: () => failure,
+    working: () => operation.working(),
     async stop() {
       stop.abort()
       await clock.runUntil(running)
     },
+    pause: () => gate.shut(),
+    wake: () => gate.lift(),
+    async die() {
+      gate.kill()
+      stop.abort()
+      await clock.runUntil(running)
+    },
+  }
+}
+
+/** What a process waits at while it stands still. */
+function createGate() {
+  let dead = false
+  let lift = () => {}
+  let closed: Promise<void> | undefined
+  const open = async () => {
+    while (closed !== undefined) await closed
+  }
+  const pass = async () => {
+    await open()
+    if (dead) throw new WireFailure('no', 'EPIPE', 'this process is dead')
+  }
+  return {
+    open,
+    shut() {
+      closed = new Promise((resolve) => {
+        lift = resolve
+      })
+    },
+    lift() {
+      closed = undefined
+      lift()
+    },
+    kill() {
+      dead = true
+    },
+    around: (base: Wire): Wire => ({
+      async send(request, signal) {
+        await pass()
+        const answer = await base.send(request, signal)
+        await pass()
+        return answer
+      },
+      async stream(request, onText, signal) {
+        await pass()
+        assert.ok(base.stream)
+        const late: string[] = []
+        const take = (text: string) => {
+          late.push(text)
+          if (closed === undefined) onText(late.shift() ?? '')
+          else void open().then(() => onText(late.shift() ?? ''))
+        }
+        const answer = await base.stream(request, take, signal)
+        await pass()
+        return answer
+      },
+      close: () => base.close(),
+    }),
   }
 }
 

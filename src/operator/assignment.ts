@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+
+/** A shard as the assignment sees it. */
+export interface Load {
+  readonly name: string
+  /** How many objects it has: what it costs. */
+  readonly weight: number
+  /** The replica that holds it now. */
+  readonly holder?: string
+}
+
+/**
+ * Which replica works on which shard. Every replica computes this from what it sees; the Leases decide where two of them
+ * see different things. A shard stays where it is while that replica lives and has not much more than its share. Pure.
+ */
+export function assign(loads: readonly Load[], replicas: readonly string[]): ReadonlyMap<string, string> {
+  const names = [...new Set(replicas)].sort()
+  const given = new Map<string, string>()
+  if (names.length === 0) return given
+  const sorted = [...loads].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1))
+  const total = sorted.reduce((sum, { weight }) => sum + weight, 0)
+  const share = total / names.length
+  const carried = new Map(names.map((name) => [name, 0]))
+  const give = (replica: string, { name, weight }: Load) => {
+    given.set(name, replica)
+    carried.set(replica, (carried.get(replica) ?? 0) + weight)
+  }
+  const left: Load[] = []
+  for (const load of sorted) {
+    const carries = load.holder === undefined ? undefined : carried.get(load.holder)
+    if (load.holder !== undefined && carries !== undefined && carries < share) give(load.holder, load)
+    else left.push(load)
+  }
+  for (const load of left) {
+    const [best = ''] = names.toSorted(
+      (a, b) => (carried.get(a) ?? 0) - (carried.get(b) ?? 0) || (draw(load.name, a) < draw(load.name, b) ? -1 : 1),
+    )
+    give(best, load)
+  }
+  return given
+}
+
+/** Among equals the same choice for everybody, and another one for each shard. */
+function draw(shard: string, replica: string): string {
+  return createHash('sha256').update(`${shard}\0${replica}`).digest('hex')
+}

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto'
+import { type KubernetesClient, segment } from '../kubernetes/client.ts'
+import { createInformer } from '../kubernetes/informer.ts'
+import { at, type Foreign, labelsOf, nameOf, objectName } from '../kubernetes/objects.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Wire } from '../lib/wire.ts'
+
+/**
+ * Who lives and who holds what. A replica has one Lease that it renews; the Lease of a shard says which replica has it, and
+ * counts its epochs. A shard is free when its holder does not live: so what nothing happens to costs no write.
+ */
+export interface Leases {
+  /** Of this process: a pod that starts again is another. */
+  readonly identity: string
+  run(signal: AbortSignal): Promise<void>
+  synced(): boolean
+  /** Says that we live. False: nobody heard it. Throws when another process has our name. */
+  renew(signal: AbortSignal): Promise<boolean>
+  /** Identities that were renewed within their time, by our own clock; ourselves among them. */
+  living(): ReadonlySet<string>
+  holderOf(atom: string): string | undefined
+  isMine(atom: string): boolean
+  mine(): readonly string[]
+  /** Takes a shard, or takes it anew: its epoch. Undefined: another has it. */
+  take(atom: string, atLeast: number, signal: AbortSignal): Promise<number | undefined>
+  giveBack(atom: string): Promise<void>
+  /** We end: whoever waits need not wait for our time to pass. */
+  leave(): Promise<void>
+}
+
+export interface LeasesOptions {
+  readonly client: KubernetesClient
+  readonly wire: Wire
+  readonly clock: Clock
+  readonly random: Random
+  readonly namespace: string
+  readonly name: string
+  onChange(): void
+  warn(message: string): void
+}
+
+const SECONDS = 10
+export const LEASE_MS = SECONDS * 1000
+/** Leases of pods that are long gone are deleted. */
+const FORGET_MS = 600_000
+const ROLE = 'croft.dev/lease'
+const SHARD = 'croft.dev/shard'
+
+export function createLeases(options: LeasesOptions): Leases {
+  const { client, clock, namespace } = options
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${segment(namespace)}/leases`
+  const own = `croft-replica-${options.name}`
+  const identity = `${options.name}_${Math.floor(options.random.next() * 2 ** 40).toString(36)}`
+  const informer = createInformer({ ...options, path: collection, labelSelector: ROLE, onChange: options.onChange })
+  /** Since when each replica's Lease has the version that we saw, by our own clock: times in it are of another computer. */
+  const seen = new Map<string, { readonly version: string | undefined; readonly sinceMs: number }>()
+  let joined: string | undefined
+
+  const all = (role: 'replica' | 'shard'): readonly Foreign[] =>
+    [...informer.objects().values()].filter((lease) => labelsOf(lease).get(ROLE) === role)
+
+  const lives = (lease: Foreign): boolean => {
+    const name = objectName(lease) ?? ''
+    const version = nameOf(at(lease, 'metadata', 'resourceVersion'))
+    const before = seen.get(name)
+    const now = clock.monotonicMs()
+    const since = before !== undefined && before.version === version ? before : { version, sinceMs: now }
+    seen.set(name, since)
+    return !isOver(lease, now - since.sinceMs)
+  }
+
+  const living = (): ReadonlySet<string> =>
+    new Set([identity, ...all('replica').flatMap((lease) => (lives(lease) ? (holderIn(lease) ?? []) : []))])
+
+  const leaseOf = (atom: string): Foreign | undefined => informer.objects().get(`${namespace}/${shardLease(atom)}`)
+
+  /** Asked of the server before anything is taken from anybody: our own watch may have stood still. */
+  const isDead = async (holder: string, signal: AbortSignal): Promise<boolean> => {
+    const name = `croft-replica-${holder.slice(0, holder.lastIndexOf('_'))}`
+    const got = await client.get(`${collection}/${segment(name)}`, signal)
+    if (got.is === 'error') return got.status === 404
+    if (got.is !== 'answer') return false
+    return holderIn(got.value) !== holder || !lives(got.value)
+  }
+
+  const write = async (
+    name: string,
+    there: Foreign | undefined,
+    spec: Foreign,
+    signal?: AbortSignal,
+    atom?: string,
+  ) => {
+    const labels = { 'app.kubernetes.io/managed-by': 'croft', [ROLE]: atom === undefined ? 'replica' : 'shard' }
+    const annotations = atom === undefined ? {} : { annotations: { [SHARD]: atom } }
+    const doing = `write the Lease ${name}`
+    const asked =
+      there === undefined
+        ? await client.create(
+            collection,
+            { metadata: { name, namespace, labels, ...annotations }, spec },
+            doing,
+            signal,
+          )
+        : await client.merge(
+            `${collection}/${segment(name)}`,
+            { metadata: { resourceVersion: at(there, 'metadata', 'resourceVersion') }, spec },
+            doing,
+            signal,
+          )
+    if (asked.is === 'answer') informer.note(asked.value)
+    return asked
+  }
+
+  const time = () => new Date(clock.now()).toISOString().replace('Z', '000Z')
+
+  /** What the server has, where our own copy may be old. */
+  const fresh = async (atom: string, signal: AbortSignal): Promise<Foreign | 'none' | undefined> => {
+    const got = await client.get(`${collection}/${segment(shardLease(atom))}`, signal)
+    if (got.is === 'answer') return got.value
+    return got.is === 'error' && got.status === 404 ? 'none' : undefined
+  }
+
+  const held = new Map<string, string | undefined>()
+
+  const forget = async (): Promise<void> => {
+    for (const lease of all('replica')) {
+      const name = objectName(lease) ?? ''
+      const since = seen.get(name)
+      if (name === own || since === undefined || clock.monotonicMs() - since.sinceMs < FORGET_MS) continue
+      const preconditions = { resourceVersion: since.version }
+      await client.delete(`${collection}/${segment(name)}`, `delete the Lease ${name}`, { preconditions })
+    }
+  }
+
+  return {
+    identity,
+    run: (signal) => informer.run(signal),
+    synced: () => informer.synced(),
+    living,
+    holderOf: (atom) => {
+      const lease = leaseOf(atom)
+      return lease === undefined ? undefined : holderIn(lease)
+    },
+    isMine(atom) {
+      const lease = leaseOf(atom)
+      // A Lease that we wrote and have not seen yet is ours.
+      return held.has(atom) && (lease === undefined ? informer.trouble() === undefined : holderIn(lease) === identity)
+    },
+    mine: () => [...held.keys()],
+    async renew(signal) {
+      const got = await client.get(`${collection}/${segment(own)}`, signal)
+      if (got.is === 'silence' || (got.is === 'error' && got.status !== 404)) return false
+      const there = got.is === 'answer' ? got.value : undefined
+      const other = there === undefined ? undefined : holderIn(there)
+      if (joined !== undefined && other !== undefined && other !== identity)
+        throw new Error(`another process runs as ${options.name} in ${namespace}; give each replica its own --name`)
+      const spec = { holderIdentity: identity, leaseDurationSeconds: SECONDS, renewTime: time() }
+      const renewed = await write(own, there, joined === undefined ? { ...spec, acquireTime: time() } : spec, signal)
+      if (renewed.is !== 'answer') return false
+      joined = identity
+      await forget()
+      return true
+    },
+    async take(atom, atLeast, signal) {
+      const got = await fresh(atom, signal)
+      if (got === undefined || signal.aborted) return undefined
+      const there = got === 'none' ? undefined : got
+      const holder = there === undefined ? undefined : holderIn(there)
+      if (holder !== undefined && holder !== identity && !(await isDead(holder, signal))) return undefined
+      const before = Number(at(there, 'spec', 'leaseTransitions') ?? 0)
+      const epoch = Math.max(Number.isSafeInteger(before) ? before + 1 : 1, atLeast)
+      const spec = {
+        holderIdentity: identity,
+        leaseDurationSeconds: SECONDS,
+        leaseTransitions: epoch,
+        acquireTime: time(),
+        renewTime: time(),
+      }
+      const taken = await write(shardLease(atom), there, spec, signal, atom)
+      if (taken.is !== 'answer') return undefined
+      held.set(atom, nameOf(at(taken.value, 'metadata', 'resourceVersion')))
+      return epoch
+    },
+    async giveBack(atom) {
+      const version = held.get(atom)
+      held.delete(atom)
+      const there = { metadata: { resourceVersion: version } }
+      await write(shardLease(atom), there, { holderIdentity: '', leaseDurationSeconds: 1 }, undefined, atom)
+    },
+    async leave() {
+      if (joined !== undefined) await client.delete(`${collection}/${segment(own)}`, `delete the Lease ${own}`)
+    },
+  }
+}
+
+function holderIn(lease: Foreign): string | undefined {
+  const holder = at(lease, 'spec', 'holderIdentity')
+  return typeof holder === 'string' && holder !== '' ? holder : undefined
+}
+
+/** Not renewed for its whole duration while we looked. Clocks of other computers have no say. */
+export function isOver(lease: Foreign, unchangedMs: number): boolean {
+  if (holderIn(lease) === undefined) return true
+  const seconds = Number(at(lease, 'spec', 'leaseDurationSeconds') ?? SECONDS)
+  return unchangedMs >= (Number.isFinite(seconds) ? Math.max(1, seconds) : SECONDS) * 1000
+}
+
+/** Names of objects are short and have few characters. */
+export function shardLease(atom: string): string {
+  return `croft-shard-${digestOf(atom)}`
+}
+
+export function shardStore(atom: string): string {
+  return `croft-state-${digestOf(atom)}`
+}
+
+function digestOf(atom: string): string {
+  return createHash('sha256').update(atom).digest('hex').slice(0, 12)
+}

@@ -1,0 +1,108 @@
+import type { Engine } from '../engine/engine.ts'
+import type { KubernetesClient } from '../kubernetes/client.ts'
+import type { Wait } from '../kubernetes/patience.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Wire } from '../lib/wire.ts'
+import type { CroftEvent } from '../model/event.ts'
+import type { Secret, SecretReference } from '../model/secret.ts'
+import type { Store } from '../store/port.ts'
+import { type ClusterSource, createClusterSource } from './cluster-source.ts'
+import { joinedEpoch, joinStores } from './joined-stores.ts'
+import { shardStore } from './leases.ts'
+import { createOperator, OBJECTS } from './operator.ts'
+import type { Shard } from './partition.ts'
+import { createReplica, type Held, type Replica } from './replica.ts'
+
+export interface OperateOptions {
+  readonly client: KubernetesClient
+  readonly wire: Wire
+  readonly clock: Clock
+  readonly random: Random
+  /** The operator's own namespace. */
+  readonly home: string
+  /** Of this replica. */
+  readonly name: string
+  readonly wait: Wait
+  openStore(place: { readonly name: string; readonly epoch: number }): Store | Promise<Store>
+  openEngine(store: Store, epoch: number): Promise<Engine>
+  resolveSecret(reference: SecretReference): Promise<Secret>
+  onEvents?(events: readonly CroftEvent[]): void
+  note(message: string): void
+  warn(message: string): void
+}
+
+export interface Operation {
+  run(signal: AbortSignal): Promise<void>
+  readonly source: ClusterSource
+  readonly working: Replica['working']
+}
+
+/** One replica of the operator: the objects of a cluster, its share of their shards, and an engine for each of these. */
+export function createOperation(options: OperateOptions): Operation {
+  const { client, clock, home, warn } = options
+  const source = createClusterSource({ ...options, onChange: () => replica.wake() })
+
+  const work = async (shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void> => {
+    const store = together(shard, held)
+    const epoch = joinedEpoch(held.map((one) => one.epoch))
+    const known = await Promise.all(held.map((one) => one.store.getValue(OBJECTS)))
+    const engine = await options.openEngine(store, epoch)
+    let poke = () => {}
+    const own = source.part(shard, () => poke())
+    try {
+      const operator = await createOperator({
+        clock,
+        store,
+        epoch,
+        engine,
+        source: own,
+        known,
+        resolveSecret: options.resolveSecret,
+        back: { client, home, name: options.name, warn, mayWrite: () => !signal.aborted && replica.alive() },
+      })
+      poke = () => operator.poke('cluster')
+      operator.subscribe((_view, events) => options.onEvents?.(events))
+      await operator.run(signal)
+    } finally {
+      own.close()
+      await engine.close()
+    }
+  }
+
+  const replica = createReplica({
+    ...options,
+    namespace: home,
+    shards: () => source.shards(),
+    async openStore(atom, epoch) {
+      const store = await options.openStore({ name: shardStore(atom), epoch })
+      await store.beginEpoch()
+      return store
+    },
+    work,
+  })
+
+  return {
+    source,
+    working: () => replica.working(),
+    async run(signal) {
+      const over = new AbortController()
+      const both = AbortSignal.any([signal, over.signal])
+      const reading = source.run(both)
+      try {
+        await replica.run(both)
+      } finally {
+        over.abort()
+        await reading
+      }
+    },
+  }
+}
+
+/** The stores of a shard as one. */
+function together({ atoms }: Shard, held: readonly Held[]): Store {
+  const parts = held.map((one, place) => ({ ...one, name: (atoms[place] ?? '').split('/').at(-1) ?? '' }))
+  const [first, ...others] = parts
+  if (first === undefined) throw new Error('a shard has a store')
+  return joinStores([first, ...others])
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { findKind } from '../kinds/registry.ts'
+import { type DeclaredObject, declaredObject } from './objects.ts'
+import { partition } from './partition.ts'
+
+const PROVIDER = 'virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1'
+const CONFIG = 'proxmoxbpg.crossplane.io/v1beta1'
+const CROFT = 'croft.dev/v1alpha1'
+
+function object(apiVersion: string, kind: string, name: string, spec: unknown = {}): DeclaredObject {
+  const known = findKind(apiVersion, kind)
+  assert.ok(known, kind)
+  const served = { kind: known, apiVersion, plural: known.plural, namespaced: apiVersion === CROFT }
+  const made = declaredObject(served, { metadata: { name, uid: name }, spec }, 'croft-system')
+  assert.ok(made)
+  return made
+}
+
+const config = (name: string) =>
+  object(CONFIG, 'ProviderConfig', name, {
+    credentials: { source: 'Secret', secretRef: { name: 'shared', namespace: 'default', key: 'credentials' } },
+  })
+const vm = (name: string, connection?: string) =>
+  object(PROVIDER, 'EnvironmentVM', name, connection === undefined ? {} : { providerConfigRef: { name: connection } })
+
+const shown = (objects: readonly DeclaredObject[]) =>
+  partition(objects)
+    .shards.map(
+      ({ atoms, objects: own }) =>
+        `${atoms.join('+')}: ${own
+          .map(({ key }) => key)
+          .toSorted()
+          .join(' ')}`,
+    )
+    .toSorted()
+
+test('each connection is a shard with the objects that name it; one Secret and one namespace tie nothing together', () => {
+  assert.deepEqual(shown([config('default'), config('east'), vm('a'), vm('b', 'east'), vm('c', 'gone')]), [
+    'ProviderConfig/default: EnvironmentVM/a ProviderConfig/default',
+    'ProviderConfig/east: EnvironmentVM/b ProviderConfig/east',
+    'ProviderConfig/gone: EnvironmentVM/c',
+    'rest: ',
+  ])
+})
+
+test('a cluster whose machines are on two connections is one shard with both, an approval ties nothing', () => {
+  const cluster = object(CROFT, 'Cluster', 'home', { servers: [{ machine: 'a' }, { machine: 'b' }] })
+  const approval = object(CROFT, 'Approval', 'go', { deletes: ['EnvironmentVM/c', 'EnvironmentVM/a'] })
+  const all = [config('default'), config('east'), config('west'), vm('a'), vm('b', 'east'), vm('c', 'west'), cluster]
+  assert.deepEqual(shown([...all, approval]), [
+    'Cluster/home+ProviderConfig/default+ProviderConfig/east: Cluster/home EnvironmentVM/a EnvironmentVM/b ProviderConfig/default ProviderConfig/east',
+    'ProviderConfig/west: EnvironmentVM/c ProviderConfig/west',
+    'rest: Approval/go',
+  ])
+})
+
+test('every object is in exactly one shard, whatever names what and in whatever order they come', () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+  const one = fc.oneof(
+    name.map((own) => ({ make: () => config(own) })),
+    fc.tuple(name, name).map(([own, to]) => ({ make: () => vm(`v${own}`, to) })),
+    fc.tuple(name, name, name).map(([own, x, y]) => ({
+      make: () => object(CROFT, 'Machine', `m${own}`, { on: x, like: `Machine/m${y}` }),
+    })),
+    fc
+      .tuple(name, name)
+      .map(([own, x]) => ({ make: () => object(CROFT, 'Cluster', `k${own}`, { servers: [`m${x}`] }) })),
+  )
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 25 }), (makers) => {
+      const objects = [...new Map(makers.map(({ make }) => make()).map((made) => [made.key, made])).values()]
+      const keys = partition(objects).shards.flatMap(({ objects: own }) => own.map(({ key }) => key))
+      assert.deepEqual(keys.toSorted(), objects.map(({ key }) => key).toSorted())
+      const atoms = partition(objects).shards.flatMap((shard) => shard.atoms)
+      assert.equal(new Set(atoms).size, atoms.length)
+      assert.deepEqual(shown([...objects].reverse()), shown(objects))
+    }),
+  )
+})

@@ -1,0 +1,128 @@
+import { at, type Foreign, isRecord, nameOf, objectName } from '../kubernetes/objects.ts'
+import { type DeclaredObject, isManagedByProvider } from './objects.ts'
+
+/** Objects that one replica works on at a time, because they belong to the same connections and clusters. */
+export interface Shard {
+  /** Its connections and clusters, sorted: a Lease and a store for each. The first names the shard. */
+  readonly atoms: readonly string[]
+  readonly objects: readonly DeclaredObject[]
+}
+
+export interface Partition {
+  readonly shards: readonly Shard[]
+  /** Objects that every shard may look up. The shard of what belongs nowhere writes about them. */
+  readonly common: readonly DeclaredObject[]
+}
+
+/** The shard of objects that name no connection and no cluster. */
+export const REST = 'rest'
+
+/** What has a Lease of its own. */
+const ATOMS: ReadonlySet<string> = new Set(['ProviderConfig', 'ClusterProviderConfig', 'Proxmox', 'Libvirt', 'Cluster'])
+/** Facts about the whole estate: they name things of many connections and tie none of them together. */
+const COMMON: ReadonlySet<string> = new Set(['Estate', 'Approval'])
+
+/**
+ * Objects are in one shard when one names the other, directly or over others. Too few shards cost speed, too many would
+ * cost safety: so every text in an object of croft that is the name of another object counts as naming it. Pure.
+ */
+export function partition(objects: readonly DeclaredObject[]): Partition {
+  const common = objects.filter(({ served }) => COMMON.has(served.kind.kind))
+  const divided = objects.filter(({ served }) => !COMMON.has(served.kind.kind))
+  const sets = disjointSets()
+  const byName = new Map<string, string[]>()
+  const configs = new Map<string, string[]>()
+  for (const { key, served, object } of divided) {
+    const name = objectName(object)
+    if (name === undefined) continue
+    append(byName, name, key)
+    if (served.kind.kind.endsWith('ProviderConfig')) append(configs, name, key)
+  }
+  /** By key; also those that are named and not there. */
+  const atoms = new Set(divided.filter(({ served }) => ATOMS.has(served.kind.kind)).map(({ key }) => key))
+  for (const one of divided) {
+    const ofProvider = isManagedByProvider(one.served)
+    for (const name of namesIn(one)) {
+      const found = (ofProvider ? configs : byName).get(name)
+      if (found !== undefined) for (const key of found) sets.join(one.key, key)
+      else if (ofProvider) {
+        const missing = `ProviderConfig/${name}`
+        atoms.add(missing)
+        sets.join(one.key, missing)
+      }
+    }
+  }
+  const atomsOf = new Map<string, string[]>()
+  for (const atom of [...atoms].sort()) append(atomsOf, sets.find(atom), atom)
+  const [only] = atomsOf.size === 1 ? [...atomsOf.keys()] : []
+  const objectsOf = new Map<string, DeclaredObject[]>()
+  for (const one of divided) {
+    const root = sets.find(one.key)
+    append(objectsOf, atomsOf.has(root) ? root : (only ?? REST), one)
+  }
+  const shards = [...atomsOf].map(([root, names]) => ({ atoms: names, objects: objectsOf.get(root) ?? [] }))
+  const rest = { atoms: [REST], objects: [...(objectsOf.get(REST) ?? []), ...common] }
+  return { shards: [...shards, rest], common }
+}
+
+/** Asked for every object after every change: what was read of one stays known for as long as the object is the same. */
+const read = new WeakMap<Foreign, ReadonlySet<string>>()
+
+function namesIn({ served, object }: DeclaredObject): ReadonlySet<string> {
+  const known = read.get(object)
+  if (known !== undefined) return known
+  const names = new Set<string>()
+  if (isManagedByProvider(served)) names.add(nameOf(at(object, 'spec', 'providerConfigRef', 'name')) ?? 'default')
+  else {
+    collect(object.spec, names)
+    // A ProviderConfig may say in an annotation which connection serves it.
+    collect(at(object, 'metadata', 'annotations', 'croft.dev/connection'), names)
+  }
+  read.set(object, names)
+  return names
+}
+
+function collect(value: unknown, names: Set<string>): void {
+  // `Machine/web` and `ns/web` name web; longer texts name nothing.
+  if (typeof value === 'string') {
+    if (value.length > 253) return
+    names.add(value)
+    if (value.includes('/')) for (const part of value.split('/')) names.add(part)
+  } else if (Array.isArray(value)) for (const one of value) collect(one, names)
+  else if (isRecord(value))
+    for (const [name, one] of Object.entries(value)) {
+      // Objects of croft's kinds stand in no Secret, and a namespace is the name of none of them.
+      if (name === 'namespace' || name === 'secretRef') continue
+      names.add(name)
+      collect(one, names)
+    }
+}
+
+function append<T>(map: Map<string, T[]>, name: string, one: T): void {
+  const there = map.get(name)
+  if (there === undefined) map.set(name, [one])
+  else there.push(one)
+}
+
+function disjointSets(): { find(name: string): string; join(a: string, b: string): void } {
+  const parents = new Map<string, string>()
+  const find = (name: string): string => {
+    let root = name
+    for (let up = parents.get(root); up !== undefined; up = parents.get(root)) root = up
+    for (let here = name; here !== root; ) {
+      const up = parents.get(here) ?? root
+      parents.set(here, root)
+      here = up
+    }
+    return root
+  }
+  return {
+    find,
+    join(a, b) {
+      const [one, other] = [find(a), find(b)]
+      // The smaller name stays: the same sets have the same root, whatever came first.
+      if (one < other) parents.set(other, one)
+      else if (other < one) parents.set(one, other)
+    },
+  }
+}

@@ -1,0 +1,199 @@
+import type { KubernetesClient } from '../kubernetes/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { inParallel } from '../lib/parallel.ts'
+import type { Random } from '../lib/random.ts'
+import type { Wire } from '../lib/wire.ts'
+import { StaleEpoch, type Store } from '../store/port.ts'
+import { assign } from './assignment.ts'
+import { createLeases, LEASE_MS } from './leases.ts'
+import type { Shard } from './partition.ts'
+
+export interface ReplicaOptions {
+  readonly client: KubernetesClient
+  readonly wire: Wire
+  readonly clock: Clock
+  readonly random: Random
+  readonly namespace: string
+  /** The name of the pod. */
+  readonly name: string
+  /** Undefined: not known yet. */
+  shards(): readonly Shard[] | undefined
+  /** The store of one connection or cluster, with this epoch begun on it. */
+  openStore(atom: string, epoch: number): Promise<Store>
+  /** Works on a shard until the signal. */
+  work(shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void>
+  /** What people may want to know of the replica itself. */
+  note(message: string): void
+  warn(message: string): void
+}
+
+/** A store of a shard, with the epoch of its Lease. */
+export interface Held {
+  readonly store: Store
+  readonly epoch: number
+}
+
+export interface Replica {
+  /** Takes its share of the shards and works on them until the signal; then it gives them back. */
+  run(signal: AbortSignal): Promise<void>
+  /** Names of the shards that it works on. */
+  working(): readonly string[]
+  /** Has it been able to say that it lives, so that nobody else has taken what it holds? */
+  alive(): boolean
+  /** Something changed: look at once. */
+  wake(): void
+}
+
+interface Work {
+  readonly shard: Shard
+  readonly stop: AbortController
+  ended?: true
+  readonly done: Promise<void>
+}
+
+const RENEW_MS = 3_000
+const LOOK_MS = 1_000
+/** Replicas that start together see each other before one takes everything. */
+const ARRIVE_MS = 2_000
+const TAKEN_AT_ONCE = 8
+const AGAIN_MS = 10_000
+
+/** One of several replicas: says that it lives, takes the shards that it is assigned, and gives back what it is not. */
+export function createReplica(options: ReplicaOptions): Replica {
+  const { clock, warn } = options
+  const leases = createLeases({ ...options, onChange: () => wake() })
+  const works = new Map<string, Work>()
+  /** Not before then, after a failure. */
+  const notBefore = new Map<string, number>()
+  /** The epoch of a store whose Lease somebody deleted: the next one must be greater. */
+  const floors = new Map<string, number>()
+  let renewedMs = Number.NEGATIVE_INFINITY
+  let wakeUp = () => {}
+  let woken = false
+  const wake = () => {
+    woken = true
+    wakeUp()
+  }
+
+  const start = (shard: Shard, held: readonly Held[], signal: AbortSignal): void => {
+    const stop = new AbortController()
+    const name = nameOf(shard)
+    const both = AbortSignal.any([signal, stop.signal])
+    options.note(`${options.name} works on ${shard.atoms.join(', ')}`)
+    const done = options
+      .work(shard, held, both)
+      .catch((error: unknown) => {
+        if (both.aborted || error instanceof StaleEpoch) return
+        warn(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+        notBefore.set(name, clock.monotonicMs() + AGAIN_MS)
+      })
+      .then(async () => {
+        for (const { store } of held) await store.close()
+        options.note(`${options.name} no longer works on ${shard.atoms.join(', ')}`)
+        work.ended = true
+        wake()
+      })
+    const work: Work = { shard, stop, done }
+    works.set(name, work)
+  }
+
+  const begin = async (shard: Shard, signal: AbortSignal): Promise<void> => {
+    if (clock.monotonicMs() < (notBefore.get(nameOf(shard)) ?? 0)) return
+    const held: Held[] = []
+    for (const atom of shard.atoms) {
+      const epoch = await leases.take(atom, (floors.get(atom) ?? 0) + 1, signal)
+      if (epoch === undefined) break
+      try {
+        held.push({ store: await options.openStore(atom, epoch), epoch })
+      } catch (error) {
+        if (error instanceof StaleEpoch) floors.set(atom, error.current)
+        else if (!signal.aborted) warn(`${atom}: ${error instanceof Error ? error.message : String(error)}`)
+        break
+      }
+    }
+    if (held.length === shard.atoms.length && !signal.aborted) start(shard, held, signal)
+    else for (const { store } of held) await store.close()
+  }
+
+  const end = async (work: Work): Promise<void> => {
+    work.stop.abort()
+    await work.done
+    works.delete(nameOf(work.shard))
+  }
+
+  const reconcile = async (signal: AbortSignal): Promise<void> => {
+    const shards = options.shards()
+    if (shards === undefined || !leases.synced()) return
+    const living = leases.living()
+    const loads = shards.map((shard) => {
+      const holder = shard.atoms
+        .map((atom) => leases.holderOf(atom))
+        .find((one) => one !== undefined && living.has(one))
+      return { name: nameOf(shard), weight: shard.objects.length + 1, ...(holder === undefined ? {} : { holder }) }
+    })
+    const given = assign(loads, [...living])
+    const mine = new Map(shards.filter((shard) => given.get(nameOf(shard)) === leases.identity).map(byName))
+    const over = [...works.values()].filter(({ shard, ended }) => {
+      const now = mine.get(nameOf(shard))
+      return ended || now === undefined || !sameAtoms(now, shard) || !shard.atoms.every((atom) => leases.isMine(atom))
+    })
+    await Promise.all(over.map(end))
+    const wanted = new Set([...mine.values()].flatMap(({ atoms }) => atoms))
+    const surplus = leases.mine().filter((atom) => !wanted.has(atom))
+    await inParallel(surplus, TAKEN_AT_ONCE, (atom) => leases.giveBack(atom))
+    const open = [...mine.values()].filter((shard) => !works.has(nameOf(shard)))
+    await inParallel(open, TAKEN_AT_ONCE, (shard) => begin(shard, signal))
+  }
+
+  const rest = async (ms: number, signal: AbortSignal): Promise<void> => {
+    if (woken) {
+      woken = false
+      // What changes all the time is looked at a few times a second.
+      return clock.sleep(LOOK_MS / 5, signal)
+    }
+    const over = new AbortController()
+    wakeUp = () => over.abort()
+    await clock.sleep(ms, AbortSignal.any([signal, over.signal]))
+    wakeUp = () => {}
+    woken = false
+  }
+
+  return {
+    working: () => [...works.values()].filter(({ ended }) => !ended).map(({ shard }) => nameOf(shard)),
+    alive: () => clock.monotonicMs() - renewedMs < LEASE_MS,
+    wake,
+    async run(signal) {
+      const following = leases.run(signal)
+      try {
+        const arrivedMs = clock.monotonicMs()
+        let triedMs = Number.NEGATIVE_INFINITY
+        while (!signal.aborted) {
+          if (clock.monotonicMs() - triedMs >= RENEW_MS) {
+            triedMs = clock.monotonicMs()
+            if (await leases.renew(signal)) renewedMs = triedMs
+          }
+          if (signal.aborted) break
+          if (renewedMs > 0 && clock.monotonicMs() - arrivedMs >= ARRIVE_MS) await reconcile(signal)
+          await rest(LOOK_MS, signal)
+        }
+      } finally {
+        await Promise.all([...works.values()].map(end))
+        await inParallel(leases.mine(), TAKEN_AT_ONCE, (atom) => leases.giveBack(atom))
+        await leases.leave()
+        await following
+      }
+    },
+  }
+}
+
+function nameOf({ atoms: [first = ''] }: Shard): string {
+  return first
+}
+
+function byName(shard: Shard): readonly [string, Shard] {
+  return [nameOf(shard), shard]
+}
+
+function sameAtoms(one: Shard, other: Shard): boolean {
+  return one.atoms.join('\n') === other.atoms.join('\n')
+}
