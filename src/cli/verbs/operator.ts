@@ -48,7 +48,7 @@ export const run: Verb = async (runtime, _args, options) => {
     onEvents(events) {
       for (const event of events) runtime.out.write(`${eventLine(event)}\n`)
     },
-    note: (message) => void runtime.err.write(`${cleanLines(message)}.\n`),
+    note: (message) => runtime.err.write(`${cleanLines(message)}.\n`),
     warn,
   })
   // A replica that waits for its turn is ready for it.
