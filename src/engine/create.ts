@@ -4,6 +4,7 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
+import { unforeseenIn } from '../plan/clusters/as-shown.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
@@ -85,7 +86,8 @@ export function createEngine(deps: EngineDeps): Engine {
     estate: Estate,
     signal: AbortSignal,
     { only, sweep, givenUp }: PassOptions,
-    observed: Observed | undefined,
+    observed?: Observed,
+    unforeseen?: ReturnType<typeof unforeseenIn>,
   ): Promise<PassReport> => {
     current = estate
     const report = await runPass(
@@ -94,7 +96,7 @@ export function createEngine(deps: EngineDeps): Engine {
       {
         retryStalled: deps.retryStalled === true,
         tried,
-        ...defined({ only, sweep, observed, givenUp }),
+        ...defined({ only, sweep, observed, givenUp, unforeseen }),
       },
       signal,
     )
@@ -127,18 +129,19 @@ export function createEngine(deps: EngineDeps): Engine {
       shown.set(plan, { estate: inGit, observed, atMs })
       return plan
     },
-    pass: (estate, signal, options = {}) => runOne(estate, signal, options, undefined),
-    async settle(estate, { signal, deadlineMs, onPass, only, shown: plan, givesUp }): Promise<Settlement> {
+    pass: (estate, signal, options = {}) => runOne(estate, signal, options),
+    async settle(estate, { signal, deadlineMs, onPass, only, shown: plan, agreed, givesUp }): Promise<Settlement> {
       const startedMs = clock.monotonicMs()
       let passes = 0
       let effects = 0
       let last: PassReport
       let unreached: Unreached = new Map()
+      const unforeseen = agreed === undefined ? new Map() : unforeseenIn(agreed)
       for (;;) {
         const observed = passes === 0 ? youngEnough(plan, estate) : undefined
         const chosen = only === undefined ? {} : { only }
         const without = givesUp === true ? { givenUp: givenUpOn(unreached) } : {}
-        last = await runOne(estate, signal, { ...chosen, ...without }, observed)
+        last = await runOne(estate, signal, { ...chosen, ...without }, observed, unforeseen)
         unreached = countUnreached(unreached, last.plan, passes === 0)
         passes++
         effects += last.effects

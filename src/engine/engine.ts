@@ -93,6 +93,8 @@ export interface Engine {
        * another look while it is young.
        */
       readonly shown?: Plan
+      /** The plan that a person agreed to: what it could not say of a cluster is left to the next plan. */
+      readonly agreed?: Pick<Plan, 'clusters'>
       /** A person waits: a connection that does not answer from the beginning on is left out after a few tries. */
       readonly givesUp?: true
     },

@@ -8,6 +8,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
+import { objectsAsShown } from '../plan/clusters/as-shown.ts'
 import { standingStill } from '../plan/clusters/standstill.ts'
 import { planWhole, revise } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
@@ -84,7 +85,7 @@ export async function observeAndPlan(
   },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
-  { clusters = [], powers = [] }: Pick<PlanInput, 'clusters' | 'powers'>,
+  { clusters = [], powers = [], unforeseen = new Map() }: Pick<PlanInput, 'clusters' | 'powers' | 'unforeseen'>,
   nowMs: number,
   turns: Turns,
   signal: AbortSignal,
@@ -94,7 +95,7 @@ export async function observeAndPlan(
   let worlds = worldsOf(inGit, lookings, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
   let later: Lacks = NOTHING
-  let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, nowMs }))
+  let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const lacks = lacksOf(current.plan)
     const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
@@ -111,7 +112,9 @@ export async function observeAndPlan(
     if (read.length === 0) break
     worlds = new Map([...worlds, ...worldsAnew(read, lookings)])
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
-    current = await turns.perform(revise(current, { estate, worlds, ledger, rules, clusters, powers, nowMs }))
+    current = await turns.perform(
+      revise(current, { estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }),
+    )
   }
   let { plan } = current
   await turns.pause()
@@ -121,7 +124,8 @@ export async function observeAndPlan(
     const near = await askHosts(newWithAddress(plan, estate), lookings, signal)
     plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
   }
-  return { plan: standingStill(sayWhyUnread(plan, lookings)), worlds, lookings, estate: current.estate, later }
+  plan = objectsAsShown(sayWhyUnread(plan, lookings), unforeseen)
+  return { plan: standingStill(plan), worlds, lookings, estate: current.estate, later }
 }
 
 const NOTHING: Lacks = new Map()

@@ -1,5 +1,6 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
 import { LookFailed } from '../drivers/port.ts'
+import { defined } from '../lib/defined.ts'
 import { turnsOf } from '../lib/in-turns.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
@@ -7,6 +8,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
 import type { LoadSample } from '../model/survey.ts'
+import type { PlanInput } from '../plan/planner.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
@@ -37,6 +39,8 @@ export interface ObserveOptions {
   readonly tried?: ReadonlySet<ResourceKey>
   /** How many of the oldest close looks of each connection are read anew. */
   readonly sweep?: number
+  /** What the plan that a person agreed to could not say of clusters. */
+  readonly unforeseen?: PlanInput['unforeseen']
   /** What of a plan begins now: only that is worth a fresh look. Everything, when nobody says. */
   begins?(plan: Plan, ground: Pick<Ground, 'estate' | 'ledger'>): readonly PlanEntry[]
 }
@@ -95,7 +99,11 @@ export async function observe(
     surveyed,
     ledger,
     rules,
-    { clusters: looked.map(({ look }) => look), powers: switched.map(({ look }) => look) },
+    {
+      clusters: looked.map(({ look }) => look),
+      powers: switched.map(({ look }) => look),
+      ...defined({ unforeseen: options.unforeseen }),
+    },
     startedMs,
     turns,
     signal,

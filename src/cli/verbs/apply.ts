@@ -84,6 +84,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
       onPass: (report) => live.onPass(partOf(report, only)),
       // Whoever is asked takes time to answer: then everything is looked at again first.
       ...(unasked ? { shown: whole } : {}),
+      agreed: whole,
       ...(only === undefined ? {} : { only }),
     })
   } finally {

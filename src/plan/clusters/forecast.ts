@@ -12,6 +12,8 @@ export interface NodeForecast {
   readonly becomes: 'nothing' | 'joins' | 'leaves' | 'changes' | 'replaced'
   /** One line for a person. */
   readonly text: string
+  /** Nobody could say what becomes of it: the plan promises nothing. */
+  readonly unknown?: true
 }
 
 /**
@@ -29,7 +31,14 @@ export function forecast({ declaration, observed, refused }: ClusterLook): reado
 
 const UNASKED = {
   becomes: 'nothing',
-  text: 'not known until croft has looked into its machine: it may run K3s already',
+  text: 'not known until croft has looked into its machine: it may run K3s already. This run only looks and reads CA and token back',
+  unknown: true,
+} as const
+const SILENT = { becomes: 'nothing', text: 'not known while the API does not answer', unknown: true } as const
+const UNRECORDED = {
+  becomes: 'nothing',
+  text: 'not known before CA and token are read back: plan again after this run',
+  unknown: true,
 } as const
 const REFUSED = { becomes: 'nothing', text: 'does not join: its machine is refused' } as const
 
@@ -40,7 +49,7 @@ export function clusterDiffers(look: ClusterLook): boolean {
   return forecast(look).some(({ becomes, text }) => becomes !== 'nothing' || text === REFUSED.text)
 }
 
-function fateOf(view: ClusterSituation, node: NodeView): Pick<NodeForecast, 'becomes' | 'text'> {
+function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'name' | 'role'> {
   // Nobody can be asked about it, and nothing becomes of it until it is ordered on.
   if (view.observed.orders.hold?.power === 'off') return { becomes: 'nothing', text: '' }
   const kube = kubeOf(node)
@@ -49,7 +58,7 @@ function fateOf(view: ClusterSituation, node: NodeView): Pick<NodeForecast, 'bec
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
   // It may well be in: who cannot be asked has promised nothing.
   if (view.observed.api !== 'yes' && node.kube === 'unknown')
-    return { becomes: 'nothing', text: 'not known while the API does not answer' }
+    return view.observed.identity === undefined ? UNRECORDED : SILENT
   if (!view.formed && view.observed.identity === undefined && isUnasked(node)) return UNASKED
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)

@@ -125,6 +125,25 @@ describe('the machine of a node', () => {
     assert.match(planned(look, NAMES, { s1: { memory: 2048 } }).get('Machine/s1') ?? '', /^hold cluster-member/)
   })
 
+  for (const [what, k3s, power, restarted] of [
+    ['that nobody could look into', 'unknown', 'on', false],
+    ['that holds data', { service: 'running', sinceMs: 0, data: 'ca-of-another' }, 'on', false],
+    ['that stands still with data', { service: 'stopped', sinceMs: 0, data: 'ca-of-another' }, 'on', false],
+    ['that is empty', { service: 'absent', sinceMs: 0, data: 'none' }, 'on', true],
+    ['that is off', 'unknown', 'off', true],
+  ] as const)
+    test(`[D-01] [D-04] without a record of the cluster, a machine ${what} is ${restarted ? 'restarted' : 'not restarted: it may be a node that runs'}`, () => {
+      const { identity: _, ...rest } = observedCluster('s1 s2 s3', {}, { api: 'no', members: 'unknown' })
+      const nodes = rest.nodes.map((node) => ({
+        ...node,
+        kube: 'unknown' as const,
+        k3s,
+        machine: { ...node.machine, power },
+      }))
+      const action = planned(lookAt(THREE, { ...rest, nodes }), NAMES, { s1: { memory: 2048 } }).get('Machine/s1')
+      assert.match(action ?? '', restarted ? /^update$/ : /^hold cluster-member: croft has no record of homelab/)
+    })
+
   test('that Git no longer names is not deleted before the node has left', () => {
     const spec = { ...clusterSpec('s1 s2'), allow: { degraded: true, interruption: false } }
     const there = lookAt(spec, observedCluster('s1 s2 s3'))

@@ -1,5 +1,6 @@
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ResourceKey } from '../../model/key.ts'
+import type { ObservedNode } from '../../model/observed-cluster.ts'
 import { mayDestroyMachine } from './coordinate.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { isFormed } from './view.ts'
@@ -72,8 +73,7 @@ export function mayRestart(membership: Membership): GuardAnswer {
   const { look, node } = membership
   const { name } = look.declaration
   const seen = look.observed.nodes.find((one) => one.name === node)
-  // Nothing is lost where there is no cluster yet: a box gets ready for it.
-  if (!isFormed(look.observed)) return { allowed: true }
+  if (!isFormed(look.observed)) return mayLive(look, seen) ? unasked(look, node) : { allowed: true }
   if (seen?.kube === 'absent' || machineOrder(membership)?.order === 'restart') return { allowed: true }
   // A clean machine on which nothing of K3s runs gets ready to come, or to come back.
   const local = seen?.k3s === 'unknown' ? undefined : seen?.k3s
@@ -85,6 +85,20 @@ export function mayRestart(membership: Membership): GuardAnswer {
     allowed: false,
     reason: `${node} is a node of ${name}: it is cordoned and drained before its machine is restarted`,
     allow: 'nothing: croft does it when its turn comes, one node at a time',
+  }
+}
+
+/** Nothing is lost where there is no cluster yet. Without a record only the machine itself can say that there is none. */
+function mayLive({ observed }: ClusterLook, seen: ObservedNode | undefined): boolean {
+  if (observed.identity !== undefined || seen?.machine.power === 'off' || seen?.machine.exists === 'no') return false
+  return seen === undefined || seen.k3s === 'unknown' || seen.k3s.data !== 'none'
+}
+
+function unasked({ declaration: { name } }: ClusterLook, node: string): GuardAnswer {
+  return {
+    allowed: false,
+    reason: `croft has no record of ${name} and does not know yet what runs on ${node}: it may be a node of a running cluster`,
+    allow: `wait until croft has looked into ${node} (guest agent or SSH); or restart it yourself`,
   }
 }
 

@@ -3,6 +3,7 @@ import type { ClusterStandstill } from '../../model/observed-cluster.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { Step } from '../../model/step.ts'
 import type { Planner } from '../planner.ts'
+import { asShown, type Unforeseen } from './as-shown.ts'
 import { coordinate } from './coordinate.ts'
 
 /**
@@ -10,28 +11,34 @@ import { coordinate } from './coordinate.ts'
  * machines that are to go down are its own order, so that nobody takes them for nodes that must not be touched.
  */
 export const planClusters: Planner<{ readonly powers: readonly PowerLook[] }, readonly ClusterLook[]> = function* (
-  { clusters = [], nowMs },
+  { clusters = [], unforeseen, nowMs },
   { powers },
 ) {
   const looks: ClusterLook[] = []
   for (const cluster of clusters) {
     yield
     const power = powers.find(({ declaration }) => declaration.spec.cluster === cluster.declaration.name)
-    looks.push(planCluster(cluster, power, nowMs))
+    looks.push(planCluster(cluster, power, unforeseen?.get(cluster.declaration.key), nowMs))
   }
   return looks
 }
 
-function planCluster(cluster: ClusterInput, power: PowerLook | undefined, nowMs: number): ClusterLook {
+function planCluster(
+  cluster: ClusterInput,
+  power: PowerLook | undefined,
+  unforeseen: Unforeseen | undefined,
+  nowMs: number,
+): ClusterLook {
   const { declaration, observed } = cluster
   // Kept with what was seen: whoever forecasts from it must know as well.
   const seen =
     power?.decision.holdsCluster === true
       ? { ...observed, orders: { ...observed.orders, hold: standstillOf(power) } }
       : observed
-  const decision = coordinate(declaration.spec, seen, nowMs)
+  const whole = { ...cluster, observed: seen, decision: coordinate(declaration.spec, seen, nowMs) }
+  const { decision } = asShown(whole, unforeseen)
   const stops = power === undefined ? [] : stopsBy(power, nowMs)
-  return { ...cluster, observed: seen, decision: { ...decision, steps: [...decision.steps, ...stops] } }
+  return { ...whole, decision: { ...decision, steps: [...decision.steps, ...stops] } }
 }
 
 function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster'>[] {

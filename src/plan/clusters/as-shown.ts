@@ -1,0 +1,111 @@
+import { isDoing } from '../../model/action.ts'
+import { type ClusterDecision, isDestruction } from '../../model/cluster-decision.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { Step } from '../../model/step.ts'
+import { forecast, type NodeForecast } from './forecast.ts'
+
+/** What the plan that a person agreed to could not say of a cluster. */
+export interface Unforeseen {
+  readonly cluster: string
+  /** There was no record of it, so nobody could ask its API: this run reads CA and token back, and no more. */
+  readonly unrecorded: boolean
+  /** Nodes of which the plan said that nothing is known: no work begins on them in this run. */
+  readonly nodes: ReadonlySet<string>
+}
+
+export function unforeseenIn({ clusters = [] }: Pick<Plan, 'clusters'>): ReadonlyMap<ResourceKey, Unforeseen> {
+  return new Map(
+    clusters.flatMap((look) => {
+      const { key, name } = look.declaration
+      const nodes = forecast(look).filter(({ unknown }) => unknown === true)
+      if (nodes.length === 0) return []
+      const unrecorded = look.observed.identity === undefined
+      return [[key, { cluster: name, unrecorded, nodes: new Set(nodes.map((node) => node.name)) }] as const]
+    }),
+  )
+}
+
+/** The decision about a cluster without what the plan did not show. What was begun in an earlier run goes on. */
+export function asShown(look: ClusterLook, unforeseen: Unforeseen | undefined): ClusterLook {
+  if (unforeseen === undefined) return look
+  const decision = unforeseen.unrecorded ? onlyReadBack(look) : withoutNewWork(look, unforeseen)
+  return decision === look.decision ? look : { ...look, decision }
+}
+
+function onlyReadBack(look: ClusterLook): ClusterDecision {
+  const { decision, observed } = look
+  const becomes = forecast(look)
+  const steps = decision.steps.filter(({ verb }) => verb === 'read-back-secrets')
+  const unread = observed.identity === undefined && becomes.some(({ unknown }) => unknown === true)
+  if (steps.length > 0 || unread) return { ...decision, steps }
+  const differs = becomes.filter((node) => node.becomes !== 'nothing')
+  const objects = decision.holds.length + decision.refusals.length > 0
+  if (decision.steps.length === 0 && (differs.length === 0 || objects)) return decision
+  return { ...held(look, [], differs), waits: [] }
+}
+
+function withoutNewWork(look: ClusterLook, { nodes }: Unforeseen): ClusterDecision {
+  const { decision, observed } = look
+  const idle = new Set(
+    observed.nodes.flatMap(({ name, kube }) =>
+      nodes.has(name) && (typeof kube !== 'object' || kube.work === undefined) ? [name] : [],
+    ),
+  )
+  const differs = forecast(look).filter(
+    ({ name, becomes }) => idle.has(name) && (becomes === 'changes' || becomes === 'replaced'),
+  )
+  const begins = ({ verb, node }: Step<'cluster'>) =>
+    node !== undefined && idle.has(node) && (verb === 'cordon' || isDestruction(verb))
+  const objects = decision.holds.length + decision.refusals.length > 0
+  if (!decision.steps.some(begins) && (differs.length === 0 || objects)) return decision
+  const steps = decision.steps.filter((step) => !begins(step) && !PREPARES.has(step.verb))
+  return held(look, steps, differs)
+}
+
+/** What is done on one node before work begins on another. */
+const PREPARES: ReadonlySet<string> = new Set(['snapshot', 'run-health-checks'])
+
+function held(
+  { declaration, decision }: ClusterLook,
+  steps: ClusterDecision['steps'],
+  differs: readonly NodeForecast[],
+): ClusterDecision {
+  const found =
+    differs.length === 0
+      ? decision.steps.map(({ summary }) => summary)
+      : differs.map(({ name, text }) => `${name}: ${text}`)
+  const hold = {
+    guard: 'not-planned',
+    reason: `the plan of this run could not see what ${declaration.name} runs, and did not show this: ${found.join('; ')}`,
+    allow: 'run croft plan to see it, then croft apply',
+  }
+  // Nobody waits for what this run does not do.
+  const waits = decision.waits.filter(({ soak }) => soak !== true)
+  return { ...decision, steps, waits, holds: [...decision.holds, hold] }
+}
+
+/** What croft keeps in a cluster that the plan could not look into: new objects come, as shown; the others wait. */
+export function objectsAsShown(plan: Plan, unforeseen: ReadonlyMap<ResourceKey, Unforeseen>): Plan {
+  const unseen = new Set([...unforeseen.values()].flatMap((one) => (one.unrecorded ? [`cluster/${one.cluster}`] : [])))
+  if (unseen.size === 0) return plan
+  const stopped = new Set(
+    (plan.clusters ?? []).flatMap(({ declaration, decision }) =>
+      decision.holds.some(({ guard }) => guard === 'not-planned') ? [`cluster/${declaration.name}`] : [],
+    ),
+  )
+  const entries = plan.entries.map((entry): PlanEntry => {
+    const { action, connection } = entry
+    if (!unseen.has(connection)) return entry
+    const waiting = action.do === 'wait' && stopped.has(connection) ? action.next : undefined
+    const held = waiting ?? (isDoing(action) && action.do !== 'create' ? action : undefined)
+    if (held === undefined) return entry
+    const reason = 'the plan of this run could not see it in its cluster, and did not show this change'
+    return {
+      ...entry,
+      action: { do: 'hold', guard: 'not-planned', held, reason, allow: 'run croft plan to see it, then croft apply' },
+    }
+  })
+  return { ...plan, entries }
+}
