@@ -13,7 +13,10 @@ const target = join(root, 'dist', 'web')
 mkdirSync(target, { recursive: true })
 
 const built = await build({
-  entryPoints: [join(root, 'web', 'main.tsx')],
+  entryPoints: [
+    { in: join(root, 'web', 'main.tsx'), out: 'main' },
+    { in: join(root, 'web', 'style', 'status.css'), out: 'status' },
+  ],
   outdir: target,
   bundle: true,
   minify: true,

@@ -1,8 +1,10 @@
 import type {
   Chapter,
+  DayStrip,
   DisruptionOnPage,
   EventOnPage,
   FactorsToShow,
+  Gauge,
   KeyToMake,
   Me,
   Page,
@@ -78,6 +80,8 @@ export const api = {
     read<PowerPlanOnPage>(`/api/power-plan?target=${encodeURIComponent(target)}&state=${state}`),
   timeline: () => read<{ chapters: Chapter[] }>('/api/timeline'),
   health: () => read<{ strips: Strip[]; slotMs: number; atMs: number }>('/api/health'),
+  healthDays: () => read<{ strips: DayStrip[]; atMs: number }>('/api/health-days'),
+  gauges: (hours: number) => read<{ gauges: Gauge[]; slotMs: number; atMs: number }>(`/api/gauges?hours=${hours}`),
   wish: (name: string, input: unknown) => write<{ message: string; link?: string }>(`/api/wishes/${name}`, input),
 }
 

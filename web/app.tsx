@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { Page } from '../src/server/api/schemas.ts'
 import { clockTime } from './format.ts'
 import { live } from './live.ts'
 import { Activity } from './parts/activity.tsx'
 import { Empty, Loading } from './parts/bits.tsx'
 import { Icon } from './parts/icon.tsx'
+import { later } from './parts/later.tsx'
 import { Overlays } from './parts/overlays.tsx'
 import { Side, SmallBar } from './parts/side.tsx'
 import { hrefTo, place } from './route.ts'
@@ -76,6 +77,9 @@ function Said({ page }: { readonly page: Page | undefined }) {
   )
 }
 
+/** The layout of the graph is half of all code. */
+const Graph = later(() => import('./views/graph.tsx').then((module) => module.GraphView), 6)
+
 function View({ page }: { readonly page: Page }) {
   const { view, args } = place.use()
   switch (view) {
@@ -96,7 +100,7 @@ function View({ page }: { readonly page: Page }) {
     case 'timeline':
       return <TimelineView page={page} />
     case 'health':
-      return <HealthView page={page} />
+      return <HealthView page={page} days={args[0] === 'days'} />
     case 'power':
       return <PowerView page={page} />
     case 'overview':
@@ -108,15 +112,4 @@ function View({ page }: { readonly page: Page }) {
         </Empty>
       )
   }
-}
-
-type GraphModule = typeof import('./views/graph.tsx')
-
-/** The layout of the graph is half of all code: it is fetched when somebody wants to see it. */
-function Graph({ page }: { readonly page: Page }) {
-  const [module, set] = useState<GraphModule>()
-  useEffect(() => {
-    void import('./views/graph.tsx').then(set)
-  }, [])
-  return module === undefined ? <Loading rows={6} /> : <module.GraphView page={page} />
 }

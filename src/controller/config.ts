@@ -118,6 +118,25 @@ const source = z
       wrong('api is missing: where is the forge?', 'pullRequests')
   })
 
+const publicName = z.string().min(1).max(LIMITS.statusTextLength)
+const statusEntry = z
+  .strictObject({
+    check: publicName.optional(),
+    cluster: publicName.optional(),
+    host: publicName.optional(),
+    /** What strangers read in place of the name. */
+    as: publicName.optional(),
+  })
+  .transform(({ as, ...given }, context) => {
+    const [found, ...more] = (['check', 'cluster', 'host'] as const).flatMap((what) => {
+      const subject = given[what]
+      return subject === undefined ? [] : [{ what, subject }]
+    })
+    if (found !== undefined && more.length === 0) return { ...found, as: as ?? found.subject }
+    context.addIssue({ code: 'custom', message: 'one of check, cluster and host' })
+    return z.NEVER
+  })
+
 const schema = z.strictObject({
   state: z.string().min(1).optional(),
   /** `127.0.0.1:8087`, or `off`. */
@@ -138,6 +157,13 @@ const schema = z.strictObject({
   reading: z.enum(['anybody', 'signed-in']).default('anybody'),
   /** `required`: approving and switching off on the page needs a code of an authenticator app. */
   secondFactor: z.enum(['offered', 'required']).default('offered'),
+  /** A page at /status for everybody, without signing in. It shows what is listed here and nothing else. */
+  status: z
+    .strictObject({
+      title: publicName.default('Status'),
+      show: z.array(statusEntry).min(1).max(LIMITS.statusEntries),
+    })
+    .optional(),
   users: z.string().max(1024).optional(),
   tokens: z.string().max(1024).optional(),
   /** People sign in with an OpenID Connect provider. It sends them back to publicUrl, or to where we listen. */

@@ -14,6 +14,7 @@ import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { driftsOf } from './drifts.ts'
+import type { History } from './history/history.ts'
 import { createManualApply, type ManualApplyDeps } from './manual-apply.ts'
 import { type InForce, merging } from './merge.ts'
 import type { Notifier } from './notifier.ts'
@@ -49,6 +50,8 @@ export interface ControllerOptions {
   previews?: Previews
   /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
   notifier?(remembered: string | undefined): Notifier
+  /** Remembers over days how everything was. */
+  history?: History
   /** Work is over for now: a moment to give memory back. */
   onCalm?(): void
 }
@@ -114,6 +117,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
   /** As it was linked, before anything was added to it that is not in Git. */
   let declared: Estate | undefined
   let report: PassReport | undefined
+  /** What the history has already: a report is looked at once, however often we wake. */
+  let notedReport: PassReport | undefined
   let pass: EstateView['pass']
   /** What is due, is due by the clock that never jumps: somebody who sets the other must not stop or race the loop. */
   let passDueMs = Number.POSITIVE_INFINITY
@@ -248,6 +253,14 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
   }
 
+  const remember = async (): Promise<void> => {
+    if (report === undefined) return
+    const { surveys = [], clusters = report.plan.clusters ?? [] } = report
+    const fresh = notedReport === report ? undefined : { surveys, clusters }
+    notedReport = report
+    await options.history?.note(view, fresh)
+  }
+
   /** Checks, notices and plans for pull requests: begun when there is a reason, never waited for. */
   const besides = createBesides({
     clock,
@@ -292,6 +305,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       return () => void listeners.delete(listener)
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
+    ...(options.history === undefined ? {} : { past: options.history }),
     ask: askNow,
     poke(name) {
       if (!followed.hurry(name)) return
@@ -319,6 +333,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
           // A pass over much is one long turn already: whoever waits comes before it is shown.
           await clock.sleep(0, signal)
           await publish()
+          await remember()
           besides.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
           const nextMs = Math.min(passDueMs, besides.dueMs(), followed.dueMs())
           await waker.sleepUntil(nextMs, signal)
@@ -327,6 +342,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
         alive = false
         others.end()
         await besides.rest()
+        if (signal.aborted) await options.history?.save()
       }
     },
   }

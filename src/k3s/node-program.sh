@@ -595,11 +595,14 @@ etcd_ask() {
 hex() { case $1 in '' | *[!0-9]*) ;; *) env printf %x "$1" ;; esac; }
 
 etcd_facts() {
+  asked=$(now_ms)
   list=$(etcd_ask /v3/cluster/member/list '{}') || return 0
+  took=$(($(now_ms) - asked))
   status=$(etcd_ask /v3/maintenance/status '{}')
   self=$(hex "$(field "$status" member_id '[0-9]*')")
   leader=$(hex "$(field "$status" leader '[0-9]*')")
   version=$(field "$status" version '[0-9.]*')
+  size=$(field "$status" dbSize '[0-9]*')
   members=$(printf '%s\n' "$list" | sed 's/^.*"members":\[//' | tr '{' '\n' | while IFS= read -r member; do
     id=$(hex "$(field "$member" ID '[0-9]*')")
     [ -n "$id" ] || continue
@@ -611,6 +614,8 @@ etcd_facts() {
   [ -n "$leader" ] && [ "$leader" != 0 ] && printf ',"leader":"%s"' "$leader"
   [ -n "$self" ] && printf ',"self":"%s"' "$self"
   [ -n "$version" ] && printf ',"version":"%s"' "$version"
+  [ -n "$size" ] && printf ',"bytes":%s' "$size"
+  [ "$took" -ge 0 ] && printf ',"answerMs":%s' "$took"
   printf '}'
 }
 

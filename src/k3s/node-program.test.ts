@@ -356,7 +356,7 @@ describe('facts', () => {
     root.write('/var/lib/rancher/k3s/server/tls/etcd/client.crt', 'x')
     const members =
       '{"header":{"cluster_id":"1","member_id":"5851246719604577813"},"members":[{"ID":"5851246719604577813","name":"s1-7f2ad18f","peerURLs":["https://10.67.0.1:2380"]},{"ID":"11105393668318932283","name":"s2-b6848674","isLearner":true}]}'
-    const status = '{"header":{"member_id":"5851246719604577813"},"version":"3.6.14","leader":"5851246719604577813"}'
+    const status = '{"header":{"member_id":"5851246719604577813"},"version":"3.6.14","dbSize":"4214784","leader":"5851246719604577813","dbSizeInUse":"1654784"}'
     root.write('/members', members)
     root.write('/status', status)
     root.write(
@@ -364,7 +364,9 @@ describe('facts', () => {
       '#!/bin/sh\ncase "$*" in *:2382/v3/cluster/member/list*) cat "$CROFT_ROOT/members" ;; *:2382/v3/maintenance/status*) cat "$CROFT_ROOT/status" ;; *remove*) echo "curl $*" >>"$CROFT_ROOT/calls" ;; *) exit 7 ;; esac\n',
       0o755,
     )
-    assert.deepEqual((await root.ask(['facts'])).etcd, {
+    const { answerMs, ...etcd } = (await root.ask(['facts'])).etcd as Record<string, unknown>
+    assert.ok(typeof answerMs === 'number' && answerMs >= 0, `answered in ${answerMs} ms`)
+    assert.deepEqual(etcd, {
       members: [
         { id: '5133cde3e7335615', name: 's1-7f2ad18f', learner: false },
         { id: '9a1e48b3d305ad3b', name: 's2-b6848674', learner: true },
@@ -372,6 +374,7 @@ describe('facts', () => {
       leader: '5133cde3e7335615',
       self: '5133cde3e7335615',
       version: '3.6.14',
+      bytes: 4_214_784,
     })
     assert.deepEqual(await root.ask(['remove-member', '9a1e48b3d305ad3b']), { ok: true })
     assert.match(

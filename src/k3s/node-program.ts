@@ -107,6 +107,9 @@ export interface NodeFacts {
     readonly leader?: string
     readonly self?: string
     readonly version?: string
+    /** Size of its database, and how long it took to list its members, which asks the majority. */
+    readonly bytes?: number
+    readonly answerMs?: number
   }
   readonly snapshots: readonly {
     readonly name: string

@@ -363,6 +363,19 @@ export const LIMITS = {
   healthSlots: 48,
   healthSlotMs: 30 * 60_000,
   healthSubjects: 20_000,
+  /** History over days: hours of clusters, hosts and checks, and quarter hours of their load, kept in the store. */
+  historyDays: 90,
+  historySubjects: 300,
+  gaugeDays: 14,
+  gaugeSubjects: 400,
+  gaugeSlotMs: 15 * 60_000,
+  /** Longer than this between two looks: nobody knows how it was. */
+  historyGapMs: 5 * 60_000,
+  historySaveMs: 5 * 60_000,
+  /** The page of states that strangers may read: how long one rendering of it counts, and how much it may show. */
+  statusMs: 15_000,
+  statusEntries: 100,
+  statusTextLength: 200,
   buildPageMs: 120_000,
   /** Terminal */
   shownValueLength: 200,

@@ -15,6 +15,7 @@ import { createAdopter } from '../controller/adopter.ts'
 import { createChecks } from '../controller/checks.ts'
 import { createController, type RunningController } from '../controller/controller.ts'
 import { sendToForge } from '../controller/forge-send.ts'
+import { openHistory } from '../controller/history/history.ts'
 import { linkingRevision } from '../controller/link-revision.ts'
 import { createNotifier } from '../controller/notifier.ts'
 import { hookedSources, openSources, previewedSources, writableSources } from '../controller/open-sources.ts'
@@ -104,6 +105,7 @@ export async function openController(
         warn,
       )
     },
+    history: await openHistory(clock, store, epoch),
     onCalm: giveMemoryBack,
     previews: createPreviews({
       clock: runtime.clock,

@@ -59,6 +59,7 @@ export async function servePage(
       })
     },
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(config.status === undefined ? {} : { status: config.status }),
     usersFile: config.users ?? credentialFiles(runtime.env).users,
     tokensFile: config.tokens ?? credentialFiles(runtime.env).tokens,
     ...(config.oidc === undefined ? {} : { oidc: oidcOf(config, config.oidc, resolveSecret) }),

@@ -159,6 +159,9 @@ export interface LocalK3s {
   readonly etcd?: {
     readonly self?: string
     readonly voters: readonly { readonly id: string; readonly node: string }[]
+    /** Size of its database, and how long it took to answer. */
+    readonly bytes?: number
+    readonly answerMs?: number
   }
 }
 

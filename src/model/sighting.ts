@@ -43,6 +43,9 @@ export interface Sighting {
   readonly memoryBytes?: number
   readonly diskBytes?: number
   readonly cpus?: number
+  /** How busy its processors are right now, 0 to 1, and what of its memory it uses. */
+  readonly load?: number
+  readonly memoryUsedBytes?: number
   /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
   readonly close?: CloseLook
 }

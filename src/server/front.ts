@@ -19,6 +19,7 @@ import type { PageFile } from './page-files.ts'
 import { readBody } from './read-body.ts'
 import { JSON_TYPE, sendFile, sendJson, sendText } from './respond.ts'
 import { shownJson, shownText } from './shown-json.ts'
+import { createStatusPage } from './status-page.ts'
 import type { Stream } from './stream.ts'
 
 export interface Front {
@@ -49,6 +50,10 @@ export function createFront(parts: FrontParts): Front {
     clientAddress(request.socket.remoteAddress, request.headers['x-forwarded-for'], options.trustedProxies ?? [])
 
   const oidcPages = createOidcPages({ options, oidc, door, cookies, addressOf })
+
+  const style = [...files.keys()].find((name) => /^\/status-[A-Z0-9]{8}\.css$/.test(name))
+  const statusPage =
+    options.status === undefined ? undefined : createStatusPage(controller, clock, options.status, style)
 
   const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
 
@@ -231,6 +236,10 @@ export function createFront(parts: FrontParts): Front {
           throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
         return true
       }
+      case '/status':
+        if (statusPage === undefined) return false
+        sendFile(request, response, statusPage())
+        return true
       case '/api/sign-in/oidc':
         await oidcPages.begin(request, response)
         return true

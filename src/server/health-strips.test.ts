@@ -68,3 +68,21 @@ test('a strip that nobody has seen for a day is gone', () => {
   assert.ok(strips.strips(NOW).length > 0)
   assert.equal(strips.strips(NOW + LIMITS.healthSlots * SLOT).length, 0)
 })
+
+test('what nobody knows is neither well nor unwell', () => {
+  const known = smallEstate()
+  const checks = (passed: 'yes' | 'unknown') => [{ name: 'web', passed, output: '', atMs: NOW }]
+  const looks = (['yes', 'unknown', 'unknown'] as const).map((passed) => ({ ...known, checks: checks(passed) }))
+  assert.deepEqual(told('check', 'web', looks), { slots: 'o??', share: 1 })
+})
+
+test('a strip goes on where it was before a restart', () => {
+  const strips = createHealthStrips()
+  const well = { up: 3600, down: 0, unknown: 0 }
+  const spans = [...Array.from({ length: 21 }, () => undefined), { ...well, down: 60 }, well, well]
+  strips.recall([{ what: 'check', subject: 'web', spans }], NOW)
+  const [strip] = strips.strips(NOW)
+  // NOW is half past: the present hour has two slots so far.
+  assert.equal(strip?.slots.slice(-6), 'xxoooo')
+  assert.equal(strip?.share, 4 / 6)
+})

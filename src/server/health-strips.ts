@@ -1,12 +1,15 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { EstateView } from '../model/estate-view.ts'
+import { type HealthPast, type HealthSeconds, type HealthState, healthOf } from '../model/past.ts'
 import type { Strip } from './api/schemas.ts'
 
 type Letter = 'o' | 'x' | '?' | '-'
 
-/** How well everything was in the last 24 hours, by slots. Kept in memory: after a restart a strip begins anew. */
+/** How well everything was in the last 24 hours, by slots of half an hour. */
 export interface HealthStrips {
   note(view: EstateView, nowMs: number): void
+  /** Takes over what was remembered by hour from before this process began. */
+  recall(hours: readonly HealthPast[], nowMs: number): void
   strips(nowMs: number): readonly Strip[]
 }
 
@@ -17,6 +20,8 @@ interface Track {
 }
 
 const WORSE: Readonly<Record<Letter, number>> = { '-': 0, o: 1, '?': 2, x: 3 }
+const LETTER_OF: Readonly<Record<HealthState, Letter>> = { up: 'o', down: 'x', unknown: '?', off: '-' }
+const HOUR_MS = 3_600_000
 
 export function createHealthStrips(): HealthStrips {
   const tracks = new Map<string, Track>()
@@ -40,17 +45,19 @@ export function createHealthStrips(): HealthStrips {
   return {
     note(view, nowMs) {
       const slot = Math.floor(nowMs / LIMITS.healthSlotMs)
-      const off = offByOrder(view)
-      for (const { name, decision } of view.clusters)
-        note('cluster', name, off.clusters.has(name) ? '-' : clusterLetter(decision.phase), slot)
-      for (const { name, online } of view.hosts)
-        note('host', name, online ? 'o' : off.hosts.has(name) ? '-' : 'x', slot)
-      for (const check of view.checks) note('check', check.name, LETTER_OF[check.passed], slot)
-      for (const resource of view.resources) {
-        const ready = resource.conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
-        // What is being made or changed is on its way, neither well nor unwell.
-        if (ready !== 'True' && UNDER_WAY.has(resource.action.do)) continue
-        note('resource', resource.key, ready === 'True' ? 'o' : ready === 'False' ? 'x' : '?', slot)
+      for (const { what, subject, state } of healthOf(view)) note(what, subject, LETTER_OF[state], slot)
+    },
+    recall(hours, nowMs) {
+      const perHour = HOUR_MS / LIMITS.healthSlotMs
+      const now = Math.floor(nowMs / LIMITS.healthSlotMs)
+      for (const { what, subject, spans } of hours) {
+        const firstHour = Math.floor(nowMs / HOUR_MS) - spans.length + 1
+        for (const [index, seconds] of spans.entries()) {
+          const letter = letterOf(seconds)
+          if (letter === undefined) continue
+          const first = (firstHour + index) * perHour
+          for (let slot = first; slot < Math.min(first + perHour, now + 1); slot++) note(what, subject, letter, slot)
+        }
       }
     },
     strips(nowMs) {
@@ -61,18 +68,19 @@ export function createHealthStrips(): HealthStrips {
           { length: LIMITS.healthSlots },
           (_, index) => slots.get(last - LIMITS.healthSlots + 1 + index) ?? '.',
         )
-        const looked = letters.filter((letter) => letter !== '.' && letter !== '-')
         // Not seen for a whole day: it is gone, and so is its strip.
         if (letters.every((letter) => letter === '.')) {
           tracks.delete(name)
           continue
         }
-        const share = looked.filter((letter) => letter === 'o').length / looked.length
+        const well = letters.filter((letter) => letter === 'o').length
+        // What nobody knows is neither well nor unwell.
+        const known = well + letters.filter((letter) => letter === 'x').length
         strips.push({
           subject: name.slice(what.length + 1),
           what,
           slots: letters.join(''),
-          ...(looked.length === 0 ? {} : { share }),
+          ...(known === 0 ? {} : { share: well / known }),
         })
       }
       return strips
@@ -80,20 +88,7 @@ export function createHealthStrips(): HealthStrips {
   }
 }
 
-const UNDER_WAY: ReadonlySet<string> = new Set(['create', 'update', 'adopt', 'replace', 'delete', 'wait'])
-
-/** Clusters and hosts that are off, or on their way, because somebody or the schedule says so. */
-function offByOrder({ power = [] }: EstateView) {
-  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
-  return {
-    clusters: new Set(going.flatMap(({ cluster }) => cluster ?? [])),
-    hosts: new Set(going.flatMap(({ hosts }) => hosts.filter(({ power: is }) => is === 'off').map(({ name }) => name))),
-  }
-}
-
-const LETTER_OF = { yes: 'o', no: 'x', unknown: '?' } as const
-
-function clusterLetter(phase: string): Letter {
-  if (phase === 'Unknown') return '?'
-  return ['Degraded', 'Blocked', 'QuorumLost'].includes(phase) ? 'x' : 'o'
+function letterOf(seconds: HealthSeconds | undefined): Letter | undefined {
+  if (seconds === undefined) return undefined
+  return seconds.down > 0 ? 'x' : seconds.unknown > 0 ? '?' : 'o'
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { OidcOptions } from './auth/oidc.ts'
 import type { Actor, Controller } from './port.ts'
+import type { StatusOptions } from './status-page.ts'
 
 /** Everything that the server is told. It reads no environment and no file that is not named here. */
 export interface ServerOptions {
@@ -24,6 +25,8 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[]
   /** Reading needs a session or a token as well: API, stream and metrics. */
   readonly signedInOnly?: boolean
+  /** A page at /status that everybody may read, also where reading needs a session. Absent: there is none. */
+  readonly status?: StatusOptions
   /** Approving and switching off needs a code of an authenticator app from everybody who signs in. */
   readonly needsSecondFactor?: boolean
   /** Directory with the built page; found by itself unless told. */

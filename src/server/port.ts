@@ -1,6 +1,7 @@
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { Past } from '../model/past.ts'
 import type { PowerPreview } from '../model/power-view.ts'
 
 /** Who asks for something: written into the audit log with what was asked. */
@@ -54,6 +55,8 @@ export interface Controller {
   view(): EstateView
   /** Called after every change of the view, with what happened since. Returns how to stop it. */
   subscribe(listener: (view: EstateView, events: readonly CroftEvent[]) => void): () => void
+  /** How everything was over days. Absent: nobody keeps it. */
+  readonly past?: Past
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed?(key: ResourceKey): Readonly<Record<string, string>> | undefined

@@ -5,6 +5,7 @@ import type { EstateView } from '../model/estate-view.ts'
 import { ROUTES } from './api/routes.ts'
 import { testServer } from './testing/client.ts'
 import { fakeController } from './testing/fake-controller.ts'
+import { fakePast } from './testing/fake-past.ts'
 import { questionOf, WISHES } from './testing/questions.ts'
 import { richEstate } from './testing/rich-estate.ts'
 
@@ -13,7 +14,7 @@ const SNAPSHOT = new URL('./testing/read-only-fields.json', import.meta.url)
 const TABLES = ['observed', 'params']
 
 test('[S-19] somebody who may only read gets the fields that are listed, and no other', async () => {
-  const controller = fakeController(planted(richEstate()))
+  const controller = { ...fakeController(planted(richEstate())), past: fakePast() }
   await using it = await testServer({ controller, users: { vera: 'viewer' } })
   const vera = await it.signIn('vera')
   const seen: Record<string, readonly string[]> = {}

@@ -24,6 +24,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const files = readPage(options.page ?? (await findPage()))
   const stream = createStream(controller, clock, unguessable(6).replace(/[.]/g, 'x'), options.warn)
   const strips = createHealthStrips()
+  strips.recall(controller.past?.hours(clock.now(), 24) ?? [], clock.now())
   strips.note(controller.view(), clock.now())
   const unsubscribe = controller.subscribe((view) => strips.note(view, clock.now()))
   const server = createServer({

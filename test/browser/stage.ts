@@ -6,6 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { findCommand } from '../../scripts/packages.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { EstateView } from '../../src/model/estate-view.ts'
+import type { Past } from '../../src/model/past.ts'
 import { openApi } from '../../src/server/api/openapi.ts'
 import { ROUTES } from '../../src/server/api/routes.ts'
 import { setUser, usersFile } from '../../src/server/auth/users.ts'
@@ -39,6 +40,8 @@ export interface Look {
   readonly expected?: RegExp
   /** Under which name the page is opened; by its address unless said. */
   readonly name?: string
+  /** What croft remembers over days. */
+  readonly past?: Past
 }
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -67,7 +70,7 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
   const users = join(directory, 'users.json')
   known ??= madeUsers()
   await writeFile(users, await known, { mode: 0o600 })
-  const controller = fakeController(estate)
+  const controller = { ...fakeController(estate), ...(look.past === undefined ? {} : { past: look.past }) }
   const audit: AuditRequest[] = []
   const note = (entry: AuditRequest) => void audit.push(entry)
   const options = { controller, clock: systemClock, version: '9.9.9', usersFile: users, audit: note }

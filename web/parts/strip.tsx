@@ -9,21 +9,26 @@ const SLOTS: readonly { readonly letter: string; readonly class: string; readonl
 const WIDTH = 10
 const GAP = 2
 
-/** A day in half hours. One path for all slots of a sort: a thousand strips must scroll as lightly as ten. */
+/** A day in half hours. */
 export function Strip({ slots, label }: { readonly slots: string; readonly label: string }) {
   const letters = [...slots]
   const seen = letters.filter((slot) => slot !== '.' && slot !== '-').length
   const well = letters.filter((slot) => slot === 'o').length
   const words = seen === 0 ? 'not looked yet' : `well in ${well} of ${seen} half hours`
+  return <StripPaths letters={letters} label={`${label}: ${words}`} />
+}
+
+/** One path for all slots of a sort: a thousand strips must scroll as lightly as ten. */
+export function StripPaths({ letters, label }: { readonly letters: readonly string[]; readonly label: string }) {
   return (
     <svg
       class="strip"
       viewBox={`0 0 ${letters.length * WIDTH - GAP} 22`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${label}: ${words}`}
+      aria-label={label}
     >
-      <title>{words}</title>
+      <title>{label}</title>
       {SLOTS.map(({ letter, class: name, height }) => {
         const path = letters.flatMap((slot, at) => (slot === letter ? bar(at, height) : [])).join('')
         return path === '' ? null : <path key={letter} class={name} d={path} />
@@ -44,30 +49,30 @@ export function StripAxis() {
 }
 
 /** What the heights and colours mean, in words. */
-export function StripLegend() {
+export function StripLegend({ words = LEGEND }: { readonly words?: typeof LEGEND }) {
   return (
     <p class="strip-legend muted">
-      {LEGEND.map(([letter, words]) => (
+      {words.map(([letter, meaning]) => (
         <span key={letter}>
           <svg width={WIDTH} height={22} viewBox={`0 0 ${WIDTH} 22`} class="strip-key" aria-hidden="true">
             {SLOTS.filter((slot) => slot.letter === letter).map(({ class: name, height }) => (
               <path key={letter} class={name} d={bar(0, height)} />
             ))}
           </svg>{' '}
-          {words}
+          {meaning}
         </span>
       ))}
     </p>
   )
 }
 
-const LEGEND = [
+const LEGEND: readonly (readonly [letter: string, words: string])[] = [
   ['o', 'well'],
   ['x', 'not well'],
   ['?', 'not known'],
   ['-', 'off as ordered'],
   ['.', 'not looked'],
-] as const
+]
 
 function bar(at: number, height: number): string {
   return `M${at * WIDTH} 22v-${height}h${WIDTH - GAP}v${height}z`

@@ -5,6 +5,7 @@ import { Ago, Card, Empty } from '../parts/bits.tsx'
 import { Quorum, UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
 import { ClusterCommands, ClusterOrders } from '../parts/cluster-orders.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
+import { later } from '../parts/later.tsx'
 import { hrefTo } from '../route.ts'
 import { clusterState, nodeTone, TONE_ORDER } from '../tone.ts'
 
@@ -44,6 +45,13 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
         </div>
       </div>
       <Nodes cluster={cluster} page={page} />
+      <Graphs
+        title="Over time"
+        of={[
+          { what: 'cluster' as const, subject: cluster.name },
+          ...cluster.nodes.map(({ name: subject }) => ({ what: 'node' as const, subject })),
+        ]}
+      />
       <div class="columns">
         <Snapshots cluster={cluster} />
         <ClusterCommands cluster={cluster} />
@@ -51,6 +59,8 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
     </>
   )
 }
+
+const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs))
 
 function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
   const { tone, word } = clusterState(cluster, page)

@@ -6,6 +6,7 @@ import { useNarrow } from '../hooks.ts'
 import { Ago, Empty } from '../parts/bits.tsx'
 import { FilterInput } from '../parts/filter.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
+import { later } from '../parts/later.tsx'
 import { VirtualList } from '../parts/virtual.tsx'
 import { goTo, hrefTo } from '../route.ts'
 import { readyWord, syncWord, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
@@ -115,9 +116,20 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
           />
         </div>
       )}
+      {only === 'host' && value !== undefined && (
+        <Graphs
+          title="Over time"
+          of={[
+            { what: 'host', subject: value },
+            { what: 'storage', subject: value },
+          ]}
+        />
+      )}
     </>
   )
 }
+
+const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs))
 
 function titleOfNothing(page: Page, only: string | undefined, filter: string): string {
   if (page.rows.length === 0) return 'Nothing is declared yet'

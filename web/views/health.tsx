@@ -4,9 +4,10 @@ import { percent } from '../format.ts'
 import { useFetched, useNow } from '../hooks.ts'
 import { Awaited, Card, Empty } from '../parts/bits.tsx'
 import { FilterInput } from '../parts/filter.tsx'
+import { later } from '../parts/later.tsx'
 import { Strip, StripAxis, StripLegend } from '../parts/strip.tsx'
 import { VirtualList } from '../parts/virtual.tsx'
-import { hrefTo, hrefToKey } from '../route.ts'
+import { goTo, hrefTo, hrefToKey } from '../route.ts'
 import { ui } from '../ui.ts'
 
 const ROW_HEIGHT = 40
@@ -18,7 +19,37 @@ const PARTS = [
   ['resource', 'Resources'],
 ] as const
 
-export function HealthView({ page }: { readonly page: Page }) {
+const HealthDays = later(() => import('./health-days.tsx').then((module) => module.HealthDays), 6)
+
+export function HealthView({ page, days }: { readonly page: Page; readonly days: boolean }) {
+  return (
+    <>
+      <Head days={days} />
+      {days ? <HealthDays /> : <LastDay page={page} />}
+    </>
+  )
+}
+
+function Head({ days }: { readonly days: boolean }) {
+  return (
+    <header class="view-head">
+      <h1>Health</h1>
+      <span class="muted">{days ? 'the last 90 days' : 'the last 24 hours in half hours'}</span>
+      <span class="grow" />
+      <div class="segments" role="group" aria-label="How far back">
+        <button type="button" aria-pressed={!days} onClick={() => goTo('health')}>
+          24 hours
+        </button>
+        <button type="button" aria-pressed={days} onClick={() => goTo('health', 'days')}>
+          90 days
+        </button>
+      </div>
+      <FilterInput />
+    </header>
+  )
+}
+
+function LastDay({ page }: { readonly page: Page }) {
   // The strips are of half hours: asking with every pass would fetch a thousand of them for nothing.
   const now = useNow(5000)
   const { filter } = ui.use()
@@ -28,12 +59,6 @@ export function HealthView({ page }: { readonly page: Page }) {
   const fits = ({ subject }: StripData) => subject.toLowerCase().includes(filter.toLowerCase())
   return (
     <>
-      <header class="view-head">
-        <h1>Health</h1>
-        <span class="muted">the last 24 hours in half hours, since croft was started</span>
-        <span class="grow" />
-        <FilterInput />
-      </header>
       {value.strips.length === 0 && (
         <Empty icon="health" title="No data yet">
           The first strip appears after the first pass.

@@ -116,10 +116,12 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
   }
 }
 
-function votersIn({ members, self }: NonNullable<Facts['etcd']>): NonNullable<LocalK3s['etcd']> {
+function votersIn({ members, self, bytes, answerMs }: NonNullable<Facts['etcd']>): NonNullable<LocalK3s['etcd']> {
   return {
     voters: members.filter(({ learner }) => !learner).map(({ id, name }) => ({ id, node: nodeOfMember(name) })),
     ...optional('self', self),
+    ...optional('bytes', bytes),
+    ...optional('answerMs', answerMs),
   }
 }
 

@@ -155,6 +155,8 @@ function readEtcd(value: unknown): NodeFacts['etcd'] {
     ...optional('leader', nameOf(value.leader)),
     ...optional('self', nameOf(value.self)),
     ...optional('version', nameOf(value.version)),
+    ...optional('bytes', numberOf(value.bytes)),
+    ...optional('answerMs', numberOf(value.answerMs)),
   }
 }
 

@@ -66,6 +66,8 @@ function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container
   const memoryBytes = countOf(entry.maxmem)
   const diskBytes = countOf(entry.maxdisk)
   const cpus = countOf(entry.maxcpu)
+  const load = countOf(entry.cpu)
+  const memoryUsedBytes = countOf(entry.mem)
   return {
     connection,
     type,
@@ -77,7 +79,7 @@ function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container
     ...defined({ lock }),
     ...(flagOf(entry.template) ? { template: true } : {}),
     ...(nameOf(entry.hastate) === undefined ? {} : { highlyAvailable: true }),
-    ...defined({ pool, uptimeSeconds, memoryBytes, diskBytes, cpus }),
+    ...defined({ pool, uptimeSeconds, memoryBytes, diskBytes, cpus, load, memoryUsedBytes }),
   }
 }
 

@@ -248,6 +248,23 @@ export const strip = z.object({
   share: z.number().optional(),
 })
 
+const seconds = z.number().int().nonnegative()
+
+export const dayStrip = z.object({
+  subject: z.string(),
+  what: z.enum(['cluster', 'host', 'check']),
+  /** One for each day, oldest first; null: nobody looked, or it was off by order. */
+  days: list(z.object({ up: seconds, down: seconds, unknown: seconds }).nullable()),
+})
+
+export const gauge = z.object({
+  what: z.enum(['host', 'storage', 'node', 'cluster']),
+  subject: z.string(),
+  /** `cpu`, `memory` and `storage` are shares of 1. */
+  gauge: z.enum(['cpu', 'memory', 'storage', 'temperature', 'watts', 'etcdBytes', 'etcdMs']),
+  means: list(z.number().nullable()),
+})
+
 export const me = z.object({
   name: z.string().optional(),
   role: z.enum(ROLES).optional(),
@@ -314,6 +331,8 @@ export type PlanEntryOnPage = z.output<typeof planEntry>
 export type Chapter = z.output<typeof chapter>
 export type Span = z.output<typeof span>
 export type Strip = z.output<typeof strip>
+export type DayStrip = z.output<typeof dayStrip>
+export type Gauge = z.output<typeof gauge>
 export type Me = z.output<typeof me>
 export type EventOnPage = z.output<typeof event>
 export type DriftOnPage = z.output<typeof drift>

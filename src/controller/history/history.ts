@@ -1,0 +1,64 @@
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { EstateView } from '../../model/estate-view.ts'
+import type { Past } from '../../model/past.ts'
+import type { Store } from '../../store/port.ts'
+import { dayOf } from './day-book.ts'
+import { createGaugeBook, type GaugesSeen } from './gauge-book.ts'
+import { createHealthBook } from './health-book.ts'
+
+/** Remembers over days how everything was. Kept in the store by day; what is older makes room. */
+export interface History extends Past {
+  /** How it is now, from now on. Call it with every look. */
+  note(view: EstateView, seen: GaugesSeen | undefined): Promise<void>
+  /** Writes down what is not written yet. */
+  save(): Promise<void>
+}
+
+type Kept = Pick<Store, 'getValue' | 'putValue'>
+
+export async function openHistory(clock: Clock, store: Kept, epoch: number): Promise<History> {
+  const health = createHealthBook()
+  const gauges = createGaugeBook()
+  const books = [health.book, gauges.book]
+  for (const book of books)
+    for (const name of book.names()) {
+      const text = await store.getValue(name)
+      if (text !== undefined) book.read(text, dayOf(clock.now()))
+    }
+  let last: { readonly view: EstateView; readonly atMs: number } | undefined
+  let savedMs = clock.monotonicMs()
+  const unsaved = new Set<number>()
+
+  async function save(): Promise<void> {
+    savedMs = clock.monotonicMs()
+    const days = [...unsaved]
+    unsaved.clear()
+    for (const day of days)
+      for (const book of books) {
+        const { name, text } = book.text(day)
+        // Larger than a value may be: the store would refuse it, and a graph is no reason to stop.
+        if (text.length <= LIMITS.storedValueLength) await store.putValue(epoch, name, text)
+      }
+  }
+
+  return {
+    async note(view, seen) {
+      const atMs = clock.now()
+      // A clock that was set back, or a long silence: how it was in between nobody knows.
+      const known = last !== undefined && atMs > last.atMs && atMs - last.atMs <= LIMITS.historyGapMs
+      if (last !== undefined && known) {
+        health.count(last.view, last.atMs, atMs)
+        unsaved.add(dayOf(last.atMs))
+      }
+      if (seen !== undefined) gauges.note(seen, atMs)
+      unsaved.add(dayOf(atMs))
+      last = { view, atMs }
+      if (clock.monotonicMs() - savedMs >= LIMITS.historySaveMs) await save()
+    },
+    save,
+    days: health.days,
+    hours: health.hours,
+    gauges: gauges.gauges,
+  }
+}

@@ -1,0 +1,85 @@
+import type { EstateView } from './estate-view.ts'
+
+/** How something is at one moment: well, not well, not known, or off because somebody or a schedule says so. */
+export type HealthState = 'up' | 'down' | 'unknown' | 'off'
+
+export interface HealthSubject {
+  readonly what: 'cluster' | 'host' | 'check' | 'resource'
+  readonly subject: string
+  readonly state: HealthState
+}
+
+/** The state of every cluster, host, check and resource of a view. What is being made or changed has none. Pure. */
+export function* healthOf(view: EstateView): Generator<HealthSubject> {
+  yield* healthOfServices(view)
+  for (const resource of view.resources) {
+    const ready = resource.conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+    if (ready !== 'True' && UNDER_WAY.has(resource.action.do)) continue
+    yield {
+      what: 'resource',
+      subject: resource.key,
+      state: ready === 'True' ? 'up' : ready === 'False' ? 'down' : 'unknown',
+    }
+  }
+}
+
+/** The few that people ask about after weeks: clusters, hosts and checks. */
+export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
+  const off = offByOrder(view)
+  for (const { name, decision } of view.clusters)
+    yield { what: 'cluster', subject: name, state: off.clusters.has(name) ? 'off' : clusterState(decision.phase) }
+  for (const { name, online } of view.hosts)
+    yield { what: 'host', subject: name, state: online ? 'up' : off.hosts.has(name) ? 'off' : 'down' }
+  for (const { name, passed } of view.checks) yield { what: 'check', subject: name, state: STATE_OF[passed] }
+}
+
+const UNDER_WAY: ReadonlySet<string> = new Set(['create', 'update', 'adopt', 'replace', 'delete', 'wait'])
+
+/** Clusters and hosts that are off, or on their way, because somebody or the schedule says so. */
+function offByOrder({ power = [] }: EstateView) {
+  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
+  return {
+    clusters: new Set(going.flatMap(({ cluster }) => cluster ?? [])),
+    hosts: new Set(going.flatMap(({ hosts }) => hosts.filter(({ power: is }) => is === 'off').map(({ name }) => name))),
+  }
+}
+
+const STATE_OF = { yes: 'up', no: 'down', unknown: 'unknown' } as const
+
+function clusterState(phase: string): HealthState {
+  if (phase === 'Unknown') return 'unknown'
+  return ['Degraded', 'Blocked', 'QuorumLost'].includes(phase) ? 'down' : 'up'
+}
+
+/** Seconds that something was well, not well and not known. What is missing of an hour or a day was off or not looked at. */
+export interface HealthSeconds {
+  readonly up: number
+  readonly down: number
+  readonly unknown: number
+}
+
+/** One cluster, host or check over time, one entry for each hour or day, oldest first. Undefined: nothing is known. */
+export interface HealthPast {
+  readonly what: 'cluster' | 'host' | 'check'
+  readonly subject: string
+  readonly spans: readonly (HealthSeconds | undefined)[]
+}
+
+export type GaugeName = 'cpu' | 'memory' | 'storage' | 'temperature' | 'watts' | 'etcdBytes' | 'etcdMs'
+
+/** A quantity of a host, a storage, a node or a cluster over time: the mean of each slot, oldest first. */
+export interface GaugePast {
+  readonly what: 'host' | 'storage' | 'node' | 'cluster'
+  /** `pumped-piglet`, `pumped-piglet/local-zfs`, `k3s-1`, `homelab`. */
+  readonly subject: string
+  readonly gauge: GaugeName
+  readonly means: readonly (number | undefined)[]
+}
+
+/** What croft remembers over days, in a bounded space. Days are days in UTC. */
+export interface Past {
+  /** The days up to and with the one of this moment. */
+  days(nowMs: number, count: number): readonly HealthPast[]
+  hours(nowMs: number, count: number): readonly HealthPast[]
+  gauges(nowMs: number, slots: number): readonly GaugePast[]
+}
