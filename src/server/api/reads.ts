@@ -145,30 +145,34 @@ export const READS: readonly Route[] = [
       })),
     }),
   }),
-  get('/api/gauges', 'Load, memory, storage, temperature and etcd over time, as means of quarter hours; null: not known', {
-    input: z.object({
-      what: z.enum(['host', 'storage', 'node', 'cluster']).optional(),
-      /** One subject; for storages also the host that they are on. */
-      subject: z.string().max(LIMITS.foreignNameLength).optional(),
-      hours: whole
-        .min(1)
-        .max(LIMITS.gaugeDays * 24)
-        .default(24),
-    }),
-    output: z.object({ atMs: z.number(), slotMs: z.number(), gauges: schemas.list(schemas.gauge) }),
-    handle({ controller, clock }, { what, subject, hours }) {
-      const slots = (hours * 3_600_000) / LIMITS.gaugeSlotMs
-      const all = controller.past?.gauges(clock.now(), slots) ?? []
-      const found = all.filter(
-        (one) =>
-          (what === undefined || one.what === what) &&
-          (subject === undefined || one.subject === subject || one.subject.startsWith(`${subject}/`)),
-      )
-      return {
-        atMs: clock.now(),
-        slotMs: LIMITS.gaugeSlotMs,
-        gauges: found.map(({ means, ...one }) => ({ ...one, means: means.map((mean) => mean ?? null) })),
-      }
+  get(
+    '/api/gauges',
+    'Load, memory, storage, temperature and etcd over time, as means of quarter hours; null: not known',
+    {
+      input: z.object({
+        what: z.enum(['host', 'storage', 'node', 'cluster']).optional(),
+        /** One subject; for storages also the host that they are on. */
+        subject: z.string().max(LIMITS.foreignNameLength).optional(),
+        hours: whole
+          .min(1)
+          .max(LIMITS.gaugeDays * 24)
+          .default(24),
+      }),
+      output: z.object({ atMs: z.number(), slotMs: z.number(), gauges: schemas.list(schemas.gauge) }),
+      handle({ controller, clock }, { what, subject, hours }) {
+        const slots = (hours * 3_600_000) / LIMITS.gaugeSlotMs
+        const all = controller.past?.gauges(clock.now(), slots) ?? []
+        const found = all.filter(
+          (one) =>
+            (what === undefined || one.what === what) &&
+            (subject === undefined || one.subject === subject || one.subject.startsWith(`${subject}/`)),
+        )
+        return {
+          atMs: clock.now(),
+          slotMs: LIMITS.gaugeSlotMs,
+          gauges: found.map(({ means, ...one }) => ({ ...one, means: means.map((mean) => mean ?? null) })),
+        }
+      },
     },
-  }),
+  ),
 ]
