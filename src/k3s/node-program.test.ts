@@ -356,7 +356,8 @@ describe('facts', () => {
     root.write('/var/lib/rancher/k3s/server/tls/etcd/client.crt', 'x')
     const members =
       '{"header":{"cluster_id":"1","member_id":"5851246719604577813"},"members":[{"ID":"5851246719604577813","name":"s1-7f2ad18f","peerURLs":["https://10.67.0.1:2380"]},{"ID":"11105393668318932283","name":"s2-b6848674","isLearner":true}]}'
-    const status = '{"header":{"member_id":"5851246719604577813"},"version":"3.6.14","dbSize":"4214784","leader":"5851246719604577813","dbSizeInUse":"1654784"}'
+    const status =
+      '{"header":{"member_id":"5851246719604577813"},"version":"3.6.14","dbSize":"4214784","leader":"5851246719604577813","dbSizeInUse":"1654784"}'
     root.write('/members', members)
     root.write('/status', status)
     root.write(
