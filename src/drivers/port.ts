@@ -81,6 +81,16 @@ export interface Check {
   readonly authentication?: true
 }
 
+export function check(
+  level: Check['level'],
+  about: Check['about'],
+  code: string,
+  found: string,
+  more: Pick<Check, 'details' | 'fix' | 'authentication'> = {},
+): Check {
+  return { about, code, level, found, ...more }
+}
+
 /** Thrown by looks (survey, observe) when the outside system could not or would not answer. */
 export class LookFailed extends Error {
   readonly refusal: Refusal

@@ -7,7 +7,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
-import type { Check } from '../port.ts'
+import { type Check, check } from '../port.ts'
 import { findChecksum } from './steps/service.ts'
 
 /** What is expected of a machine that is to be a node. */
@@ -109,8 +109,8 @@ export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Ch
   const placed = program === '' ? 'not there yet' : program === PROGRAM_SHA256 ? 'in place' : 'of another version'
   const worst = found.some(({ level }) => level === 'wrong')
   const state = runs.length > 0 ? `${runs.join(', ')} runs` : worst ? 'not ready for K3s' : 'ready for K3s'
-  const about = { about: 'hosts', code: 'node', level: worst ? 'warning' : 'ok' } as const
-  return [{ ...about, found: `${node} (${role}): ${state}; croft's program is ${placed}` }, ...found]
+  const about = `${node} (${role}): ${state}; croft's program is ${placed}`
+  return [check(worst ? 'warning' : 'ok', 'hosts', 'node', about), ...found]
 }
 
 function cgroupChecks(node: string, kind: string, controllers: string): readonly Check[] {
@@ -134,9 +134,9 @@ function cgroupChecks(node: string, kind: string, controllers: string): readonly
 }
 
 function wrong(about: Check['about'], code: string, found: string, fix: readonly string[] = []): Check {
-  return { about, code, level: 'wrong', found, ...(fix.length === 0 ? {} : { fix }) }
+  return check('wrong', about, code, found, fix.length === 0 ? {} : { fix })
 }
 
 function warning(about: Check['about'], code: string, found: string): Check {
-  return { about, code, level: 'warning', found }
+  return check('warning', about, code, found)
 }

@@ -7,6 +7,7 @@ import type { Obstacle } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
+import { isUp, powerOf } from '../guests.ts'
 import {
   type DeclaredValue,
   declaredValues,
@@ -17,7 +18,6 @@ import {
   strays,
 } from './declared.ts'
 import { configOf, type DomainConfig, seedHashIn, targetOf, volumeOf } from './names.ts'
-import { isUp, powerOf } from './readiness.ts'
 
 const GIB = 1024 ** 3
 

@@ -2,9 +2,10 @@ import type { Change } from '../../model/change.ts'
 import { type FileSpec, volumeId } from '../../model/file.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
-import type { Readiness, Rules } from '../../model/rules.ts'
+import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import { checksumOf, diffFile, downloadParams, fileReadiness, learnsOf } from '../files.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
 import { diffVm, fileObstacles, seedNotes, vmObstacles } from './diff.ts'
 import { configOf, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
@@ -59,7 +60,7 @@ export const libvirtRules: Rules = rulesByType(
       listOf: ({ desired }) => poolList(desired.file.host, desired.file.storage),
       hostOf: ({ desired }) => desired.file.host,
       obstacles: (resource, survey) => fileObstacles(resource.desired.file, survey, awaitsPool(resource)),
-      diff: (resource, sighting, known) => diffFile(resource, resource.desired.file, sighting, known),
+      diff: (resource, sighting, known) => diffFile(resource, resource.desired.file, sighting, FILES, known),
       createSteps: ({ desired }) => createFileSteps(desired.file),
       updateSteps: ({ desired }, sighting, changes) => updateFileSteps(desired.file, sighting, changes),
       adoptSteps: ({ desired }, sighting) => verifyFileSteps(desired.file, sighting),
@@ -142,25 +143,7 @@ function remainsList(host: string, pool: string, uid: string): string {
   return `remains/${host}/${pool}/${uid}`
 }
 
-function diffFile(
-  resource: Resource,
-  file: FileSpec,
-  sighting: Sighting,
-  known: Readonly<Record<string, string>> = {},
-): readonly Change[] {
-  const sum = checksumOf(file)
-  const size = sighting.close?.config.size
-  if (size === 0) return [{ path: 'content', from: 'empty', to: file.url, effect: 'live' }]
-  if (sum === undefined || known.verified === sum || resource.policy.manage === 'observe') return []
-  if (known.mismatch !== mismatchOf(sum, size))
-    return [{ path: 'checksum', from: 'not verified', to: sum, effect: 'live' }]
-  const change = { path: 'content', from: 'a file with another checksum', to: sum, effect: 'live' as const }
-  if (file.overwrite || resource.policy.replace === 'allowed') return [change]
-  const message = `checksum mismatch: ${volumeId(file)} on ${file.host} is there and is not ${sum}`
-  return [
-    { ...change, blocked: { message, allow: 'correct the checksum, remove the volume, or allow it (replace: true)' } },
-  ]
-}
+const FILES = { empty: 'live', allow: 'correct the checksum, remove the volume, or allow it (replace: true)' } as const
 
 /** The checksum is looked at before the volume comes into being, so one that is there under its name was right once. */
 function createFileSteps(file: FileSpec): readonly Step[] {
@@ -173,10 +156,7 @@ function createFileSteps(file: FileSpec): readonly Step[] {
     object: `${poolPath(file.storage, file.fileName)}/download`,
     options: {
       url: file.url,
-      ...(file.checksum === undefined
-        ? {}
-        : { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm }),
-      ...(file.decompression === undefined ? {} : { compression: file.decompression }),
+      ...downloadParams(file),
     },
     queues: [poolQueue(file.host, file.storage)],
   })
@@ -200,33 +180,10 @@ function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
     object: `${poolPath(file.storage, file.fileName)}/verify`,
     options: { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm },
   })
-  const mismatch = mismatchOf(sum, sighting.close?.config.size)
-  return [
-    {
-      ...step,
-      learns: { done: { verified: sum }, failed: { reason: 'ChecksumMismatch', facts: { mismatch } } },
-    },
-  ]
+  return [{ ...step, learns: learnsOf(sum, sighting) }]
 }
 
 function deleteFileSteps(sighting: Sighting): readonly Step[] {
   const place = volumeOf(sighting.externalId)
   return place === undefined ? [] : [discardStep(sighting.host, place.pool, place.volume, 'delete')]
-}
-
-function fileReadiness(file: FileSpec, sighting: Sighting): Readiness {
-  const what = `${volumeId(file)} on ${file.host}`
-  return sighting.close?.config.size === 0
-    ? { ready: false, reason: 'Empty', message: `${what} is empty`, status: 'Empty' }
-    : { ready: true, reason: 'Present', message: `${what} is there`, status: 'Present' }
-}
-
-/** What is checked is the file as it came; of one that was unpacked on arrival no checksum can be looked at later. */
-function checksumOf({ checksum, decompression }: FileSpec): string | undefined {
-  return checksum === undefined || decompression !== undefined ? undefined : `${checksum.algorithm}:${checksum.value}`
-}
-
-/** With the size, so that another file in its place is looked at anew. */
-function mismatchOf(sum: string, size: unknown): string {
-  return `${sum} ${typeof size === 'number' ? size : '?'}`
 }

@@ -6,6 +6,7 @@ import { Sealed } from '../../model/sealed.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { VmDisk, VmSpec } from '../../model/vm.ts'
+import { isUp, powerOf } from '../guests.ts'
 import {
   declaredValues,
   diskIn,
@@ -19,7 +20,6 @@ import {
 import { seedMove } from './diff.ts'
 import { printMark } from './marks.ts'
 import { configOf, seedHashIn, shortHash } from './names.ts'
-import { isUp, powerOf } from './readiness.ts'
 import { discardStep, domainPath, hostQueue, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 
 /**

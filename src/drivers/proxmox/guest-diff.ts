@@ -1,9 +1,9 @@
 import type { Change } from '../../model/change.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { CloseLook, Sighting } from '../../model/sighting.ts'
+import { isUp, powerOf } from '../guests.ts'
 import { hostChange, type Moving } from './move-guest.ts'
 import { compareAll, createParams, type Option, wantedOf } from './option.ts'
-import { isUp, powerOf } from './vm/power.ts'
 
 /** What is declared of every sort of guest and lies outside its configuration. */
 interface Outside {

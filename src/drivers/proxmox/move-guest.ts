@@ -2,11 +2,11 @@ import type { Change } from '../../model/change.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
+import { isUp, powerOf } from '../guests.ts'
 import type { ApiFields } from './foreign.ts'
 import { called, guestStep, shutdownStep, startStep } from './guest-steps.ts'
 import { hostQueue, storageQueues } from './steps.ts'
 import { storageOf } from './vm/disks.ts'
-import { isUp, powerOf } from './vm/power.ts'
 
 /** What decides about a move, of whatever sort of guest. */
 export interface Moving {

@@ -3,16 +3,10 @@ import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import { fileReadiness } from '../files.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
 import { diskList, fileList } from './file-list.ts'
-import {
-  createFileSteps,
-  deleteFileSteps,
-  diffFile,
-  fileReadiness,
-  updateFileSteps,
-  verifyFileSteps,
-} from './file-rules.ts'
+import { createFileSteps, deleteFileSteps, diffFile, updateFileSteps, verifyFileSteps } from './file-rules.ts'
 import { rebootStep } from './guest-steps.ts'
 import { dataDisks, irreplaceableDisks, protectedGuest, remadeBy } from './irreplaceable.ts'
 import { diffContainer } from './lxc/diff.ts'

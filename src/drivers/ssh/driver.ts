@@ -1,5 +1,5 @@
 import { ShellFailure } from '../../lib/shell.ts'
-import type { Doctor, Driver } from '../port.ts'
+import { check, type Doctor, type Driver } from '../port.ts'
 import { rules } from './rules.ts'
 import { openSession } from './session.ts'
 
@@ -14,34 +14,15 @@ const examineHost: Doctor['examine'] = async (connection, _resources, deps, sign
     const [uid = '', os = '', arch = ''] = stdout.split('\n')
     if (uid !== '0')
       return [
-        {
-          about: 'privileges',
-          code: 'not-root',
-          level: 'wrong',
-          found: `${name} is reached, but not as root`,
+        check('wrong', 'privileges', 'not-root', `${name} is reached, but not as root`, {
           fix: ['ssh: {sudo: passwordless}'],
-        },
+        }),
       ]
-    return [
-      {
-        about: 'connection',
-        code: 'reached',
-        level: 'ok',
-        found: `${name} is reached: ${os.replaceAll(/[^ -~]/g, '')}, ${arch}`,
-      },
-    ]
+    return [check('ok', 'connection', 'reached', `${name} is reached: ${os.replaceAll(/[^ -~]/g, '')}, ${arch}`)]
   } catch (error) {
     if (!(error instanceof ShellFailure)) throw error
     const authentication = error.code === 'host-key' || error.code === 'denied'
-    return [
-      {
-        about: 'connection',
-        code: error.code,
-        level: 'wrong',
-        found: error.message,
-        ...(authentication ? { authentication } : {}),
-      },
-    ]
+    return [check('wrong', 'connection', error.code, error.message, { ...(authentication ? { authentication } : {}) })]
   } finally {
     await shell.close()
   }

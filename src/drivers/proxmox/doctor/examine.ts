@@ -2,7 +2,7 @@ import { WireFailure } from '../../../lib/wire.ts'
 import type { Connection } from '../../../model/connection.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { Secret } from '../../../model/secret.ts'
-import type { Check, DriverDeps } from '../../port.ts'
+import { type Check, check, type DriverDeps } from '../../port.ts'
 import { cleanText, isRecord, nameOf } from '../foreign.ts'
 import { loginOf } from '../login.ts'
 import { readSurvey } from '../survey.ts'
@@ -71,7 +71,7 @@ async function examineInside(
   }
   const whose = new URL(connection.endpoint).hostname
   const skew = first.skewSeconds === undefined ? undefined : { whose, seconds: first.skewSeconds }
-  const reached: Check = { about: 'connection', code: 'reached', level: 'ok', found: `${connection.endpoint} answers` }
+  const reached: Check = check('ok', 'connection', 'reached', `${connection.endpoint} answers`)
   if (first.status === 401) return [reached, judgeUnauthorized(first.said, who, skew)]
   if (first.status !== 200 || !isRecord(first.data)) return [strange(connection, first)]
   const version = nameOf(first.data.version) ?? ''
@@ -96,7 +96,7 @@ function unreachable({ endpoint }: Connection, error: unknown): Check {
 
 function strange({ endpoint }: Connection, { status, said }: DoctorAnswer): Check {
   const found = `${endpoint} does not answer as Proxmox does (status ${status}${said === '' ? '' : `, ${said}`})`
-  return { about: 'connection', code: 'not-proxmox', level: 'wrong', found }
+  return check('wrong', 'connection', 'not-proxmox', found)
 }
 
 async function tokenOf(
@@ -104,7 +104,7 @@ async function tokenOf(
   deps: DriverDeps,
 ): Promise<{ readonly connection: Connection; readonly secret: Secret; readonly who: Principal } | Check> {
   const wrong = (found: string, fix: string): Check => {
-    return { about: 'token', code: 'token-missing', level: 'wrong', authentication: true, found, fix: [fix] }
+    return check('wrong', 'token', 'token-missing', found, { authentication: true, fix: [fix] })
   }
   let login: Awaited<ReturnType<typeof loginOf>>
   try {

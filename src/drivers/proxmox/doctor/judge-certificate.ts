@@ -1,5 +1,5 @@
 import { type Origin, showOrigin } from '../../../model/origin.ts'
-import type { Check, PeerCertificate } from '../../port.ts'
+import { type Check, check, type PeerCertificate } from '../../port.ts'
 
 const DAY_MS = 86_400_000
 const SOON_DAYS = 30
@@ -9,47 +9,36 @@ export function judgeUnreachable(endpoint: string, code: string, message: string
   const url = new URL(endpoint)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? '443' : url.port
-  const about = { about: 'connection', level: 'wrong' } as const
+  const wrong = (word: string, found: string, fix?: readonly string[]) =>
+    check('wrong', 'connection', word, found, fix === undefined ? {} : { fix })
+  const usual = `Proxmox listens on 8006: write endpoint: https://${url.hostname}:8006`
   switch (code) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return {
-        ...about,
-        code: 'name-unknown',
-        found: `the name ${host} cannot be resolved (${code})`,
-        fix: [`getent hosts ${host}`, 'correct the name in spec.endpoint, or write the address there'],
-      }
+      return wrong('name-unknown', `the name ${host} cannot be resolved (${code})`, [
+        `getent hosts ${host}`,
+        'correct the name in spec.endpoint, or write the address there',
+      ])
     case 'ECONNREFUSED':
-      return {
-        ...about,
-        code: 'refused',
-        found: `${host} is there, and nothing listens on port ${port}`,
-        fix: [
-          ...(port === '8006' ? [] : [`Proxmox listens on 8006: write endpoint: https://${url.hostname}:8006`]),
-          `on ${host}: systemctl restart pveproxy`,
-        ],
-      }
+      return wrong('refused', `${host} is there, and nothing listens on port ${port}`, [
+        ...(port === '8006' ? [] : [usual]),
+        `on ${host}: systemctl restart pveproxy`,
+      ])
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EHOSTDOWN':
-      return {
-        ...about,
-        code: 'timeout',
-        found: `${host} does not answer on port ${port} (${code})`,
-        fix: [`ping ${host}`, `nc -vz ${host} ${port}`, 'switch the host on, or let the firewall pass this port'],
-      }
+      return wrong('timeout', `${host} does not answer on port ${port} (${code})`, [
+        `ping ${host}`,
+        `nc -vz ${host} ${port}`,
+        'switch the host on, or let the firewall pass this port',
+      ])
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
-      return {
-        ...about,
-        code: 'not-tls',
-        found: `what listens on port ${port} of ${host} does not speak TLS`,
-        fix: [`Proxmox listens on 8006: write endpoint: https://${url.hostname}:8006`],
-      }
+      return wrong('not-tls', `what listens on port ${port} of ${host} does not speak TLS`, [usual])
     default:
-      return { ...about, code: 'unreachable', found: `${host} port ${port} cannot be reached: ${message}` }
+      return wrong('unreachable', `${host} port ${port} cannot be reached: ${message}`)
   }
 }
 
@@ -70,41 +59,37 @@ function judgeIdentity(shown: PeerCertificate, pinned: string | undefined, origi
   const where = `in ${showOrigin(origin)} under spec`
   if (pinned !== undefined) {
     if (bare(pinned) === bare(shown.fingerprint))
-      return { about: 'certificate', code: 'pinned', level: 'ok', found: `the certificate is the pinned one` }
-    return {
-      about: 'certificate',
-      code: 'wrong-certificate',
-      level: 'wrong',
-      authentication: true,
-      found: 'the certificate is not the pinned one; no token was sent',
-      details: [`shown:  ${shown.fingerprint}`, `pinned: ${pinned}`],
-      fix: [
-        'look on the host itself which one is right: openssl x509 -in /etc/pve/local/pve-ssl.pem -noout -fingerprint -sha256',
-        `only if it is the one shown here, write ${where}: ${line}`,
-      ],
-    }
+      return check('ok', 'certificate', 'pinned', `the certificate is the pinned one`)
+    return check(
+      'wrong',
+      'certificate',
+      'wrong-certificate',
+      'the certificate is not the pinned one; no token was sent',
+      {
+        authentication: true,
+        details: [`shown:  ${shown.fingerprint}`, `pinned: ${pinned}`],
+        fix: [
+          'look on the host itself which one is right: openssl x509 -in /etc/pve/local/pve-ssl.pem -noout -fingerprint -sha256',
+          `only if it is the one shown here, write ${where}: ${line}`,
+        ],
+      },
+    )
   }
   const fix = [
     'compare it on the host: openssl x509 -in /etc/pve/local/pve-ssl.pem -noout -fingerprint -sha256',
     `write ${where}: ${line}`,
   ]
   if (shown.distrust === undefined)
-    return {
-      about: 'certificate',
-      code: 'not-pinned',
-      level: 'warning',
-      found: 'the certificate is trusted by this system and not pinned',
+    return check('warning', 'certificate', 'not-pinned', 'the certificate is trusted by this system and not pinned', {
       fix,
-    }
-  return {
-    about: 'certificate',
-    code: 'untrusted-certificate',
-    level: 'wrong',
-    authentication: true,
-    found: `the certificate is neither pinned nor trusted (${shown.distrust}); no token was sent`,
-    details: [`shown: ${shown.fingerprint}`],
-    fix,
-  }
+    })
+  return check(
+    'wrong',
+    'certificate',
+    'untrusted-certificate',
+    `the certificate is neither pinned nor trusted (${shown.distrust}); no token was sent`,
+    { authentication: true, details: [`shown: ${shown.fingerprint}`], fix },
+  )
 }
 
 function judgeTime({ notAfterMs }: PeerCertificate, nowMs: number): Check | undefined {
@@ -112,21 +97,15 @@ function judgeTime({ notAfterMs }: PeerCertificate, nowMs: number): Check | unde
   const day = new Date(notAfterMs).toISOString().slice(0, 10)
   const fix = ['on the host: pvecm updatecerts --force && systemctl restart pveproxy', 'then pin the new fingerprint']
   if (notAfterMs <= nowMs)
-    return {
-      about: 'certificate',
-      code: 'certificate-expired',
-      level: 'wrong',
-      found: `the certificate expired on ${day}`,
-      fix,
-    }
+    return check('wrong', 'certificate', 'certificate-expired', `the certificate expired on ${day}`, { fix })
   if (days >= SOON_DAYS) return undefined
-  return {
-    about: 'certificate',
-    code: 'certificate-expires',
-    level: 'warning',
-    found: `the certificate expires on ${day}, in ${days} ${days === 1 ? 'day' : 'days'}`,
-    fix,
-  }
+  return check(
+    'warning',
+    'certificate',
+    'certificate-expires',
+    `the certificate expires on ${day}, in ${days} ${days === 1 ? 'day' : 'days'}`,
+    { fix },
+  )
 }
 
 function bare(fingerprint: string): string {

@@ -1,6 +1,6 @@
 import type { Resource } from '../../../model/resource.ts'
 import type { Survey } from '../../../model/survey.ts'
-import type { Check } from '../../port.ts'
+import { type Check, check } from '../../port.ts'
 import { isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'
 import { type HeldPrivileges, heldAt } from './held.ts'
@@ -19,26 +19,17 @@ export function judgePlaces(resources: readonly Resource[], survey: Survey): rea
   }
   const checks = [...obstacles].map(([message, { allow, keys }]): Check => {
     const host = /^(?:host|there is no host) /.test(message)
-    return {
-      about: host ? 'hosts' : 'storages',
-      code: host ? 'host-missing' : 'storage-unfit',
-      level: 'wrong',
-      found: message,
+    return check('wrong', host ? 'hosts' : 'storages', host ? 'host-missing' : 'storage-unfit', message, {
       details: [`for ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ` and ${keys.length - 5} more` : ''}`],
       fix: [allow],
-    }
+    })
   })
   const hosts = hostsOf(resources)
   const fine = checks.length === 0 && hosts.length > 0
   return fine
     ? [
-        { about: 'hosts', code: 'hosts', level: 'ok', found: `declared hosts are there: ${hosts.join(', ')}` },
-        {
-          about: 'storages',
-          code: 'storages',
-          level: 'ok',
-          found: 'declared storages are active and hold what is declared',
-        },
+        check('ok', 'hosts', 'hosts', `declared hosts are there: ${hosts.join(', ')}`),
+        check('ok', 'storages', 'storages', 'declared storages are active and hold what is declared'),
       ]
     : checks
 }
@@ -93,26 +84,17 @@ export function judgeBridges(
       if (there.includes(bridge) || zones.has(bridge)) continue
       const path = `/sdn/zones/localnetwork/${bridge}`
       const allowed = [...heldAt(held, path).keys()].some((privilege) => /^SDN\.(?:Use|Audit)$/.test(privilege))
-      checks.push({
-        about: 'networks',
-        code: allowed ? 'bridge-missing' : 'bridge-unseen',
-        level: allowed ? 'wrong' : 'warning',
-        found: allowed
-          ? `there is no bridge ${bridge} on ${host}; it has ${there.sort().join(', ') || 'none'}`
-          : `bridge ${bridge} on ${host} cannot be seen without SDN.Use on ${path}`,
-        ...(allowed
-          ? {
-              fix: [
-                `pvesh create /nodes/${host}/network --iface ${bridge} --type bridge && pvesh set /nodes/${host}/network`,
-              ],
-            }
-          : {}),
-      })
+      const missing = `there is no bridge ${bridge} on ${host}; it has ${there.sort().join(', ') || 'none'}`
+      const unseen = `bridge ${bridge} on ${host} cannot be seen without SDN.Use on ${path}`
+      const fix = `pvesh create /nodes/${host}/network --iface ${bridge} --type bridge && pvesh set /nodes/${host}/network`
+      checks.push(
+        allowed
+          ? check('wrong', 'networks', 'bridge-missing', missing, { fix: [fix] })
+          : check('warning', 'networks', 'bridge-unseen', unseen),
+      )
     }
   }
   if (checks.length > 0 || seen === 0) return checks
   const names = [...new Set([...wanted.values()].flatMap((bridges) => [...bridges]))].sort()
-  return [
-    { about: 'networks', code: 'networks', level: 'ok', found: `declared bridges are there: ${names.join(', ')}` },
-  ]
+  return [check('ok', 'networks', 'networks', `declared bridges are there: ${names.join(', ')}`)]
 }

@@ -1,5 +1,6 @@
+import { defined } from '../../../lib/defined.ts'
 import { shellWord } from '../../../lib/shell-quoted.ts'
-import type { Check } from '../../port.ts'
+import { type Check, check } from '../../port.ts'
 import type { Principal } from './commands.ts'
 
 const DAY_MS = 86_400_000
@@ -20,20 +21,22 @@ export function judgeClocks(skews: readonly Skew[]): readonly Check[] {
   if (far.length > 0) return far.map((skew) => skewCheck(skew, Math.abs(skew.seconds) >= WRONG_SECONDS))
   if (skews.length === 0) return []
   const most = Math.max(...skews.map(({ seconds }) => Math.abs(seconds)))
-  return [{ about: 'clock', code: 'clock', level: 'ok', found: `the clocks agree (within ${Math.max(1, most)} s)` }]
+  return [check('ok', 'clock', 'clock', `the clocks agree (within ${Math.max(1, most)} s)`)]
 }
 
 function skewCheck({ whose, seconds }: Skew, wrong: boolean): Check {
-  return {
-    about: 'clock',
-    code: 'clock-skew',
-    level: wrong ? 'wrong' : 'warning',
-    found: `clock skew ${Math.abs(seconds)} s: the clock of ${whose} is ${seconds > 0 ? 'ahead of' : 'behind'} the one here`,
-    fix: [
-      'see which of the two is wrong: date -u, here and there',
-      'on the wrong one: timedatectl set-ntp true && chronyc makestep',
-    ],
-  }
+  return check(
+    wrong ? 'wrong' : 'warning',
+    'clock',
+    'clock-skew',
+    `clock skew ${Math.abs(seconds)} s: the clock of ${whose} is ${seconds > 0 ? 'ahead of' : 'behind'} the one here`,
+    {
+      fix: [
+        'see which of the two is wrong: date -u, here and there',
+        'on the wrong one: timedatectl set-ntp true && chronyc makestep',
+      ],
+    },
+  )
 }
 
 /**
@@ -45,45 +48,34 @@ export function judgeUnauthorized(said: string, who: Principal, skew: Skew | und
   if (skew !== undefined && Math.abs(skew.seconds) >= NOTED_SECONDS)
     return { ...skewCheck(skew, true), authentication: true }
   const list = `pveum user token list ${shellWord(who.user)}`
-  const about = { about: 'token', level: 'wrong', authentication: true } as const
+  const wrong = (code: string, found: string, fix: readonly string[], details?: readonly string[]) =>
+    check('wrong', 'token', code, found, { authentication: true, fix, ...defined({ details }) })
   const name = `${who.user}!${who.token}`
+  const words = `${shellWord(who.user)} ${shellWord(who.token)}`
   if (/expired/i.test(said))
-    return {
-      ...about,
-      code: 'token-expired',
-      found: `the token ${name} has expired`,
-      fix: [`pveum user token modify ${shellWord(who.user)} ${shellWord(who.token)} --expire 0`],
-    }
+    return wrong('token-expired', `the token ${name} has expired`, [`pveum user token modify ${words} --expire 0`])
   if (/no such (?:user|token)|does not exist|disabled/i.test(said))
-    return {
-      ...about,
-      code: 'token-unknown',
-      found: `the token ${name} is not known there (${said})`,
-      fix: [list, `pveum user token add ${shellWord(who.user)} ${shellWord(who.token)} --privsep 1`],
-    }
+    return wrong('token-unknown', `the token ${name} is not known there (${said})`, [
+      list,
+      `pveum user token add ${words} --privsep 1`,
+    ])
   if (/invalid token (?:value|secret)|wrong secret/i.test(said))
-    return {
-      ...about,
-      code: 'token-secret',
-      found: `the secret of the token ${name} is not the right one`,
-      fix: [
-        `make a new one: pveum user token remove ${shellWord(who.user)} ${shellWord(who.token)}`,
-        'then add it again and keep the value that is shown',
-      ],
-    }
-  return {
-    ...about,
-    code: 'token-refused',
-    found: `the token ${name} is not accepted (${said === '' ? 'no reason given' : said})`,
-    details: [
-      'the host does not say which of these it is, so that nobody can guess tokens:',
-      `the token or its user is not there or disabled, it has expired, or its secret is another one`,
-    ],
-    fix: [
+    return wrong('token-secret', `the secret of the token ${name} is not the right one`, [
+      `make a new one: pveum user token remove ${words}`,
+      'then add it again and keep the value that is shown',
+    ])
+  return wrong(
+    'token-refused',
+    `the token ${name} is not accepted (${said === '' ? 'no reason given' : said})`,
+    [
       `${list}   # is it there, and is expire 0 or in the future?`,
       'if both are so, the secret is wrong: remove the token, add it again and keep the value that is shown',
     ],
-  }
+    [
+      'the host does not say which of these it is, so that nobody can guess tokens:',
+      `the token or its user is not there or disabled, it has expired, or its secret is another one`,
+    ],
+  )
 }
 
 /** What can be read about the token itself; mostly a token may not read even that. */
@@ -100,31 +92,27 @@ export function judgeToken(who: Principal, facts: TokenFacts, nowMs: number): Ch
   ]
   const yearSeconds = Math.floor((nowMs + 365 * DAY_MS) / 1000)
   if (expire === undefined)
-    return {
-      about: 'token',
-      code: 'token',
-      level: 'ok',
-      found: `the token ${name} is valid; it may not read when it expires: pveum user token list ${shellWord(who.user)}`,
-    }
+    return check(
+      'ok',
+      'token',
+      'token',
+      `the token ${name} is valid; it may not read when it expires: pveum user token list ${shellWord(who.user)}`,
+    )
   if (expire === 0)
-    return {
-      about: 'token',
-      code: 'token-never-expires',
-      level: 'warning',
-      found: `the token ${name} never expires`,
+    return check('warning', 'token', 'token-never-expires', `the token ${name} never expires`, {
       fix: fix(String(yearSeconds)),
-    }
+    })
   const days = Math.floor((expire * 1000 - nowMs) / DAY_MS)
   const day = new Date(expire * 1000).toISOString().slice(0, 10)
   if (days < SOON_DAYS)
-    return {
-      about: 'token',
-      code: 'token-expires',
-      level: 'warning',
-      found: `the token ${name} expires on ${day}, in ${days} ${days === 1 ? 'day' : 'days'}`,
-      fix: fix(String(yearSeconds)),
-    }
-  return { about: 'token', code: 'token', level: 'ok', found: `the token ${name} is valid until ${day}` }
+    return check(
+      'warning',
+      'token',
+      'token-expires',
+      `the token ${name} expires on ${day}, in ${days} ${days === 1 ? 'day' : 'days'}`,
+      { fix: fix(String(yearSeconds)) },
+    )
+  return check('ok', 'token', 'token', `the token ${name} is valid until ${day}`)
 }
 
 export function majorOf(version: string): number | undefined {
@@ -134,13 +122,12 @@ export function majorOf(version: string): number | undefined {
 
 export function judgeVersion(version: string): Check {
   const major = majorOf(version)
-  if (major === 8 || major === 9)
-    return { about: 'version', code: 'version', level: 'ok', found: `Proxmox VE ${version}` }
-  return {
-    about: 'version',
-    code: 'version-untried',
-    level: 'warning',
-    found: `Proxmox VE ${version === '' ? 'of unknown version' : version}: croft is made for 8 and 9`,
-    ...(major !== undefined && major < 8 ? { fix: ['upgrade the host to Proxmox VE 8 or 9'] } : {}),
-  }
+  if (major === 8 || major === 9) return check('ok', 'version', 'version', `Proxmox VE ${version}`)
+  return check(
+    'warning',
+    'version',
+    'version-untried',
+    `Proxmox VE ${version === '' ? 'of unknown version' : version}: croft is made for 8 and 9`,
+    { ...(major !== undefined && major < 8 ? { fix: ['upgrade the host to Proxmox VE 8 or 9'] } : {}) },
+  )
 }

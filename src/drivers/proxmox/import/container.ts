@@ -1,10 +1,10 @@
 import { defined } from '../../../lib/defined.ts'
 import type { Sighting } from '../../../model/sighting.ts'
+import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
 import { humanTags, splitDescription, splitTags } from '../marks.ts'
 import { parseSize } from '../property-string.ts'
 import { storageOf } from '../vm/disks.ts'
-import { powerOf } from '../vm/power.ts'
 import { positional } from './basics.ts'
 import { block, type ConfigReading, type PartReading, readingOf, some, unless } from './reading.ts'
 

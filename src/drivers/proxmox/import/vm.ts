@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/defined.ts'
 import type { Sighting } from '../../../model/sighting.ts'
+import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
-import { powerOf } from '../vm/power.ts'
 import { importBasics, importSerial } from './basics.ts'
 import { importCloudInit } from './cloud-init.ts'
 import { importDevices } from './devices.ts'

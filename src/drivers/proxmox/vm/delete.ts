@@ -1,8 +1,8 @@
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
+import { isUp, powerOf } from '../../guests.ts'
 import { called, type GuestPlace, guestStep, shutdownStep } from '../guest-steps.ts'
 import { hostQueue } from '../steps.ts'
-import { isUp, powerOf } from './power.ts'
 import { unseedSteps } from './seed-steps.ts'
 
 /** Works for containers too: nothing of the declaration is needed to remove a guest. */

@@ -2,10 +2,10 @@ import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
+import { isUp, powerOf } from '../../guests.ts'
 import type { ApiFields } from '../foreign.ts'
 import type { Move } from '../guest-steps.ts'
 import type { Moving } from '../move-guest.ts'
-import { isUp, powerOf } from './power.ts'
 
 /** A move that Proxmox would not make says so in the plan. */
 export function withoutMoving(change: Change, config: ApiFields, sighting: Sighting): Change {

@@ -6,10 +6,10 @@ import type { VmSeed } from '../../../model/seed.ts'
 import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmSpec } from '../../../model/vm.ts'
+import { isUp, powerOf } from '../../guests.ts'
 import type { ApiFields } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 import { textOf, type VmOption } from './option.ts'
-import { isUp, powerOf } from './power.ts'
 
 /*
  * How a document reaches a guest without any way in but the API: an image is uploaded, put into a drive of the stopped

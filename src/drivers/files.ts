@@ -1,0 +1,61 @@
+import type { Change } from '../model/change.ts'
+import { type FileSpec, volumeId } from '../model/file.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Readiness } from '../model/rules.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Step } from '../model/step.ts'
+
+/** What is checked is the file as it is stored: of one that is unpacked on arrival no checksum is declared. */
+export function checksumOf({ checksum, decompression }: FileSpec): string | undefined {
+  return checksum === undefined || decompression !== undefined ? undefined : `${checksum.algorithm}:${checksum.value}`
+}
+
+/** With the size, so that another file in its place is looked at anew. */
+function mismatchOf(sum: string, size: unknown): string {
+  return `${sum} ${typeof size === 'number' ? size : '?'}`
+}
+
+/**
+ * A file that is there under its name is the declared one, unless it is empty, which is what an interrupted copy by hand
+ * leaves behind, or its checksum was looked at and is another. `rules`: what a driver says of an empty one, and of one
+ * that must not be replaced.
+ */
+export function diffFile(
+  { policy }: Resource,
+  file: FileSpec,
+  sighting: Sighting,
+  rules: { readonly empty: Change['effect']; readonly allow: string },
+  known: Readonly<Record<string, string>> = {},
+): readonly Change[] {
+  const size = sighting.close?.config.size
+  if (size === 0) return [{ path: 'content', from: 'empty', to: file.url, effect: rules.empty }]
+  const sum = checksumOf(file)
+  if (sum === undefined || known.verified === sum || policy.manage === 'observe') return []
+  if (known.mismatch !== mismatchOf(sum, size))
+    return [{ path: 'checksum', from: 'not verified', to: sum, effect: 'live' }]
+  const change = { path: 'content', from: 'a file with another checksum', to: sum, effect: 'live' as const }
+  if (file.overwrite || policy.replace === 'allowed') return [change]
+  const message = `checksum mismatch: ${volumeId(file)} on ${file.host} is there and is not ${sum}`
+  return [{ ...change, blocked: { message, allow: rules.allow } }]
+}
+
+/** What a verification teaches: that the file is right, or which one is wrong. */
+export function learnsOf(sum: string, sighting: Sighting): NonNullable<Step['learns']> {
+  const mismatch = mismatchOf(sum, sighting.close?.config.size)
+  return { done: { verified: sum }, failed: { reason: 'ChecksumMismatch', facts: { mismatch } } }
+}
+
+/** How a download is told what the file must be. */
+export function downloadParams({ checksum, decompression }: FileSpec): Readonly<Record<string, string>> {
+  return {
+    ...(checksum === undefined ? {} : { checksum: checksum.value, 'checksum-algorithm': checksum.algorithm }),
+    ...(decompression === undefined ? {} : { compression: decompression }),
+  }
+}
+
+export function fileReadiness(file: FileSpec, sighting: Sighting): Readiness {
+  const what = `${volumeId(file)} on ${file.host}`
+  return sighting.close?.config.size === 0
+    ? { ready: false, reason: 'Empty', message: `${what} is empty`, status: 'Empty' }
+    : { ready: true, reason: 'Present', message: `${what} is there`, status: 'Present' }
+}

@@ -1,0 +1,54 @@
+import { cloudInitReadiness } from '../cloudinit/result.ts'
+import type { FirstBoot } from '../model/policy.ts'
+import type { Readiness } from '../model/rules.ts'
+import type { PowerState, Sighting } from '../model/sighting.ts'
+import type { VmSpec } from '../model/vm.ts'
+
+/** What the guest itself said, or else what the survey has heard. */
+export function powerOf(sighting: Sighting): PowerState {
+  return sighting.close?.power ?? sighting.power ?? 'unknown'
+}
+
+export function isUp(power: PowerState): boolean {
+  return power === 'running' || power === 'paused'
+}
+
+/** `Running`, as people read it. */
+export function statusOf(power: PowerState): string {
+  return `${power[0]?.toUpperCase()}${power.slice(1)}`
+}
+
+export type ReadinessAnswer = (ready: boolean, reason: string, message: string, status?: string) => Readiness
+
+/** Makes answers about a guest; the status is its power unless another is given. */
+export function answerAbout(id: string, power: PowerState): ReadinessAnswer {
+  return (ready, reason, message, status = statusOf(power)) => ({
+    ready,
+    reason,
+    message: `${id} is ${message}`,
+    status,
+  })
+}
+
+/** The answer about a VM that does not run, or must not. Undefined: it runs. */
+export function powerReadiness(vm: VmSpec, power: PowerState, answer: ReadinessAnswer): Readiness | undefined {
+  if (vm.power === 'stopped')
+    return power === 'stopped' ? answer(true, 'Stopped', 'stopped, as declared') : answer(false, 'NotStopped', power)
+  if (power === 'running') return undefined
+  const ready = vm.power === undefined && power === 'stopped'
+  return answer(ready, ready ? 'Present' : 'NotRunning', power)
+}
+
+/** The answer about a VM that runs, from its agent. `booted`: how its first boot went is none of our business. */
+export function agentReadiness(
+  { close }: Sighting,
+  id: string,
+  booted: boolean,
+  firstBoot: FirstBoot | undefined,
+  answer: ReadinessAnswer,
+): Readiness {
+  if (close?.agent === 'down') return answer(false, 'AgentDown', 'running; its agent does not answer yet', 'Booting')
+  if (close?.agent !== 'up') return answer(false, 'AgentNotAsked', 'running; its agent was not asked')
+  const first = booted ? undefined : cloudInitReadiness(close.cloudInit, id, firstBoot)
+  return first ?? answer(true, 'AgentUp', 'running and its agent answers')
+}
