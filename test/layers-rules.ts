@@ -48,7 +48,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   operator: ['controller', 'engine', 'kubernetes', 'kinds', 'source', 'store/port.ts', 'model', 'lib'],
   server: ['model', 'lib'],
+  state: ['controller', 'source', 'store/port.ts', 'model', 'lib'],
   cli: [
+    'state',
     'operator',
     'images',
     'server',
@@ -84,6 +86,7 @@ const TIME_ALLOWED = [
   'src/main.ts',
   'src/main/',
   'src/cli/',
+  'src/state/',
   // Keys and serial numbers must not be guessable.
   'src/lib/x509.ts',
   'src/server/auth/unguessable.ts',

@@ -2,9 +2,10 @@ import { parsePullRequest } from '../controller/forge.ts'
 import { sendToForge } from '../controller/forge-send.ts'
 import { postPlan } from '../controller/post-plan.ts'
 import { Secret } from '../model/secret.ts'
+import { openExisting, realDirectory, stateFile } from '../state/state-file.ts'
+import { closing } from './load.ts'
 import { PLAN_MARK, planMarkdown } from './render/plan-markdown.ts'
 import type { Runtime } from './runtime.ts'
-import { closing, openExisting, realDirectory, stateFile } from './state.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from './verb.ts'
 
 /** What merging a branch would do: both sides are planned against the same world, and the difference is told. */

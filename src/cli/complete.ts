@@ -1,10 +1,11 @@
 import type { Command, Option } from 'commander'
+import { openExisting, realDirectory, stateFile } from '../state/state-file.ts'
 import { SHELLS } from './completion-script.ts'
+import { closing } from './load.ts'
 import { clean } from './render/text.ts'
 import { rowsOf } from './rows.ts'
 import type { Runtime } from './runtime.ts'
 import { findKind } from './select.ts'
-import { closing, openExisting, realDirectory, stateFile } from './state.ts'
 import { EXIT, type ExitCode } from './verb.ts'
 
 interface Suggestion {

@@ -6,8 +6,8 @@ import { after, test } from 'node:test'
 import { changeHolder } from '../server/auth/security-keys.ts'
 import { judgeToken, tokensFile } from '../server/auth/tokens.ts'
 import { usersFile } from '../server/auth/users.ts'
+import { credentialFiles } from '../state/secrets.ts'
 import { runCli } from './run.ts'
-import { credentialFiles } from './secrets.ts'
 import { fakeRuntime } from './testing/fake-runtime.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'croft-credentials-'))

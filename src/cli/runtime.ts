@@ -19,7 +19,10 @@ import type { Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import type { Survey } from '../model/survey.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
+import type { Environment, StateAccess } from '../state/state-file.ts'
 import type { Store } from '../store/port.ts'
+
+export type { Environment }
 
 /** One end of the terminal. Text that came from elsewhere has been cleaned before it gets here. */
 export interface Terminal {
@@ -145,18 +148,12 @@ export interface KubernetesStorePlace {
   readonly wait?: Wait
 }
 
-export type LockedState =
-  | { readonly got: true; release(): void }
-  | { readonly got: false; readonly owner?: { readonly pid: number; readonly host: string } }
-
 /** What a connection showed, with what was read closely, by external id. */
 export interface ObservedConnection {
   readonly connection: string
   readonly survey: Survey
   readonly close: ReadonlyMap<string, Sighting>
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The first visit to a host that knows only passwords. Rejects with a ShellFailure. */
 export interface Enrolment {
@@ -193,18 +190,14 @@ export interface ServedPage extends AsyncDisposable {
  * Everything that verbs need from outside. main.ts builds the real one; tests build their own. What is heavy is behind
  * a function, so that `croft --help` pays for nothing it does not use.
  */
-export interface Runtime {
+export interface Runtime extends StateAccess {
   readonly version: string
   readonly out: Terminal
   readonly err: Terminal
   readonly env: Environment
-  readonly cwd: string
   /** Can a person answer a question? */
   readonly interactive: boolean
-  readonly clock: Clock
   readonly random: Random
-  /** Aborted by SIGINT and SIGTERM. */
-  readonly signal: AbortSignal
   ask(question: string): Promise<string | undefined>
   /** The same, and what is typed is not shown. */
   askSecret?(question: string): Promise<string | undefined>
@@ -226,14 +219,9 @@ export interface Runtime {
   follow(remote: string, mirror: string): Promise<FollowedRepository>
   /** Writes a file of the estate, with its folders; without `replace` only where there is none. Answers whether it did. */
   writeFile?(file: string, text: string, options?: { readonly replace?: boolean }): Promise<boolean>
-  openStore(file: string): Promise<Store>
-  /** Makes this process the only controller on a database, until it is released or the process ends. */
-  lockState(file: string): Promise<LockedState>
   /** Takes a database back by one version of its schema; answers the version it has then. */
   takeSchemaBack(file: string): Promise<number>
   parseYaml(text: string): Promise<unknown>
-  /** A store that forgets: for commands that must not leave a file behind. */
-  openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
   /** The controller of `croft run`, put together and not begun. */
   openController(runtime: Runtime, place: ControllerPlace): Promise<OpenedController>

@@ -1,3 +1,4 @@
+import { CliError, EXIT, type ExitCode, UsageError } from '../lib/exit.ts'
 import type { Runtime } from './runtime.ts'
 
 export type Options = Readonly<Record<string, unknown>>
@@ -8,43 +9,7 @@ export type VerbResult = ExitCode | 'stopped'
 /** A verb's module. It is imported when the verb runs, so that `--help` costs nothing. */
 export type Verb = (runtime: Runtime, args: readonly string[], options: Options) => Promise<VerbResult>
 
-/** What the process answers. Documented in docs/cli.md; scripts rely on these numbers. */
-export const EXIT = {
-  ok: 0,
-  failed: 1,
-  /** `plan`: Git and the world differ. */
-  differs: 2,
-  /** Not ready before the deadline. */
-  timedOut: 3,
-  /** The other side does not accept our credentials. */
-  unauthorized: 4,
-  usage: 64,
-  /** The terminal is gone. */
-  hungUp: 129,
-  interrupted: 130,
-  /** Nobody reads our output any more, and the work was not done. */
-  unread: 141,
-  terminated: 143,
-} as const
-
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
-
-/** An error for the person at the terminal: what could not be done, and in its last sentence what to do about it. */
-export class CliError extends Error {
-  readonly code: ExitCode
-  constructor(message: string, code: ExitCode = EXIT.failed) {
-    super(message)
-    this.name = 'CliError'
-    this.code = code
-  }
-}
-
-export class UsageError extends CliError {
-  constructor(message: string) {
-    super(message, EXIT.usage)
-    this.name = 'UsageError'
-  }
-}
+export { CliError, EXIT, type ExitCode, UsageError }
 
 const OF_SIGNALS: Readonly<Record<string, ExitCode>> = {
   SIGHUP: EXIT.hungUp,

@@ -11,7 +11,7 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
   const open = async (): Promise<ChartRenderer> => {
     const [{ createChartRenderer }, { cacheDirectory }, { createWorkerReader }, { TooCostly }] = await Promise.all([
       import('../helm/renderer.ts'),
-      import('../cli/state.ts'),
+      import('../state/state-file.ts'),
       import('../source/apart/reader.ts'),
       import('../source/reader.ts'),
     ])

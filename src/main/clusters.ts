@@ -23,7 +23,7 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
     import('../vault/age-vault.ts'),
     import('../lib/tls-wire.ts'),
     import('../lib/tunnel.ts'),
-    import('../cli/state.ts'),
+    import('../state/state-file.ts'),
     import('node:crypto'),
   ])
   const env = options.env ?? process.env

@@ -22,7 +22,7 @@ export async function sourcesAt(
   if (statSync(place).isFile()) return configured(place)
   const [{ readTree }, { cacheDirectory }] = await Promise.all([
     import('../source/read-tree.ts'),
-    import('../cli/state.ts'),
+    import('../state/state-file.ts'),
   ])
   const cacheDir = cacheDirectory(process.env)
   return { revision: await readTree(place, cacheDir === undefined ? {} : { cacheDir }) }
@@ -46,8 +46,8 @@ async function configured(file: string) {
     import('../controller/config.ts'),
     import('../controller/open-sources.ts'),
     import('../controller/merge.ts'),
-    import('../cli/secrets.ts'),
-    import('../cli/state.ts'),
+    import('../state/secrets.ts'),
+    import('../state/state-file.ts'),
   ])
   // A file of somebody else's repository may be named by mistake: as a configuration it would be read for minutes.
   if (statSync(file).size > LIMITS.configurationBytes)

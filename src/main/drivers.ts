@@ -20,7 +20,7 @@ export async function loadDrivers(): Promise<readonly Driver[]> {
 export async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {
   const [{ openTlsWire }, { resolveSecret }, { createShells }] = await Promise.all([
     import('../lib/tls-wire.ts'),
-    import('../cli/secrets.ts'),
+    import('../state/secrets.ts'),
     import('../ssh/open.ts'),
   ])
   const env = options.env ?? process.env
@@ -70,7 +70,7 @@ async function openDirectoryVault(directory: string, env: NonNullable<EngineOpti
   const [{ sourcesAt }, { openVault }, { ageIdentities, sourceKeys }] = await Promise.all([
     import('./configured-sources.ts'),
     import('../source/secret-vault.ts'),
-    import('../cli/secrets.ts'),
+    import('../state/secrets.ts'),
   ])
   const { revision, config } = await sourcesAt(directory)
   return openVault(

@@ -1,7 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { cleanLines } from '../cli/render/text.ts'
 import type { Runtime, ServedPage } from '../cli/runtime.ts'
-import { credentialFiles } from '../cli/secrets.ts'
 import { CliError } from '../cli/verb.ts'
 import type { ControllerConfig } from '../controller/config.ts'
 import type { RunningController } from '../controller/controller.ts'
@@ -12,6 +11,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { OidcOptions } from '../server/auth/oidc.ts'
 import type { RunningServer } from '../server/options.ts'
 import type { createWebhookDoor } from '../source/webhook.ts'
+import { credentialFiles } from '../state/secrets.ts'
 import type { Store } from '../store/port.ts'
 
 /** Serves the page and the API of a controller where its configuration says. */

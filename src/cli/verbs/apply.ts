@@ -5,9 +5,14 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
+import { newSecrets } from '../../state/secret-key.ts'
+import { stateFromBefore } from '../../state/state-before.ts'
+import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../../state/state-file.ts'
+import { noteEstate } from '../../state/state-folder.ts'
 import { asKnown, keepEscrow, nameEstate } from '../estate-files.ts'
 import { heldIn, renderHeld } from '../held.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
+import { closing, loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
 import { timeoutOf } from '../render/duration.ts'
 import { renderPlan } from '../render/plan.ts'
@@ -19,10 +24,6 @@ import { renderResources } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { mustBeSame, savedPlanAt } from '../saved-plan.ts'
-import { newSecrets } from '../secret-key.ts'
-import { closing, holdAlone, loadOrStop, openExisting, openState, realDirectory, stateFile } from '../state.ts'
-import { tellStateFromBefore } from '../state-before.ts'
-import { noteEstate } from '../state-folder.ts'
 import { narrowed, targetsIn } from '../targets.ts'
 import { CliError, EXIT, type ExitCode, signalCode, type Verb } from '../verb.ts'
 import { noteOperation } from './machine/find.ts'
@@ -35,7 +36,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
-  await tellStateFromBefore(runtime, file, found.estate)
+  for (const line of await stateFromBefore(runtime, file, found.estate)) note(runtime, line)
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using _alone = closing(dryRun ? NOBODY : await holdAlone(runtime, file))
   // A saved plan is done as it was saved: a directory without a name gets it another time.

@@ -9,11 +9,11 @@ import { type CapacityClass, capacityOf, type HostCapacity } from '../../plan/th
 import { place } from '../../plan/things/placement/place.ts'
 import { gib } from '../../plan/things/placement/room.ts'
 import { EMPTY_LEDGER, seenWorld } from '../../plan/things/world.ts'
+import { realDirectory } from '../../state/state-file.ts'
 import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
 import type { Style } from '../render/text.ts'
-import { realDirectory } from '../state.ts'
 import { CliError, EXIT, type Options, UsageError, type Verb } from '../verb.ts'
 
 const MIB = 1024 * 1024

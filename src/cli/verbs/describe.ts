@@ -1,10 +1,11 @@
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { closing } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderDescription } from '../render/describe.ts'
 import { eventJson } from '../render/events.ts'
 import { resourceJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import { resolveKey } from '../select.ts'
-import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
 const EVENTS_SHOWN = 30

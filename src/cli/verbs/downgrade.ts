@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { realDirectory, stateFile } from '../state.ts'
+import { realDirectory, stateFile } from '../../state/state-file.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /** Makes a database usable for the croft before this one. What only this one knows in it goes. */

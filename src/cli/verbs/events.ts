@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { AuditEntry } from '../../model/audit.ts'
 import type { CroftEvent } from '../../model/event.ts'
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
 import type { EventFilter, Store } from '../../store/port.ts'
+import { closing } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { showAge } from '../render/duration.ts'
 import { eventJson, renderEvents } from '../render/events.ts'
@@ -10,7 +12,6 @@ import { renderTable } from '../render/table.ts'
 import type { Style } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
-import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
 import { EXIT, type Options, type Verb } from '../verb.ts'
 
 const WATCH_MS = 500

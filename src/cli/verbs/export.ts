@@ -4,11 +4,11 @@ import type { AddonDeclaration } from '../../kinds/addon/schema.ts'
 import { gitopsSkeleton } from '../../kinds/addon/skeleton.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { type Draft, printDrafts } from '../../source/foreign/draft.ts'
+import { loadOrStop } from '../load.ts'
 import { note } from '../output.ts'
 import { cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
 import { parseSelection, type Selection } from '../select.ts'
-import { loadOrStop } from '../state.ts'
 import { CliError, EXIT, type ExitCode, type Options, type Verb } from '../verb.ts'
 
 /** What is declared, as croft understands it: real field names, one document each, in the order of their keys. */

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { closing } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { matches, nothingCalled, parseSelection } from '../select.ts'
-import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
 import { CliError, EXIT, type Options, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, words, options) => {

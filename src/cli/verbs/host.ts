@@ -1,6 +1,7 @@
 import { magicPacket } from '../../lib/wake.ts'
+import { openState, stateFile } from '../../state/state-file.ts'
+import { closing } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
-import { closing, openState, stateFile } from '../state.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 import { copy, reboot, runProgram, uploadIso } from './host/deeds.ts'
 import { diff } from './host/diff.ts'

@@ -8,15 +8,16 @@ import type { ForeignFile, ForeignFormat } from '../../source/foreign/reading.ts
 import { FORMATS } from '../../source/foreign/registry.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { walkFiles } from '../../source/walk-files.ts'
+import { realDirectory } from '../../state/state-file.ts'
 import { draftGuests, findGuests, lookClosely, stillDiffering, type Undeclared } from '../import/guests.ts'
 import { draftSettings } from '../import/settings.ts'
+import { loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
 import { hasErrors, many, renderProblems } from '../render/problems.ts'
 import { renderTable } from '../render/table.ts'
 import { clean, cleanLines } from '../render/text.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { findKind } from '../select.ts'
-import { loadOrStop, realDirectory } from '../state.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [from = '', place = ''], options) => {

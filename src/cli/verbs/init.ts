@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { noteEstate } from '../../state/state-folder.ts'
 import { keepEscrow, nameEstate } from '../estate-files.ts'
+import { closing, loadOrStop } from '../load.ts'
 import { note } from '../output.ts'
-import { closing, loadOrStop, openExisting, realDirectory, stateFile } from '../state.ts'
-import { noteEstate } from '../state-folder.ts'
 import { EXIT, type Verb } from '../verb.ts'
 
 /** Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything. */

@@ -2,10 +2,10 @@ import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { patience } from '../../kubernetes/patience.ts'
 import { createOperation } from '../../operator/operate.ts'
 import type { VaultReference } from '../../source/secret-vault.ts'
+import { closing } from '../load.ts'
 import { eventLine } from '../render/events.ts'
 import { cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { closing } from '../state.ts'
 import { CliError, type Options, type Verb } from '../verb.ts'
 
 /** croft with the objects of a cluster as its source: each of several replicas works on its share of them. */

@@ -1,13 +1,14 @@
 import path from 'node:path'
+import { newSecrets } from '../../state/secret-key.ts'
+import { stateFromBefore } from '../../state/state-before.ts'
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
 import { asKnown } from '../estate-files.ts'
+import { closing, loadOrStop } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
 import { planExit } from '../render/plan-summary.ts'
 import { savePlan } from '../saved-plan.ts'
-import { newSecrets } from '../secret-key.ts'
-import { closing, loadOrStop, openExisting, realDirectory, stateFile } from '../state.ts'
-import { tellStateFromBefore } from '../state-before.ts'
 import { narrowed, targetsIn } from '../targets.ts'
 import type { Verb } from '../verb.ts'
 
@@ -29,7 +30,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const real = realDirectory(runtime, directory)
   const known = asKnown(loaded, await store.it.records(), (text) => note(runtime, text))
-  await tellStateFromBefore(runtime, file, known)
+  for (const line of await stateFromBefore(runtime, file, known)) note(runtime, line)
   const { estate } = await newSecrets(runtime, real, known, store.it, file)
   const whole = await engine.it.plan(estate, runtime.signal)
   const targets = (options.target ?? []) as readonly string[]

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ConfigError, type ConfigOverrides, type ControllerConfig, readConfig } from '../../controller/config.ts'
 import type { RunningController } from '../../controller/controller.ts'
+import { openState, sourcesIdentity, stateFile } from '../../state/state-file.ts'
+import { closing } from '../load.ts'
 import { eventJson, eventLine } from '../render/events.ts'
 import type { Runtime } from '../runtime.ts'
-import { closing, openState, sourcesIdentity, stateFile } from '../state.ts'
 import { CliError, UsageError, type Verb } from '../verb.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
+import { openState } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
 import {
   judgeApi,
@@ -12,11 +13,11 @@ import {
 } from '../clusters/judge-cluster.ts'
 import { clusterTools, type OpenedCluster, openCluster } from '../clusters/opened.ts'
 import { untilListed } from '../clusters/snapshot-now.ts'
+import { closing } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { clean } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { closing, openState } from '../state.ts'
 import { CliError, EXIT, type ExitCode, type Options, signalCode, type Verb } from '../verb.ts'
 import { prepareDrill } from './cluster/drill.ts'
 import { findCluster } from './cluster/find.ts'

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { writeEnvironment } from '../environment-file.ts'
+import { closing } from '../load.ts'
 import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
-import { closing } from '../state.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /**

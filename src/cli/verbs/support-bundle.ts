@@ -3,7 +3,8 @@ import path from 'node:path'
 import { maskManifest } from '../../controller/masked.ts'
 import type { Intention } from '../../model/intention.ts'
 import { shownCall } from '../../model/shown-step.ts'
-import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { closing } from '../load.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
 const EVENTS = 2_000

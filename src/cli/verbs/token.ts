@@ -3,9 +3,9 @@ import path from 'node:path'
 import { LIMITS } from '../../lib/limits.ts'
 import { isScope, SCOPES } from '../../server/auth/roles.ts'
 import { createToken, revokeToken, tokensFile } from '../../server/auth/tokens.ts'
+import { credentialFiles } from '../../state/secrets.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
-import { credentialFiles } from '../secrets.ts'
 import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -5,10 +5,10 @@ import { changeHolder, holderOf, inviteToKeys, type KeyOwner } from '../../serve
 import { newTotpSecret, totpUri } from '../../server/auth/totp.ts'
 import { unguessable } from '../../server/auth/unguessable.ts'
 import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
+import { credentialFiles } from '../../state/secrets.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
-import { credentialFiles } from '../secrets.ts'
 import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 
 /** Who may change things on the page: `set`, `list`, `totp`, `invite`, `keys`, `sign-out`, `remove`. */

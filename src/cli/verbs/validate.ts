@@ -1,10 +1,11 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { realDirectory, shownBelow } from '../../state/state-file.ts'
+import { nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
 import type { LeftAloneDocument, LoadedEstate } from '../runtime.ts'
-import { nothingIn, realDirectory, shownBelow } from '../state.ts'
 import { EXIT, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [place = '.'], { output }) => {

@@ -1,9 +1,10 @@
 import { showOrigin } from '../../model/origin.ts'
+import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { closing } from '../load.ts'
 import { writeData } from '../output.ts'
 import { eventJson } from '../render/events.ts'
 import { whyLines } from '../render/why.ts'
 import { resolveKey } from '../select.ts'
-import { closing, openExisting, realDirectory, stateFile } from '../state.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /** Tells how a resource came to be as it is: which commit asked, what was planned, which calls were made. */

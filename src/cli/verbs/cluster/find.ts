@@ -1,7 +1,7 @@
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Estate } from '../../../model/estate.ts'
+import { stateFile } from '../../../state/state-file.ts'
 import type { Runtime } from '../../runtime.ts'
-import { stateFile } from '../../state.ts'
 import { type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { loadForOperation } from '../machine/find.ts'
 

@@ -1,11 +1,12 @@
 import type { Change } from '../../../model/change.ts'
 import type { PlanEntry } from '../../../model/plan.ts'
+import { openExisting, stateFile } from '../../../state/state-file.ts'
+import { closing } from '../../load.ts'
 import { styleOf } from '../../output.ts'
 import { renderPlan } from '../../render/plan.ts'
 import { blindExit } from '../../render/plan-summary.ts'
 import { clean, type Style } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
-import { closing, openExisting, stateFile } from '../../state.ts'
 import { EXIT, type ExitCode, type Options } from '../../verb.ts'
 import type { NamedHost } from './find.ts'
 

@@ -8,8 +8,8 @@ import { sshTargetOf } from '../../../kinds/ssh-target.ts'
 import type { Shell } from '../../../lib/shell.ts'
 import type { Declaration } from '../../../model/declaration.ts'
 import type { SshTarget } from '../../../model/ssh-target.ts'
+import { cacheDirectory, realDirectory } from '../../../state/state-file.ts'
 import type { LoadedEstate, Runtime } from '../../runtime.ts'
-import { cacheDirectory, realDirectory } from '../../state.ts'
 import { CliError, type Options, UsageError } from '../../verb.ts'
 
 export interface NamedImage {

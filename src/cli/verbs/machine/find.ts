@@ -4,12 +4,12 @@ import type { Estate } from '../../../model/estate.ts'
 import type { ResourceKey } from '../../../model/key.ts'
 import { guestIn, type Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
+import { realDirectory } from '../../../state/state-file.ts'
 import type { Store } from '../../../store/port.ts'
 import { note } from '../../output.ts'
 import { countProblems, hasErrors } from '../../render/problems.ts'
 import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
-import { realDirectory } from '../../state.ts'
 import { CliError, UsageError } from '../../verb.ts'
 
 /** The estate of a directory. What is wrong elsewhere in it does not matter to one machine; it is only mentioned. */

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
+import { asKnown } from '../cli/estate-files.ts'
+import { EMPTY_ESTATE, fakeRuntime } from '../cli/testing/fake-runtime.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Resource } from '../model/resource.ts'
 import { openSqliteStore } from '../store/sqlite.ts'
-import { asKnown } from './estate-files.ts'
-import { tellStateFromBefore } from './state-before.ts'
-import { EMPTY_ESTATE, fakeRuntime } from './testing/fake-runtime.ts'
+import { stateFromBefore } from './state-before.ts'
 
 /** Written by a croft that knew no uids of estates. */
 const OLD = JSON.parse(
@@ -37,10 +37,10 @@ async function said(name: string, estate: typeof EMPTY_ESTATE.estate, options: {
   if (options.used) writeFileSync(own, '')
   const bytes = readFileSync(path.join(before, 'croft.db'))
   const runtime = fakeRuntime({ openStore: openSqliteStore })
-  await tellStateFromBefore(runtime, own, estate)
+  const lines = await stateFromBefore(runtime, own, estate)
   assert.deepEqual(readFileSync(path.join(before, 'croft.db')), bytes, 'a look writes nothing')
   assert.equal(existsSync(path.dirname(own)), options.used === true, 'a look makes no folder')
-  return { text: runtime.written.err, before, own: path.dirname(own) }
+  return { text: lines.map((line) => `${line}\n`).join(''), before, own: path.dirname(own) }
 }
 
 describe('[D-02] a state folder from before uids, whose directory was moved', () => {

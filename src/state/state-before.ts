@@ -4,8 +4,7 @@ import path from 'node:path'
 import { shellWord } from '../lib/shell-quoted.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { note } from './output.ts'
-import type { Runtime } from './runtime.ts'
+import type { StateAccess } from './state-file.ts'
 import { foldersWithoutNote } from './state-folder.ts'
 
 /** More folders than this on one computer are not looked through. */
@@ -16,22 +15,27 @@ const MOST_FOLDERS = 50
  * through for what is declared here, and a person is told the one command that brings it back: which directory such a
  * folder belongs to, it does not say, so nothing is taken by itself. Writes nothing.
  */
-export async function tellStateFromBefore(runtime: Runtime, file: string, { resources }: Estate): Promise<void> {
-  if (existsSync(file) || path.basename(file) !== 'croft.db' || resources.length === 0) return
+export async function stateFromBefore(
+  runtime: Pick<StateAccess, 'openStore'>,
+  file: string,
+  { resources }: Estate,
+): Promise<readonly string[]> {
+  if (existsSync(file) || path.basename(file) !== 'croft.db' || resources.length === 0) return []
+  const found: string[] = []
   const own = path.dirname(file)
   for (const folder of foldersWithoutNote(path.dirname(own)).slice(0, MOST_FOLDERS)) {
     const known = new Set((await recordsIn(runtime, folder)).map(({ key, uid }) => `${key} ${uid}`))
     const shared = resources.filter(({ key, uid }) => known.has(`${key} ${uid}`)).length
     if (shared === 0) continue
-    note(
-      runtime,
+    found.push(
       `This directory has no history yet, and ${folder} has the history of a directory from before estates had a uid: it knows ${shared} of the ${resources.length} things declared here. If this is that directory, moved or renamed, bring its history here: mv ${shellWord(folder)} ${shellWord(own)}`,
     )
   }
+  return found
 }
 
 /** Read from a copy: opening a database may bring it to the form of today. */
-async function recordsIn(runtime: Runtime, folder: string): Promise<readonly ResourceRecord[]> {
+async function recordsIn(runtime: Pick<StateAccess, 'openStore'>, folder: string): Promise<readonly ResourceRecord[]> {
   const copy = mkdtempSync(path.join(tmpdir(), 'croft-before-'))
   try {
     for (const name of ['croft.db', 'croft.db-wal'])

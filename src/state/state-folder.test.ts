@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { stateFile, vaultDirectory } from './state.ts'
+import { stateFile, vaultDirectory } from './state-file.ts'
 import { noteEstate } from './state-folder.ts'
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'croft-state-'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cacheDirectory, openState, stateFile } from './state.ts'
-import { CliError } from './verb.ts'
+import { CliError } from '../cli/verb.ts'
+import { cacheDirectory, openState, stateFile } from './state-file.ts'
 
 test('each directory has its own database, below the state directory of the user', () => {
   const env = { HOME: '/home/u' }

@@ -1,13 +1,30 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import { CliError, UsageError } from '../lib/exit.ts'
 import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Store } from '../store/port.ts'
-import { note, styleOf } from './output.ts'
-import { countProblems, hasErrors, renderProblems } from './render/problems.ts'
-import type { Environment, LoadedEstate, Runtime } from './runtime.ts'
 import { hasVault, stateFolder, vaultsOf } from './state-folder.ts'
-import { CliError, UsageError } from './verb.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type LockedState =
+  | { readonly got: true; release(): void }
+  | { readonly got: false; readonly owner?: { readonly pid: number; readonly host: string } }
+
+/** How the program that runs opens its state. */
+export interface StateAccess {
+  readonly cwd: string
+  readonly clock: Clock
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal
+  openStore(file: string): Promise<Store>
+  /** A store that forgets: for commands that must not leave a file behind. */
+  openMemoryStore(): Promise<Store>
+  /** Makes this process the only controller on a database, until it is released or the process ends. */
+  lockState(file: string): Promise<LockedState>
+}
 
 /**
  * Where a directory's history is kept: one database per directory, so that two repositories never share one. Of a
@@ -79,7 +96,7 @@ export function cacheDirectory(env: Environment): string | undefined {
   return env.HOME === undefined || env.HOME === '' ? undefined : path.join(env.HOME, '.cache', 'croft')
 }
 
-export function realDirectory(runtime: Runtime, directory: string): string {
+export function realDirectory(runtime: Pick<StateAccess, 'cwd'>, directory: string): string {
   const resolved = path.resolve(runtime.cwd, directory)
   try {
     return realpathSync(resolved)
@@ -94,12 +111,15 @@ export function shownBelow(directory: string, real: string): string {
 }
 
 /** Opens what an earlier run left behind. Reading must not create a database, so without one a forgetful store serves. */
-export async function openExisting(runtime: Runtime, file: string): Promise<Store> {
+export async function openExisting(
+  runtime: Pick<StateAccess, 'openStore' | 'openMemoryStore'>,
+  file: string,
+): Promise<Store> {
   return existsSync(file) ? openState(runtime, file) : runtime.openMemoryStore()
 }
 
 /** Opens the database, or makes it. What stands in the way is on this machine, so the person is told how to go round it. */
-export async function openState(runtime: Pick<Runtime, 'openStore'>, file: string): Promise<Store> {
+export async function openState(runtime: Pick<StateAccess, 'openStore'>, file: string): Promise<Store> {
   try {
     return await runtime.openStore(file)
   } catch (error) {
@@ -115,7 +135,7 @@ export async function openState(runtime: Pick<Runtime, 'openStore'>, file: strin
  * work on it would lose its place without a word.
  */
 export async function holdState(
-  runtime: Pick<Runtime, 'lockState'>,
+  runtime: Pick<StateAccess, 'lockState'>,
   file: string,
   instead: string,
 ): Promise<{ close(): Promise<void> }> {
@@ -135,7 +155,7 @@ const GOING = { looks: 150, everyMs: 100 } as const
  * not needed, and the controller would end because its time is over.
  */
 export async function holdAlone(
-  runtime: Pick<Runtime, 'lockState' | 'clock' | 'signal'>,
+  runtime: Pick<StateAccess, 'lockState' | 'clock' | 'signal'>,
   file: string,
   instead = 'A controller does by itself what Git says: croft get shows how far it is.',
 ): Promise<{ close(): Promise<void> }> {
@@ -175,36 +195,4 @@ function stateHomeIn(env: Environment): string | undefined {
   if (set !== undefined && path.isAbsolute(set)) return set
   const home = env.HOME ?? homedir()
   return home === '' ? undefined : path.join(home, '.local', 'state')
-}
-
-/** Makes anything with `close` end with its block, also when the block throws. */
-export function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
-  return { it, [Symbol.asyncDispose]: () => it.close() }
-}
-
-/** Reads a directory and shows what is wrong with it. Errors stop the command unless it was asked to keep going. */
-export async function loadOrStop(
-  runtime: Runtime,
-  directory: string,
-  options: { readonly keepGoing?: boolean | undefined } = {},
-): Promise<LoadedEstate> {
-  const real = realDirectory(runtime, directory)
-  const loaded = await runtime.load(real)
-  const { problems } = loaded.estate
-  if (problems.length > 0)
-    note(runtime, renderProblems(problems, styleOf(runtime, runtime.err), shownBelow(directory, real)))
-  if (hasErrors(problems) && options.keepGoing !== true) {
-    throw new CliError(
-      `${countProblems(problems)} in ${directory}; nothing was looked at or done. ` +
-        'Correct the files named above, or use --keep-going to go on with the rest.',
-    )
-  }
-  if (loaded.files === 0) note(runtime, nothingIn(directory))
-  // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
-  return hasErrors(problems) ? { ...loaded, estate: { ...loaded.estate, incomplete: true } } : loaded
-}
-
-/** The wrong directory looks like an empty one, and an empty one is easily taken for one that is in order. */
-export function nothingIn(directory: string): string {
-  return `Warning: there is no manifest (.yaml, .yml or .json) in ${directory}. Is it the right directory?`
 }

@@ -3,11 +3,11 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import type { ControllerConfig } from '../controller/config.ts'
 import { createSourceKeys } from '../controller/source-keys.ts'
+import { CliError } from '../lib/exit.ts'
 import { Secret, type SecretReference } from '../model/secret.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import { type AgeIdentities, identitiesIn } from '../source/sops-file.ts'
-import type { Environment } from './runtime.ts'
-import { CliError } from './verb.ts'
+import type { Environment } from './state-file.ts'
 
 const MAX_SECRET_BYTES = 64 * 1024
 

@@ -13,9 +13,12 @@ import {
 import type { Estate } from '../model/estate.ts'
 import { referencesIn, Secret, type SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
-import type { Runtime } from './runtime.ts'
 
 const BYTES = 32
+
+interface SecretResolver {
+  resolveSecret(reference: SecretReference): Promise<Secret>
+}
 
 /** The key beside a database under which secrets are hashed. It is never in the database. Undefined: there is none yet. */
 export function readSecretKey(stateFile: string): Secret | undefined {
@@ -61,7 +64,7 @@ export async function noticeSecrets(
 
 /** The same for a command. Looking leaves nothing behind; `keep` remembers from now on what was seen. */
 export async function newSecrets(
-  runtime: Runtime,
+  runtime: { openDrivers(of: { readonly directory: string }): Promise<{ readonly deps: SecretResolver }> },
   directory: string,
   estate: Estate,
   store: Store,

@@ -1,0 +1,37 @@
+import { realDirectory, shownBelow } from '../state/state-file.ts'
+import { note, styleOf } from './output.ts'
+import { countProblems, hasErrors, renderProblems } from './render/problems.ts'
+import type { LoadedEstate, Runtime } from './runtime.ts'
+import { CliError } from './verb.ts'
+
+/** Makes anything with `close` end with its block, also when the block throws. */
+export function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
+  return { it, [Symbol.asyncDispose]: () => it.close() }
+}
+
+/** Reads a directory and shows what is wrong with it. Errors stop the command unless it was asked to keep going. */
+export async function loadOrStop(
+  runtime: Runtime,
+  directory: string,
+  options: { readonly keepGoing?: boolean | undefined } = {},
+): Promise<LoadedEstate> {
+  const real = realDirectory(runtime, directory)
+  const loaded = await runtime.load(real)
+  const { problems } = loaded.estate
+  if (problems.length > 0)
+    note(runtime, renderProblems(problems, styleOf(runtime, runtime.err), shownBelow(directory, real)))
+  if (hasErrors(problems) && options.keepGoing !== true) {
+    throw new CliError(
+      `${countProblems(problems)} in ${directory}; nothing was looked at or done. ` +
+        'Correct the files named above, or use --keep-going to go on with the rest.',
+    )
+  }
+  if (loaded.files === 0) note(runtime, nothingIn(directory))
+  // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
+  return hasErrors(problems) ? { ...loaded, estate: { ...loaded.estate, incomplete: true } } : loaded
+}
+
+/** The wrong directory looks like an empty one, and an empty one is easily taken for one that is in order. */
+export function nothingIn(directory: string): string {
+  return `Warning: there is no manifest (.yaml, .yml or .json) in ${directory}. Is it the right directory?`
+}
