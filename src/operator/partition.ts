@@ -1,4 +1,5 @@
 import { at, type Foreign, isRecord, nameOf, objectName } from '../kubernetes/objects.ts'
+import { HYPERVISORS } from '../model/hypervisors.ts'
 import { type DeclaredObject, isManagedByProvider } from './objects.ts'
 
 /** Objects that one replica works on at a time, because they belong to the same connections and clusters. */
@@ -18,7 +19,12 @@ export interface Partition {
 export const REST = 'rest'
 
 /** What has a Lease of its own. */
-const ATOMS: ReadonlySet<string> = new Set(['ProviderConfig', 'ClusterProviderConfig', 'Proxmox', 'Libvirt', 'Cluster'])
+const ATOMS: ReadonlySet<string> = new Set([
+  'ProviderConfig',
+  'ClusterProviderConfig',
+  'Cluster',
+  ...HYPERVISORS.map(({ kind }) => kind),
+])
 /** Facts about the whole estate: they name things of many connections and tie none of them together. */
 const COMMON: ReadonlySet<string> = new Set(['Estate', 'Approval'])
 
