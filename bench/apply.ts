@@ -2,9 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { lowerBoundMs } from './bound.ts'
 import { installed } from './installed.ts'
+import { approvedConnection, machine } from './machines.ts'
 import { type Command, measure, type Usage } from './measure.ts'
 import { SCENARIOS, type Scenario, scenarioOf } from './scenarios.ts'
+import { scheduled } from './schedule.ts'
 import { type Simulator, startDaemonSimulator } from './simulator.ts'
 import { showTable } from './table.ts'
 import { tofuCommands, tofuFrom } from './tofu.ts'
@@ -12,9 +15,10 @@ import { tofuCommands, tofuFrom } from './tofu.ts'
 /**
  * What it costs to make, look at, change and destroy many stopped machines: `npm run bench:apply`, or with
  * `-- --sizes 100 --scenarios zfs,directory`. The installed program over real HTTPS, on a simulated daemon with three
- * workers and one lock for each storage. STORAGE BUSY is for how long the lock of the busiest storage was held: no
- * program can be faster than that. With CROFT_BENCH_TOFU (the program) and CROFT_BENCH_BPG (the directory of the provider) OpenTofu does the
- * same beside it, on a daemon of its own.
+ * workers and one lock for each storage. STORAGE BUSY is for how long the lock of the busiest storage was held, and
+ * BOUND the least time that the daemon needs for these calls and disks: no program can be faster than that. With
+ * CROFT_BENCH_TOFU (the program) and CROFT_BENCH_BPG (the directory of the provider) OpenTofu does the same beside it, on
+ * a daemon of its own. First the same day in simulated time, which the load of this machine does not change.
  */
 const { values: options } = parseArgs({
   options: {
@@ -36,9 +40,12 @@ const HEAD = [
   'PER MACHINE',
   'WALL',
   'STORAGE BUSY',
+  'BOUND',
   'CPU',
   'PEAK RSS',
 ]
+
+const SCHEDULE_HEAD = ['SCENARIO', 'MACHINES', 'STEP', 'CALLS', 'TOOK', 'BOUND', 'OF BOUND']
 
 /** One step of a program's day. */
 export interface BenchStep {
@@ -51,6 +58,7 @@ async function main(): Promise<void> {
   const rows: string[][] = []
   // Both programs as people install them.
   CROFT = await installed(join(scratch, 'built'))
+  print(`In simulated time:\n${showTable(SCHEDULE_HEAD, await inSimulatedTime())}\n`)
   const tofu = tofuFrom(process.env)
   if (tofu === undefined) print('OpenTofu is not measured: CROFT_BENCH_TOFU and CROFT_BENCH_BPG name no programs.')
   for (const name of options.scenarios.split(',')) {
@@ -72,6 +80,20 @@ async function main(): Promise<void> {
   print(showTable(HEAD, rows))
 }
 
+/** croft alone: how close its order of calls comes to what the daemon allows. */
+async function inSimulatedTime(): Promise<string[][]> {
+  const rows: string[][] = []
+  for (const name of options.scenarios.split(',')) {
+    const scenario = scenarioOf(name)
+    for (const size of sizes.filter((one) => one <= scenario.most))
+      for (const { name: step, calls, tookMs, boundMs } of await scheduled(size, scenario, 1)) {
+        const share = `${((tookMs / boundMs) * 100).toFixed(0)} %`
+        rows.push([name, String(size), step, String(calls), seconds(tookMs), seconds(boundMs), share])
+      }
+  }
+  return rows
+}
+
 async function day(
   scenario: string,
   size: number,
@@ -89,11 +111,11 @@ async function day(
       const begun = performance.now()
       const usage: Usage = await measure(command, scratch)
       const wall = (performance.now() - begun) / 1000
-      const { calls, storageBusyMs } = await simulator.stats()
-      const busy = Math.max(0, ...Object.values(storageBusyMs)) / 1000
-      print(
-        `${scenario} ${size} ${program} ${name}: ${calls} calls, ${wall.toFixed(1)} s, storage ${busy.toFixed(1)} s`,
-      )
+      const stats = await simulator.stats()
+      const busy = seconds(Math.max(0, ...Object.values(stats.storageBusyMs)))
+      const bound = seconds(lowerBoundMs(stats, scenarioOf(scenario).timing))
+      const { calls } = stats
+      print(`${scenario} ${size} ${program} ${name}: ${calls} calls, ${wall.toFixed(1)} s, bound ${bound}`)
       rows.push([
         scenario,
         String(size),
@@ -102,7 +124,8 @@ async function day(
         String(calls),
         (calls / size).toFixed(1),
         `${wall.toFixed(1)} s`,
-        `${busy.toFixed(1)} s`,
+        busy,
+        bound,
         `${usage.cpuSeconds.toFixed(1)} s`,
         usage.rssMb === 0 ? '' : `${usage.rssMb.toFixed(0)} MB`,
       ])
@@ -127,7 +150,7 @@ function croftCommands(
     env: { ...env, PROXMOX_TOKEN: simulator.token },
   })
   const machines = (memory: number | undefined) => () => {
-    writeFileSync(join(directory, 'connection.yaml'), connection(simulator, size))
+    writeFileSync(join(directory, 'connection.yaml'), approvedConnection(simulator, size))
     for (let at = 0; at < size; at++) {
       const file = join(directory, `vm-${at}.yaml`)
       if (memory === undefined) rmSync(file)
@@ -143,33 +166,8 @@ function croftCommands(
   ]
 }
 
-function connection({ endpoint, fingerprint }: Simulator, size: number): string {
-  return `apiVersion: croft.dev/v1alpha1
-kind: Proxmox
-metadata: {name: default}
-spec: {endpoint: "${endpoint}", fingerprint: "${fingerprint}", token: {env: PROXMOX_TOKEN}, vmids: {from: 2000, to: 4999}}
----
-apiVersion: croft.dev/v1alpha1
-kind: Approval
-metadata: {name: everything}
-spec: {reason: a benchmark, maxDeletes: ${size}, expires: "2099-01-01T00:00:00Z"}
-`
-}
-
-function machine(at: number, memory: number, { hosts, storage }: Scenario): string {
-  return `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
-kind: EnvironmentVM
-metadata: {name: bench-${at}}
-spec:
-  deletionPolicy: Delete
-  forProvider:
-    nodeName: ${hosts[at % hosts.length]}
-    started: false
-    cpu: [{cores: 1}]
-    memory: [{dedicated: ${memory}}]
-    disk: [{interface: scsi0, datastoreId: ${storage}, size: 1}]
-    networkDevice: [{bridge: vmbr0}]
-`
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }
 
 function print(line: string): void {
