@@ -42,7 +42,7 @@ test('plan: 0 nothing to do, 2 something differs, 1 could not see, 4 not authori
 
 function settled(
   plan: Plan,
-  conditions: readonly (readonly [Condition['type'], Condition['status']])[],
+  conditions: readonly (readonly [Condition['type'], Condition['status'], string?])[],
   outcome: Settlement['outcome'],
 ): Settlement {
   const records = [
@@ -53,7 +53,7 @@ function settled(
       type: 'vm' as const,
       generation: 'g',
       policy: DEFAULT_POLICY,
-      conditions: conditions.map(([type, status]) => ({ type, status, reason: '', message: '', sinceMs: 0 })),
+      conditions: conditions.map(([type, status, reason = '']) => ({ type, status, reason, message: '', sinceMs: 0 })),
       createdMs: 0,
       status: 's',
     },
@@ -66,7 +66,7 @@ function settled(
   }
 }
 
-test('apply: 0 settled and ready, 1 stalled or refused, 3 late or not ready, 4 not authorized', () => {
+test('apply: 0 settled and ready, 1 stalled, failed or refused, 3 late or not ready, 4 not authorized', () => {
   const ready = [['Ready', 'True']] as const
   const notReady = [['Ready', 'False']] as const
   const declared = ['Machine/0']
@@ -75,6 +75,8 @@ test('apply: 0 settled and ready, 1 stalled or refused, 3 late or not ready, 4 n
   assert.equal(applyExit(settled(planWith([nothing]), notReady, 'settled'), declared), 3)
   assert.equal(applyExit(settled(planWith([update]), ready, 'deadline'), declared), 3)
   assert.equal(applyExit(settled(planWith([nothing]), [...ready, ['Stalled', 'True']], 'settled'), declared), 1)
+  const failed = [['Ready', 'False', 'CloudInitFailed']] as const
+  assert.equal(applyExit(settled(planWith([nothing]), failed, 'settled'), declared), 1)
   assert.equal(applyExit(settled(planWith([refuse]), ready, 'settled'), declared), 1)
   assert.equal(applyExit(settled(planWith([hold]), ready, 'settled'), declared), 3)
   assert.equal(applyExit(settled(planWith([hold, refuse]), ready, 'settled'), declared), 1)

@@ -1,6 +1,7 @@
 import { cleanText } from '../lib/clean-text.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { CLOUD_INIT_FAILED } from '../model/condition.ts'
 import type { FirstBoot } from '../model/policy.ts'
 import type { Readiness } from '../model/rules.ts'
 import type { CloudInitResult } from '../model/sighting.ts'
@@ -42,6 +43,11 @@ export function cloudInitReadiness(
     return { ready: false, reason: 'CloudInitRunning', message, status: 'Booting' }
   }
   if (result?.state !== 'error') return undefined
-  const message = `${id} is running, and cloud-init failed: ${result.message}`
-  return { ready: firstBoot === 'report', reason: 'CloudInitFailed', message, status: 'Running' }
+  const failed = `${id} is running, and cloud-init failed: ${result.message}`
+  if (firstBoot === 'report') return { ready: true, reason: CLOUD_INIT_FAILED, message: failed, status: 'Running' }
+  return { ready: false, reason: CLOUD_INIT_FAILED, message: `${failed}${NEXT}`, status: 'Failed' }
 }
+
+const NEXT =
+  '; it will not run again by itself: read /var/log/cloud-init-output.log in the machine, then correct its userData with ' +
+  'cloudInit.onChange: rerun or replace, or accept it as it is with the annotation croft.dev/cloud-init: report'

@@ -91,3 +91,22 @@ test('whatever is not Ready yet is looked at again soon, also where all others a
   assert.equal(next(record('Running', 'True'), record('Booting', 'False')), LIMITS.readinessPollMs)
   assert.equal(next(record('Running', 'True'), record('Orphaned', 'False')), LIMITS.sweepIntervalMs)
 })
+
+test('a machine whose first boot failed keeps nobody waiting, nor does what needs it; one that is still booting does', () => {
+  const entry = (key: string, action: Action) => ({ key, uid: key, connection: 'p', type: 'vm', action }) as const
+  const plan: Plan = { entries: [entry('a', { do: 'nothing' }), entry('b', waits)], notes: [], problems: [] }
+  const resources = [
+    { key: 'a', needs: [] },
+    { key: 'b', needs: ['a'] },
+  ]
+  const settledWith = (reason: string) => {
+    const record: ResourceRecord = {
+      ...recordOf(machine('a')),
+      key: 'a',
+      conditions: [{ type: 'Ready', status: 'False', reason, message: '', sinceMs: 0 }],
+    }
+    return isSettled(plan, [record], 0, 0, resources)
+  }
+  assert.equal(settledWith('CloudInitFailed'), true)
+  assert.equal(settledWith('CloudInitRunning'), false)
+})

@@ -1,5 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import { isDoing } from '../model/action.ts'
+import { isFailed } from '../model/condition.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -23,7 +24,7 @@ export function isSettled(
     ...givenUp,
   ])
   let found: ReadonlySet<ResourceKey> | undefined
-  const stuck = () => (found ??= stuckIn(plan, resources, refused))
+  const stuck = () => (found ??= stuckIn(plan, resources, refused, byKey))
   return plan.entries.every(({ key, connection, action }) => {
     switch (action.do) {
       case 'hold':
@@ -31,7 +32,8 @@ export function isSettled(
         return true
       case 'nothing': {
         const record = byKey.get(key)
-        return record?.status === 'Orphaned' || (record !== undefined && isTrue(record.conditions, 'Ready'))
+        if (record === undefined) return false
+        return record.status === 'Orphaned' || isTrue(record.conditions, 'Ready') || isFailed(record.conditions)
       }
       case 'wait':
         return (action.reason === 'ConnectionNotSeen' && refused.has(connection)) || stuck().has(key)
@@ -63,12 +65,14 @@ function stuckIn(
   plan: Plan,
   resources: readonly Pick<Resource, 'key' | 'needs'>[],
   unseen: ReadonlySet<string>,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
 ): ReadonlySet<ResourceKey> {
   const actions = new Map(plan.entries.map(({ key, action }) => [key, action]))
   const stuck = new Set<ResourceKey>()
   for (const { key, action, connection } of plan.entries) {
     const isUnseen = action.do === 'wait' && action.reason === 'ConnectionNotSeen' && unseen.has(connection)
-    if (action.do === 'refuse' || isUnseen) stuck.add(key)
+    const failed = action.do === 'nothing' && isFailed(records.get(key)?.conditions ?? [])
+    if (action.do === 'refuse' || isUnseen || failed) stuck.add(key)
   }
   for (let before = -1; before !== stuck.size; ) {
     before = stuck.size

@@ -7,3 +7,13 @@ export interface Condition {
   readonly message: string
   readonly sinceMs: number
 }
+
+/** Why a machine is not Ready whose first boot is over and went wrong. */
+export const CLOUD_INIT_FAILED = 'CloudInitFailed'
+
+/** Not Ready, and no waiting makes it so: a person must see to it. */
+export function isFailed(conditions: readonly Pick<Condition, 'type' | 'status' | 'reason'>[]): boolean {
+  return conditions.some(
+    ({ type, status, reason }) => type === 'Ready' && status === 'False' && reason === CLOUD_INIT_FAILED,
+  )
+}

@@ -109,6 +109,21 @@ test('stalled ends the story as a failure', () => {
   assert.equal(outcome(progress).create, 0)
 })
 
+test('a machine whose cloud-init failed is told as failed, and nobody says any more that it is being made', () => {
+  const begun = advance(beginProgress(0), report(creating, 'Creating'), 0).progress
+  const failed = { reason: 'CloudInitFailed', status: 'False', message: 'cloud-init failed: no space' } as const
+  const { progress, lines } = advance(begun, report({ do: 'nothing' }, 'Failed', [failed]), 5000)
+  assert.deepEqual(
+    lines.map((line) => renderLine(line, 0, PLAIN)),
+    ['  5.0s ✗ Machine/web-1  Failed  cloud-init failed: no space\n'],
+  )
+  assert.deepEqual(
+    heartbeat(progress, 60_000).lines.map(({ reason }) => reason),
+    [],
+  )
+  assert.deepEqual([outcome(progress).failed, outcome(progress).create, outcome(progress).unfinished], [1, 0, 0])
+})
+
 test('a deleted thing ends when it is neither planned nor remembered', () => {
   const gone: Action = { do: 'delete', externalId: '1', host: 'h', steps: [], reason: '' }
   const begun = advance(beginProgress(0), report(gone, 'Deleting'), 0).progress

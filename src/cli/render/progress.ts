@@ -1,6 +1,7 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Action, isDoing } from '../../model/action.ts'
+import { isFailed } from '../../model/condition.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { showElapsed } from './duration.ts'
@@ -222,6 +223,9 @@ function follow(
   const quiet = action === undefined || action.do === 'nothing'
   if (quiet && condition('Ready')?.status === 'True') {
     return ended(open, nowMs, false, { reason: record?.status ?? 'Ready', message: elapsed })
+  }
+  if (quiet && record !== undefined && isFailed(record.conditions)) {
+    return ended(open, nowMs, true, { reason: record.status, message: condition('Ready')?.message ?? '' })
   }
   const status = record?.status ?? open.status
   const message = condition('Ready')?.message ?? ''

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { PassReport, Settlement } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { isFailed } from '../../model/condition.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
@@ -179,7 +180,8 @@ export function applyExit(settled: Settlement, declared: readonly string[]): Exi
   const blind = blindExit(plan)
   if (blind !== undefined) return blind
   const recordOf = new Map(records.map((record) => [record.key, record]))
-  if (records.some((record) => conditionIs(record, 'Stalled', 'True')) || refusedIn(plan)) return EXIT.failed
+  const failed = (record: ResourceRecord) => conditionIs(record, 'Stalled', 'True') || isFailed(record.conditions)
+  if (records.some(failed) || refusedIn(plan)) return EXIT.failed
   if (settled.outcome === 'deadline' || heldIn(plan).length > 0) return EXIT.timedOut
   const ready = declared.every((key) => conditionIs(recordOf.get(key), 'Ready', 'True'))
   return ready ? EXIT.ok : EXIT.timedOut

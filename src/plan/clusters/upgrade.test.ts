@@ -390,7 +390,7 @@ describe('[D-10] a server whose declared address is no longer that of its machin
     const decision = coordinate(moved, observed(), NOW)
     assert.deepEqual(toldSteps(decision), [])
     const [refusal] = decision.refusals
-    assert.deepEqual([refusal?.node, refusal?.guard], ['s2', 'address'])
+    assert.deepEqual([refusal?.node, refusal?.guard], ['s2', 'address-moved'])
     assert.match(refusal?.reason ?? '', /^s2 is in the cluster as 10\.0\.0\.2 and is now declared with 10\.0\.0\.9/)
     assert.match(refusal?.allow ?? '', /write address: 10\.0\.0\.2 for s2 .* croft cluster replace \S+ s2$/)
   })

@@ -59,7 +59,7 @@ function addressesKept(view: ClusterSituation): ClusterFinding {
   const { name, known, declared } = moved
   return refusalOf({
     node: name,
-    guard: 'address',
+    guard: 'address-moved',
     reason: `${name} is in the cluster as ${known} and is now declared with ${declared}: K3s does not start again with another address than etcd knows it by`,
     allow: `write address: ${known} for ${name} in Git, or give it a new machine with the new address: croft cluster replace ${view.spec.name} ${name}`,
   })

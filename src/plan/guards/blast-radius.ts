@@ -20,7 +20,7 @@ export const blastRadius: Guard = {
         guard: 'blast-radius',
         held: action,
         reason: `it was to be deleted with more ${what} than the limit allows, and only others were approved`,
-        allow: `approve ${entry.key}, or commit an Approval that lists it under deletes`,
+        allow: `${alone(entry.key, action.do)}; or commit an Approval that lists it under deletes`,
       }
     if (deleting.length <= limit) return action
     return {
@@ -28,9 +28,16 @@ export const blastRadius: Guard = {
       guard: 'blast-radius',
       held: action,
       reason: `this revision would delete ${deleting.length} of ${all} ${what}, the limit is ${limit}`,
-      allow: `commit an Approval that lists ${deleting.includes(entry.key) ? entry.key : 'them'} under deletes, or sets maxDeletes: ${deleting.length}, with a reason and a time at which it expires`,
+      allow: `${alone(entry.key, action.do)}; or commit an Approval that lists ${deleting.includes(entry.key) ? entry.key : 'them'} under deletes, or sets maxDeletes: ${deleting.length}, with a reason and a time at which it expires`,
     }
   },
+}
+
+/** How a person lets one of them go: asked of a controller, or done here. */
+function alone(key: string, what: 'delete' | 'replace'): string {
+  return what === 'delete'
+    ? `to let this one go: croft ask approve ${key} (of croft run), or croft delete ${key}`
+    : `to let this one go: croft ask approve ${key} (of croft run)`
 }
 
 interface DeletionCount {

@@ -12,7 +12,7 @@ export const dataDisks: Guard = {
       guard: 'data-disks',
       held: action,
       reason: `${entry.key} has data on ${disks.join(', ')}, which would be gone with it`,
-      allow: `approve ${entry.key}, commit an Approval that lists it under deletes, or run croft delete ${entry.key}`,
+      allow: `run croft ask approve ${entry.key} (of croft run) or croft delete ${entry.key}, or commit an Approval that lists it under deletes`,
     }
   },
 }

@@ -76,11 +76,20 @@ test('a host that is not in the cluster yet may be restarted', () => {
   assert.equal(judged(observedCluster(NAMES, { s1: FRESH }), 'restart').do, 'update')
 })
 
-test('before there is a cluster every host gets ready for it', () => {
-  const unknown = { kube: 'unknown', k3s: 'unknown' } as const
-  const turns = { s1: unknown, s2: unknown, s3: unknown }
-  const { identity: _, ...rest } = observedCluster(NAMES, turns, { api: 'unknown', members: 'unknown' })
-  assert.equal(judged(rest, 'restart').do, 'update')
+test('before there is a cluster every host that is clean gets ready for it; one that nobody has looked into does not', () => {
+  const before = (k3s: NonNullable<NodeTurn['k3s']>) => {
+    const turn = { kube: 'unknown', k3s } as const
+    const { identity: _, ...rest } = observedCluster(
+      NAMES,
+      { s1: turn, s2: turn, s3: turn },
+      { api: 'unknown', members: 'unknown' },
+    )
+    return judged(rest, 'restart')
+  }
+  assert.equal(before({ service: 'absent', data: 'none' }).do, 'update')
+  const held = before('unknown')
+  assert.ok(held.do === 'hold' && held.guard === 'cluster-member')
+  assert.match(held.reason, /may be a node of a running cluster/)
 })
 
 test('a clean host of a cluster whose API is silent gets ready to come back; one with data or at work does not', () => {

@@ -63,7 +63,7 @@ export function refuseTakenAddresses(
       if (who === undefined) continue
       refused.set(key, {
         do: 'refuse',
-        guard: 'address',
+        guard: 'address-in-use',
         reason: `${address} is in use by ${who}`,
         allow: 'declare another address, or take that one away from it first',
       })
