@@ -366,7 +366,7 @@ describe('facts', () => {
       0o755,
     )
     const { answerMs, ...etcd } = (await root.ask(['facts'])).etcd as Record<string, unknown>
-    assert.ok(typeof answerMs === 'number' && answerMs >= 0, `answered in ${answerMs} ms`)
+    assert.ok(typeof answerMs === 'number' && answerMs >= 0, `answered in ${String(answerMs)} ms`)
     assert.deepEqual(etcd, {
       members: [
         { id: '5133cde3e7335615', name: 's1-7f2ad18f', learner: false },

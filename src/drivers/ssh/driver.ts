@@ -22,7 +22,7 @@ const examineHost: Doctor['examine'] = async (connection, _resources, deps, sign
   } catch (error) {
     if (!(error instanceof ShellFailure)) throw error
     const authentication = error.code === 'host-key' || error.code === 'denied'
-    return [check('wrong', 'connection', error.code, error.message, { ...(authentication ? { authentication } : {}) })]
+    return [check('wrong', 'connection', error.code, error.message, authentication ? { authentication } : {})]
   } finally {
     await shell.close()
   }

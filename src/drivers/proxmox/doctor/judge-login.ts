@@ -128,6 +128,6 @@ export function judgeVersion(version: string): Check {
     'version',
     'version-untried',
     `Proxmox VE ${version === '' ? 'of unknown version' : version}: croft is made for 8 and 9`,
-    { ...(major !== undefined && major < 8 ? { fix: ['upgrade the host to Proxmox VE 8 or 9'] } : {}) },
+    major !== undefined && major < 8 ? { fix: ['upgrade the host to Proxmox VE 8 or 9'] } : {},
   )
 }
