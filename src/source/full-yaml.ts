@@ -61,7 +61,7 @@ function findingOf(error: YamlError, text: string): YamlFinding {
       hint: 'give it the same indentation as the fields that it stands beside',
       weight: 'syntax',
     }
-  const template = /\{\{|\{%/.test(text)
+  const template = /\{\{|\{%|\$\{/.test(text)
   return {
     code: 'yaml-syntax',
     offset,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { annotatedPolicy } from '../kinds/fields/annotations.ts'
 import { explain, unknownField } from '../kinds/fields/explain.ts'
 import { objectName } from '../kinds/fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
@@ -7,6 +8,7 @@ import type { Policy } from '../model/policy.ts'
 import type { YamlFinding } from './full-yaml.ts'
 import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
+import { templateNote } from './template-text.ts'
 
 /** What one object of a file turned out to be. Depends on the text alone, so it can be kept by the text's hash. */
 export type JudgedObject = {
@@ -38,22 +40,11 @@ export type JudgedObject = {
 export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   const { document, findings } = read
   const broken = findings.some((finding) => finding.weight === 'syntax')
+  const template = broken ? templateNote(document.text, findings) : undefined
+  if (template !== undefined) return [nothingOfOurs(document, template)]
   if (broken) return [{ outcome: 'unreadable', document, base: [], problems: [], findings }]
   const objects = objectsOf(read.value)
-  if (objects.length === 0) {
-    return [
-      {
-        outcome: 'ignored',
-        document,
-        base: [],
-        problems: [],
-        findings: [],
-        apiVersion: '',
-        kindName: '',
-        note: 'not an object',
-      },
-    ]
-  }
+  if (objects.length === 0) return [nothingOfOurs(document, 'not an object')]
   // Findings have a place in the text but belong to no field; they count once, with the first object that is ours.
   let left = findings
   return objects.map((object) => {
@@ -61,6 +52,10 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
     if (judged.outcome !== 'ignored') left = []
     return judged
   })
+}
+
+function nothingOfOurs(document: SourceDocument, note: string): JudgedObject {
+  return { outcome: 'ignored', document, base: [], problems: [], findings: [], apiVersion: '', kindName: '', note }
 }
 
 function judgeObject(object: ManifestObject, document: SourceDocument, findings: readonly YamlFinding[]): JudgedObject {
@@ -88,7 +83,8 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
   else if (manifest !== undefined) found.push(...(kind.check?.(parsed.data, manifest) ?? []))
   const failed = findings.length > 0 || found.some((problem) => problem.severity !== 'warning')
   if (failed || !parsed.success || manifest === undefined || key === undefined) {
-    return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: found }
+    const told = manifest !== undefined && annotatedPolicy(manifest).paused ? found.map(ofPaused) : found
+    return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: told }
   }
   const policy = kind.policy(parsed.data, manifest)
   // How drift is met is no part of what is declared: changing it must not make a drift look like a new declaration.
@@ -106,6 +102,16 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     generation,
     findings,
     problems: found,
+  }
+}
+
+/** Nothing is written for a paused object, so what is wrong with it stops nobody. It still does not count as gone. */
+function ofPaused(problem: FieldProblem): FieldProblem {
+  if (problem.severity === 'warning') return problem
+  return {
+    ...problem,
+    severity: 'warning',
+    message: `${problem.message}; the object is paused and left out until then`,
   }
 }
 

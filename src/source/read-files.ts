@@ -6,7 +6,7 @@ import { assemble, type FileOutcome } from './assemble.ts'
 import { createBudget } from './budget.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
-import { judgeDocument } from './judge.ts'
+import { type JudgedObject, judgeDocument } from './judge.ts'
 import { type FilesInHand, isKustomization } from './kustomize/build.ts'
 import { type BuiltRoot, buildTree } from './kustomize/tree.ts'
 import { objectsAt } from './objects-at.ts'
@@ -58,6 +58,7 @@ export function readFiles(reading: FileReading): Revision {
   const hand = lazily(() => inHand(all, reading.beside))
   reading.begin?.(-1)
   const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
+  const brings = new Set(built?.roots.flatMap(({ documents }) => documents.map(({ file }) => file)))
   const left: Ignored[] = []
   if (reading.ignore !== undefined) identity.update(`${IGNORE_FILE}\0${reading.ignore}\n`)
   for (const [index, file] of reading.files.entries()) {
@@ -80,6 +81,12 @@ export function readFiles(reading: FileReading): Revision {
       const text = textOf(file.bytes)
       if ('finding' in text)
         outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
+      else if (built.idle.includes(path)) left.push(idleComponent(path))
+      else if (!built.used.has(path)) left.push(...unnamed(path, judgeText(text.text, isJson(path), blob, cache)))
+      else if (isKustomization(path)) left.push(kustomizationFile(path, text.text))
+      else if (!brings.has(path))
+        left.push({ file: path, line: 1, apiVersion: '', kind: '', note: 'part of a kustomization' })
+      used.add(isJson(path) ? `${blob}.json` : blob)
     }
   }
   for (const file of reading.above ?? [])
@@ -97,9 +104,8 @@ export function readFiles(reading: FileReading): Revision {
   cache.retain(used)
   const documents = outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
   if (documents > LIMITS.documents) return tooLarge(`${documents} objects; at most ${LIMITS.documents}`)
-  const ignored = [...left, ...(built?.idle ?? []).map(idleComponent)]
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
-  const revision = assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
+  const revision = assemble(id, outcomes, commit, { problems, ignored: left, incomplete: false })
   // Each place once: whoever asks again must not pay again.
   const found = new Map<string, ReturnType<typeof objectsAt>>()
   return {
@@ -145,6 +151,24 @@ function broughtBy({ file, documents, findings }: BuiltRoot) {
   return { brought, foreign: file.includes('/') && whole && !ours }
 }
 
+/** What lies below a kustomization that does not name it counts for nothing, and is named. */
+function unnamed(file: string, judged: readonly JudgedObject[]): readonly Ignored[] {
+  return judged.map((one) => ({
+    file,
+    line: one.document.line,
+    ...(one.outcome === 'ignored' || one.outcome === 'declared'
+      ? { apiVersion: one.apiVersion, kind: one.outcome === 'declared' ? one.kind.kind : one.kindName }
+      : { apiVersion: '', kind: '' }),
+    note: 'no kustomization names it',
+  }))
+}
+
+function kustomizationFile(file: string, text: string): Ignored {
+  const component = /^kind:\s*Component\b/m.test(text)
+  const apiVersion = `kustomize.config.k8s.io/${component ? 'v1alpha1' : 'v1beta1'}`
+  return { file, line: 1, apiVersion, kind: component ? 'Component' : 'Kustomization', note: 'built' }
+}
+
 function idleComponent(file: string): Ignored {
   return {
     file,
@@ -155,6 +179,10 @@ function idleComponent(file: string): Ignored {
   }
 }
 
+function isJson(path: string): boolean {
+  return /\.json$/i.test(path)
+}
+
 function judgeFile(
   path: string,
   bytes: Uint8Array,
@@ -163,7 +191,7 @@ function judgeFile(
   used: Set<string>,
   commit: string | undefined,
 ): FileOutcome {
-  const json = /\.json$/i.test(path)
+  const json = isJson(path)
   const key = json ? `${blob}.json` : blob
   used.add(key)
   const known = cache.get(key)

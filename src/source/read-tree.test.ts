@@ -83,7 +83,14 @@ test('what is not ours is listed and left alone, however it is written', () => {
   assert.deepEqual(told(revision.problems), [])
   assert.deepEqual(
     revision.ignored.map(({ file, line, kind }) => `${file}:${line} ${kind}`),
-    ['a.yaml:1 HelmRelease', 'a.yaml:6 Namespace', 'values.yaml:1 ', 'tf.yaml:1 Terraform', 'infra/b.yaml:1 Namespace'],
+    [
+      'infra/kustomization.yaml:1 Kustomization',
+      'a.yaml:1 HelmRelease',
+      'a.yaml:6 Namespace',
+      'values.yaml:1 ',
+      'tf.yaml:1 Terraform',
+      'infra/b.yaml:1 Namespace',
+    ],
   )
 })
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { type Budget, BudgetSpent, createBudget } from '../budget.ts'
 import { readFullYaml } from '../full-yaml.ts'
 import { type ReadDocument, readAsKustomize, readJson } from '../manifest.ts'
+import { templateNote } from '../template-text.ts'
 import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
 import { generate, generatorFiles, nameByContent } from './generators.ts'
 import { PatchFailed } from './json-patch.ts'
@@ -211,10 +212,13 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
   const isDirectory = (place: string): boolean => place === '' || folders.has(place)
 
   const parse = (file: string): Kustomization | undefined => {
-    const { value, findings: wrong } = readFullYaml(files.get(file) ?? '')
+    const text = files.get(file) ?? ''
+    const { value, findings: wrong } = readFullYaml(text)
     const first = wrong[0]
     if (first !== undefined) {
-      complain(file, first.code, first.message)
+      const template = templateNote(text, wrong)
+      if (template === undefined) complain(file, first.code, first.message)
+      else complain(file, 'template', `this kustomization is ${template}`, 'name it in .croftignore')
       return undefined
     }
     const parsed = kustomizationSchema.safeParse(value ?? {})

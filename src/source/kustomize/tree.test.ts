@@ -93,7 +93,7 @@ describe('kustomizations in subdirectories', () => {
     )
     assert.deepEqual(
       revision.ignored.map(({ file, kind }) => `${file} ${kind}`),
-      ['c/kustomization.yaml Component'],
+      ['a/kustomization.yaml Kustomization', 'b/kustomization.yaml Kustomization', 'c/kustomization.yaml Component'],
     )
     assert.deepEqual(declared(revision), ['Network/wan 1500 wan.yaml'])
   })
