@@ -198,6 +198,23 @@ describe('steps', () => {
     assert.equal(container[0]?.disruption, 'data-loss')
   })
 
+  it('a paused guest holds memory and open files: it is shut down before it goes, and restarted for what needs that', () => {
+    for (const type of ['vm', 'container'] as const)
+      assert.deepEqual(
+        rules.deleteSteps(exampleSighting({}, { type, power: 'paused' })).map(({ verb }) => verb),
+        ['shutdown', 'delete'],
+        type,
+      )
+    const steps = update({ cpu: { cores: 4 } }, exampleSighting({}, { power: 'paused' }))
+    assert.deepEqual(
+      steps.map(({ verb, disruption }) => [verb, disruption]),
+      [
+        ['configure', 'none'],
+        ['reboot', 'restart'],
+      ],
+    )
+  })
+
   it('foreign names cannot leave their place in a path', () => {
     const [step] = rules.deleteSteps(exampleSighting({}, { host: '../access', power: 'stopped' }))
     assert.equal(step?.call?.path, '/nodes/..%2Faccess/qemu/114')

@@ -38,7 +38,7 @@ for (const purpose of ['upgrade', 'configure', 'restart'] as const) {
 
 const BARE: NodeTurn = { kube: 'absent', k3s: 'unknown', machine: { exists: 'no', power: 'off' } }
 const LEFT: readonly [string, NodeTurn, readonly string[]][] = [
-  ['only a Node', { k3s: 'unknown', machine: { exists: 'no', power: 'off' } }, ['cordon a1']],
+  ['only a Node', { k3s: 'unknown', passwordSecret: 'no', machine: { exists: 'no', power: 'off' } }, ['cordon a1']],
   ['only the Secret of its password', { ...BARE, passwordSecret: 'yes' }, ['delete-node-password a1']],
   ['only a machine of ours', { ...BARE, machine: { exists: 'yes', power: 'off', ours: true } }, ['destroy-machine a1']],
   ['nothing', BARE, []],

@@ -182,6 +182,22 @@ describe('options of a container', () => {
     })
   }
 
+  for (const [what, declared, sighting, expected] of [
+    ['becomes a template', { template: true }, seen({}), ['shutdown', 'template']],
+    ['that is off becomes a template', { template: true }, seen({}, 'stopped'), ['template']],
+    ['is to be off', { power: 'stopped' }, seen({}), ['shutdown']],
+    ['is to run', { power: 'running' }, seen({}, 'stopped'), ['start']],
+    ['is as declared', { power: 'running' }, seen({}), []],
+  ] as const)
+    it(`a container that ${what}: ${expected.join(', ')}`, () => {
+      const resource = resourceOf(declared)
+      const steps = rules.updateSteps(resource, sighting, rules.diff(resource, sighting))
+      assert.deepEqual(
+        steps.map(({ verb }) => verb),
+        expected,
+      )
+    })
+
   it('a password is only ever a reference, and is sent once', () => {
     const [create] = rules.createSteps(resourceOf({ password: { env: 'PW' } }), '114')
     assert.deepEqual(create?.secretParams, ['password'])

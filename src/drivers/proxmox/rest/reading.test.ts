@@ -95,6 +95,25 @@ test('a thing that cannot be read by itself is shown without a close look, and d
   )
 })
 
+test('what is wrong with the whole connection, or with croft itself, is no trouble of one thing', async () => {
+  const about = (error: Error) =>
+    readSettings(
+      apiWith({ '/access/domains': { data: [{ realm: 'one', type: 'pve' }] }, '/access/domains/one': error }),
+      'default',
+      'settings/access/domains',
+      0,
+      signal,
+    )
+  const refusal = {
+    reason: 'Unauthorized',
+    meaning: 'stalled',
+    message: 'the token is gone',
+    connectionWide: true,
+  } as const
+  await assert.rejects(about(new LookFailed(refusal)), /the token is gone/)
+  await assert.rejects(about(new TypeError('a mistake of ours')), /a mistake of ours/)
+})
+
 test('HA groups on Proxmox VE 9 are an empty list; anything else that goes wrong is told', async () => {
   const list = 'settings/cluster/ha/groups'
   const gone = apiWith({ '/cluster/ha/groups': refused('cannot index groups: ha groups have been migrated to rules') })

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { SshTarget } from '../../model/ssh-target.ts'
+import {
+  cleanK3s,
+  clusterSpec,
+  member,
+  NOTHING,
+  NOW,
+  type NodeTurn,
+  nodeSpec,
+  observedCluster,
+} from '../../plan/clusters/testing/fixture.ts'
+import { estateOf, ledgerWith, ORIGIN } from '../../plan/testing/fixture.ts'
+import { lookAtClusters } from './look.ts'
+import type { ClusterSessions } from './sessions.ts'
+
+const BOX = {} as SshTarget
+const declaration: ClusterDeclaration = {
+  key: 'Cluster/homelab',
+  name: 'homelab',
+  estate: 'default',
+  spec: clusterSpec('', { servers: ['s1', 's2'].map((name) => nodeSpec(name, { machine: { host: `${name}-box` } })) }),
+  artifacts: [],
+  hosts: new Map([
+    ['s1-box', BOX],
+    ['s2-box', BOX],
+  ]),
+  otherHosts: new Map([['old-box', BOX]]),
+  policy: DEFAULT_POLICY,
+  origin: ORIGIN,
+  generation: 'g',
+}
+
+const RECORD: ResourceRecord = {
+  key: declaration.key,
+  uid: 'u',
+  connection: '',
+  type: 'cluster',
+  generation: 'g',
+  policy: DEFAULT_POLICY,
+  conditions: [],
+  createdMs: 0,
+  status: 'Ready',
+}
+
+/** What a pass makes of a cluster that looks like this, and which boxes it asked for a way into. */
+async function looked(observed: ObservedCluster, details: Readonly<Record<string, string>> = {}) {
+  const asked: (readonly string[])[] = []
+  const sessions = {
+    of: async () => ({ observe: async () => observed }),
+    shellsOf: async (_: ClusterDeclaration, more: readonly string[]) => {
+      asked.push(more)
+      return new Map()
+    },
+  } as unknown as ClusterSessions
+  const [found] = await lookAtClusters(
+    estateOf([], { clusters: [declaration] }),
+    { worlds: new Map(), lookings: new Map() },
+    ledgerWith({ known: [{ ...RECORD, details }] }),
+    new Map(),
+    { store: { getValue: async () => undefined }, sessions },
+    NOW,
+    new AbortController().signal,
+  )
+  assert.ok(found !== undefined)
+  return { names: found.look.observed.nodes.map(({ name }) => name), cleared: found.look.cleared, asked: asked.flat() }
+}
+
+test('a machine that Git names no more is a node while etcd has a member of its name, whoever else is in etcd', async () => {
+  const gone = observedCluster('s1 s2 s3', { s3: { ...NOTHING, kube: 'absent' } })
+  const with3 = { ...gone, members: [member('s1'), member('s2'), member('s3')] }
+  assert.deepEqual((await looked(with3)).names, ['s1', 's2', 's3'])
+  const without = { ...gone, members: [member('s1'), member('s2')] }
+  assert.deepEqual((await looked(without)).names, ['s1', 's2'])
+})
+
+test('a former node is looked for on a box that is still declared and is no node now, and nowhere else', async () => {
+  const boxes = { boxes: 's1=s1-box s3=old-box s4=sold-box' }
+  const there: Readonly<Record<string, NodeTurn>> = { s3: { kube: 'absent' } }
+  const { names, asked, cleared } = await looked(
+    { ...observedCluster('s1 s2 s3', there), members: [member('s1'), member('s2')] },
+    boxes,
+  )
+  assert.deepEqual(asked, ['old-box'])
+  assert.deepEqual(names, ['s1', 's2', 's3'], 'it holds data of this cluster')
+  assert.deepEqual(cleared, [])
+  const off = { s3: { kube: 'absent', k3s: cleanK3s } } as const
+  const after = await looked({ ...observedCluster('s1 s2 s3', off), members: [member('s1'), member('s2')] }, boxes)
+  assert.deepEqual([after.names, after.cleared], [['s1', 's2'], ['s3']])
+})
