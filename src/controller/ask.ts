@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
+import { GUARDS } from '../plan/guards/registry.ts'
 import type { Actor, Granted, Wish } from '../server/port.ts'
 import type { Store } from '../store/port.ts'
 import type { SourceState } from './source-state.ts'
@@ -88,8 +89,9 @@ async function suspend(key: ResourceKey, on: boolean, deps: AskDeps): Promise<Gr
   return done(on ? `nothing is written to ${key} until it is resumed` : `${key} is kept again`)
 }
 
-/** Guards whose objection a person may lift from here; the others want a change in Git. */
-const LIFTED: ReadonlySet<string> = new Set(['blast-radius', 'data-disks', 'replacement', 'drift'])
+const APPROVABLE: ReadonlySet<string> = new Set(
+  GUARDS.filter(({ approvable }) => approvable === true).map(({ name }) => name),
+)
 
 async function approve(keys: readonly ResourceKey[], expiresMs: number, actor: Actor, deps: AskDeps): Promise<Granted> {
   const nowMs = deps.clock.now()
@@ -102,7 +104,7 @@ async function approve(keys: readonly ResourceKey[], expiresMs: number, actor: A
     const action = entryOf(key, deps)?.action
     if (action === undefined) return refused('not-found', `nothing is known of ${key}`)
     if (action.do !== 'hold') return refused('conflict', `${key} is not held`)
-    if (!LIFTED.has(action.guard)) return refused('refused', `${key} is held by ${action.guard}: ${action.allow}`)
+    if (!APPROVABLE.has(action.guard)) return refused('refused', `${key} is held by ${action.guard}: ${action.allow}`)
   }
   const wishes = deps.wishes()
   const approval = { by: actor.name, keys: [...keys], expiresMs }

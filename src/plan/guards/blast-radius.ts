@@ -8,6 +8,7 @@ export const blastRadius: Guard = {
   name: 'blast-radius',
   stops:
     'a sync that would delete more than one machine or 10 %, or more than ten objects of a cluster or 10 %, whichever is larger',
+  approvable: true,
   judge(action, { entry, awaitsApproval }, context) {
     if (action.do !== 'delete' && action.do !== 'replace') return action
     const count = countFor(entry, context)

@@ -4,6 +4,7 @@ import type { Guard } from './guard.ts'
 export const dataDisks: Guard = {
   name: 'data-disks',
   stops: 'deleting a machine that has disks besides the one it starts from, unless a person named it',
+  approvable: true,
   judge(action, { entry, policy, dataDisks: disks = [] }, { estate, nowMs }) {
     if (action.do !== 'delete' || disks.length === 0 || policy.dataMayGo === true) return action
     if (validApprovals(estate, nowMs).some(({ deletes }) => deletes.includes(entry.key))) return action

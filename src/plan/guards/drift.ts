@@ -3,6 +3,7 @@ import type { Guard } from './guard.ts'
 export const drift: Guard = {
   name: 'drift',
   stops: 'correcting what somebody changed in the world, where croft.dev/drift is report or ignore',
+  approvable: true,
   judge(action, { policy, entry }) {
     const kept = policy.drift ?? 'correct'
     if (entry.drift !== true || kept === 'correct') return action

@@ -38,6 +38,8 @@ export interface Guard {
   readonly name: string
   /** One line for the documentation: what it stops. */
   readonly stops: string
+  /** A person may lift its objection on the page or with `croft ask approve`; the others want a change in Git. */
+  readonly approvable?: true
   judge(action: Action & Doing, guarded: Guarded, context: GuardContext): Action
   /** Why no step may be taken with this cluster or Power. Only guards that go by what a person said of it ask that. */
   objects?(subject: Subject): Objection | undefined
