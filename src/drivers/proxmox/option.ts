@@ -37,6 +37,10 @@ export interface ScalarRule<Spec, T> {
   same?(declared: T, observed: T): boolean
   /** Values that a new guest has by itself, and that a token may not set. */
   unsent?(value: T): boolean
+  /** Values that say that there is to be none: the key goes. */
+  none?(value: T): boolean
+  /** What a new guest is given where nothing is declared. */
+  readonly born?: T
 }
 
 /** The fields of a spec, one level deep, that hold this sort of value: `name`, `cpu.cores`. */
@@ -54,7 +58,7 @@ type ScalarOption<Spec, T> = (
   key: string,
   effect: Effect,
   fallback: T,
-  more?: Pick<ScalarRule<Spec, T>, 'same' | 'unsent'>,
+  more?: Pick<ScalarRule<Spec, T>, 'same' | 'unsent' | 'born'>,
 ) => Option<Spec>
 
 /** The ways to make a small option, for one sort of guest. */
@@ -88,8 +92,8 @@ export function optionKit<Spec>(): OptionKit<Spec> {
   const kit: OptionKit<Spec> = {
     scalar: (rule) => ({
       create({ spec }, params) {
-        const value = rule.declared(spec)
-        if (value !== undefined && !rule.unsent?.(value)) params[rule.key] = rule.print(value)
+        const value = rule.declared(spec) ?? rule.born
+        if (value !== undefined && !rule.unsent?.(value) && !rule.none?.(value)) params[rule.key] = rule.print(value)
       },
       compare({ spec }, config, changes) {
         const to = rule.declared(spec)
@@ -101,7 +105,8 @@ export function optionKit<Spec>(): OptionKit<Spec> {
       },
       update({ spec }, _config, params, chosen) {
         const value = chosen.has(rule.path) ? rule.declared(spec) : undefined
-        if (value !== undefined) params[rule.key] = rule.print(value)
+        if (value !== undefined && rule.none?.(value)) drop(params, rule.key)
+        else if (value !== undefined) params[rule.key] = rule.print(value)
       },
     }),
     flag: row(flagOf, printFlag),

@@ -14,14 +14,28 @@ export interface PropertyPart<Item> {
   readonly effect?: Effect
   /** 0 declares that there is to be none. */
   readonly noneAtZero?: boolean
+  /** 0 is a value like any other: not the same as leaving the part out. */
+  readonly zeroCounts?: boolean
+  /** Said when the device is made; what became of it is no part of the string. */
+  readonly onlyNew?: boolean
+  /** Capital and small letters are the same. */
+  readonly anyCase?: boolean
+  /** Whether it is compared: some parts matter only while the device is switched on. */
+  matters?(item: Item): boolean
+  /** How it is read where no fallback tells; text otherwise. */
+  readonly type?: 'count' | 'list'
+  /** It says what the device is: an import names it also where it is what Proxmox would take anyway. */
+  readonly identifies?: boolean
+  /** Another part, which speaks of the value that was there before and goes with it. */
+  readonly replaces?: string
   /** Between the declaration's value and the text. */
   print?(value: Value): string
   read?(text: string): Value
 }
 
-export type Value = string | number | boolean | readonly string[]
+export type Value = string | number | boolean | readonly (string | number)[]
 
-interface DeviceShape<Item> {
+export interface DeviceShape<Item> {
   /** In the words of the declaration: `usb`. */
   readonly path: string
   /** The part that stands without its name. */
@@ -32,13 +46,23 @@ interface DeviceShape<Item> {
   readonly whenMissing?: 'no device' | 'its parts'
   /** Do not write what is so by itself: a token may not even say it. */
   readonly omitsDefaults?: boolean
+  /** What putting in a new one takes, where that differs from changing its parts. */
+  newEffect?(config: ApiFields, key: string): Effect
+  /** What the string of a new one begins with: the volume that is made for it. */
+  start?(item: Item): readonly (readonly [key: string, value: string])[]
+  /** The text to properties and back, where it is not the usual form. */
+  parse?(text: string): Properties
+  print?(properties: Properties): string
+  /** Differences that are in no part: where a volume lies, how large it is. */
+  compare?(path: string, item: Item, seen: Properties, changes: Change[]): void
 }
 
 /** Devices of one sort, each at its place in the configuration. Those that nobody declared are left alone. */
 export function devices<Spec, Item extends { readonly slot: string }>(
   shape: DeviceShape<Item> & { items(spec: Spec): readonly Item[] | undefined },
-): Option<Spec> {
+): Option<Spec> & { readonly shape: DeviceShape<Item> } {
   return {
+    shape,
     create({ spec }, params) {
       for (const item of shape.items(spec) ?? []) params[item.slot] = newDevice(shape, item)
     },
@@ -56,9 +80,10 @@ export function devices<Spec, Item extends { readonly slot: string }>(
 /** A device of which there can be one. `false` declares that there is to be none. */
 export function device<Spec, Item extends object>(
   shape: DeviceShape<Item> & { readonly key: string; declared(spec: Spec): Item | false | undefined },
-): Option<Spec> {
+): Option<Spec> & { readonly shape: DeviceShape<Item> & { readonly key: string } } {
   const { key, path } = shape
   return {
+    shape,
     create({ spec }, params) {
       const item = shape.declared(spec)
       const text = item ? newDevice(shape, item) : ''
@@ -78,34 +103,17 @@ export function device<Spec, Item extends object>(
   }
 }
 
-/** Differences in the declared parts of a property string that is there. */
-export function compareParts<Item extends object>(
-  path: string,
-  item: Item,
-  seen: Properties,
-  parts: readonly PropertyPart<Item>[],
-  effect: Effect,
-  changes: Change[],
-): void {
-  for (const part of parts) {
-    const to = declaredValue(item, part)
-    if (to === undefined) continue
-    const from = readPart(part, seen.get(part.key), to)
-    if (same(from, to)) continue
-    changes.push({ path: `${path}.${part.field}`, from, to, effect: part.effect ?? effect })
-  }
-}
-
 /** Sets the parts that are declared and wanted; everything else stays as it is. */
-export function setParts<Item extends object>(
+function setParts<Item extends object>(
   properties: Properties,
   item: Item,
   parts: readonly PropertyPart<Item>[],
-  wanted: (field: string) => boolean = () => true,
+  wanted: (part: PropertyPart<Item>) => boolean,
 ): void {
   for (const part of parts) {
     const value = declaredValue(item, part)
-    if (value === undefined || !wanted(part.field)) continue
+    if (value === undefined || !wanted(part)) continue
+    if (part.replaces !== undefined) properties.delete(part.replaces)
     // Nothing of it: the part goes, because an empty one would not be taken.
     const none = value === '' || (value === 0 && part.noneAtZero) || (Array.isArray(value) && value.length === 0)
     if (none) properties.delete(part.key)
@@ -114,12 +122,17 @@ export function setParts<Item extends object>(
 }
 
 function newDevice<Item extends object>(shape: DeviceShape<Item>, item: Item): string {
-  const properties: Properties = new Map()
-  const parts = shape.omitsDefaults
-    ? shape.parts.filter((part) => declaredValue(item, part) !== part.fallback)
-    : shape.parts
-  setParts(properties, item, parts)
-  return printProperties(properties, shape.bare)
+  const properties: Properties = new Map(shape.start?.(item))
+  setParts(properties, item, shape.parts, (part) => !shape.omitsDefaults || declaredValue(item, part) !== part.fallback)
+  return printDevice(shape, properties)
+}
+
+function printDevice<Item>(shape: DeviceShape<Item>, properties: Properties): string {
+  return shape.print?.(properties) ?? printProperties(properties, shape.bare)
+}
+
+function parseDevice<Item>(shape: DeviceShape<Item>, text: string | undefined): Properties {
+  return shape.parse?.(text ?? '') ?? parseProperties(text ?? '', shape.bare)
 }
 
 function compareDevice<Item extends object>(
@@ -132,9 +145,18 @@ function compareDevice<Item extends object>(
 ): void {
   const text = textOf(config[key])
   const effect = effectOf(shape, config)
-  if (text === undefined && shape.whenMissing !== 'its parts')
-    changes.push({ path, from: undefined, to: newDevice(shape, item), effect })
-  else compareParts(path, item, parseProperties(text ?? '', shape.bare), shape.parts, effect, changes)
+  if (text === undefined && shape.whenMissing !== 'its parts') {
+    changes.push({ path, from: text, to: newDevice(shape, item), effect: shape.newEffect?.(config, key) ?? effect })
+    return
+  }
+  const seen = parseDevice(shape, text)
+  shape.compare?.(path, item, seen, changes)
+  for (const part of shape.parts) {
+    const to = declaredValue(item, part)
+    if (to === undefined || part.onlyNew || part.matters?.(item) === false) continue
+    const from = readPart(part, seen.get(part.key), to)
+    if (!same(part, from, to)) changes.push({ path: `${path}.${part.field}`, from, to, effect: part.effect ?? effect })
+  }
 }
 
 function writeDevice<Item extends object>(
@@ -151,11 +173,12 @@ function writeDevice<Item extends object>(
     if (chosen.has(path)) params[key] = newDevice(shape, item)
     return
   }
-  const isChosen = (field: string) => chosen.has(`${path}.${field}`)
-  if (!shape.parts.some((part) => isChosen(part.field))) return
-  const properties = parseProperties(text ?? '', shape.bare)
+  const isChosen = (part: PropertyPart<Item>) => !part.onlyNew && chosen.has(`${path}.${part.field}`)
+  if (!shape.parts.some(isChosen)) return
+  // The parts that are chosen are set anew, and every other part stays as it was.
+  const properties = parseDevice(shape, text)
   setParts(properties, item, shape.parts, isChosen)
-  params[key] = printProperties(properties, shape.bare)
+  params[key] = printDevice(shape, properties)
 }
 
 function effectOf(shape: { readonly effect: Effect | ((config: ApiFields) => Effect) }, config: ApiFields): Effect {
@@ -180,14 +203,9 @@ function printPart<Item>(part: PropertyPart<Item>, value: Value): string {
   return Array.isArray(value) ? value.join(';') : String(value)
 }
 
-function same(from: Value | undefined, to: Value): boolean {
-  if (from === to) return true
-  if (Array.isArray(from) && Array.isArray(to))
-    return sorted(from as readonly string[]) === sorted(to as readonly string[])
+function same<Item>({ anyCase, zeroCounts }: PropertyPart<Item>, from: Value | undefined, to: Value): boolean {
+  if (from === to || (anyCase && String(from).toUpperCase() === String(to).toUpperCase())) return true
+  if (Array.isArray(from) && Array.isArray(to)) return [...from].sort().join(';') === [...to].sort().join(';')
   // 0 and nothing are how a declaration says "none of it".
-  return from === undefined && (to === 0 || to === '')
-}
-
-function sorted(words: readonly string[]): string {
-  return [...words].sort().join(';')
+  return from === undefined && ((to === 0 && !zeroCounts) || to === '')
 }

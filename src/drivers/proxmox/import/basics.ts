@@ -2,7 +2,8 @@ import { defined } from '../../../lib/defined.ts'
 import { countOf } from '../foreign.ts'
 import { humanTags, splitDescription, splitTags } from '../marks.ts'
 import { parseProperties } from '../property-string.ts'
-import { block, type ConfigReading, some, unless } from './reading.ts'
+import { startup } from '../vm/start-at-boot.ts'
+import { block, blockOf, type ConfigReading, some, unless } from './reading.ts'
 
 const DEFAULT_MB = 512
 
@@ -12,7 +13,7 @@ export function importBasics(from: ConfigReading) {
     description: description(from),
     tags: some(humanTags(splitTags(from.text('tags')))),
     onBoot: unless(false, from.flag('onboot')),
-    startup: startup(from),
+    startup: importStartup(from),
     protection: unless(false, from.flag('protection')),
     cpu: cpu(from),
     memory: memory(from),
@@ -74,9 +75,9 @@ function memory(from: ConfigReading) {
   })
 }
 
-function startup(from: ConfigReading) {
-  const parts = from.properties('startup', 'order')
-  return parts && block({ order: parts.count('order'), upDelay: parts.count('up'), downDelay: parts.count('down') })
+/** Order and delays when the host starts. */
+export function importStartup(from: ConfigReading) {
+  return blockOf(from, startup.shape, { upSeconds: 'upDelay', downSeconds: 'downDelay' })
 }
 
 /** `1` is the usual three. */

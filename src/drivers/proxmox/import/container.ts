@@ -2,11 +2,23 @@ import { defined } from '../../../lib/defined.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
+import { features, passedDevices } from '../lxc/options.ts'
+import { mounts, VOLUME_PARTS } from '../lxc/volumes.ts'
 import { humanTags, splitDescription, splitTags } from '../marks.ts'
 import { parseSize } from '../property-string.ts'
 import { storageOf } from '../vm/disks.ts'
-import { positional } from './basics.ts'
-import { block, type ConfigReading, type PartReading, readingOf, some, unless } from './reading.ts'
+import { importStartup, positional } from './basics.ts'
+import {
+  type BlockFields,
+  block,
+  blockOf,
+  type ConfigReading,
+  type PartReading,
+  partsOf,
+  readingOf,
+  some,
+  unless,
+} from './reading.ts'
 
 const GIB = 2 ** 30
 
@@ -27,7 +39,7 @@ export function importContainer(sighting: Sighting): ImportedGuest | undefined {
     tags: some(humanTags(splitTags(from.text('tags')))),
     // Unlike that of a VM, the provider's default is not what Proxmox does by itself; left out, it is not compared.
     startOnBoot: unless(false, from.flag('onboot')),
-    startup: startup(from),
+    startup: importStartup(from),
     protection: unless(false, from.flag('protection')),
     unprivileged: unless(false, from.flag('unprivileged')),
     hookScriptFileId: from.text('hookscript'),
@@ -44,11 +56,13 @@ export function importContainer(sighting: Sighting): ImportedGuest | undefined {
     }),
     memory: block({ dedicated: unless(512, from.count('memory')), swap: unless(512, from.count('swap')) }),
     operatingSystem: block({ type: from.text('ostype') }),
-    features: features(from),
+    features: blockOf(from, features.shape),
     disk: rootDisk(from),
-    mountPoint: mounts(from),
+    mountPoint: importMounts(from),
     networkInterface: cards?.map(({ card }) => card),
-    devicePassthrough: passedDevices(from),
+    devicePassthrough: positional(from, 'dev', (key) =>
+      defined(partsOf(from.properties(key, 'path'), passedDevices.shape.parts)),
+    ),
     environmentVariables: environment(from),
     initialization: block({
       hostname: from.text('hostname'),
@@ -62,25 +76,6 @@ export function importContainer(sighting: Sighting): ImportedGuest | undefined {
   return { kind: 'EnvironmentContainer', fields, unmanaged: from.left(), notes: from.notes() }
 }
 
-type ContainerFieldsRead = Readonly<Record<string, unknown>>
-
-function startup(from: ConfigReading) {
-  const parts = from.properties('startup', 'order')
-  return parts && block({ order: parts.count('order'), upDelay: parts.count('up'), downDelay: parts.count('down') })
-}
-
-function features(from: ConfigReading) {
-  const parts = from.properties('features', '')
-  if (parts === undefined) return undefined
-  return block({
-    nesting: unless(false, parts.flag('nesting')),
-    keyctl: unless(false, parts.flag('keyctl')),
-    fuse: unless(false, parts.flag('fuse')),
-    mknod: unless(false, parts.flag('mknod')),
-    mount: some((parts.text('mount') ?? '').split(';').filter((one) => one !== '')),
-  })
-}
-
 function rootDisk(from: ConfigReading) {
   const parts = from.properties('rootfs', 'volume')
   if (parts === undefined) return undefined
@@ -90,7 +85,7 @@ function rootDisk(from: ConfigReading) {
     return undefined
   }
   parts.ignore('ro', 'shared')
-  return block({ datastoreId, size: wholeGib(parts), ...volume(parts) })
+  return block({ datastoreId, size: wholeGib(parts), ...partsOf(parts, VOLUME_PARTS) })
 }
 
 /** A size that is no whole number of GiB stays as it is and is not declared. */
@@ -99,29 +94,12 @@ function wholeGib(parts: PartReading): number | undefined {
   return bytes > 0 && bytes % GIB === 0 ? bytes / GIB : undefined
 }
 
-function volume(parts: PartReading): ContainerFieldsRead {
-  return {
-    acl: unless(false, parts.flag('acl')),
-    quota: unless(false, parts.flag('quota')),
-    replicate: unless(true, parts.flag('replicate')),
-    mountOptions: some((parts.text('mountoptions') ?? '').split(';').filter((one) => one !== '')),
-  }
-}
-
 /** A mount that exists is named as it is: made anew it would be another one. */
-function mounts(from: ConfigReading) {
+function importMounts(from: ConfigReading) {
   return positional(from, 'mp', (key) => {
     const parts = from.properties(key, 'volume')
-    if (parts === undefined) return {}
-    parts.ignore('size')
-    return defined({
-      volume: parts.text('volume'),
-      path: parts.text('mp'),
-      backup: unless(false, parts.flag('backup')),
-      readOnly: unless(false, parts.flag('ro')),
-      shared: unless(false, parts.flag('shared')),
-      ...volume(parts),
-    })
+    parts?.ignore('size')
+    return defined(partsOf(parts, mounts.shape.parts, { source: 'volume' }))
   })
 }
 
@@ -148,25 +126,12 @@ function importCards(from: ConfigReading) {
 }
 
 /** Each by the position of its card; those at the end that say nothing are left out. */
-function ipConfig(addresses: readonly ContainerFieldsRead[]): readonly ContainerFieldsRead[] | undefined {
+function ipConfig(addresses: readonly BlockFields[]): readonly BlockFields[] | undefined {
   const last = addresses.findLastIndex((address) => Object.keys(address).length > 0)
   return some(addresses.slice(0, last + 1))
 }
 
-function passedDevices(from: ConfigReading) {
-  return positional(from, 'dev', (key) => {
-    const parts = from.properties(key, 'path')
-    return defined({
-      path: parts?.text('path'),
-      mode: parts?.text('mode'),
-      uid: unless(0, parts?.count('uid')),
-      gid: unless(0, parts?.count('gid')),
-      denyWrite: unless(false, parts?.flag('deny-write')),
-    })
-  })
-}
-
-function environment(from: ConfigReading): ContainerFieldsRead | undefined {
+function environment(from: ConfigReading): BlockFields | undefined {
   const pairs = (from.text('env') ?? '').split('\0').flatMap((text): [string, string][] => {
     const equals = text.indexOf('=')
     return equals <= 0 ? [] : [[text.slice(0, equals), text.slice(equals + 1)]]

@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/defined.ts'
 import { parseSize } from '../property-string.ts'
-import { formatOf, storageOf } from '../vm/disks.ts'
-import { block, type ConfigReading, type PartReading, some, unless } from './reading.ts'
+import { formatOf, PARTS, storageOf } from '../vm/disks.ts'
+import { block, type ConfigReading, type PartReading, partsOf, some, unless } from './reading.ts'
 
 const GIB = 2 ** 30
 const SLOT = /^(?:scsi|virtio|sata|ide)\d+$/
@@ -55,15 +55,7 @@ function importDisk(slot: string, volume: string, storage: string, parts: PartRe
     datastoreId: storage,
     size: whole ? size : undefined,
     fileFormat: unless('raw', formatOf(volume)),
-    cache: unless('none', parts.text('cache')),
-    aio: unless('io_uring', parts.text('aio')),
-    iothread: unless(false, parts.flag('iothread')),
-    ssd: unless(false, parts.flag('ssd')),
-    discard: unless('ignore', parts.text('discard')),
-    backup: unless(true, parts.flag('backup')),
-    replicate: unless(true, parts.flag('replicate')),
-    serial: serial(parts.text('serial')),
-    queues: parts.count('queues'),
+    ...partsOf(parts, PARTS),
     speed: block({
       read: parts.count('mbps_rd'),
       readBurstable: parts.count('mbps_rd_max'),
@@ -96,13 +88,4 @@ function tpmState(from: ConfigReading) {
   if (storage === undefined) return undefined
   parts?.ignore('size', 'format')
   return block({ datastoreId: storage, version: unless('v1.2', parts?.text('version')) })
-}
-
-/** Percent-encoded inside the property string. */
-function serial(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

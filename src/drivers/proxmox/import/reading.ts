@@ -1,6 +1,7 @@
 import { defined } from '../../../lib/defined.ts'
 import { type ApiFields, cleanText, countOf, flagOf } from '../foreign.ts'
 import { textOf } from '../option.ts'
+import type { DeviceShape, PropertyPart } from '../parts.ts'
 import { type Properties, parseProperties } from '../property-string.ts'
 
 /** A configuration that is read key by key. What nobody asked for is what no manifest says anything about. */
@@ -86,12 +87,43 @@ function readingOfParts(properties: Properties): PartReading {
   }
 }
 
+/** The parts of a property string that are not as Proxmox has them by itself; `names` has what the provider calls otherwise. */
+export function partsOf<Item>(
+  parts: PartReading | undefined,
+  table: readonly PropertyPart<Item>[],
+  names: { readonly [F in keyof Item]?: string } = {},
+): BlockFields {
+  const read = ({ key, type, fallback, read: decode }: PropertyPart<Item>) => {
+    if (typeof fallback === 'boolean') return parts?.flag(key)
+    if (typeof fallback === 'number' || type === 'count') return parts?.count(key)
+    const text = parts?.text(key)
+    if (type === 'list') return some((text ?? '').split(';').filter((one) => one !== ''))
+    return text === undefined ? undefined : (decode?.(text) ?? text)
+  }
+  const said = table.flatMap((part) => {
+    if (part.onlyNew) return []
+    const value = read(part)
+    return [[names[part.field] ?? part.field, part.identifies ? value : unless(part.fallback, value)] as const]
+  })
+  return Object.fromEntries(said)
+}
+
+/** The block of a device of which there can be one. */
+export function blockOf<Item>(
+  from: ConfigReading,
+  { key, bare, parts }: DeviceShape<Item> & { readonly key: string },
+  names?: { readonly [F in keyof Item]?: string },
+): readonly BlockFields[] | undefined {
+  const found = from.properties(key, bare)
+  return found && block(partsOf(found, parts, names))
+}
+
 /** The value unless it is what Proxmox would take anyway: the shortest manifest is the one that is read. */
-export function unless<T>(usual: T, value: T | undefined): T | undefined {
+export function unless<T>(usual: unknown, value: T | undefined): T | undefined {
   return value === usual ? undefined : value
 }
 
-type BlockFields = Readonly<Record<string, unknown>>
+export type BlockFields = Readonly<Record<string, unknown>>
 
 /** A block, which the provider writes as a list of one. Nothing in it, no block. */
 export function block(fields: BlockFields): readonly BlockFields[] | undefined {

@@ -10,7 +10,7 @@ import { type ContainerOption, flag, quantity, scalar, word } from './option.ts'
 import { mounts, rootDisk } from './volumes.ts'
 
 /** What is allowed inside. All but nesting reach into the host, so only root itself may set them. */
-const features = device<ContainerSpec, ContainerFeatures>({
+export const features = device<ContainerSpec, ContainerFeatures>({
   path: 'features',
   key: 'features',
   bare: '',
@@ -24,7 +24,7 @@ const features = device<ContainerSpec, ContainerFeatures>({
     { field: 'keyctl', key: 'keyctl', fallback: false },
     { field: 'fuse', key: 'fuse', fallback: false },
     { field: 'mknod', key: 'mknod', fallback: false },
-    { field: 'mount', key: 'mount' },
+    { field: 'mount', key: 'mount', type: 'list' },
   ],
 })
 
@@ -37,7 +37,7 @@ const nics = devices<ContainerSpec, ContainerNic>({
   parts: [
     { field: 'name', key: 'name' },
     { field: 'bridge', key: 'bridge' },
-    { field: 'mac', key: 'hwaddr', read: (text) => text.toUpperCase() },
+    { field: 'mac', key: 'hwaddr', anyCase: true },
     { field: 'vlan', key: 'tag', noneAtZero: true },
     { field: 'firewall', key: 'firewall', fallback: false },
     { field: 'disconnected', key: 'link_down', fallback: false },
@@ -52,7 +52,7 @@ const nics = devices<ContainerSpec, ContainerNic>({
 })
 
 /** Devices of the host. Only root may give them. */
-const passedDevices = devices<ContainerSpec, ContainerDevice>({
+export const passedDevices = devices<ContainerSpec, ContainerDevice>({
   path: 'devices',
   bare: 'path',
   effect: 'restart',

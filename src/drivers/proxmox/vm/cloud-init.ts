@@ -1,4 +1,6 @@
-import { type Properties, parseProperties, printProperties } from '../property-string.ts'
+import type { VmCloudInit, VmSpec } from '../../../model/vm.ts'
+import { device } from '../parts.ts'
+import { parseProperties } from '../property-string.ts'
 import { scalar, textOf, type VmOption } from './option.ts'
 
 /*
@@ -80,42 +82,21 @@ export const cloudInitAddresses: VmOption = {
   },
 }
 
-const CUSTOM_PARTS = [
-  ['userData', 'user'],
-  ['networkData', 'network'],
-  ['metaData', 'meta'],
-  ['vendorData', 'vendor'],
-] as const
-
 /** Documents on a storage that take the place of what Proxmox would write. */
-export const cloudInitCustom: VmOption = {
-  create({ spec: vm }, params) {
-    const properties: Properties = new Map()
-    for (const [field, key] of CUSTOM_PARTS) {
-      const file = vm.cloudInit?.[field]
-      if (file !== undefined) properties.set(key, file)
-    }
-    if (properties.size > 0) params.cicustom = printProperties(properties, '')
-  },
-  compare({ spec: vm }, config, changes) {
-    if (vm.cloudInit === undefined) return
-    let seen: Properties | undefined
-    for (const [field, key] of CUSTOM_PARTS) {
-      const to = vm.cloudInit[field]
-      if (to === undefined) continue
-      seen ??= parseProperties(textOf(config.cicustom) ?? '', '')
-      const from = seen.get(key)
-      if (from !== to) changes.push({ path: `cloudInit.${field}`, from, to, effect: 'live' })
-    }
-  },
-  update({ spec: vm }, config, params, chosen) {
-    const fields = CUSTOM_PARTS.filter(([field]) => chosen.has(`cloudInit.${field}`))
-    if (fields.length === 0) return
-    const next = parseProperties(textOf(config.cicustom) ?? '', '')
-    for (const [field, key] of fields) next.set(key, vm.cloudInit?.[field] ?? '')
-    params.cicustom = printProperties(next, '')
-  },
-}
+export const cloudInitCustom = device<VmSpec, VmCloudInit>({
+  path: 'cloudInit',
+  key: 'cicustom',
+  bare: '',
+  effect: 'live',
+  whenMissing: 'its parts',
+  declared: (vm) => vm.cloudInit,
+  parts: [
+    { field: 'userData', key: 'user' },
+    { field: 'networkData', key: 'network' },
+    { field: 'metaData', key: 'meta' },
+    { field: 'vendorData', key: 'vendor' },
+  ],
+})
 
 function printAddress(address: { readonly [field: string]: string | undefined }): string {
   return ADDRESS_PARTS.flatMap(([field, key]) =>

@@ -14,6 +14,23 @@ import { hotplugs } from './option.ts'
 
 /* Devices that are one property string each. Only USB devices can be plugged while the guest runs. */
 
+const isOn = ({ enabled }: { readonly enabled: boolean }) => enabled
+
+/** The channel to the guest agent. What else is in the string matters only while there is one. */
+export const agent = device<VmSpec, NonNullable<VmSpec['agent']>>({
+  path: 'agent',
+  key: 'agent',
+  bare: 'enabled',
+  effect: 'restart',
+  whenMissing: 'its parts',
+  declared: (vm) => vm.agent,
+  parts: [
+    { field: 'enabled', key: 'enabled', fallback: false },
+    { field: 'trim', key: 'fstrim_cloned_disks', fallback: false, effect: 'live', matters: isOn },
+    { field: 'type', key: 'type', fallback: 'virtio', matters: isOn },
+  ],
+})
+
 export const audio = device<VmSpec, VmAudio>({
   path: 'audio',
   key: 'audio0',
@@ -21,7 +38,7 @@ export const audio = device<VmSpec, VmAudio>({
   effect: 'restart',
   declared: (vm) => vm.audio,
   parts: [
-    { field: 'device', key: 'device', fallback: 'intel-hda' },
+    { field: 'device', key: 'device', fallback: 'intel-hda', identifies: true },
     { field: 'driver', key: 'driver', fallback: 'spice' },
   ],
 })
@@ -46,7 +63,7 @@ export const watchdog = device<VmSpec, VmWatchdog>({
   effect: 'restart',
   declared: (vm) => vm.watchdog,
   parts: [
-    { field: 'model', key: 'model', fallback: 'i6300esb' },
+    { field: 'model', key: 'model', fallback: 'i6300esb', identifies: true },
     { field: 'action', key: 'action', fallback: 'none' },
   ],
 })
@@ -58,7 +75,7 @@ export const numaNodes = devices<VmSpec, VmNumaNode>({
   items: (vm) => vm.numaNodes,
   parts: [
     { field: 'cpus', key: 'cpus' },
-    { field: 'memoryMb', key: 'memory' },
+    { field: 'memoryMb', key: 'memory', type: 'count' },
     { field: 'hostNodes', key: 'hostnodes' },
     { field: 'policy', key: 'policy' },
   ],

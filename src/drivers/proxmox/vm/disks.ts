@@ -1,9 +1,9 @@
 import type { Change } from '../../../model/change.ts'
-import type { VmDisk, VmDiskSpeed } from '../../../model/vm.ts'
+import type { VmDisk, VmDiskSpeed, VmEfiDisk, VmSpec } from '../../../model/vm.ts'
 import type { ApiFields } from '../foreign.ts'
-import { compareParts, type PropertyPart, setParts, type Value } from '../parts.ts'
-import { type Properties, parseProperties, parseSize, printProperties } from '../property-string.ts'
-import { hotplugs, textOf, type VmOption } from './option.ts'
+import { device, devices, type PropertyPart, type Value } from '../parts.ts'
+import { type Properties, parseSize } from '../property-string.ts'
+import { hotplugs } from './option.ts'
 
 const GIB = 2 ** 30
 /** An empty disk needs a size; this is what it gets when none is declared. */
@@ -13,7 +13,9 @@ const DEFAULT_SIZE_GB = 8
 type FlatDisk = Omit<VmDisk, 'speed'> & { readonly [F in keyof VmDiskSpeed as `speed.${F}`]: VmDiskSpeed[F] }
 
 // Proxmox changes only these on a running guest: backup and replicate concern no device, and limits are kept outside it.
-const PARTS: readonly PropertyPart<FlatDisk>[] = [
+export const PARTS: readonly PropertyPart<FlatDisk>[] = [
+  { field: 'importFrom', key: 'import-from', onlyNew: true },
+  { field: 'format', key: 'format', onlyNew: true },
   { field: 'cache', key: 'cache', fallback: 'none' },
   { field: 'aio', key: 'aio', fallback: 'io_uring' },
   { field: 'iothread', key: 'iothread', fallback: false },
@@ -22,7 +24,10 @@ const PARTS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'backup', key: 'backup', fallback: true, effect: 'live' },
   { field: 'replicate', key: 'replicate', fallback: true, effect: 'live' },
   { field: 'serial', key: 'serial', fallback: '', print: (text) => encodeURIComponent(String(text)), read: decode },
-  { field: 'queues', key: 'queues' },
+  { field: 'queues', key: 'queues', type: 'count' },
+]
+
+const LIMITS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'speed.read', key: 'mbps_rd', effect: 'live' },
   { field: 'speed.readBurst', key: 'mbps_rd_max', effect: 'live' },
   { field: 'speed.write', key: 'mbps_wr', effect: 'live' },
@@ -34,30 +39,51 @@ const PARTS: readonly PropertyPart<FlatDisk>[] = [
 ]
 
 /** Data disks. A disk in the configuration that nobody declared is left alone. */
-export const disks: VmOption = {
-  create({ spec: vm }, params) {
-    for (const disk of vm.disks) params[disk.slot] = newDisk(disk)
-  },
-  compare({ spec: vm }, config, changes) {
-    for (const disk of vm.disks) compareDisk(disk, config, changes)
-  },
-  update({ spec: vm }, config, params, chosen) {
-    for (const disk of vm.disks) {
-      const path = `disks.${disk.slot}`
-      const text = textOf(config[disk.slot])
-      if (text === undefined) {
-        if (chosen.has(path)) params[disk.slot] = newDisk(disk)
-        continue
-      }
-      const isChosen = (field: string) => chosen.has(`${path}.${field}`)
-      if (!PARTS.some((part) => isChosen(part.field))) continue
-      // The same volume with the chosen parts set anew and every other part as it was.
-      const properties = parseProperties(text, 'file')
-      setParts(properties, flat(disk), PARTS, isChosen)
-      params[disk.slot] = printProperties(properties, 'file')
-    }
-  },
-}
+export const disks = devices<VmSpec, FlatDisk>({
+  path: 'disks',
+  bare: 'file',
+  effect: 'restart',
+  newEffect: (config, slot) => (plugsDrive(config, slot) ? 'live' : 'restart'),
+  items: (vm) => vm.disks.map(flat),
+  // `local:0,import-from=local:import/noble.qcow2` or `local:32`.
+  start: ({ storage, sizeGb, importFrom }) => [
+    ['file', `${storage}:${importFrom === undefined ? (sizeGb ?? DEFAULT_SIZE_GB) : 0}`],
+  ],
+  compare: compareVolume,
+  parts: [...PARTS, ...LIMITS],
+})
+
+/** The disk that holds UEFI variables. What is on it cannot be carried over to another type, so those are replacements. */
+export const efiDisk = device<VmSpec, VmEfiDisk>({
+  path: 'efiDisk',
+  key: 'efidisk0',
+  bare: 'file',
+  effect: 'restart',
+  declared: (vm) => vm.efiDisk,
+  start: ({ storage }) => [['file', `${storage}:1`]],
+  compare: compareVolume,
+  parts: [
+    { field: 'type', key: 'efitype', fallback: '2m', effect: 'replace' },
+    { field: 'format', key: 'format', onlyNew: true },
+    { field: 'preEnrolledKeys', key: 'pre-enrolled-keys', fallback: false, effect: 'replace' },
+  ],
+})
+
+/** Where the TPM keeps what it knows. Its version cannot be changed: the keys in it would be lost. */
+export const tpm = device<VmSpec, NonNullable<VmSpec['tpm']>>({
+  path: 'tpm',
+  key: 'tpmstate0',
+  bare: 'file',
+  effect: 'restart',
+  declared: (vm) => vm.tpm,
+  start: ({ storage }) => [
+    ['file', `${storage}:1`],
+    ['version', 'v2.0'],
+  ],
+  compare: compareVolume,
+  // Left out, an old guest has the old one.
+  parts: [{ field: 'version', key: 'version', fallback: 'v1.2', effect: 'replace' }],
+})
 
 /** Disks that are to grow, with the size they shall have. Growing is a call of its own. */
 export function growing(
@@ -75,14 +101,6 @@ export function storageOf(volume: string | undefined): string | undefined {
   return volume === undefined || colon <= 0 ? undefined : volume.slice(0, colon)
 }
 
-/** The volume that a drive's property string names. */
-export function volumeOf(properties: Properties): { readonly id: string; readonly storage?: string } | undefined {
-  const id = properties.get('file') ?? properties.get('volume')
-  if (id === undefined) return undefined
-  const storage = storageOf(id)
-  return storage === undefined ? { id } : { id, storage }
-}
-
 /** Only storages that keep files show a format; on the others there is only raw. */
 export function formatOf(volume: string | undefined): string | undefined {
   return /\.(raw|qcow2|vmdk)$/.exec(volume ?? '')?.[1]
@@ -93,52 +111,28 @@ export function plugsDrive(config: ApiFields, slot: string): boolean {
   return hotplugs(config, 'disk') && (slot.startsWith('scsi') || slot.startsWith('virtio'))
 }
 
-function compareDisk(disk: VmDisk, config: ApiFields, changes: Change[]): void {
-  const path = `disks.${disk.slot}`
-  const text = textOf(config[disk.slot])
-  if (text === undefined) {
-    changes.push({
-      path,
-      from: undefined,
-      to: newDisk(disk),
-      effect: plugsDrive(config, disk.slot) ? 'live' : 'restart',
-    })
-    return
+/** Where a volume lies, how large it is and in which format: Proxmox copies and grows it while the guest runs. */
+export function compareVolume(
+  path: string,
+  declared: { readonly storage?: string; readonly sizeGb?: number; readonly format?: string },
+  seen: Properties,
+  changes: Change[],
+): void {
+  const { storage, sizeGb, format } = declared
+  const volume = seen.get('file') ?? seen.get('volume')
+  const from = storageOf(volume)
+  if (storage !== undefined && storage !== from)
+    changes.push({ path: `${path}.storage`, from, to: storage, effect: 'live' })
+  // Some storages report no size, and a size of nothing is a directory without a limit.
+  const gib = (parseSize(seen.get('size')) ?? 0) / GIB
+  if (sizeGb !== undefined && gib !== 0 && gib !== sizeGb) {
+    // A disk never shrinks in place: what is on it would be cut off.
+    const effect = gib > sizeGb ? 'replace' : 'live'
+    changes.push({ path: `${path}.sizeGb`, from: Math.round(gib * 1000) / 1000, to: sizeGb, effect })
   }
-  const seen = parseProperties(text, 'file')
-  const volume = volumeOf(seen)
-  // Proxmox copies a disk to another storage, or into another format, while the guest runs.
-  if (volume?.storage !== disk.storage)
-    changes.push({ path: `${path}.storage`, from: volume?.storage, to: disk.storage, effect: 'live' })
-  compareSize(path, disk, seen, changes)
-  const format = formatOf(volume?.id)
-  if (disk.format !== undefined && format !== undefined && format !== disk.format)
-    changes.push({ path: `${path}.format`, from: format, to: disk.format, effect: 'live' })
-  compareParts(path, flat(disk), seen, PARTS, 'restart', changes)
-}
-
-function compareSize(path: string, disk: VmDisk, seen: Properties, changes: Change[]): void {
-  const bytes = parseSize(seen.get('size'))
-  // Some storages report no size; then nothing can be said about it.
-  if (disk.sizeGb === undefined || bytes === undefined || bytes === disk.sizeGb * GIB) return
-  const from = Math.round((bytes / GIB) * 1000) / 1000
-  // A disk never shrinks in place: what is on it would be cut off.
-  changes.push({
-    path: `${path}.sizeGb`,
-    from,
-    to: disk.sizeGb,
-    effect: bytes > disk.sizeGb * GIB ? 'replace' : 'live',
-  })
-}
-
-/** `local:0,import-from=local:import/noble.qcow2` or `local:32`, with everything that is declared. */
-function newDisk(disk: VmDisk): string {
-  const size = disk.importFrom === undefined ? (disk.sizeGb ?? DEFAULT_SIZE_GB) : 0
-  const properties: Properties = new Map([['file', `${disk.storage}:${size}`]])
-  if (disk.importFrom !== undefined) properties.set('import-from', disk.importFrom)
-  if (disk.format !== undefined) properties.set('format', disk.format)
-  setParts(properties, flat(disk), PARTS)
-  return printProperties(properties, 'file')
+  const seenFormat = formatOf(volume)
+  if (format !== undefined && seenFormat !== undefined && format !== seenFormat)
+    changes.push({ path: `${path}.format`, from: seenFormat, to: format, effect: 'live' })
 }
 
 function flat({ speed, ...disk }: VmDisk): FlatDisk {

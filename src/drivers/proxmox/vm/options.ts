@@ -2,7 +2,6 @@ import { mark } from '../mark.ts'
 import { sameUnits } from '../option.ts'
 import * as slots from '../slots.ts'
 import { tags } from '../tags.ts'
-import { agent } from './agent.ts'
 import { bootOrder } from './boot-order.ts'
 import { cdrom } from './cdrom.ts'
 import {
@@ -15,19 +14,16 @@ import {
 import { cloudInitDrive } from './cloud-init-drive.ts'
 import { serial, vga } from './console.ts'
 import { cpuHotplugged, cpuType } from './cpu.ts'
-import { amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
-import { disks } from './disks.ts'
-import { efiDisk } from './efi-disk.ts'
+import { agent, amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
+import { disks, efiDisk, tpm } from './disks.ts'
 import { sameHotplug, sameMachine } from './hardware.ts'
 import { memoryDedicated, memoryFloating, memoryShared } from './memory.ts'
 import { nics } from './nics.ts'
 import { flag, quantity, type VmOption, word } from './option.ts'
-import { scsiHardware } from './scsi-hardware.ts'
 import { seedDrive } from './seed.ts'
 import { vmSlots } from './slots.ts'
 import { smbios } from './smbios.ts'
 import { startup } from './start-at-boot.ts'
-import { tpm } from './tpm.ts'
 
 const description: VmOption = slots.description(vmSlots)
 
@@ -62,7 +58,8 @@ export const OPTIONS: readonly VmOption[] = [
   word('machine', 'machine', 'restart', 'pc', { same: sameMachine }),
   word('bios', 'bios', 'restart', 'seabios'),
   word('osType', 'ostype', 'restart', 'other'),
-  scsiHardware,
+  // An old guest without the key has lsi; new ones get virtio unless something else is declared.
+  word('scsiHardware', 'scsihw', 'restart', 'lsi', { born: 'virtio-scsi-pci' }),
   flag('acpi', 'acpi', 'restart', true),
   word('hotplug', 'hotplug', 'live', '1', { same: sameHotplug }),
   numaNodes,
