@@ -1,5 +1,4 @@
 import { eachInSteps, type Steps } from '../lib/in-turns.ts'
-import type { Condition } from '../model/condition.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
@@ -13,6 +12,7 @@ import type { Ledger, World } from '../plan/things/world.ts'
 import type { Case, Happening } from './case.ts'
 import type { Connections } from './connections.ts'
 import type { Observation } from './observation.ts'
+import { notYet, selfOf } from './ready-when.ts'
 import { stillReady } from './still-ready.ts'
 
 /** Lays out, for every entry of the plan, what its verdict depends on. Pure. */
@@ -59,7 +59,7 @@ export function casesOf(
       policy: resource?.policy ?? policyOfUndeclared(entry.key, before, sighting, estate),
       generation: resource?.generation ?? before?.generation ?? '',
       before,
-      readiness: readinessOf(resource, sighting, rules, before?.conditions ?? [], nowMs),
+      readiness: readinessOf(resource, sighting, rules, before, nowMs),
       present: sighting !== undefined,
       seen: world?.survey !== undefined,
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
@@ -108,15 +108,18 @@ function readinessOf(
   resource: Resource | undefined,
   sighting: Sighting | undefined,
   rules: ReadonlyMap<string, Rules>,
-  conditions: readonly Condition[],
+  before: ResourceRecord | undefined,
   nowMs: number,
 ): Readiness | undefined {
   if (resource === undefined || sighting === undefined) return undefined
   const close = sighting.close
   if (close === undefined) return undefined
   const remembered: Sighting =
-    close !== undefined && close.agent === undefined && stillReady(conditions, sighting, nowMs)
+    close !== undefined && close.agent === undefined && stillReady(before?.conditions ?? [], sighting, nowMs)
       ? { ...sighting, close: { ...close, agent: 'up' } }
       : sighting
-  return rules.get(resource.driver)?.readiness(resource, remembered)
+  const found = rules.get(resource.driver)?.readiness(resource, remembered)
+  if (found?.ready !== true || resource.policy.readyWhen === undefined) return found
+  const why = notYet(resource.policy.readyWhen, selfOf(resource, remembered, found, before))
+  return why === undefined ? found : { ...found, ready: false, reason: 'ReadyWhen', message: why }
 }

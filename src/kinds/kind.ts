@@ -112,6 +112,8 @@ export interface Kind<Spec = unknown> {
   readonly schema: z.ZodType<Spec>
   /** Other names under which a field may stand in the source (`networkDevice: 'network'`), to find its place. */
   readonly aliases?: Readonly<Record<string, string>>
+  /** Where a manifest says what it depends on: absent for kinds that are only looked up by others. */
+  readonly orderedBy?: { readonly dependsOn: readonly string[]; readonly readyWhen: readonly string[] }
   /** Checks across fields that a schema cannot say. */
   check?(spec: Spec, manifest: RawManifest): readonly FieldProblem[]
   policy(spec: Spec, manifest: RawManifest): Policy

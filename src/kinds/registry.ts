@@ -8,6 +8,7 @@ import { environmentDownloadFile } from './environment-download-file.ts'
 import { environmentFile } from './environment-file.ts'
 import { environmentVm } from './environment-vm.ts'
 import { estate } from './estate.ts'
+import { ordered } from './fields/ordered.ts'
 import { healthCheck } from './health-check.ts'
 import { host } from './host.ts'
 import { hostConfig } from './host-config.ts'
@@ -26,26 +27,26 @@ import { SETTING_KINDS } from './settings/registry.ts'
 export const KINDS: readonly Kind[] = [
   ...ALL_HYPERVISORS.flatMap((hypervisor) => hypervisor.kinds),
   host,
-  hostConfig,
+  ordered(hostConfig),
   network,
   addressPool,
-  image,
+  ordered(image),
   machineClass,
-  machine,
-  device,
-  cluster,
-  addon,
+  ordered(machine),
+  ordered(device),
+  ordered(cluster),
+  ordered(addon),
   power,
   approval,
   estate,
   healthCheck,
   notification,
-  environmentVm,
-  environmentContainer,
-  environmentDownloadFile,
-  environmentFile,
+  ordered(environmentVm),
+  ordered(environmentContainer),
+  ordered(environmentDownloadFile),
+  ordered(environmentFile),
   providerConfig,
-  ...SETTING_KINDS,
+  ...SETTING_KINDS.map(ordered),
 ]
 
 export function findKind(apiVersion: string, kind: string): Kind | undefined {

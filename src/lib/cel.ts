@@ -5,7 +5,10 @@ import { foreignPattern } from './foreign-pattern.ts'
 import { LIMITS } from './limits.ts'
 
 type Expression = NonNullable<ReturnType<typeof Cel.parse>['expr']>
-type CelProgram = (object: Readonly<Record<string, unknown>>) => boolean | string
+/** What an expression may name. */
+type CelNames = Readonly<Record<string, unknown>>
+type CelAnswer = { readonly value: unknown } | { readonly problem: string }
+type CelProgram = (names: CelNames) => CelAnswer
 
 /** Users cannot write this name: it is no identifier. */
 const SPEND = '@spend'
@@ -34,15 +37,21 @@ function cel(): typeof Cel {
 let library: typeof Cel | undefined
 const kept = new Map<string, CelProgram>()
 
-/** Does a CEL expression hold for an object, which it calls `object`? A text says why nobody can tell. */
-export function holds(expression: string, object: Readonly<Record<string, unknown>>): boolean | string {
+/** Does a CEL expression hold for an object, which it calls `object` unless said otherwise? A text says why nobody can tell. */
+export function holds(expression: string, object: CelNames, name = 'object'): boolean | string {
+  const answer = evaluated(expression, { [name]: object })
+  if ('problem' in answer) return answer.problem
+  return typeof answer.value === 'boolean' ? answer.value : 'the expression answers neither true nor false'
+}
+
+function evaluated(expression: string, names: CelNames): CelAnswer {
   try {
     const asking = kept.get(expression) ?? asker(expression)
     if (kept.size >= LIMITS.patternsKept) kept.clear()
     kept.set(expression, asking)
-    return asking(object)
+    return asking(names)
   } catch (error) {
-    return cleanText(error instanceof Error ? error.message : String(error), 200)
+    return { problem: cleanText(error instanceof Error ? error.message : String(error), 200) }
   }
 }
 
@@ -76,14 +85,13 @@ function asker(expression: string): CelProgram {
   const { expr } = parse(expression)
   const nodes = payForLoops(expr)
   const ask = plan(environment(), expr)
-  return (object) => {
-    // Whatever happens in one turn may go over all of the object, once for each node.
-    const size = JSON.stringify(object).length
+  return (names) => {
+    // Whatever happens in one turn may go over all that it is given, once for each node.
+    const size = JSON.stringify(names).length
     purse = { left: LIMITS.celCost, price: nodes * (1 + size / LIMITS.celCharactersPerCost) }
-    const answer = ask({ object: celInput(object) })
-    if (purse.left < 0) return TOO_MUCH
-    if (isCelError(answer)) return cleanText(answer.message, 200)
-    return typeof answer === 'boolean' ? answer : 'the expression answers neither true nor false'
+    const answer = ask(Object.fromEntries(Object.entries(names).map(([name, value]) => [name, celInput(value)])))
+    if (purse.left < 0) return { problem: TOO_MUCH }
+    return isCelError(answer) ? { problem: cleanText(answer.message, 200) } : { value: answer }
   }
 }
 

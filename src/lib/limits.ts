@@ -31,6 +31,8 @@ export const LIMITS = {
   /** About microseconds, all turns of all loops together. */
   celCost: 100_000,
   celCharactersPerCost: 10_000,
+  /** What one declaration may depend on, and expressions that say when it is ready. */
+  dependencies: 50,
   /** An inventory of Ansible, and what its expressions may cost for one host. */
   inventory: {
     hosts: 1000,

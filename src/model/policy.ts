@@ -35,6 +35,10 @@ export interface Policy {
    * cloud-init has ended well. report: it is Ready when it answers, and what went wrong is only said. Absent: require.
    */
   readonly firstBoot?: FirstBoot
+  /** Declarations that are Ready before it is made (`dependsOn`). It leaves before them. */
+  readonly after?: readonly ResourceKey[]
+  /** CEL expressions about itself that hold before it counts as Ready (`readyWhen`). */
+  readonly readyWhen?: readonly string[]
 }
 
 /** What a failed cloud-init means for a machine that croft made. */

@@ -79,3 +79,15 @@ test('every object is in exactly one shard, whatever names what and in whatever 
     }),
   )
 })
+
+test('an object that depends on one of another connection is in one shard with it', () => {
+  const dependent = (name: string, connection: string, on: string): DeclaredObject => {
+    const made = vm(name, connection)
+    const metadata = { name, uid: name, annotations: { 'croft.dev/depends-on': on } }
+    return { ...made, object: { ...made.object, metadata } }
+  }
+  assert.deepEqual(shown([config('a'), config('b'), vm('db', 'a'), dependent('web', 'b', 'EnvironmentVM/db')]), [
+    'ProviderConfig/a+ProviderConfig/b: EnvironmentVM/db EnvironmentVM/web ProviderConfig/a ProviderConfig/b',
+    'rest: ',
+  ])
+})

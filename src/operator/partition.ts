@@ -1,4 +1,5 @@
-import { at, type Foreign, isRecord, nameOf, objectName } from '../kubernetes/objects.ts'
+import { DEPENDS_ON } from '../kinds/fields/annotations.ts'
+import { annotationsOf, at, type Foreign, isRecord, nameOf, objectName } from '../kubernetes/objects.ts'
 import { HYPERVISORS } from '../model/hypervisors.ts'
 import { type DeclaredObject, isManagedByProvider } from './objects.ts'
 
@@ -46,8 +47,10 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
   }
   /** By key; also those that are named and not there. */
   const atoms = new Set(divided.filter(({ served }) => ATOMS.has(served.kind.kind)).map(({ key }) => key))
+  const keys = new Set(divided.map(({ key }) => key))
   for (const one of divided) {
     const ofProvider = isManagedByProvider(one.served)
+    for (const key of dependenciesIn(one)) if (keys.has(key)) sets.join(one.key, key)
     for (const name of namesIn(one)) {
       const found = (ofProvider ? configs : byName).get(name)
       if (found !== undefined) for (const key of found) sets.join(one.key, key)
@@ -69,6 +72,12 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
   const shards = [...atomsOf].map(([root, names]) => ({ atoms: names, objects: objectsOf.get(root) ?? [] }))
   const rest = { atoms: [REST], objects: [...(objectsOf.get(REST) ?? []), ...common] }
   return { shards: [...shards, rest], common }
+}
+
+/** What kinds of the provider say in an annotation; in croft's own the names stand in the spec. */
+function dependenciesIn({ object }: DeclaredObject): readonly string[] {
+  const said = annotationsOf(object).get(DEPENDS_ON)
+  return said === undefined ? [] : said.split(',').map((key) => key.trim())
 }
 
 /** Asked for every object after every change: what was read of one stays known for as long as the object is the same. */

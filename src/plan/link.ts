@@ -12,9 +12,11 @@ import type { HealthCheckSpec } from '../model/health-check.ts'
 import { HYPERVISORS } from '../model/hypervisors.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
 import { type Origin, showOrigin } from '../model/origin.ts'
+import type { Policy } from '../model/policy.ts'
 import type { PowerDeclaration } from '../model/power.ts'
 import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
+import { type Dependable, dependencyProblems, withDependencies } from './dependencies.ts'
 import { boundCluster, boundResource, type Surroundings } from './grants.ts'
 import { withImpliedNeeds } from './implied-needs.ts'
 import { createTally } from './quotas.ts'
@@ -208,7 +210,19 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     else if (brokenConnection) unlinked.push(part.key)
     else complain(declaration, connection)
   }
-  const accepted = yield* refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
+  const distinct = yield* refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
+  const dependable = dependableIn(admitted, read, parts, clusters)
+  const disordered = dependencyProblems(distinct, dependable, (declaration, index) => {
+    const path = tools.findKind(declaration.apiVersion, declaration.kind)?.orderedBy?.dependsOn ?? ['spec']
+    const written = (declaration.spec as { readonly dependsOn?: readonly string[] }).dependsOn
+    const at = written?.indexOf(declaration.policy.after?.[index] ?? '') ?? -1
+    return at < 0 ? path : [...path, at]
+  })
+  for (const { declaration, problem } of disordered) complain(declaration, problem)
+  const endless = new Set(
+    disordered.flatMap(({ declaration: { key } }) => [key, ...(dependable.thingsOf.get(key) ?? [])]),
+  )
+  const accepted = distinct.filter(({ key }) => !endless.has(key))
   const kept = new Set(accepted.map(({ key }) => key))
   const unmade = clusters.filter(({ cluster }) => machineKeys(cluster).some((key) => !kept.has(key)))
   for (const { declaration, cluster } of brokenConnection ? [] : unmade) {
@@ -229,7 +243,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   return {
     revision: read.id,
     connections: [...connections, ...reached],
-    resources: withImpliedNeeds(accepted),
+    resources: withDependencies(withImpliedNeeds(accepted), afterOf(parts), dependable),
     ...(idleHosts.length === 0 ? {} : { idleHosts }),
     approvals,
     ...declaringSources(read, sourceOf),
@@ -500,10 +514,15 @@ function resourceOf(
     ...(part.placement === undefined ? {} : { placement: part.placement }),
     ...(part.justInCase === undefined ? {} : { justInCase: part.justInCase }),
     ...(hasRootLane(part, connection) ? { rootLane: true } : {}),
-    policy: as?.policy ?? declaration.policy,
+    policy: as === undefined ? declaration.policy : asPart(as.policy),
     origin: as === undefined ? declaration.origin : placeOf(declaration, as.path),
     generation: as?.generation ?? declaration.generation,
   }
+}
+
+/** When a cluster counts as Ready says nothing about one of its machines. */
+function asPart({ readyWhen: _, ...policy }: Policy): Policy {
+  return policy
 }
 
 /** Wherever it may be, its host is reached over SSH. */
@@ -563,6 +582,32 @@ function losersOf(claimants: readonly Resource[]): readonly Resource[] {
   if (claimants.length < 2) return []
   const free = claimants.filter(({ bounds }) => bounds === undefined)
   return free.length === 1 ? claimants.filter(({ bounds }) => bounds !== undefined) : claimants
+}
+
+function dependableIn(
+  declarations: readonly Declaration[],
+  { unreadable }: ReadRevision,
+  parts: readonly { readonly declaration: Declaration; readonly part: Part }[],
+  clusters: readonly ExpandedCluster[],
+): Dependable {
+  const thingsOf = new Map<ResourceKey, ResourceKey[]>()
+  for (const { declaration, part } of parts) {
+    const before = thingsOf.get(declaration.key)
+    if (before === undefined) thingsOf.set(declaration.key, [part.key])
+    else before.push(part.key)
+  }
+  const machines = clusters.map(({ cluster }) => [cluster.key, machineKeys(cluster)] as const)
+  return { declarations, unreadable, thingsOf, clusters: new Map(machines) }
+}
+
+function afterOf(
+  parts: readonly { readonly declaration: Declaration; readonly part: Part }[],
+): ReadonlyMap<ResourceKey, readonly ResourceKey[]> {
+  return new Map(
+    parts.flatMap(({ declaration: { policy }, part }) =>
+      policy.after === undefined ? [] : [[part.key, policy.after] as const],
+    ),
+  )
 }
 
 function refusedKeys(problems: readonly Problem[]): readonly ResourceKey[] {

@@ -4,6 +4,7 @@ import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { PowerLook } from '../model/power-look.ts'
+import { notBefore } from './clusters/not-before.ts'
 import { planClusters } from './clusters/plan.ts'
 import type { GuardContext, Guarded } from './guards/guard.ts'
 import { objectionTo } from './guards/objection.ts'
@@ -48,7 +49,8 @@ export function revise(before: Planned, input: PlanInput): Steps<Planned> {
 /** The three planners one after another, and the guards after each: what one decides is what the next goes by. */
 function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned> {
   const powers = before?.powers ?? (yield* planPowers(input, {})).map(guardPower)
-  const clusters = before?.clusters ?? (yield* planClusters(input, { powers })).map(guardCluster)
+  const clusters =
+    before?.clusters ?? (yield* planClusters(input, { powers })).map((look) => guardCluster(notBefore(look, input)))
   const declared = input.estate
   const estate = switched(declared, powers, before)
   const things = yield* planThings({ ...input, estate }, { clusters, things: before?.things })

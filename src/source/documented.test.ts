@@ -64,8 +64,9 @@ for (const kind of KINDS) {
   test(`the page of ${kind.kind} names every field and its example loads`, () => {
     const page = readFileSync(join(ROOT, 'docs/kinds', `${fileNameOf(kind.kind)}.md`), 'utf8')
     const provider = knownFields(kind.schema, ['forProvider'])
-    // A page may leave a whole subject to another one, if it leads there.
-    const linked = [...page.matchAll(/\]\(\.\.\/([\w-]+\.md)/g)].map(([, name = '']) =>
+    // A page may leave a whole subject to another one, if it leads there. What every kind has stands on one page.
+    const pages = [...page.matchAll(/\]\(\.\.\/([\w-]+\.md)/g)].map(([, name = '']) => name)
+    const linked = [...pages, ...(kind.orderedBy === undefined ? [] : ['order.md'])].map((name) =>
       readFileSync(join(ROOT, 'docs', name), 'utf8'),
     )
     for (const field of [...knownFields(kind.schema, []), ...provider])

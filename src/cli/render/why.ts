@@ -12,14 +12,24 @@ export interface WhyFacts {
   /** Of the sources: which commit came into force when. */
   readonly revisions: readonly CroftEvent[]
   readonly origin?: string
+  /** What its declaration says that it depends on. */
+  readonly awaited?: readonly Awaited[]
+}
+
+export interface Awaited {
+  readonly key: string
+  readonly ready: boolean
+  /** Why it is not. */
+  readonly message?: string
 }
 
 /** The chain from a commit to what is there now, in sentences. Pure. */
-export function whyLines({ key, record, events, revisions, origin }: WhyFacts): readonly string[] {
+export function whyLines({ key, record, events, revisions, origin, awaited = [] }: WhyFacts): readonly string[] {
   const lines: string[] = []
   if (record === undefined) lines.push(`Nothing was ever done about ${key}.`)
   else lines.push(...standing(key, record))
   if (origin !== undefined) lines.push(`It is declared at ${origin}.`)
+  for (const one of awaited) lines.push(awaitedLine(one))
   let commit: string | undefined
   for (const { event, count, firstMs } of foldEvents(events)) {
     if (event.commit !== undefined && event.commit !== commit) {
@@ -30,6 +40,11 @@ export function whyLines({ key, record, events, revisions, origin }: WhyFacts): 
   }
   if (events.length === 0) lines.push('No events of it are kept.')
   return lines.map((line) => clean(line))
+}
+
+function awaitedLine({ key, ready, message }: Awaited): string {
+  if (ready) return `It depends on ${key}, which is Ready.`
+  return `It waits for ${key}, which is not Ready yet${message === undefined ? '' : `: ${message}`}.`
 }
 
 function standing(key: string, record: ResourceRecord): readonly string[] {

@@ -1,9 +1,12 @@
+import type { Estate } from '../../model/estate.ts'
+import { ownerOf, type ResourceKey } from '../../model/key.ts'
 import { showOrigin } from '../../model/origin.ts'
+import type { ResourceRecord } from '../../model/record.ts'
 import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
 import { closing } from '../load.ts'
 import { writeData } from '../output.ts'
 import { eventJson } from '../render/events.ts'
-import { whyLines } from '../render/why.ts'
+import { type Awaited, whyLines } from '../render/why.ts'
 import { resolveKey } from '../select.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
@@ -37,8 +40,36 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
     events: events.map(eventJson),
   }
   if (await writeData(runtime, options.output, data)) return EXIT.ok
-  const origin = declared?.estate.resources.find((one) => one.key === key)?.origin
-  const facts = { key, record, events, revisions, ...(origin === undefined ? {} : { origin: showOrigin(origin) }) }
+  const { estate } = declared ?? {}
+  const origin = estate?.resources.find((one) => one.key === key)?.origin
+  const awaited = estate === undefined ? [] : awaitedBy(key, estate, new Map(records.map((one) => [one.key, one])))
+  const facts = {
+    key,
+    record,
+    events,
+    revisions,
+    awaited,
+    ...(origin === undefined ? {} : { origin: showOrigin(origin) }),
+  }
   runtime.out.write(`${whyLines(facts).join('\n')}\n`)
   return EXIT.ok
+}
+
+/** What it says that it depends on, and how far that is. */
+function awaitedBy(
+  key: ResourceKey,
+  { resources, clusters = [] }: Estate,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+): readonly Awaited[] {
+  const { policy } = resources.find((one) => one.key === key) ?? clusters.find((one) => one.key === key) ?? {}
+  return (policy?.after ?? []).map((need) => {
+    const things = [...resources, ...clusters].filter((one) => one.key === need || ownerOf(one.key) === need)
+    const unready = things.find(({ key: thing }) => !isReady(records.get(thing)))
+    const message = records.get(unready?.key ?? '')?.conditions.find(({ type }) => type === 'Ready')?.message
+    return { key: need, ready: unready === undefined, ...(message === undefined ? {} : { message }) }
+  })
+}
+
+function isReady(record: ResourceRecord | undefined): boolean {
+  return record?.conditions.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 }

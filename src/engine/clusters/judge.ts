@@ -6,6 +6,7 @@ import { resourceUid } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
+import { clusterSelf, notYet } from '../ready-when.ts'
 import { eventsOfAttempts, objectionSentence, pascal, refusalIn, type StepAttempt } from '../steps.ts'
 import { BOXES, boxesIn, MEMBERS, SERVERS } from './departed.ts'
 
@@ -30,7 +31,7 @@ export function judgeCluster(
         ? usual.filter(({ type }) => type !== 'BackedUp')
         : usual
   const ready = decision.nodes.filter(({ phase }) => phase === 'Ready' || phase === 'Soaking').length
-  const record: ResourceRecord = {
+  const judged: ResourceRecord = {
     key: declaration.key,
     uid: resourceUid(declaration.estate, declaration.key),
     connection: '',
@@ -49,7 +50,21 @@ export function judgeCluster(
       ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
     },
   }
+  const record = withReadyWhen(judged, declaration, nowMs)
   return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
+}
+
+/** Ready only when what its own declaration says of that holds too. */
+function withReadyWhen(
+  record: ResourceRecord,
+  { name, policy }: ClusterLook['declaration'],
+  nowMs: number,
+): ResourceRecord {
+  if (policy.readyWhen === undefined || !isTrue(record.conditions, 'Ready')) return record
+  const why = notYet(policy.readyWhen, clusterSelf(name, record))
+  if (why === undefined) return record
+  const waits = { type: 'Ready', status: 'False', reason: 'ReadyWhen', message: why } as const
+  return { ...record, conditions: withCondition(record.conditions, waits, nowMs) }
 }
 
 /** Who is declared, and who was and is still on the way out: what says later that they may leave. */

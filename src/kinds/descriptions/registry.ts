@@ -48,6 +48,15 @@ const BY_KIND: Readonly<Record<string, Descriptions>> = {
 }
 
 /** What the fields of a kind mean; undefined for a kind that nobody has described yet. */
-export function descriptionsOf({ kind }: Kind): Descriptions | undefined {
-  return BY_KIND[kind]
+export function descriptionsOf({ kind, orderedBy }: Kind): Descriptions | undefined {
+  const own = BY_KIND[kind]
+  return orderedBy?.dependsOn[0] === 'spec' ? { ...own, ...ORDERING } : own
+}
+
+/** Of every kind that can be told to wait for another. */
+const ORDERING: Descriptions = {
+  dependsOn:
+    'Declarations that must be Ready before this one is made, such as Machine/db-1. It is deleted before them.',
+  readyWhen:
+    'Expressions in CEL over self that must hold before this counts as Ready, besides what croft checks itself.',
 }

@@ -4,6 +4,10 @@ import { show, unknownField } from './explain.ts'
 
 export const EXTERNAL_NAME = 'crossplane.io/external-name'
 
+/** `dependsOn` and `readyWhen` of kinds whose fields are somebody else's: keys with commas between them, one expression. */
+export const DEPENDS_ON = 'croft.dev/depends-on'
+export const READY_WHEN = 'croft.dev/ready-when'
+
 const SWITCHES = ['croft.dev/protect', 'croft.dev/paused', 'crossplane.io/paused'] as const
 const OWN = [
   'croft.dev/protect',
@@ -14,6 +18,8 @@ const OWN = [
   'croft.dev/rotate',
   'croft.dev/drift',
   'croft.dev/cloud-init',
+  DEPENDS_ON,
+  READY_WHEN,
 ]
 
 /** Wrong or unknown annotations of ours. Other people's annotations are their business. */

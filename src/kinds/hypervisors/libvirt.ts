@@ -1,5 +1,6 @@
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmPci, VmUsb } from '../../model/vm.ts'
+import { ordered } from '../fields/ordered.ts'
 import { type LibvirtSpec, libvirt } from '../libvirt.ts'
 import { libvirtNetwork } from '../libvirt-network.ts'
 import { libvirtPool } from '../libvirt-pool.ts'
@@ -8,7 +9,7 @@ import { checkLibvirtMachine, onLibvirt } from './libvirt-machine.ts'
 import { placesNeeded, poolNeeded } from './libvirt-places.ts'
 
 export const libvirtHypervisor: Hypervisor = {
-  kinds: [libvirt, libvirtNetwork, libvirtPool],
+  kinds: [libvirt, ordered(libvirtNetwork), ordered(libvirtPool)],
   namesDevices: false,
   takesBuiltImages: true,
   check: checkLibvirtMachine,

@@ -1,7 +1,7 @@
 import { type Action, isDoing } from '../../model/action.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import { ownerOf, type ResourceKey } from '../../model/key.ts'
 import type { ConnectionNote, PlanEntry } from '../../model/plan.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
 import { isGuest, type Resource } from '../../model/resource.ts'
@@ -14,7 +14,7 @@ import { decide, heedsNeeds } from './decide.ts'
 import type { ThingIdentity } from './identify.ts'
 import { inOrder } from './order.ts'
 import { tightOn } from './placement/room.ts'
-import { inOrderOfLeaving } from './removal-order.ts'
+import { type DecidedRemoval, dependentsFirst, inOrderOfLeaving } from './removal-order.ts'
 import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
 import { type Sight, sightings } from './sights.ts'
@@ -135,26 +135,28 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
 
   const guarded = [...decided.values()].map((one) => one.guarded)
   const leaving: Removal[] = []
+  const going: (DecidedRemoval & { readonly world: World; readonly rules: Rules })[] = []
   for (const [world, all] of found) {
     const rules = input.rules.get(world.connection.driver)
     if (rules === undefined) continue
-    const going = all
+    const decidedHere = all
       .filter(({ uid }) => !kept.has(uid))
       .map((removal) => ({ removal, action: decideRemoval(removal, rules, ledger, nowMs) }))
-    for (const { removal, action } of inOrderOfLeaving(going)) {
-      leaving.push(removal)
-      guarded.push({
-        entry: removalEntry(removal, world, action),
-        policy: {
-          ...DEFAULT_POLICY,
-          ...(removal.policy ?? removal.record?.policy),
-          deletion: removal.deletion,
-          protect: removal.protect,
-        },
-        awaitsApproval: removal.record?.awaitsApproval === true,
-        dataDisks: rules.dataDisks(removal.sighting),
-      })
-    }
+    going.push(...inOrderOfLeaving(decidedHere).map((one) => ({ ...one, world, rules })))
+  }
+  for (const { removal, action, world, rules } of dependentsFirst(going)) {
+    leaving.push(removal)
+    guarded.push({
+      entry: removalEntry(removal, world, action),
+      policy: {
+        ...DEFAULT_POLICY,
+        ...(removal.policy ?? removal.record?.policy),
+        deletion: removal.deletion,
+        protect: removal.protect,
+      },
+      awaitsApproval: removal.record?.awaitsApproval === true,
+      dataDisks: rules.dataDisks(removal.sighting),
+    })
   }
 
   const context: GuardContext = {
@@ -207,11 +209,17 @@ function isHousekeeping(action: Action): boolean {
 /** Asked once for each thing: thousands of objects may need the same hundred. */
 function readiness(input: PlanInput, clusters: readonly ClusterLook[], sights: ReadonlyMap<ResourceKey, Sight>) {
   const known = new Map<string, boolean>()
+  let found: ReadonlyMap<ResourceKey, Resource> | undefined
+  const resourceOf = (key: ResourceKey) => {
+    found ??= new Map(input.estate.resources.map((one) => [one.key, one]))
+    return found.get(key)
+  }
   return (need: ResourceKey, by: Resource): boolean => {
-    const name = `${by.desired.type === 'setting' ? 'setting ' : ''}${need}`
+    const said = by.policy.after?.includes(ownerOf(need)) === true
+    const name = `${by.desired.type === 'setting' ? 'setting ' : ''}${said ? `after ${by.connection} ` : ''}${need}`
     const before = known.get(name)
     if (before !== undefined) return before
-    const is = isReady(need, by, input, clusters, sights)
+    const is = isReady(need, by, input, clusters, sights, resourceOf, said)
     known.set(name, is)
     return is
   }
@@ -227,23 +235,29 @@ function isReady(
   input: PlanInput,
   clusters: readonly ClusterLook[],
   sights: ReadonlyMap<ResourceKey, Sight>,
+  resourceOf: (key: ResourceKey) => Resource | undefined,
+  said: boolean,
 ): boolean {
   const { estate, ledger } = input
   // Of a cluster its API is enough: a network that comes as an add-on is what its nodes wait for themselves.
   const cluster = clusters.find(({ declaration }) => declaration.key === need)
-  if (cluster !== undefined) return cluster.observed.api === 'yes'
+  if (cluster !== undefined) {
+    const { name, policy } = cluster.declaration
+    const whole = policy.readyWhen !== undefined || (said && by.connection !== `cluster/${name}`)
+    return cluster.observed.api === 'yes' && (!whole || isRecordedReady(need, ledger))
+  }
   const sight = sights.get(need)
   if (sight === undefined) return !estate.unreadable.includes(need)
   if (sight.identity.is !== 'ours') return false
   const { sighting } = sight.identity
+  // Who says that it depends on something means that this works; and what `readyWhen` says of itself is in its record.
+  if ((said || resourceOf(need)?.policy.readyWhen !== undefined) && !isRecordedReady(need, ledger)) return false
   if (sighting.list !== undefined) {
     if (ledger.intentions.has(need)) return false
     // A file that is there and is not the declared one must not become anybody's disk, nor a host's half-done item
     // anybody's ground.
     const resource =
-      sighting.type === 'file' || sighting.type === 'item' || sighting.type === 'object'
-        ? estate.resources.find((one) => one.key === need)
-        : undefined
+      sighting.type === 'file' || sighting.type === 'item' || sighting.type === 'object' ? resourceOf(need) : undefined
     const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
     if (resource === undefined || rules === undefined) return true
     // Helm runs what comes after a chart when its objects are there, whether or not they work yet.
@@ -253,7 +267,11 @@ function isReady(
   }
   // A setting about a guest needs it to be there, whether or not it has come up.
   if (by.desired.type === 'setting') return sighting.lock === undefined && !ledger.intentions.has(need)
-  return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
+  return isRecordedReady(need, ledger)
+}
+
+function isRecordedReady(key: ResourceKey, { records }: PlanInput['ledger']): boolean {
+  return records.get(key)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 
 function isPostHook({ desired }: Resource): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Action } from '../../model/action.ts'
-import { type DecidedRemoval, inOrderOfLeaving } from './removal-order.ts'
+import { type DecidedRemoval, dependentsFirst, inOrderOfLeaving } from './removal-order.ts'
 
 const GOING: Action = { do: 'delete', externalId: 'x', host: 'homelab', steps: [], reason: 'no longer declared' }
 const KEPT: Action = { do: 'refuse', guard: 'protection', reason: '', allow: '' }
@@ -37,4 +37,37 @@ test('what is being deleted is waited for until it is gone; what stays is not', 
   assert.deepEqual(said(CHART, { ...POOL, action: going })[0], [`waits until ${POOL.removal.key} is gone`, 'delete'])
   assert.equal(said(CHART, { ...POOL, action: KEPT })[0], 'delete')
   assert.equal(said(CHART, removal(POOL.removal.key, 'ceph.rook.io/v1 CephBlockPool', GOING, 'Orphan'))[0], 'delete')
+})
+
+test('what depends on another leaves first, on whichever connection it is', () => {
+  const ordered = (key: string, after: readonly string[] = [], declaredBy = 'git') => {
+    const { removal: it, action } = removal(key, '')
+    const record = { declaredBy, policy: { after } }
+    return { removal: { ...it, type: 'vm', record }, action } as unknown as DecidedRemoval
+  }
+  const words = (...all: readonly DecidedRemoval[]) =>
+    dependentsFirst(all).map(({ action }) => (action.do === 'wait' ? action.message : action.do))
+  const [db, web, chart] = [
+    ordered('Machine/db'),
+    ordered('Machine/web', ['Machine/db']),
+    ordered('Addon/site@Deployment/x', ['Machine/web', 'Machine/db']),
+  ]
+  assert.deepEqual(words(db, web, chart), [
+    'waits until Machine/web, Addon/site@Deployment/x are gone',
+    'waits until Addon/site@Deployment/x is gone',
+    'delete',
+  ])
+  assert.deepEqual(words(db, web), ['waits until Machine/web is gone', 'delete'])
+  assert.deepEqual(words(db), ['delete'])
+  // Of an owner with parts each part waits.
+  assert.deepEqual(words(ordered('Image/noble@cow'), ordered('Machine/a', ['Image/noble'])), [
+    'waits until Machine/a is gone',
+    'delete',
+  ])
+  // In a circle of old records nobody could be first, and another source holds nobody up.
+  assert.deepEqual(words(ordered('Machine/a', ['Machine/b']), ordered('Machine/b', ['Machine/a'])), [
+    'delete',
+    'delete',
+  ])
+  assert.deepEqual(words(db, ordered('Machine/web', ['Machine/db'], 'other')), ['delete', 'delete'])
 })

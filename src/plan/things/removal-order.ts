@@ -1,6 +1,7 @@
 import type { Action } from '../../model/action.ts'
-import { ownerOf } from '../../model/key.ts'
+import { ownerOf, type ResourceKey } from '../../model/key.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
+import { inOrder } from './order.ts'
 import type { Removal } from './removals.ts'
 
 export interface DecidedRemoval {
@@ -19,10 +20,43 @@ export function inOrderOfLeaving(decided: readonly DecidedRemoval[]): readonly D
     if (removal.type !== 'object' || action.do !== 'delete') return one
     const before = decided.filter((other) => isBefore(other, removal)).map((other) => other.removal.key)
     if (before.length === 0) return one
-    const { reason: _, ...next } = action
-    const message = `waits until ${before.join(', ')} ${before.length === 1 ? 'is' : 'are'} gone`
-    return { removal, action: { do: 'wait', reason: 'GoesLater', message, lookAgainMs: 1_000, next } }
+    return { removal, action: afterThey(action, before) }
   })
+}
+
+/**
+ * What depends on another (`dependsOn`) is gone before that goes, on whichever connections the two are. Records of one
+ * source say who depended on whom; in a circle of old records nobody waits, for nobody could go first.
+ */
+export function dependentsFirst<T extends DecidedRemoval>(going: readonly T[]): readonly T[] {
+  const leaving = going.filter(({ removal, action }) => removal.deletion === 'Delete' && action.do !== 'nothing')
+  const after = ({ removal }: DecidedRemoval) => removal.policy?.after ?? removal.record?.policy.after ?? []
+  const dependents = new Map<ResourceKey, T[]>()
+  for (const one of leaving)
+    for (const key of after(one)) {
+      const before = dependents.get(key)
+      if (before === undefined) dependents.set(key, [one])
+      else before.push(one)
+    }
+  if (dependents.size === 0) return going
+  const waitsFor = (one: T) =>
+    (dependents.get(ownerOf(one.removal.key)) ?? []).filter(
+      (other) => other.removal.record?.declaredBy === one.removal.record?.declaredBy,
+    )
+  const { cycle } = inOrder(
+    leaving.map((one) => ({ key: one.removal.key, needs: waitsFor(one).map((other) => other.removal.key) })),
+  )
+  return going.map((one) => {
+    if (one.action.do !== 'delete' || cycle.includes(one.removal.key)) return one
+    const before = waitsFor(one).map((other) => other.removal.key)
+    return before.length === 0 ? one : { ...one, action: afterThey(one.action, before) }
+  })
+}
+
+function afterThey(action: Extract<Action, { readonly do: 'delete' }>, before: readonly ResourceKey[]): Action {
+  const { reason: _, ...next } = action
+  const message = `waits until ${before.join(', ')} ${before.length === 1 ? 'is' : 'are'} gone`
+  return { do: 'wait', reason: 'GoesLater', message, lookAgainMs: 1_000, next }
 }
 
 /** Will it go, and must it be gone before the other goes? What stays, or is kept by somebody else, is not waited for. */

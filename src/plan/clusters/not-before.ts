@@ -1,0 +1,29 @@
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import { ownerOf, type ResourceKey } from '../../model/key.ts'
+import type { PlanInput } from '../planner.ts'
+
+/**
+ * A cluster that depends on something is not formed before that is Ready. One that has been formed goes on: it is kept
+ * well whatever became of the others since.
+ */
+export function notBefore(look: ClusterLook, input: PlanInput): ClusterLook {
+  const { declaration, decision } = look
+  const { after = [] } = declaration.policy
+  if (after.length === 0 || decision.phase !== 'Forming' || look.observed.identity !== undefined) return look
+  const unmet = after.filter((key) => !isReady(key, input))
+  if (unmet.length === 0) return look
+  const wait = { awaits: unmet.join(', '), sinceMs: input.nowMs }
+  return { ...look, decision: { ...decision, steps: [], waits: [wait, ...decision.waits] } }
+}
+
+/** All that a declaration is kept as is Ready. What is only looked up by others always is. */
+function isReady(key: ResourceKey, { estate, ledger }: PlanInput): boolean {
+  const things = [
+    ...estate.resources.map((one) => one.key).filter((one) => one === key || ownerOf(one) === key),
+    ...(estate.clusters ?? []).map((one) => one.key).filter((one) => one === key),
+  ]
+  if (things.length === 0) return !estate.unreadable.includes(key)
+  return things.every((thing) =>
+    ledger.records.get(thing)?.conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  )
+}
