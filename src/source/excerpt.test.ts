@@ -15,6 +15,12 @@ test('a token in a file that is refused is in no text about it, whatever is wron
     proxmox(`  token: "${token}"\n  endpoint: 5\n`),
     proxmox(`  endpoint: https://127.0.0.1:8006\n  token: {value: "${token}"}\n  vmids: x\n`),
     proxmox(`  password: ${CANARY}\n  endpoint: [\n`),
+    proxmox(`  password: |\n    ${CANARY}\n  nonsense: 1\n`),
+    proxmox(`  token: >- # of the host\n\n    first\n    ${CANARY}\n  nonsense: 1\n`),
+    proxmox(`  token:\n    ${CANARY}\n  nonsense: 1\n`),
+    proxmox(`  apiKey: ${CANARY}\n`),
+    proxmox(`  password: "${CANARY}\n  endpoint: 5\n`),
+    proxmox(`  key: |\n    -----BEGIN PRIVATE KEY-----\n    ${CANARY}\n  nonsense: 1\n`),
     `apiVersion: croft.dev/v1alpha1\nkind: Nonsense\nmetadata: {name: x}\nspec:\n  token: '${token}'\n  a: b\n`,
     `token: ${token}\n\tbroken: [\n`,
   ]
@@ -32,7 +38,9 @@ test('what is no secret is shown as it is', () => {
     '  tokens: [a]',
     '  name: token-1',
     '  secret:',
+    '  key: node-role',
   ]
   for (const line of lines) assert.match(excerpt(line, 1, 1), new RegExp(line.trim().replace(/[[\]{}]/g, '\\$&')))
+  assert.match(excerpt('  token:\n    env: PROXMOX_TOKEN\n    x: 1', 3, 5), /env: PROXMOX_TOKEN/)
   assert.match(excerpt('  token: abc-def # why', 1, 3), /token: \*\*\* # why/)
 })

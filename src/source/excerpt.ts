@@ -6,11 +6,11 @@ export function excerpt(text: string, line: number, column: number): string {
   const width = String(line).length
   // A very long line is shown around the place.
   const from = column > WIDTH ? column - Math.floor(WIDTH / 2) : 0
-  const cut = (source: string) => printable(masked(source).slice(from, from + WIDTH))
+  const cut = (at: number) => printable(maskedAt(lines, at).slice(from, from + WIDTH))
   const rows: string[] = []
-  const before = lines[line - 2]
-  if (before !== undefined && before.trim() !== '') rows.push(`${String(line - 1).padStart(width)} | ${cut(before)}`)
-  rows.push(`${String(line).padStart(width)} | ${cut(lines[line - 1] ?? '')}`)
+  const before = cut(line - 2)
+  if (before.trim() !== '') rows.push(`${String(line - 1).padStart(width)} | ${before}`)
+  rows.push(`${String(line).padStart(width)} | ${cut(line - 1)}`)
   rows.push(`${' '.repeat(width)} | ${' '.repeat(Math.max(0, column - 1 - from))}^`)
   return rows.join('\n')
 }
@@ -22,12 +22,31 @@ export function printable(text: string): string {
 
 /** Where a secret is written although it should not be, or by mistake: the line is shown, the value never. */
 const SECRETS: readonly RegExp[] = [
-  /((?:token|password|passwd|passphrase|secret)["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|[^\s"'{[&*|>#][^\s#]*)/gi,
+  /((?:token|password|passwd|passphrase|secret|(?:api|private|client)[-_]?key)["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"'{[&*|>#][^\s#]*)/gi,
   /([\w.-]+@[\w.-]+![\w.-]+=)[0-9a-f-]{8,}/gi,
   /()AGE-SECRET-KEY-1[0-9A-Z]+/g,
   /()\bK10[0-9a-f]{64}::\S+/g,
 ]
+/** A key whose value follows on lines of its own: any text in a block, or words that are no field. */
+const BLOCK = /(?:token|password|passwd|passphrase|secret|key)["']?\s*:\s*[|>][-+\d]*\s*(?:#.*)?$/i
+const OPEN = /(?:token|password|passwd|passphrase|secret|key)["']?\s*:\s*(?:#.*)?$/i
+const FIELD = /^\s*(?:- )?["']?[\w./-]+["']?\s*:(?:\s|$)/
 
-function masked(line: string): string {
+function maskedAt(lines: readonly string[], at: number): string {
+  const line = lines[at] ?? ''
+  const indent = indentOf(line)
+  for (let above = at - 1; line.trim() !== '' && above >= Math.max(0, at - FAR); above--) {
+    const parent = lines[above] ?? ''
+    if (parent.trim() === '' || indentOf(parent) >= indent) continue
+    if (BLOCK.test(parent) || (OPEN.test(parent) && !FIELD.test(line))) return `${' '.repeat(indent)}***`
+    break
+  }
   return SECRETS.reduce((text, pattern) => text.replace(pattern, '$1***'), line)
+}
+
+/** How many lines a secret may have; a key or a certificate has a few dozen. */
+const FAR = 200
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length
 }

@@ -54,6 +54,11 @@ describe('is an etcd member up?', () => {
     ['K3s is on its way there', { machine: ON, facts: { ...FACTS, service: 'starting' }, seen: 'absent' }, 'unknown'],
     ['the leader says voter, and its Node is Ready', { machine: ON, seen: seen('voter') }, 'yes'],
     ['the leader says voter, and its Node is not Ready', { machine: ON, seen: seen('voter', 'no') }, 'unknown'],
+    [
+      'the leader says voter, its Node is Ready, and it was asked just now and did not answer',
+      { machine: ON, silent: true, seen: seen('voter') },
+      'unknown',
+    ],
     ['the leader says unhealthy', { machine: ON, seen: seen('unhealthy', 'no') }, 'no'],
     ['its Node has another member by now', { machine: ON, seen: seen('voter', 'yes', 's3-00000000') }, 'no'],
     ['its machine is off', { machine: { ...ON, power: 'off' }, seen: seen('voter') }, 'no'],

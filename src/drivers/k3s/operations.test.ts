@@ -301,6 +301,25 @@ describe('rotation', () => {
     await lab.until(allReady('s1 s2 s3 a1'))
   })
 
+  test('of the token: what K3s has taken is written down already, should croft end before it notes that', async () => {
+    const lab = await settled('s1')
+    const { observed } = await lab.look()
+    const { write } = lab.vault
+    let writes = 0
+    lab.vault.write = async (secrets) => {
+      if (++writes > 1) throw new Error('the disk is full')
+      await write(secrets)
+    }
+    const operation = planRotation('token', lab.spec, observed, lab.clock.now())
+    await run(lab, operation).catch((error: unknown) => assert.match(String(error), /the disk is full/))
+    lab.vault.write = write
+    assert.ok(writes > 1, 'once before K3s is told, once after it')
+    const taken = lab.box('s1').machine.files.text('/var/lib/rancher/k3s/server/token') ?? ''
+    const inForce = tokenHash(taken.trim().split(':').at(-1) ?? '')
+    assert.notEqual(inForce, kept(lab)[0], 'K3s has taken the new one')
+    assert.ok(kept(lab).includes(inForce))
+  })
+
   test('of the certificates: one node after the other, agents with a token to ask with, and everybody comes back', async () => {
     const lab = await settled('s1 s2 s3 a1')
     const { observed } = await lab.look()

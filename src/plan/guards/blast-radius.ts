@@ -36,9 +36,8 @@ export const blastRadius: Guard = {
 
 /** How a person lets one of them go: asked of a controller, or done here. */
 function alone(key: string, what: 'delete' | 'replace'): string {
-  return what === 'delete'
-    ? `to let this one go: croft ask approve ${key} (of croft run), or croft delete ${key}`
-    : `to let this one go: croft ask approve ${key} (of croft run)`
+  const asked = `run croft ask approve ${key} where croft run keeps it`
+  return what === 'delete' ? `${asked}, or croft delete ${key}` : asked
 }
 
 interface DeletionCount {

@@ -13,7 +13,7 @@ export const dataDisks: Guard = {
       guard: 'data-disks',
       held: action,
       reason: `${entry.key} has data on ${disks.join(', ')}, which would be gone with it`,
-      allow: `run croft ask approve ${entry.key} (of croft run) or croft delete ${entry.key}, or commit an Approval that lists it under deletes`,
+      allow: `run croft ask approve ${entry.key} where croft run keeps it, or croft delete ${entry.key}; or commit an Approval that lists it under deletes`,
     }
   },
 }
