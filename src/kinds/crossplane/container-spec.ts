@@ -45,14 +45,7 @@ export function containerSpec(fields: ContainerFields, host: string, name: strin
     dns: dns(fields),
     features: fields.features && defined<ContainerFeatures>(fields.features),
     devices: fields.devicePassthrough?.map((device, index) =>
-      defined<ContainerDevice>({
-        slot: `dev${index}`,
-        path: device.path,
-        mode: device.mode,
-        uid: device.uid,
-        gid: device.gid,
-        denyWrite: device.denyWrite,
-      }),
+      defined<ContainerDevice>({ slot: `dev${index}`, ...device }),
     ),
     console: consoleOf(fields),
     entrypoint: initialization?.entrypoint,
@@ -71,47 +64,37 @@ function consoleOf({ console: fields }: ContainerFields): ContainerSpec['console
 
 function rootDisk({ disk }: ContainerFields, adopted: boolean): ContainerRootDisk | undefined {
   if (disk === undefined) return adopted ? undefined : { storage: DATASTORE, sizeGb: ROOT_GB }
+  const { datastoreId, size, ...rest } = disk
   return defined<ContainerRootDisk>({
-    storage: disk.datastoreId ?? DATASTORE,
-    sizeGb: disk.size ?? (adopted ? undefined : ROOT_GB),
-    acl: disk.acl,
-    quota: disk.quota,
-    replicate: disk.replicate,
-    mountOptions: disk.mountOptions,
+    storage: datastoreId ?? DATASTORE,
+    sizeGb: size ?? (adopted ? undefined : ROOT_GB),
+    ...rest,
   })
 }
 
 /** `volume` is a storage for a new volume, a volume that exists, or a path of the host. */
-function mount(fields: Mount, index: number): ContainerMount {
-  const isSource = fields.volume.startsWith('/') || fields.volume.includes(':')
+function mount({ volume, size, ...rest }: Mount, index: number): ContainerMount {
+  const isSource = volume.startsWith('/') || volume.includes(':')
   return defined<ContainerMount>({
     slot: `mp${index}`,
-    path: fields.path,
-    storage: isSource ? undefined : fields.volume,
-    source: isSource ? fields.volume : undefined,
-    sizeGb: fields.size === undefined ? undefined : Number(fields.size.slice(0, -1)),
-    backup: fields.backup,
-    readOnly: fields.readOnly,
-    shared: fields.shared,
-    acl: fields.acl,
-    quota: fields.quota,
-    replicate: fields.replicate,
-    mountOptions: fields.mountOptions,
+    storage: isSource ? undefined : volume,
+    source: isSource ? volume : undefined,
+    sizeGb: size === undefined ? undefined : Number(size.slice(0, -1)),
+    ...rest,
   })
 }
 
-function containerNic(nic: ContainerInterface, index: number, fields: ContainerFields): ContainerNic {
-  const address = fields.initialization?.ipConfig?.[index]
+function containerNic(fields: ContainerInterface, index: number, { initialization }: ContainerFields): ContainerNic {
+  const { enabled: _enabled, macAddress, vlanId, rateLimit, ...nic } = fields
+  const address = initialization?.ipConfig?.[index]
   return defined<ContainerNic>({
+    ...nic,
     slot: `net${index}`,
-    name: nic.name,
     bridge: nic.bridge ?? BRIDGE,
-    mac: nic.macAddress?.toUpperCase(),
-    vlan: nic.vlanId === 0 ? undefined : nic.vlanId,
-    firewall: nic.firewall,
+    mac: macAddress?.toUpperCase(),
+    vlan: vlanId === 0 ? undefined : vlanId,
     mtu: nic.mtu === 0 ? undefined : nic.mtu,
-    rateMBps: nic.rateLimit,
-    hostManaged: nic.hostManaged,
+    rateMBps: rateLimit,
     v4: address?.ipv4?.address,
     gateway4: address?.ipv4?.gateway,
     v6: address?.ipv6?.address,

@@ -4,17 +4,14 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { FileSpec } from '../../model/file.ts'
 import { fileNameOf } from '../fields/file-name.ts'
 import { whole } from '../fields/number.ts'
-import { fileName, hostName, storageName, webUrl } from '../fields/text.ts'
+import { fileName, hostName, matching, storageName, webUrl } from '../fields/text.ts'
 import { envelope } from './envelope.ts'
 
 const on = z.boolean().optional()
 
 /** Every field of the provider's EnvironmentDownloadFile. */
 const downloadFields = {
-  checksum: z
-    .string()
-    .regex(/^[0-9a-fA-F]{32,128}$/, { error: 'a checksum in hexadecimal digits' })
-    .optional(),
+  checksum: matching(/^[0-9a-fA-F]{32,128}$/, 'a checksum in hexadecimal digits').optional(),
   checksumAlgorithm: z.enum(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']).optional(),
   contentType: z.enum(['iso', 'vztmpl', 'import']).optional(),
   datastoreId: storageName.optional(),

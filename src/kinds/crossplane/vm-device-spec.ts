@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { VmClone, VmPci, VmSpec, VmUsb, VmVirtiofs } from '../../model/vm.ts'
+import type { VmAmdSev, VmClone, VmNumaNode, VmPci, VmSpec, VmUsb, VmVirtiofs } from '../../model/vm.ts'
 import type { VmFields } from './vm-schema.ts'
 
 /** The provider's own defaults, for what a device cannot be made without. */
@@ -34,49 +34,15 @@ export function vmDevices(fields: VmFields): { readonly [F in keyof Devices]: De
         ? false
         : defined({ model: watchdog.model ?? WATCHDOG_MODEL, action: watchdog.action })),
     smbios: fields.smbios && defined(fields.smbios),
-    numaNodes: fields.numa?.map((node) =>
-      defined({
-        slot: node.device,
-        cpus: node.cpus,
-        memoryMb: node.memory,
-        hostNodes: node.hostnodes,
-        policy: node.policy,
-      }),
+    numaNodes: fields.numa?.map(({ device, memory, hostnodes, ...rest }) =>
+      defined<VmNumaNode>({ slot: device, memoryMb: memory, hostNodes: hostnodes, ...rest }),
     ),
-    usb: fields.usb?.map((device, index) =>
-      defined<VmUsb>({ slot: `usb${index}`, device: device.host, mapping: device.mapping, usb3: device.usb3 }),
+    usb: fields.usb?.map(({ host, ...rest }, index) => defined<VmUsb>({ slot: `usb${index}`, device: host, ...rest })),
+    pci: fields.hostpci?.map(({ device, id, rombar, xvga, ...rest }) =>
+      defined<VmPci>({ slot: device, device: id, romBar: rombar, primaryGpu: xvga, ...rest }),
     ),
-    pci: fields.hostpci?.map((device) =>
-      defined<VmPci>({
-        slot: device.device,
-        device: device.id,
-        mapping: device.mapping,
-        mdev: device.mdev,
-        pcie: device.pcie,
-        romBar: device.rombar,
-        romFile: device.romFile,
-        primaryGpu: device.xvga,
-      }),
-    ),
-    virtiofs: fields.virtiofs?.map((share, index) =>
-      defined<VmVirtiofs>({
-        slot: `virtiofs${index}`,
-        mapping: share.mapping,
-        cache: share.cache,
-        directIo: share.directIo,
-        exposeAcl: share.exposeAcl,
-        exposeXattr: share.exposeXattr,
-      }),
-    ),
-    amdSev:
-      amdSev &&
-      defined({
-        type: amdSev.type ?? SEV_TYPE,
-        allowSmt: amdSev.allowSmt,
-        kernelHashes: amdSev.kernelHashes,
-        noDebug: amdSev.noDebug,
-        noKeySharing: amdSev.noKeySharing,
-      }),
+    virtiofs: fields.virtiofs?.map((share, index) => defined<VmVirtiofs>({ slot: `virtiofs${index}`, ...share })),
+    amdSev: amdSev && defined<VmAmdSev>({ ...amdSev, type: amdSev.type ?? SEV_TYPE }),
   }
 }
 

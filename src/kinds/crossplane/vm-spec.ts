@@ -26,7 +26,7 @@ export function vmSpec(fields: VmFields, host: string, name: string, adopted: bo
     host,
     name: fields.name ?? name,
     onBoot: fields.onBoot,
-    cpu: fields.cpu && cpu(fields.cpu),
+    cpu: fields.cpu && defined<VmCpu>(fields.cpu),
     memory: fields.memory && memory(fields.memory),
     machine: fields.machine,
     bios: fields.bios,
@@ -61,78 +61,46 @@ export function vmSpec(fields: VmFields, host: string, name: string, adopted: bo
   })
 }
 
-function cpu(fields: NonNullable<VmFields['cpu']>): VmCpu {
-  return defined<VmCpu>({
-    cores: fields.cores,
-    sockets: fields.sockets,
-    type: fields.type,
-    flags: fields.flags,
-    units: fields.units,
-    limit: fields.limit,
-    numa: fields.numa,
-    hotplugged: fields.hotplugged,
-    affinity: fields.affinity,
-    architecture: fields.architecture,
-  })
+function memory({ dedicated, floating, ...rest }: NonNullable<VmFields['memory']>): VmMemory {
+  return defined<VmMemory>({ dedicatedMb: dedicated, floatingMb: floating, ...rest })
 }
 
-function memory(fields: NonNullable<VmFields['memory']>): VmMemory {
-  return defined<VmMemory>({
-    dedicatedMb: fields.dedicated,
-    floatingMb: fields.floating,
-    shared: fields.shared,
-    hugepages: fields.hugepages,
-    keepHugepages: fields.keepHugepages,
-  })
-}
-
-function vmDisk(disk: DiskBlock, adopted: boolean): VmDisk {
-  const importFrom = disk.importFrom ?? disk.fileId
+function vmDisk(fields: DiskBlock, adopted: boolean): VmDisk {
+  const { interface: slot, datastoreId, size, fileId, fileFormat, pathInDatastore: _path, speed, ...rest } = fields
+  const importFrom = fields.importFrom ?? fileId
   return defined<VmDisk>({
-    slot: disk.interface,
-    storage: disk.datastoreId ?? DATASTORE,
-    sizeGb: disk.size ?? (importFrom === undefined && !adopted ? DISK_GB : undefined),
+    ...rest,
+    slot,
+    storage: datastoreId ?? DATASTORE,
+    sizeGb: size ?? (importFrom === undefined && !adopted ? DISK_GB : undefined),
     importFrom,
-    format: disk.fileFormat,
-    cache: disk.cache,
-    aio: disk.aio,
-    iothread: disk.iothread,
-    ssd: disk.ssd,
-    discard: disk.discard,
-    backup: disk.backup,
-    replicate: disk.replicate,
-    serial: disk.serial,
-    queues: disk.queues,
-    speed: disk.speed && speed(disk.speed),
+    format: fileFormat,
+    speed: speed && diskSpeed(speed),
   })
 }
 
-function speed(fields: NonNullable<DiskBlock['speed']>): VmDiskSpeed {
+function diskSpeed(fields: NonNullable<DiskBlock['speed']>): VmDiskSpeed {
+  const { readBurstable, writeBurstable, iopsReadBurstable, iopsWriteBurstable, ...rest } = fields
   return defined<VmDiskSpeed>({
-    read: fields.read,
-    readBurst: fields.readBurstable,
-    write: fields.write,
-    writeBurst: fields.writeBurstable,
-    iopsRead: fields.iopsRead,
-    iopsReadBurst: fields.iopsReadBurstable,
-    iopsWrite: fields.iopsWrite,
-    iopsWriteBurst: fields.iopsWriteBurstable,
+    ...rest,
+    readBurst: readBurstable,
+    writeBurst: writeBurstable,
+    iopsReadBurst: iopsReadBurstable,
+    iopsWriteBurst: iopsWriteBurstable,
   })
 }
 
-function vmNic(nic: NetworkDevice, index: number): VmNic {
+function vmNic({ enabled: _enabled, macAddress, vlanId, trunks, rateLimit, ...nic }: NetworkDevice, index: number) {
   return defined<VmNic>({
+    ...nic,
     slot: `net${index}`,
     bridge: nic.bridge ?? BRIDGE,
     model: nic.model ?? NIC_MODEL,
-    mac: nic.macAddress?.toUpperCase(),
-    vlan: nic.vlanId === 0 ? undefined : nic.vlanId,
-    trunks: nic.trunks?.split(';').map(Number),
-    firewall: nic.firewall,
-    disconnected: nic.disconnected,
+    mac: macAddress?.toUpperCase(),
+    vlan: vlanId === 0 ? undefined : vlanId,
+    trunks: trunks?.split(';').map(Number),
     mtu: nic.mtu === 0 ? undefined : nic.mtu,
-    queues: nic.queues,
-    rateMBps: nic.rateLimit,
+    rateMBps: rateLimit,
   })
 }
 
