@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { matching } from '../kinds/fields/text.ts'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretReference } from '../model/secret.ts'
@@ -21,17 +22,14 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-const safePath = z
-  .string()
-  .max(1024)
-  .regex(/^\/[A-Za-z0-9_./@+-]+$/, { error: 'the whole path of a file, without spaces' })
+const safePath = matching(/^\/[A-Za-z0-9_./@+-]+$/, 'the whole path of a file, without spaces', 1024)
 
 const secret: z.ZodType<SecretReference> = z.union([
   z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }),
   z.strictObject({ file: safePath }),
 ])
 
-const sourceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'small letters, digits and dashes' })
+const sourceName = matching(/^[a-z0-9][a-z0-9-]{0,62}$/, 'small letters, digits and dashes')
 
 const source = z
   .strictObject({
@@ -42,11 +40,11 @@ const source = z
     directory: z.string().min(1).max(1024).optional(),
     branch: z.string().optional(),
     tag: z.string().optional(),
-    path: z
-      .string()
-      .max(LIMITS.pathBytes)
-      .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\u0000-\u001f]+$/, { error: 'a path inside the repository' })
-      .optional(),
+    path: matching(
+      /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\u0000-\u001f]+$/,
+      'a path inside the repository',
+      LIMITS.pathBytes,
+    ).optional(),
     poll: duration.default(60_000),
     /** Shared with the forge that tells us of pushes. */
     webhook: secret.optional(),
@@ -62,27 +60,23 @@ const source = z
     ssh: z
       .strictObject({
         key: safePath.optional(),
-        hostKey: z.string().regex(/^(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9+/=]+$/, {
-          error: 'a host key like "ssh-ed25519 AAAA…", as ssh-keyscan prints it',
-        }),
+        hostKey: matching(
+          /^(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9+/=]+$/,
+          'a host key like "ssh-ed25519 AAAA…", as ssh-keyscan prints it',
+        ),
       })
       .optional(),
     /** The plan is written under pull requests into the branch that is followed. The token may write comments there. */
     pullRequests: z
       .strictObject({
         forge: z.enum(['github', 'gitlab', 'gitea']),
-        repository: z
-          .string()
-          .max(500)
-          .regex(/^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/, { error: 'owner/name, or the path of a project' }),
+        repository: matching(/^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/, 'owner/name, or the path of a project', 500),
         /** Where the forge is asked, for Gitea, Forgejo and forges of one's own. */
-        api: z
-          .string()
-          .max(500)
-          .regex(/^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._-]+)*$/, {
-            error: 'an address like https://git.example',
-          })
-          .optional(),
+        api: matching(
+          /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._-]+)*$/,
+          'an address like https://git.example',
+          500,
+        ).optional(),
         token: secret,
         poll: duration.default(300_000),
       })
@@ -140,12 +134,10 @@ const statusEntry = z
 const schema = z.strictObject({
   state: z.string().min(1).optional(),
   /** `127.0.0.1:8087`, or `off`. */
-  listen: z
-    .string()
-    .regex(/^(?:off|(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5})$/, {
-      error: 'an address and a port like 127.0.0.1:8087, or off',
-    })
-    .default('127.0.0.1:8087'),
+  listen: matching(
+    /^(?:off|(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5})$/,
+    'an address and a port like 127.0.0.1:8087, or off',
+  ).default('127.0.0.1:8087'),
   names: z.array(z.string().max(255)).max(20).default([]),
   publicUrl: z.string().max(500).optional(),
   /** Addresses of proxies that say whose request they pass on. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { mebibytes, size } from '../kinds/fields/number.ts'
+import { matching } from '../kinds/fields/text.ts'
 import { defined } from '../lib/defined.ts'
 import { isEgressEntry } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
@@ -7,13 +8,7 @@ import type { Grant } from '../model/grant.ts'
 import { GRANTABLE } from '../plan/grants.ts'
 
 const named = z
-  .array(
-    z
-      .string()
-      .max(300)
-      .regex(/^[A-Za-z0-9_.:/@+-]*\*?$/, { error: 'a name; a star may stand at its end' })
-      .min(1),
-  )
+  .array(matching(/^[A-Za-z0-9_.:/@+-]*\*?$/, 'a name; a star may stand at its end', 300).min(1))
   .max(1_000)
 const entries = named.default([])
 
@@ -37,9 +32,10 @@ export const grantSchema = z.strictObject({
     .optional(),
   secrets: z
     .array(
-      z.string().regex(/^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:~?\/[A-Za-z0-9_./@+-]*)\*?$/, {
-        error: 'env:NAME or file:/path; a star may stand at its end',
-      }),
+      matching(
+        /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:~?\/[A-Za-z0-9_./@+-]*)\*?$/,
+        'env:NAME or file:/path; a star may stand at its end',
+      ),
     )
     .max(1_000)
     .default([]),

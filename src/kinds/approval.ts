@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { croftKind } from './fields/croft-kind.ts'
 import { whole } from './fields/number.ts'
-import { line, objectName } from './fields/text.ts'
+import { line, matching, objectName } from './fields/text.ts'
 
-const key = z
-  .string()
-  .max(400)
-  .regex(/^[A-Z][A-Za-z0-9]*(?:\/[a-z0-9][a-z0-9.-]*){1,2}(?:@[A-Za-z0-9][A-Za-z0-9.-]*)?$/, {
-    error: 'a key like Machine/web-1',
-  })
+const key = matching(
+  /^[A-Z][A-Za-z0-9]*(?:\/[a-z0-9][a-z0-9.-]*){1,2}(?:@[A-Za-z0-9][A-Za-z0-9.-]*)?$/,
+  'a key like Machine/web-1',
+  400,
+)
 
 const schema = z
   .strictObject({
@@ -20,13 +19,13 @@ const schema = z
     absence: z.array(objectName).min(1).max(100).optional(),
     /** Clusters that may be restored although they run: what they hold now is gone. */
     restores: z
-      .array(z.string().regex(/^Cluster\/[a-z0-9][a-z0-9.-]*$/, { error: 'a key like Cluster/homelab' }))
+      .array(matching(/^Cluster\/[a-z0-9][a-z0-9.-]*$/, 'a key like Cluster/homelab'))
       .min(1)
       .max(100)
       .optional(),
     /** Plans of commits that wait (`apply: manual`), by their hash. */
     plans: z
-      .array(z.string().regex(/^[0-9a-f]{12,64}$/, { error: 'the hash of a plan that waits' }))
+      .array(matching(/^[0-9a-f]{12,64}$/, 'the hash of a plan that waits'))
       .min(1)
       .max(100)
       .optional(),

@@ -4,13 +4,13 @@ import type { SettingSpec, SettingValue } from '../model/rest.ts'
 import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { whole } from './fields/number.ts'
-import { line, objectName } from './fields/text.ts'
+import { line, matching, objectName } from './fields/text.ts'
 import { keeperOf } from './hypervisors/registry.ts'
 import type { FieldProblem } from './kind.ts'
 import { connectionOf, findHost, nodeOf, unknownHost } from './machines/bindings.ts'
 
 const on = z.boolean().optional()
-const hardwareId = z.string().regex(/^[0-9a-f]{4}:[0-9a-f]{4}$/, { error: 'vendor and device, like 10de:2484' })
+const hardwareId = matching(/^[0-9a-f]{4}:[0-9a-f]{4}$/, 'vendor and device, like 10de:2484')
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -22,9 +22,7 @@ const schema = z.strictObject({
       /** Vendor and device, as `lspci -nn` shows them. */
       id: hardwareId,
       /** Where it sits; without the last digit all its functions go along. */
-      address: z
-        .string()
-        .regex(/^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?$/, { error: 'an address like 0000:01:00.0' }),
+      address: matching(/^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?$/, 'an address like 0000:01:00.0'),
       subsystemId: hardwareId.optional(),
       iommuGroup: whole(0, 65_535).optional(),
       /** Shown to the guest as PCI Express; needs machine q35. True where the machine is one. */
@@ -41,10 +39,7 @@ const schema = z.strictObject({
       /** All that it is ever called: a Coral has another id once its firmware is loaded. */
       ids: z.array(hardwareId).min(1).max(4),
       /** The port it is in. With it the guest keeps the device when its id changes. */
-      port: z
-        .string()
-        .regex(/^[0-9]{1,3}-[0-9]{1,2}(?:\.[0-9]{1,2}){0,6}$/, { error: 'a port like 1-2 or 2-1.4' })
-        .optional(),
+      port: matching(/^[0-9]{1,3}-[0-9]{1,2}(?:\.[0-9]{1,2}){0,6}$/, 'a port like 1-2 or 2-1.4').optional(),
       usb3: on,
     })
     .optional(),

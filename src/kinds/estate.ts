@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { croftKind } from './fields/croft-kind.ts'
+import { matching } from './fields/text.ts'
 
 const schema = z.strictObject({
   /** Drawn once, when the directory was begun, and never changed: everything that croft makes from it carries it. */
-  uid: z.string().regex(/^[0-9a-f]{16}$/, { error: '16 digits of 0-9 and a-f, as croft init writes them' }),
+  uid: matching(/^[0-9a-f]{16}$/, '16 digits of 0-9 and a-f, as croft init writes them'),
 })
 
 type EstateSpec = z.output<typeof schema>

@@ -6,7 +6,7 @@ import { croftKind } from './fields/croft-kind.ts'
 import { duration, milliseconds } from './fields/duration.ts'
 import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf } from './fields/ssh.ts'
-import { line, objectName } from './fields/text.ts'
+import { line, matching, objectName } from './fields/text.ts'
 import type { Lookup } from './kind.ts'
 import { freeText } from './settings/field-schema.ts'
 import { sshTargetOf } from './ssh-target.ts'
@@ -18,10 +18,7 @@ function free() {
   return schema
 }
 
-const host = z
-  .string()
-  .max(253)
-  .regex(/^[A-Za-z0-9_:][A-Za-z0-9.:_-]*$/, { error: 'a name or an address' })
+const host = matching(/^[A-Za-z0-9_:][A-Za-z0-9.:_-]*$/, 'a name or an address', 253)
 
 const schema = z
   .strictObject({
@@ -32,19 +29,15 @@ const schema = z
     tcp: z.strictObject({ host, port: whole(1, 65_535) }).optional(),
     http: z
       .strictObject({
-        url: z
-          .string()
-          .max(2000)
-          .regex(/^https?:\/\/[^\s@]+$/, {
-            error: 'an address that begins with http:// or https://, without user or password',
-          }),
+        url: matching(
+          /^https?:\/\/[^\s@]+$/,
+          'an address that begins with http:// or https://, without user or password',
+          2000,
+        ),
         status: z.array(whole(100, 599)).min(1).max(20).default([200]),
         contains: free().optional(),
         token: secretReference.optional(),
-        fingerprint: z
-          .string()
-          .regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, { error: '32 pairs of digits, AA:BB:…' })
-          .optional(),
+        fingerprint: matching(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, '32 pairs of digits, AA:BB:…').optional(),
       })
       .optional(),
     dns: z

@@ -12,6 +12,7 @@ import {
   line,
   logicalName,
   macAddress,
+  matching,
   objectName,
   storageName,
   userName,
@@ -75,26 +76,24 @@ const schema = z.strictObject({
       port: z.int().min(1).max(65_535).default(443),
       user: userName.default('root'),
       password: secretReference,
-      fingerprint: z
-        .string()
-        .regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, {
-          error: 'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
-        })
-        .optional(),
+      fingerprint: matching(
+        /^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/,
+        'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
+      ).optional(),
       /** Which of its systems this is; the only one unless said otherwise. */
-      system: z
-        .string()
-        .max(64)
-        .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, { error: 'the id of a Redfish system, like 1 or System.Embedded.1' })
-        .optional(),
+      system: matching(
+        /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+        'the id of a Redfish system, like 1 or System.Embedded.1',
+        64,
+      ).optional(),
     })
     .optional(),
   /** The uninterruptible supply that it hangs on, as NUT calls it: `rack@192.168.4.2`. */
-  ups: z
-    .string()
-    .max(200)
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*(?:@[A-Za-z0-9][A-Za-z0-9.:-]*)?$/, { error: 'a UPS like rack@192.168.4.2' })
-    .optional(),
+  ups: matching(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]*(?:@[A-Za-z0-9][A-Za-z0-9.:-]*)?$/,
+    'a UPS like rack@192.168.4.2',
+    200,
+  ).optional(),
 })
 
 export type HostSpec = z.output<typeof schema>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { wrongEnding } from './fields/file-name.ts'
-import { fileName, line, logicalName, objectName, webUrl } from './fields/text.ts'
+import { fileName, line, logicalName, matching, objectName, webUrl } from './fields/text.ts'
 import { keeperOf } from './hypervisors/registry.ts'
 import type { FieldProblem, Part } from './kind.ts'
 import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
@@ -15,12 +15,10 @@ const schema = z.strictObject({
   url: webUrl.optional(),
   /** How it is made: `croft image build` makes it and brings it to every host that needs it. */
   build: imageBuild.optional(),
-  checksum: z
-    .string()
-    .regex(/^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/, {
-      error: 'sha256: and 64 small hexadecimal digits, or sha512: and 128',
-    })
-    .optional(),
+  checksum: matching(
+    /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/,
+    'sha256: and 64 small hexadecimal digits, or sha512: and 128',
+  ).optional(),
   /** Logical storage; each host says what it is called there. */
   storage: logicalName,
   /** Hosts that get a copy; without it, those whose machines are made from the image. */

@@ -3,15 +3,14 @@ import { defined } from '../lib/defined.ts'
 import type { SettingValue } from '../model/rest.ts'
 import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
-import { dnsName, line, objectName } from './fields/text.ts'
+import { dnsName, line, matching, objectName } from './fields/text.ts'
 import { libvirtPlace } from './hypervisors/libvirt-places.ts'
 import type { FieldProblem } from './kind.ts'
 
-const directory = z
-  .string()
-  .max(400)
-  .regex(/^(?:\/[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])+$/, { error: 'a whole path like /srv/machines' })
-  .refine((path) => !path.split('/').includes('..'), { error: 'a path without ..' })
+const directory = matching(/^(?:\/[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])+$/, 'a whole path like /srv/machines', 400).refine(
+  (path) => !path.split('/').includes('..'),
+  { error: 'a path without ..' },
+)
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -23,11 +22,7 @@ const schema = z.strictObject({
   path: directory.optional(),
   /** The NFS server and its directory. */
   source: z.strictObject({ host: dnsName, path: directory }).optional(),
-  volumeGroup: z
-    .string()
-    .max(100)
-    .regex(/^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/, { error: 'the name of a volume group' })
-    .optional(),
+  volumeGroup: matching(/^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/, 'the name of a volume group', 100).optional(),
   autostart: z.boolean().default(true),
   deletionPolicy: z.enum(['Delete', 'Orphan']).default('Orphan'),
 })

@@ -5,7 +5,7 @@ import type { SshTarget } from '../model/ssh-target.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf, sshFields } from './fields/ssh.ts'
-import { line, logicalName, objectName } from './fields/text.ts'
+import { line, logicalName, matching, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
 import { armProblems, libvirtHardware } from './hypervisors/libvirt-machine.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
@@ -17,14 +17,11 @@ const schema = z.strictObject({
   /** The Host that libvirt runs on; it says how it is reached. */
   host: objectName.optional(),
   /** As virsh knows it. With `+ssh` it says by itself how the host is reached, and `ssh` gives the host's keys. */
-  endpoint: z
-    .string()
-    .max(300)
-    .regex(
-      /^(?:qemu:\/\/\/(?:system|session)|qemu\+ssh:\/\/(?:[a-z_][a-z0-9_-]{0,31}@)?(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/(?:system|session)|test:\/\/\/default)$/,
-      { error: 'qemu:///system, or qemu+ssh://user@host/system' },
-    )
-    .default('qemu:///system'),
+  endpoint: matching(
+    /^(?:qemu:\/\/\/(?:system|session)|qemu\+ssh:\/\/(?:[a-z_][a-z0-9_-]{0,31}@)?(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/(?:system|session)|test:\/\/\/default)$/,
+    'qemu:///system, or qemu+ssh://user@host/system',
+    300,
+  ).default('qemu:///system'),
   /** For an endpoint with `+ssh`: what its host shows, and the key that it lets in. */
   ssh: z
     .strictObject({

@@ -6,7 +6,7 @@ import { croftKind } from './fields/croft-kind.ts'
 import { certificateFingerprint } from './fields/fingerprint.ts'
 import { vmid, whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf } from './fields/ssh.ts'
-import { logicalName, objectName } from './fields/text.ts'
+import { logicalName, matching, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
 import { sshTargetOf } from './ssh-target.ts'
@@ -16,12 +16,11 @@ export const PROXMOX_IDS = { from: 100, to: 999_999 }
 export const PROXMOX_LIMITS = { perHost: 32, perStorage: 16, reads: 4 }
 
 const schema = z.strictObject({
-  endpoint: z
-    .string()
-    .max(300)
-    .regex(/^https:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?$/, {
-      error: 'an address like https://192.168.4.175:8006, without user, path or query',
-    }),
+  endpoint: matching(
+    /^https:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?$/,
+    'an address like https://192.168.4.175:8006, without user, path or query',
+    300,
+  ),
   fingerprint: certificateFingerprint.optional(),
   token: secretReference,
   estate: logicalName.default('default'),

@@ -2,38 +2,32 @@ import { z } from 'zod'
 import type { Declaration } from '../../model/declaration.ts'
 import { labelKey, labels } from '../cluster/node-schema.ts'
 import { secretReference } from '../fields/ssh.ts'
-import { line, logicalName, objectName, webUrl } from '../fields/text.ts'
+import { line, logicalName, matching, objectName, webUrl } from '../fields/text.ts'
 import { freeText } from '../settings/field-schema.ts'
 import { PRESET_NAMES } from './presets/registry.ts'
 
 /** Goes to the API of a cluster as JSON and to no shell: it may be anything that YAML can say. */
 const tree = z.record(line.clone().max(253).register(freeText, { free: true }), z.unknown())
 
-const version = z
-  .string()
-  .max(100)
-  .regex(/^v?[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:[-+][0-9A-Za-z.-]+)?$/, {
-    error: 'one exact version, like 1.18.4 or v1.19.1',
-  })
+const version = matching(
+  /^v?[0-9]+\.[0-9]+(?:\.[0-9]+)?(?:[-+][0-9A-Za-z.-]+)?$/,
+  'one exact version, like 1.18.4 or v1.19.1',
+  100,
+)
 
-const chartName = z
-  .string()
-  .max(300)
-  .regex(/^(?:oci:\/\/[a-z0-9.-]+(?::[0-9]+)?(?:\/[a-z0-9._-]+)+|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)$/, {
-    error: 'the name of a chart, or oci://registry/path/name',
-  })
+const chartName = matching(
+  /^(?:oci:\/\/[a-z0-9.-]+(?::[0-9]+)?(?:\/[a-z0-9._-]+)+|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)$/,
+  'the name of a chart, or oci://registry/path/name',
+  300,
+)
 
-const secretKey = z
-  .string()
-  .max(253)
-  .regex(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, { error: 'the name of a key in a Secret' })
+const secretKey = matching(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, 'the name of a key in a Secret', 253)
 
-const repositoryPath = z
-  .string()
-  .max(500)
-  .regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, {
-    error: 'a file or directory of this repository, like addons/dns',
-  })
+const repositoryPath = matching(
+  /^(?!.*(?:^|\/)\.\.?(?:\/|$))[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/,
+  'a file or directory of this repository, like addons/dns',
+  500,
+)
 
 /** The text of a condition over an object. It is read by an evaluator that knows no effects. */
 const expression = line.clone().register(freeText, { free: true })
@@ -59,11 +53,7 @@ const handover = z.strictObject({
   /** Where the other finds it; not needed for a chart. */
   repository: webUrl.optional(),
   path: repositoryPath.optional(),
-  revision: z
-    .string()
-    .max(200)
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, { error: 'a branch, a tag or a commit' })
-    .default('main'),
+  revision: matching(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'a branch, a tag or a commit', 200).default('main'),
   project: objectName.default('default'),
   /** Where the agent lives. */
   namespace: logicalName.optional(),
@@ -95,21 +85,19 @@ export const addonSchema = z.strictObject({
   url: z
     .strictObject({
       url: webUrl,
-      sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: '64 digits, as sha256sum prints them' }),
+      sha256: matching(/^[0-9a-f]{64}$/, '64 digits, as sha256sum prints them'),
     })
     .optional(),
-  oci: z
-    .string()
-    .max(400)
-    .regex(/^[a-z0-9.-]+(?::[0-9]+)?(?:\/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$/, {
-      error: 'an artifact pinned by its digest, like ghcr.io/me/manifests@sha256:…',
-    })
-    .optional(),
+  oci: matching(
+    /^[a-z0-9.-]+(?::[0-9]+)?(?:\/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$/,
+    'an artifact pinned by its digest, like ghcr.io/me/manifests@sha256:…',
+    400,
+  ).optional(),
   /** A file or directory of another repository, at one commit. */
   git: z
     .strictObject({
       url: webUrl,
-      commit: z.string().regex(/^[0-9a-f]{40}$/, { error: 'a whole commit: 40 digits, as git rev-parse prints them' }),
+      commit: matching(/^[0-9a-f]{40}$/, 'a whole commit: 40 digits, as git rev-parse prints them'),
       path: repositoryPath,
     })
     .optional(),
@@ -119,11 +107,9 @@ export const addonSchema = z.strictObject({
       z.strictObject({
         name: objectName,
         namespace: logicalName.optional(),
-        type: z
-          .string()
-          .max(100)
-          .regex(/^[A-Za-z][A-Za-z0-9./-]*$/, { error: 'a type of Secret, like Opaque or kubernetes.io/tls' })
-          .default('Opaque'),
+        type: matching(/^[A-Za-z][A-Za-z0-9./-]*$/, 'a type of Secret, like Opaque or kubernetes.io/tls', 100).default(
+          'Opaque',
+        ),
         labels: labels.optional(),
         annotations: z.record(labelKey, line.clone().register(freeText, { free: true })).optional(),
         data: z.record(secretKey, secretReference),
@@ -135,10 +121,7 @@ export const addonSchema = z.strictObject({
   ready: z
     .array(
       z.strictObject({
-        kind: z
-          .string()
-          .max(100)
-          .regex(/^[A-Z][A-Za-z0-9]*$/, { error: 'a kind, like Deployment' }),
+        kind: matching(/^[A-Z][A-Za-z0-9]*$/, 'a kind, like Deployment', 100),
         name: objectName,
         namespace: logicalName.optional(),
         expression,

@@ -1,5 +1,6 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Receiver } from '../../model/notification.ts'
+import { matching } from '../fields/text.ts'
 
 /** One way to send notices: what is written under its name in a Notification, and what goes out for it. Pure. */
 export interface Channel {
@@ -29,9 +30,8 @@ export function channel<Schema extends z.ZodType>(
   return { name, schema, texts, receiver: (written) => receiver(written as z.output<Schema>) }
 }
 
-export const url = z
-  .string()
-  .max(1000)
-  .regex(/^https?:\/\/[^\s@]+$/, {
-    error: 'an address that begins with https:// (or http://), without user or password',
-  })
+export const url = matching(
+  /^https?:\/\/[^\s@]+$/,
+  'an address that begins with https:// (or http://), without user or password',
+  1000,
+)

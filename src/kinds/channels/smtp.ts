@@ -3,12 +3,10 @@ import { defined } from '../../lib/defined.ts'
 import { headline, type MailServer } from '../../model/notification.ts'
 import { whole } from '../fields/number.ts'
 import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
+import { matching } from '../fields/text.ts'
 import { channel } from './channel.ts'
 
-const mail = z
-  .string()
-  .max(254)
-  .regex(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/, { error: 'a mail address' })
+const mail = matching(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/, 'a mail address', 254)
 
 const schema = z
   .strictObject({
@@ -20,11 +18,7 @@ const schema = z
     tls: z.enum(['implicit', 'starttls', 'none']).default('implicit'),
     from: mail,
     to: z.array(mail).min(1).max(50),
-    user: z
-      .string()
-      .max(254)
-      .regex(/^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/, { error: 'the name of a user' })
-      .optional(),
+    user: matching(/^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/, 'the name of a user', 254).optional(),
     password: secretReference.optional(),
   })
   .refine(

@@ -1,63 +1,53 @@
 import { z } from 'zod'
 import { ipAddress, ipv6Setting } from '../fields/address.ts'
 import { size, vmid, whole } from '../fields/number.ts'
-import { logicalName, macAddress, objectName } from '../fields/text.ts'
+import { logicalName, macAddress, matching, objectName } from '../fields/text.ts'
 import { hardwareBlocks } from '../hypervisors/registry.ts'
 import { cardAddress, disk, proxmoxHardware, someCpu } from '../machines/fields.ts'
 import { freeText } from '../settings/field-schema.ts'
 
 /** Key and value of a label as Kubernetes takes them. */
-export const labelKey = z
-  .string()
-  .max(317)
-  .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/, {
-    error: 'a label like zone or example.com/zone',
-  })
-const labelValue = z
-  .string()
-  .max(63)
-  .regex(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/, {
-    error:
-      'the value of a label: letters, digits, dashes, dots and underscores, beginning and ending with a letter or digit',
-  })
+export const labelKey = matching(
+  /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/,
+  'a label like zone or example.com/zone',
+  317,
+)
+const labelValue = matching(
+  /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/,
+  'the value of a label: letters, digits, dashes, dots and underscores, beginning and ending with a letter or digit',
+  63,
+)
 
 export const labels = z.record(labelKey, labelValue)
 
-export const taint = z
-  .string()
-  .max(400)
-  .regex(
-    /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?(?:=[a-zA-Z0-9._-]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute)$/,
-    { error: 'a taint like dedicated=gpu:NoSchedule, with NoSchedule, PreferNoSchedule or NoExecute behind the colon' },
-  )
+export const taint = matching(
+  /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?(?:=[a-zA-Z0-9._-]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute)$/,
+  'a taint like dedicated=gpu:NoSchedule, with NoSchedule, PreferNoSchedule or NoExecute behind the colon',
+  400,
+)
 
 /** What reaches K3s as JSON in a file and is never read by a shell. */
-export const freeLine = z
-  .string()
-  .max(2000)
-  .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/, {
-    error: 'one line without control characters',
-  })
+export const freeLine = matching(
+  /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
+  'one line without control characters',
+  2000,
+)
 freeText.add(freeLine, { free: true })
 
 /** Further flags of K3s, by their names in config.yaml. */
 export const flags = z.record(
-  z
-    .string()
-    .max(100)
-    .regex(/^[a-z0-9][a-z0-9-]*$/, { error: 'the name of a flag, like kubelet-arg' }),
+  matching(/^[a-z0-9][a-z0-9-]*$/, 'the name of a flag, like kubelet-arg', 100),
   z.union([freeLine, z.number(), z.boolean(), z.array(freeLine).max(100)], {
     error: 'text, a number, true, false, or a list of texts',
   }),
 )
 
 /** What already is there: `Machine/web-1`, `EnvironmentVM/k3s-1`, `Host/cow`. */
-export const memberReference = z
-  .string()
-  .max(300)
-  .regex(/^(?:Machine|EnvironmentVM|Host)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, {
-    error: 'Machine/…, EnvironmentVM/… or Host/…',
-  })
+export const memberReference = matching(
+  /^(?:Machine|EnvironmentVM|Host)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  'Machine/…, EnvironmentVM/… or Host/…',
+  300,
+)
 
 const fields = {
   /** What Kubernetes calls it, and what the machine calls itself. */

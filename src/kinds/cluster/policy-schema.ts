@@ -3,12 +3,12 @@ import { duration } from '../fields/duration.ts'
 import { whole } from '../fields/number.ts'
 import { schedule } from '../fields/schedule.ts'
 import { secretReference } from '../fields/ssh.ts'
-import { dnsName, objectName, webUrl } from '../fields/text.ts'
+import { dnsName, matching, objectName, webUrl } from '../fields/text.ts'
 import { exactlyOne } from '../fields/validations.ts'
 import { cardAddress } from '../machines/fields.ts'
 
 /** `02:30`. */
-const timeOfDay = z.string().regex(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'a time of day like "02:30"' })
+const timeOfDay = matching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, 'a time of day like "02:30"')
 
 const timeZone = z.string().max(100).refine(isTimeZone, { error: 'a time zone like Europe/Berlin' })
 
@@ -47,28 +47,14 @@ export const remediation = z.strictObject({
   evictAfter: duration.optional(),
 })
 
-export const wholePath = z
-  .string()
-  .max(1024)
-  .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._@+-]*)+\/?$/, { error: 'a whole path like /srv/backup' })
+export const wholePath = matching(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._@+-]*)+\/?$/, 'a whole path like /srv/backup', 1024)
 
 const s3 = z.strictObject({
   /** `s3.example.com` or with https:// in front. */
   endpoint: z.union([webUrl, dnsName], { error: 'a name like s3.example.com, or its address with https://' }),
-  bucket: z
-    .string()
-    .max(63)
-    .regex(/^[a-z0-9][a-z0-9.-]+[a-z0-9]$/, { error: 'the name of a bucket: small letters, digits, dots and dashes' }),
-  folder: z
-    .string()
-    .max(400)
-    .regex(/^[a-zA-Z0-9][a-zA-Z0-9._/-]*$/, { error: 'a path in the bucket like homelab/etcd' })
-    .optional(),
-  region: z
-    .string()
-    .max(60)
-    .regex(/^[a-z0-9][a-z0-9-]*$/, { error: 'a region like us-east-1' })
-    .optional(),
+  bucket: matching(/^[a-z0-9][a-z0-9.-]+[a-z0-9]$/, 'the name of a bucket: small letters, digits, dots and dashes', 63),
+  folder: matching(/^[a-zA-Z0-9][a-zA-Z0-9._/-]*$/, 'a path in the bucket like homelab/etcd', 400).optional(),
+  region: matching(/^[a-z0-9][a-z0-9-]*$/, 'a region like us-east-1', 60).optional(),
   credentials: secretReference.optional(),
 })
 

@@ -4,7 +4,7 @@ import { blocks } from '../fields/block.ts'
 import { duration } from '../fields/duration.ts'
 import { whole } from '../fields/number.ts'
 import { secretReference } from '../fields/ssh.ts'
-import { dnsName, line, logicalName, objectName, sshKey, userName, webUrl } from '../fields/text.ts'
+import { dnsName, line, logicalName, matching, objectName, sshKey, userName, webUrl } from '../fields/text.ts'
 import { exactlyOne } from '../fields/validations.ts'
 import { userData } from '../machines/fields.ts'
 import { existingFields } from './existing-schema.ts'
@@ -17,17 +17,13 @@ const COMPONENTS = ['coredns', 'local-storage', 'metrics-server', 'runtimes', 's
 /** In one order, so that reordering them in the file is no change. */
 const sorted = <Value extends string>(list: Value[]): Value[] => [...new Set(list)].sort()
 
-const range = z
-  .string()
-  .max(60)
-  .regex(/^[0-9a-fA-F:.]+\/[0-9]{1,3}$/, { error: 'a range like 10.42.0.0/16 or fd00:42::/56' })
+const range = matching(/^[0-9a-fA-F:.]+\/[0-9]{1,3}$/, 'a range like 10.42.0.0/16 or fd00:42::/56', 60)
 
-const registryHost = z
-  .string()
-  .max(300)
-  .regex(/^(?:\*|[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::[0-9]{1,5})?)$/, {
-    error: 'a registry like docker.io or registry.home.arpa:5000, or "*"',
-  })
+const registryHost = matching(
+  /^(?:\*|[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::[0-9]{1,5})?)$/,
+  'a registry like docker.io or registry.home.arpa:5000, or "*"',
+  300,
+)
 
 const registries = z.strictObject({
   mirrors: z
@@ -59,14 +55,13 @@ const registries = z.strictObject({
     .optional(),
 })
 
-const releaseFile = z
-  .string()
-  .max(60)
-  .regex(/^v[0-9]+\.[0-9]+\.[0-9]+\+k3s[0-9]+\/(?:amd64|arm64|arm)$/, {
-    error: 'a release and its architecture, like v1.34.3+k3s1/amd64',
-  })
+const releaseFile = matching(
+  /^v[0-9]+\.[0-9]+\.[0-9]+\+k3s[0-9]+\/(?:amd64|arm64|arm)$/,
+  'a release and its architecture, like v1.34.3+k3s1/amd64',
+  60,
+)
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/, { error: '64 digits and letters a to f, as sha256sum prints them' })
+const sha256 = matching(/^[0-9a-f]{64}$/, '64 digits and letters a to f, as sha256sum prints them')
 
 const artifact = exactlyOne({
   /** The official release. */
@@ -74,11 +69,7 @@ const artifact = exactlyOne({
   /** A mirror with the layout of the official releases. */
   mirror: webUrl.optional(),
   /** A file that is on the node already; {version} and {arch} are filled in. */
-  file: z
-    .string()
-    .max(1024)
-    .regex(/^\/[a-zA-Z0-9._/+{}-]+$/, { error: 'a whole path like /opt/k3s/{version}/k3s' })
-    .optional(),
+  file: matching(/^\/[a-zA-Z0-9._/+{}-]+$/, 'a whole path like /opt/k3s/{version}/k3s', 1024).optional(),
 })
 
 const gate = z.union([z.literal('off'), z.literal(false), duration], { error: 'a deadline like 5m, or off' })
@@ -87,10 +78,7 @@ export const clusterSchema = z.strictObject({
   description: line.optional(),
   ...existingFields,
   /** The exact release of K3s. What else may stand here is said by the check, with a hint. */
-  version: z
-    .string()
-    .max(60)
-    .regex(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, { error: 'the exact release, like v1.34.3+k3s1' })
+  version: matching(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, 'the exact release, like v1.34.3+k3s1', 60)
     // The check asks for it where croft runs the cluster.
     .default(''),
   endpoint: z
@@ -103,22 +91,13 @@ export const clusterSchema = z.strictObject({
       /** croft has kube-vip announce the vip. */
       kubeVip: z
         .strictObject({
-          version: z
-            .string()
-            .max(60)
-            .regex(/^v[0-9]+\.[0-9]+\.[0-9]+$/, { error: 'a release of kube-vip like v1.0.3' }),
-          image: z
-            .string()
-            .max(300)
-            .regex(/^[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*$/, {
-              error: 'an image without its tag, like ghcr.io/kube-vip/kube-vip',
-            })
-            .optional(),
-          interface: z
-            .string()
-            .max(15)
-            .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, { error: 'the name of a network interface' })
-            .optional(),
+          version: matching(/^v[0-9]+\.[0-9]+\.[0-9]+$/, 'a release of kube-vip like v1.0.3', 60),
+          image: matching(
+            /^[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*$/,
+            'an image without its tag, like ghcr.io/kube-vip/kube-vip',
+            300,
+          ).optional(),
+          interface: matching(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, 'the name of a network interface', 15).optional(),
         })
         .optional(),
     })

@@ -9,6 +9,7 @@ import {
   hostName,
   line,
   macAddress,
+  matching,
   objectName,
   poolName,
   sshKey,
@@ -31,11 +32,8 @@ const mountOptions = z
   .optional()
 /** A path inside a container or on the host: whole names only, none that lead upwards. */
 const PATH = /^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/
-const path = z.string().max(400).regex(PATH, { error: 'a path like /srv/data' })
-const interfaceName = z
-  .string()
-  .max(15)
-  .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, { error: 'the name of a network card inside, like eth0' })
+const path = matching(PATH, 'a path like /srv/data', 400)
+const interfaceName = matching(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, 'the name of a network card inside, like eth0', 15)
 
 const volume = { acl: on, mountOptions, quota: on, replicate: on }
 
@@ -89,14 +87,8 @@ export const containerFields = {
     z.strictObject({
       denyWrite: on,
       gid: whole(0, 4_294_967_295).optional(),
-      mode: z
-        .string()
-        .regex(/^0[0-7]{3}$/, { error: 'four octal digits like 0660' })
-        .optional(),
-      path: z
-        .string()
-        .max(200)
-        .regex(/^\/dev(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, { error: 'a device like /dev/dri/renderD128' }),
+      mode: matching(/^0[0-7]{3}$/, 'four octal digits like 0660').optional(),
+      path: matching(/^\/dev(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, 'a device like /dev/dri/renderD128', 200),
       uid: whole(0, 4_294_967_295).optional(),
     }),
     256,
@@ -104,17 +96,12 @@ export const containerFields = {
   disk: block(z.strictObject({ ...volume, datastoreId: storageName.optional(), size: gigabytes.optional() })),
   environmentVariables: z
     .record(
-      z
-        .string()
-        .max(200)
-        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'a name like HTTP_PROXY' }),
-      z
-        .string()
-        .max(2000)
-        .regex(/^(?:[A-Za-z0-9][A-Za-z0-9 .:/@%+=_-]*)?$/, {
-          error: 'a value of letters, digits and . : / @ % + = _ -',
-        })
-        .refine((text) => !text.includes('..') && !/[,=].*=/.test(text), { error: 'a value without .. in it' }),
+      matching(/^[A-Za-z_][A-Za-z0-9_]*$/, 'a name like HTTP_PROXY', 200),
+      matching(
+        /^(?:[A-Za-z0-9][A-Za-z0-9 .:/@%+=_-]*)?$/,
+        'a value of letters, digits and . : / @ % + = _ -',
+        2000,
+      ).refine((text) => !text.includes('..') && !/[,=].*=/.test(text), { error: 'a value without .. in it' }),
     )
     .optional(),
   features: block(
@@ -123,12 +110,7 @@ export const containerFields = {
       keyctl: on,
       mknod: on,
       mount: z
-        .array(
-          z
-            .string()
-            .max(40)
-            .regex(/^[a-z0-9][a-z0-9_]*$/, { error: 'a kind of file system like nfs' }),
-        )
+        .array(matching(/^[a-z0-9][a-z0-9_]*$/, 'a kind of file system like nfs', 40))
         .max(20)
         .optional(),
       nesting: on,
@@ -144,13 +126,11 @@ export const containerFields = {
           servers: z.array(ipAddress).max(10).optional(),
         }),
       ),
-      entrypoint: z
-        .string()
-        .max(400)
-        .regex(/^\/?[a-zA-Z0-9_][a-zA-Z0-9_.-]*(?:\/[a-zA-Z0-9_][a-zA-Z0-9_.-]*)*$/, {
-          error: 'a program like /sbin/init, without arguments',
-        })
-        .optional(),
+      entrypoint: matching(
+        /^\/?[a-zA-Z0-9_][a-zA-Z0-9_.-]*(?:\/[a-zA-Z0-9_][a-zA-Z0-9_.-]*)*$/,
+        'a program like /sbin/init, without arguments',
+        400,
+      ).optional(),
       hostname: dnsName.optional(),
       ipConfig: blocks(
         z.strictObject({
@@ -179,10 +159,7 @@ export const containerFields = {
       path,
       readOnly: on,
       shared: on,
-      size: z
-        .string()
-        .regex(/^[1-9][0-9]{0,5}G$/, { error: 'a size like 8G' })
-        .optional(),
+      size: matching(/^[1-9][0-9]{0,5}G$/, 'a size like 8G').optional(),
       volume: z.union([storageName, volumeName, path], {
         error: 'a storage like local-zfs, a volume that exists, or a path of the host',
       }),

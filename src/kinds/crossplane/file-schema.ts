@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { block } from '../fields/block.ts'
 import { whole } from '../fields/number.ts'
-import { fileName, hostName, storageName } from '../fields/text.ts'
+import { fileName, hostName, matching, storageName } from '../fields/text.ts'
 import { pages, scopeWord } from '../settings/field-schema.ts'
 import { envelope } from './envelope.ts'
 
@@ -13,10 +13,7 @@ const place = pages(1000)
 const fields = {
   contentType: z.enum(['backup', 'import', 'iso', 'snippets', 'vztmpl']).optional(),
   datastoreId: storageName.optional(),
-  fileMode: z
-    .string()
-    .regex(/^[0-7]{3,4}$/, { error: 'a mode like 0644' })
-    .optional(),
+  fileMode: matching(/^[0-7]{3,4}$/, 'a mode like 0644').optional(),
   nodeName: hostName.optional(),
   overwrite: on,
   sourceFile: block(

@@ -1,20 +1,19 @@
 import { z } from 'zod'
 import { block, blocks } from '../fields/block.ts'
 import { whole } from '../fields/number.ts'
-import { fileName, hostName, storageName, volumeName } from '../fields/text.ts'
+import { fileName, hostName, matching, storageName, volumeName } from '../fields/text.ts'
 
 const on = z.boolean().optional()
 const CPUS = /^[0-9]+(?:-[0-9]+)?(?:;[0-9]+(?:-[0-9]+)?)*$/
-const cpuList = z.string().max(200).regex(CPUS, { error: 'numbers like 0-3 or 0;2' })
+const cpuList = matching(CPUS, 'numbers like 0-3 or 0;2', 200)
 const PCI_ID = '(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\\.[0-7])?'
 
 /** The name of a resource mapping of the datacentre. */
-const mapping = z
-  .string()
-  .max(128)
-  .regex(/^[a-zA-Z][a-zA-Z0-9_-]+$/, {
-    error: 'the name of a resource mapping: a letter, then letters, digits, _ or -',
-  })
+const mapping = matching(
+  /^[a-zA-Z][a-zA-Z0-9_-]+$/,
+  'the name of a resource mapping: a letter, then letters, digits, _ or -',
+  128,
+)
 
 /** A text for the firmware tables. */
 const firmwareText = z
@@ -57,18 +56,10 @@ export const deviceFields = {
   hookScriptFileId: volumeName.optional(),
   hostpci: blocks(
     z.strictObject({
-      device: z.string().regex(/^hostpci(?:[0-9]|1[0-5])$/, { error: 'a place like hostpci0' }),
-      id: z
-        .string()
-        .max(200)
-        .regex(new RegExp(`^${PCI_ID}(?:;${PCI_ID})*$`), { error: 'a PCI address like 0000:01:00.0' })
-        .optional(),
+      device: matching(/^hostpci(?:[0-9]|1[0-5])$/, 'a place like hostpci0'),
+      id: matching(new RegExp(`^${PCI_ID}(?:;${PCI_ID})*$`), 'a PCI address like 0000:01:00.0', 200).optional(),
       mapping: mapping.optional(),
-      mdev: z
-        .string()
-        .max(100)
-        .regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]*$/, { error: 'the type of a mediated device like nvidia-63' })
-        .optional(),
+      mdev: matching(/^[a-zA-Z0-9][a-zA-Z0-9_-]*$/, 'the type of a mediated device like nvidia-63', 100).optional(),
       pcie: on,
       romFile: fileName.optional(),
       rombar: on,
@@ -76,17 +67,15 @@ export const deviceFields = {
     }),
     16,
   ),
-  hotplug: z
-    .string()
-    .max(60)
-    .regex(/^(?:[01]|(?:network|disk|usb|memory|cpu|cloudinit)(?:,(?:network|disk|usb|memory|cpu|cloudinit))*)$/, {
-      error: '0, 1, or a list like network,disk,usb,memory,cpu',
-    })
-    .optional(),
+  hotplug: matching(
+    /^(?:[01]|(?:network|disk|usb|memory|cpu|cloudinit)(?:,(?:network|disk|usb|memory|cpu|cloudinit))*)$/,
+    '0, 1, or a list like network,disk,usb,memory,cpu',
+    60,
+  ).optional(),
   numa: blocks(
     z.strictObject({
       cpus: cpuList,
-      device: z.string().regex(/^numa[0-7]$/, { error: 'a place like numa0' }),
+      device: matching(/^numa[0-7]$/, 'a place like numa0'),
       hostnodes: cpuList.optional(),
       memory: whole(1, 16 * 1024 * 1024).optional(),
       policy: z.enum(['preferred', 'bind', 'interleave']).optional(),
@@ -108,10 +97,7 @@ export const deviceFields = {
       product: firmwareText,
       serial: firmwareText,
       sku: firmwareText,
-      uuid: z
-        .string()
-        .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'a UUID' })
-        .optional(),
+      uuid: matching(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'a UUID').optional(),
       version: firmwareText,
     }),
   ),
@@ -120,13 +106,11 @@ export const deviceFields = {
   ),
   usb: blocks(
     z.strictObject({
-      host: z
-        .string()
-        .max(60)
-        .regex(/^(?:[0-9a-fA-F]{4}:[0-9a-fA-F]{4}|[0-9]+-[0-9]+(?:\.[0-9]+)*|spice)$/, {
-          error: 'a USB device like 1234:5678, a port like 1-2, or spice',
-        })
-        .optional(),
+      host: matching(
+        /^(?:[0-9a-fA-F]{4}:[0-9a-fA-F]{4}|[0-9]+-[0-9]+(?:\.[0-9]+)*|spice)$/,
+        'a USB device like 1234:5678, a port like 1-2, or spice',
+        60,
+      ).optional(),
       mapping: mapping.optional(),
       usb3: on,
     }),

@@ -9,6 +9,7 @@ import {
   hostName,
   line,
   macAddress,
+  matching,
   objectName,
   poolName,
   sshKey,
@@ -23,19 +24,13 @@ import { unkeptFields } from './vm-unkept.ts'
 const on = z.boolean().optional()
 
 export const DISK_SLOT = /^(?:scsi(?:[0-9]|[12][0-9]|30)|virtio(?:[0-9]|1[0-5])|sata[0-5]|ide[0-3])$/
-const diskSlot = z.string().regex(DISK_SLOT, { error: 'a place like scsi0, virtio1, sata0 or ide0' })
-const bootDevice = z.string().regex(/^(?:scsi|virtio|sata|ide|net|hostpci|usb)[0-9]{1,2}$/, {
-  error: 'a device like scsi0 or net0',
-})
-const machineType = z
-  .string()
-  .max(40)
-  .regex(
-    /^(?:pc|q35|virt|pc(?:-i440fx|-q35)?-[0-9]+(?:\.[0-9]+)+(?:\+pve[0-9]+)?(?:\.pxe)?|virt-[0-9]+(?:\.[0-9]+)+)$/,
-    {
-      error: 'a machine type like pc, q35 or pc-q35-9.2',
-    },
-  )
+const diskSlot = matching(DISK_SLOT, 'a place like scsi0, virtio1, sata0 or ide0')
+const bootDevice = matching(/^(?:scsi|virtio|sata|ide|net|hostpci|usb)[0-9]{1,2}$/, 'a device like scsi0 or net0')
+const machineType = matching(
+  /^(?:pc|q35|virt|pc(?:-i440fx|-q35)?-[0-9]+(?:\.[0-9]+)+(?:\+pve[0-9]+)?(?:\.pxe)?|virt-[0-9]+(?:\.[0-9]+)+)$/,
+  'a machine type like pc, q35 or pc-q35-9.2',
+  40,
+)
 const seconds = whole(0, 86_400)
 const limit = whole(0, 10_000_000)
 
@@ -47,41 +42,25 @@ const NIC_MODELS = 'virtio e1000 e1000e rtl8139 vmxnet3 e1000-82540em e1000-8254
 
 const agent = z.strictObject({
   enabled: on,
-  timeout: z
-    .string()
-    .regex(/^(?:[0-9]{1,6}(?:ms|s|m|h))+$/, { error: 'a duration like 15m' })
-    .optional(),
+  timeout: matching(/^(?:[0-9]{1,6}(?:ms|s|m|h))+$/, 'a duration like 15m').optional(),
   trim: on,
   type: z.enum(['virtio', 'isa']).optional(),
   waitForIp: block(z.strictObject({ disabled: on, ipv4: on, ipv6: on })),
 })
 
 const cpu = z.strictObject({
-  affinity: z
-    .string()
-    .max(200)
-    .regex(/^[0-9]+(?:[-,][0-9]+)*$/, { error: 'CPU numbers like 0-3,8' })
-    .optional(),
+  affinity: matching(/^[0-9]+(?:[-,][0-9]+)*$/, 'CPU numbers like 0-3,8', 200).optional(),
   architecture: z.enum(['x86_64', 'aarch64']).optional(),
   cores: whole(1, 1024).optional(),
   flags: z
-    .array(
-      z
-        .string()
-        .max(40)
-        .regex(/^[+-][a-z0-9][a-z0-9_.-]*$/, { error: 'a flag like +aes or -pcid' }),
-    )
+    .array(matching(/^[+-][a-z0-9][a-z0-9_.-]*$/, 'a flag like +aes or -pcid', 40))
     .max(50)
     .optional(),
   hotplugged: whole(0, 1024).optional(),
   limit: z.number().min(0).max(128).optional(),
   numa: on,
   sockets: whole(1, 16).optional(),
-  type: z
-    .string()
-    .max(60)
-    .regex(/^(?:custom-)?[a-zA-Z0-9][a-zA-Z0-9._-]*$/, { error: 'a CPU type like host or x86-64-v2-AES' })
-    .optional(),
+  type: matching(/^(?:custom-)?[a-zA-Z0-9][a-zA-Z0-9._-]*$/, 'a CPU type like host or x86-64-v2-AES', 60).optional(),
   units: whole(1, 262_144).optional(),
 })
 
@@ -118,11 +97,7 @@ const disk = z.strictObject({
   pathInDatastore: line.optional(),
   queues: whole(1, 64).optional(),
   replicate: on,
-  serial: z
-    .string()
-    .max(20)
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, { error: 'a serial number of letters and digits' })
-    .optional(),
+  serial: matching(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'a serial number of letters and digits', 20).optional(),
   size: gigabytes.optional(),
   speed: block(speed),
   ssd: on,
@@ -138,11 +113,7 @@ const networkDevice = z.strictObject({
   mtu: whole(0, 65_520).optional(),
   queues: whole(0, 64).optional(),
   rateLimit: z.number().min(0).max(100_000).optional(),
-  trunks: z
-    .string()
-    .max(500)
-    .regex(/^[0-9]{1,4}(?:;[0-9]{1,4})*$/, { error: 'VLAN numbers like 10;20;30' })
-    .optional(),
+  trunks: matching(/^[0-9]{1,4}(?:;[0-9]{1,4})*$/, 'VLAN numbers like 10;20;30', 500).optional(),
   /** 0 is the provider's way to say: none. */
   vlanId: z.union([vlanId, z.literal(0)], { error: 'a VLAN number from 1 to 4094' }).optional(),
 })
@@ -218,10 +189,7 @@ export const vmFields = {
   scsiHardware: z.enum(SCSI).optional(),
   serialDevice: blocks(
     z.strictObject({
-      device: z
-        .string()
-        .regex(/^(?:socket|\/dev\/[A-Za-z0-9]+)$/, { error: 'socket, or a device like /dev/ttyS0' })
-        .optional(),
+      device: matching(/^(?:socket|\/dev\/[A-Za-z0-9]+)$/, 'socket, or a device like /dev/ttyS0').optional(),
     }),
     4,
   ),

@@ -1,10 +1,10 @@
-import { z } from 'zod'
+import { matching } from './text.ts'
 
 const DURATION = /^(?:0s|(?:[1-9][0-9]{0,5}(?:s|m|h|d))+)$/
 const IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `90s`, `10m`, `1h30m`, `7d`. A bare number is refused: nobody can tell what it counts. */
-export const duration = z.string().max(40).regex(DURATION, { error: 'a duration like 30s, 10m, 1h30m or 7d' })
+export const duration = matching(DURATION, 'a duration like 30s, 10m, 1h30m or 7d', 40)
 
 /** In milliseconds. The text must have passed `duration`. */
 export function milliseconds(text: string): number {

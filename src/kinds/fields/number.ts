@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { matching } from './text.ts'
 
 /** A whole number in a range. Infinity, NaN and fractions never get through, and neither does "4". */
 export function whole(min: number, max: number): z.ZodInt {
@@ -21,4 +22,4 @@ export function mebibytes(text: string): number | undefined {
 }
 
 /** `4Gi` or `4096Mi`. Powers of ten (8G) and bare numbers are refused: one size, one way to write it. */
-export const size = z.string().regex(SIZE, { error: 'a size like 4Gi or 4096Mi' })
+export const size = matching(SIZE, 'a size like 4Gi or 4096Mi')

@@ -1,39 +1,33 @@
 import { z } from 'zod'
 import type { SecretReference } from '../../model/secret.ts'
 import { ipAddress } from './address.ts'
-import { dnsName, objectName, sshKey, userName } from './text.ts'
+import { dnsName, matching, objectName, sshKey, userName } from './text.ts'
 import { exactlyOne } from './validations.ts'
 
 /** A value in a file of the repository that sops has encrypted. */
 const sopsReference = z.strictObject({
-  file: z
-    .string()
-    .max(1024)
-    .regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_.][A-Za-z0-9_./+@-]*$/, {
-      error: 'the path of a file in the repository, like secrets/proxmox.yaml',
-    }),
-  key: z
-    .string()
-    .max(500)
-    .regex(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_.@-]*$/, {
-      error: 'the name of a value in it, like token or users.0.password',
-    }),
+  file: matching(
+    /^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_.][A-Za-z0-9_./+@-]*$/,
+    'the path of a file in the repository, like secrets/proxmox.yaml',
+    1024,
+  ),
+  key: matching(
+    /^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_.@-]*$/,
+    'the name of a value in it, like token or users.0.password',
+    500,
+  ),
 })
 
 /** A variable of the environment that croft runs in. */
-const environmentVariable = z
-  .string()
-  .max(200)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
+const environmentVariable = matching(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable', 200)
 
 /** A file on the computer that croft runs on, by its whole path; nothing in it leads elsewhere. */
 function secretFile(like: string) {
-  return z
-    .string()
-    .max(1024)
-    .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
-      error: `the whole path of a file, like ${like}`,
-    })
+  return matching(
+    /^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/,
+    `the whole path of a file, like ${like}`,
+    1024,
+  )
 }
 
 /** Where a secret is found. Its value never stands in a manifest. */
@@ -45,10 +39,7 @@ export const secretReference = exactlyOne({
     .strictObject({
       name: objectName,
       namespace: objectName.optional(),
-      key: z
-        .string()
-        .max(253)
-        .regex(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, { error: 'the name of a key in a Secret' }),
+      key: matching(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, 'the name of a key in a Secret', 253),
     })
     .optional(),
 })

@@ -5,117 +5,118 @@ import { LIMITS } from '../../lib/limits.ts'
  * Every text that may reach a host is matched against what it may be, never against what it may not: no quotes,
  * spaces, commas, dollar signs or leading dashes can get into a property string, a path or a command line.
  */
-function word(pattern: RegExp, max: number, what: string): z.ZodString {
-  return z.string().max(max).regex(pattern, { error: what })
+export function matching(pattern: RegExp, what: string, max?: number): z.ZodString {
+  const text = max === undefined ? z.string() : z.string().max(max)
+  return text.regex(pattern, { error: what })
 }
 
-export const objectName = word(
+export const objectName = matching(
   /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
-  253,
   'a name: small letters, digits, dashes and dots, beginning and ending with a letter or digit',
-)
-
-export const hostName = word(
-  /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/,
-  63,
-  'a host name: letters, digits and dashes, beginning and ending with a letter or digit',
-)
-
-export const dnsName = word(
-  /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
   253,
+)
+
+export const hostName = matching(
+  /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/,
+  'a host name: letters, digits and dashes, beginning and ending with a letter or digit',
+  63,
+)
+
+export const dnsName = matching(
+  /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
   'a DNS name: labels of letters, digits and dashes, separated by dots',
+  253,
 )
 
 /** What a person calls a network or a storage in Git; a Host says what it is called there. */
-export const logicalName = word(
+export const logicalName = matching(
   /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
-  63,
   'a name: small letters, digits and dashes, beginning and ending with a letter or digit',
+  63,
 )
 
-export const storageName = word(
+export const storageName = matching(
   /^[a-zA-Z][a-zA-Z0-9._-]*[a-zA-Z0-9]$/,
-  100,
   'a storage name: a letter, then letters, digits, dots, dashes or underscores',
-)
-
-export const bridgeName = word(
-  /^[a-zA-Z][a-zA-Z0-9_.-]{0,14}$/,
-  15,
-  'a bridge name: a letter, then at most 14 letters, digits, dots, dashes or underscores',
-)
-
-export const fileName = word(
-  /^[a-zA-Z0-9][a-zA-Z0-9._+-]*$/,
-  255,
-  'a file name without a path: letters, digits, dots, dashes, underscores or plus signs',
-)
-
-export const volumeName = word(
-  /^[a-zA-Z][a-zA-Z0-9._-]*:[a-zA-Z0-9][a-zA-Z0-9._+-]*(?:\/[a-zA-Z0-9][a-zA-Z0-9._+-]*){0,3}$/,
-  400,
-  'a volume like local:import/noble.qcow2',
-)
-
-export const poolName = word(
-  /^[a-zA-Z0-9][a-zA-Z0-9._-]*(?:\/[a-zA-Z0-9][a-zA-Z0-9._-]*){0,2}$/,
-  200,
-  'a pool name: letters, digits, dots, dashes or underscores',
-)
-
-export const tag = word(
-  /^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/,
   100,
+)
+
+export const bridgeName = matching(
+  /^[a-zA-Z][a-zA-Z0-9_.-]{0,14}$/,
+  'a bridge name: a letter, then at most 14 letters, digits, dots, dashes or underscores',
+  15,
+)
+
+export const fileName = matching(
+  /^[a-zA-Z0-9][a-zA-Z0-9._+-]*$/,
+  'a file name without a path: letters, digits, dots, dashes, underscores or plus signs',
+  255,
+)
+
+export const volumeName = matching(
+  /^[a-zA-Z][a-zA-Z0-9._-]*:[a-zA-Z0-9][a-zA-Z0-9._+-]*(?:\/[a-zA-Z0-9][a-zA-Z0-9._+-]*){0,3}$/,
+  'a volume like local:import/noble.qcow2',
+  400,
+)
+
+export const poolName = matching(
+  /^[a-zA-Z0-9][a-zA-Z0-9._-]*(?:\/[a-zA-Z0-9][a-zA-Z0-9._-]*){0,2}$/,
+  'a pool name: letters, digits, dots, dashes or underscores',
+  200,
+)
+
+export const tag = matching(
+  /^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/,
   'a tag: letters, digits, underscores, dashes, dots or plus signs, not beginning with a dash',
+  100,
 ).refine((text) => !/^croft(?:-.*)?$/i.test(text), {
   error: 'another tag: croft and croft-… are the marks that croft itself leaves',
 })
 
-export const macAddress = word(
+export const macAddress = matching(
   /^[0-9a-fA-F][02468aceACE](?::[0-9a-fA-F]{2}){5}$/,
-  17,
   'the MAC address of one device, like BC:24:11:00:00:01',
+  17,
 )
 
-export const userName = word(
+export const userName = matching(
   /^[a-z_][a-z0-9_-]{0,31}$/,
-  32,
   'a user name: small letters, digits, dashes or underscores, at most 32',
+  32,
 )
 
-export const sshKey = word(
+export const sshKey = matching(
   /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) [A-Za-z0-9+/]{40,}={0,3}(?: [A-Za-z0-9@._+ -]*)?$/,
-  8192,
   'one public SSH key on one line, like ssh-ed25519 AAAA… name',
+  8192,
 )
 
 /** No user and password in it, nothing that a shell would read; brackets only for IPv6. */
-export const webUrl = word(
+export const webUrl = matching(
   /^https?:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?(?:\/[a-zA-Z0-9._~%+,:@!*/-]*)?(?:\?[a-zA-Z0-9._~%+,:@!*/?&=-]*)?$/,
-  2000,
   'a web address that begins with https:// or http://, without user, password or fragment',
+  2000,
 )
 
 /** One line for people. Nothing that could move the cursor or end the line. */
-export const line = word(
+export const line = matching(
   /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
-  1000,
   'one line without control characters',
+  1000,
 )
 
 /** Several lines for people. */
-const prose = word(
+const prose = matching(
   /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
-  8000,
   'text without control characters',
+  8000,
 )
 
 /** User data as text. What is in it is looked at when the machine is expanded. */
-export const cloudConfig = word(
+export const cloudConfig = matching(
   /^#cloud-config[ \t]*(?:\n[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*)?$/,
-  LIMITS.writtenFileLength,
   'text that begins with the line #cloud-config',
+  LIMITS.writtenFileLength,
 )
 
 /** A description. The line that croft adds to it tells whose the thing is: nobody else may write one. */

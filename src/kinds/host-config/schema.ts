@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { labels } from '../cluster/node-schema.ts'
 import { ipAddress } from '../fields/address.ts'
 import { secretReference } from '../fields/ssh.ts'
-import { dnsName, hostName, objectName, sshKey } from '../fields/text.ts'
+import { dnsName, hostName, matching, objectName, sshKey } from '../fields/text.ts'
 import * as field from './fields.ts'
 
 const on = z.boolean().optional()
@@ -10,10 +10,7 @@ const most = 500
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(most).default([])
 const rights = { mode: field.mode.optional(), owner: field.account.optional(), group: field.account.optional() }
 const erase = z.array(field.serial).max(50).optional()
-const cidr = z
-  .string()
-  .max(50)
-  .regex(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/, { error: 'an address with its prefix, like fd12::2/64' })
+const cidr = matching(/^[0-9a-fA-F.:]+\/[0-9]{1,3}$/, 'an address with its prefix, like fd12::2/64', 50)
 
 /** sshd's own words, each with what it may be. What would cut everybody off is not among them. */
 const sshd = z.strictObject({
@@ -114,7 +111,7 @@ export const schema = z.strictObject({
   vfio: z
     .strictObject({
       ids: z
-        .array(z.string().regex(/^[0-9a-f]{4}:[0-9a-f]{4}$/, { error: 'an id like 10de:2484' }))
+        .array(matching(/^[0-9a-f]{4}:[0-9a-f]{4}$/, 'an id like 10de:2484'))
         .min(1)
         .max(32),
       blacklist: z.array(field.moduleName).max(32).default([]),
@@ -135,21 +132,17 @@ export const schema = z.strictObject({
   mounts: list(
     z.strictObject({
       path: field.path,
-      device: z
-        .string()
-        .max(300)
-        .regex(
-          /^(?!.*\.\.\/)(?:(?:UUID|LABEL|PARTUUID|PARTLABEL)=[A-Za-z0-9_.-]+|\/[A-Za-z0-9_@%+:=,./-]+|[A-Za-z0-9][A-Za-z0-9_.:/-]*|tmpfs)$/,
-          {
-            error: 'a device like UUID=… or /dev/disk/by-id/…, or a share',
-          },
-        ),
+      device: matching(
+        /^(?!.*\.\.\/)(?:(?:UUID|LABEL|PARTUUID|PARTLABEL)=[A-Za-z0-9_.-]+|\/[A-Za-z0-9_@%+:=,./-]+|[A-Za-z0-9][A-Za-z0-9_.:/-]*|tmpfs)$/,
+        'a device like UUID=… or /dev/disk/by-id/…, or a share',
+        300,
+      ),
       fs: field.plainName,
-      options: z
-        .string()
-        .max(500)
-        .regex(/^(?!.*\.\.\/)[A-Za-z0-9_][A-Za-z0-9_=,.:/@+-]*$/, { error: 'options with commas between them' })
-        .default('defaults'),
+      options: matching(
+        /^(?!.*\.\.\/)[A-Za-z0-9_][A-Za-z0-9_=,.:/@+-]*$/,
+        'options with commas between them',
+        500,
+      ).default('defaults'),
       mounted: z.boolean().default(true),
     }),
   ),
@@ -181,12 +174,11 @@ export const schema = z.strictObject({
   ),
   datasets: list(
     z.strictObject({
-      name: z
-        .string()
-        .max(255)
-        .regex(/^(?!.*\.\.\/)[A-Za-z0-9][A-Za-z0-9_.:-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+$/, {
-          error: 'a dataset like tank/media',
-        }),
+      name: matching(
+        /^(?!.*\.\.\/)[A-Za-z0-9][A-Za-z0-9_.:-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+$/,
+        'a dataset like tank/media',
+        255,
+      ),
       properties: field.property.default({}),
     }),
   ),
@@ -210,11 +202,7 @@ export const schema = z.strictObject({
     .optional(),
   time: z
     .strictObject({
-      timezone: z
-        .string()
-        .max(60)
-        .regex(/^[A-Za-z]+(?:\/[A-Za-z0-9_+-]+)*$/, { error: 'a time zone like Europe/Zurich' })
-        .optional(),
+      timezone: matching(/^[A-Za-z]+(?:\/[A-Za-z0-9_+-]+)*$/, 'a time zone like Europe/Zurich', 60).optional(),
       servers: z
         .array(z.union([dnsName, ipAddress]))
         .max(10)
@@ -223,11 +211,7 @@ export const schema = z.strictObject({
     .optional(),
   nodeExporter: z
     .strictObject({
-      listen: z
-        .string()
-        .max(100)
-        .regex(/^[0-9A-Za-z.:[\]-]*:[0-9]{1,5}$/, { error: 'where it listens, like :9100' })
-        .default(':9100'),
+      listen: matching(/^[0-9A-Za-z.:[\]-]*:[0-9]{1,5}$/, 'where it listens, like :9100', 100).default(':9100'),
       collectors: z.array(field.plainName).max(50).default([]),
     })
     .optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmSpec } from '../../model/vm.ts'
+import { matching } from '../fields/text.ts'
 import type { FieldProblem } from '../kind.ts'
 import type { LibvirtSpec } from '../libvirt.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
@@ -24,10 +25,7 @@ export const libvirtHardware = {
 
 /** The block `libvirt` of a machine. */
 export const libvirtMachine = z.strictObject({
-  uuid: z
-    .string()
-    .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'the UUID of a domain, in small letters' })
-    .optional(),
+  uuid: matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'the UUID of a domain, in small letters').optional(),
   /** Take over the existing domain with this UUID. */
   adopt: z.boolean().optional(),
   ...libvirtHardware,

@@ -2,7 +2,16 @@ import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
 import { ipAddress, ipv4, ipv6Setting } from '../fields/address.ts'
 import { size, whole } from '../fields/number.ts'
-import { cloudConfig, dnsName, logicalName, macAddress, objectName, poolName, volumeName } from '../fields/text.ts'
+import {
+  cloudConfig,
+  dnsName,
+  logicalName,
+  macAddress,
+  matching,
+  objectName,
+  poolName,
+  volumeName,
+} from '../fields/text.ts'
 
 /** Fields that a machine, its class and a node of a cluster write alike. */
 
@@ -20,11 +29,7 @@ export const disk = z.strictObject({
   discard: on,
   backup: on,
   /** Where a container mounts it; its first disk is its root. */
-  path: z
-    .string()
-    .max(400)
-    .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, { error: 'a path like /srv/data' })
-    .optional(),
+  path: matching(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, 'a path like /srv/data', 400).optional(),
 })
 
 export const cardAddress = z.union([z.literal('dhcp'), z.literal('pool'), ipv4], {
@@ -42,10 +47,7 @@ export const nic = z.strictObject({
   firewall: on,
 })
 
-const cpuType = z
-  .string()
-  .max(60)
-  .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/, { error: 'a CPU type like host or x86-64-v2-AES' })
+const cpuType = matching(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/, 'a CPU type like host or x86-64-v2-AES', 60)
 
 /** A class may say what is not said here. */
 export const someCpu = z.strictObject({ cores: whole(1, 1024).optional(), type: cpuType.optional() })

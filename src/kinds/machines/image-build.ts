@@ -1,48 +1,40 @@
 import { z } from 'zod'
 import { size, whole } from '../fields/number.ts'
-import { objectName, webUrl } from '../fields/text.ts'
+import { matching, objectName, webUrl } from '../fields/text.ts'
 import type { ImageSpec } from '../image.ts'
 import type { FieldProblem } from '../kind.ts'
 import { fileContents } from '../settings/field-schema.ts'
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/, { error: '64 small hexadecimal digits' })
+const sha256 = matching(/^[0-9a-f]{64}$/, '64 small hexadecimal digits')
 
-const packageName = z
-  .string()
-  .max(100)
-  .regex(/^[a-z0-9][a-z0-9+.-]+$/, { error: 'the name of a Debian package' })
+const packageName = matching(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package', 100)
 
 /** How an image is made. Everything that decides its bytes stands here, so the same declaration gives the same image. */
 export const imageBuild = z.strictObject({
   /** From Debian's own packages: nothing is in it that was not asked for. */
   debian: z
     .strictObject({
-      suite: z
-        .string()
-        .max(40)
-        .regex(/^[a-z][a-z0-9-]*$/, { error: 'a suite like bookworm' }),
+      suite: matching(/^[a-z][a-z0-9-]*$/, 'a suite like bookworm', 40),
       mirror: webUrl.optional(),
       /** A moment of snapshot.debian.org: the packages of that moment, always the same. */
-      snapshot: z
-        .string()
-        .regex(/^\d{8}T\d{6}Z$/, { error: 'a moment like 20251101T000000Z' })
-        .optional(),
+      snapshot: matching(/^\d{8}T\d{6}Z$/, 'a moment like 20251101T000000Z').optional(),
     })
     .optional(),
   /** From another disk image, whose root is taken and cleaned. */
   image: z
     .strictObject({
       url: webUrl,
-      checksum: z.string().regex(/^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/, {
-        error: 'sha256: and 64 small hexadecimal digits, or sha512: and 128',
-      }),
+      checksum: matching(
+        /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/,
+        'sha256: and 64 small hexadecimal digits, or sha512: and 128',
+      ),
     })
     .optional(),
   packages: z.array(packageName).max(500).default([]),
   /** K3s put in, so that a new node need not download it. */
   k3s: z
     .strictObject({
-      version: z.string().regex(/^v\d+\.\d+\.\d+(?:-rc\d+)?\+k3s\d+$/, { error: 'a version like v1.34.3+k3s1' }),
+      version: matching(/^v\d+\.\d+\.\d+(?:-rc\d+)?\+k3s\d+$/, 'a version like v1.34.3+k3s1'),
       /** Of the binary, as the release lists it. */
       sha256,
       /** Also the container images that K3s starts with (airgap), by their checksum. */
@@ -53,20 +45,16 @@ export const imageBuild = z.strictObject({
   files: z
     .array(
       z.strictObject({
-        path: z
-          .string()
-          .max(400)
-          .regex(/^(?:\/[a-zA-Z0-9_.+-]*[a-zA-Z0-9_+-])+$/, { error: 'a path like /etc/motd' })
-          .refine((path) => !path.split('/').includes('..'), { error: 'a path without ..' }),
+        path: matching(/^(?:\/[a-zA-Z0-9_.+-]*[a-zA-Z0-9_+-])+$/, 'a path like /etc/motd', 400).refine(
+          (path) => !path.split('/').includes('..'),
+          { error: 'a path without ..' },
+        ),
         content: z
           .string()
           .max(64 * 1024)
           .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: 'text' })
           .register(fileContents, { contents: true }),
-        mode: z
-          .string()
-          .regex(/^0[0-7]{3}$/, { error: 'a mode like 0644' })
-          .default('0644'),
+        mode: matching(/^0[0-7]{3}$/, 'a mode like 0644').default('0644'),
       }),
     )
     .max(100)

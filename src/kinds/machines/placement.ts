@@ -3,7 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { Candidate, Placement } from '../../model/resource.ts'
-import { objectName } from '../fields/text.ts'
+import { matching, objectName } from '../fields/text.ts'
 import type { HostSpec } from '../host.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec } from '../machine.ts'
@@ -12,18 +12,15 @@ import { nodeOf } from './bindings.ts'
 type PlacementHost = Declaration<HostSpec>
 type OnOneHost = (Expanded & { readonly role: 'resource' }) | { readonly problems: readonly FieldProblem[] }
 
-const labelName = z
-  .string()
-  .max(253)
-  .regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]*[a-zA-Z0-9])?$/, {
-    error: 'the name of a label, like disk or example.org/rack',
-  })
-  .refine((text) => !text.includes('..'), { error: 'the name of a label, without .. in it' })
-const labelValue = z
-  .string()
-  .max(63)
-  .regex(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/, { error: 'the value of a label' })
-  .refine((text) => !text.includes('..'), { error: 'the value of a label, without .. in it' })
+const labelName = matching(
+  /^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]*[a-zA-Z0-9])?$/,
+  'the name of a label, like disk or example.org/rack',
+  253,
+).refine((text) => !text.includes('..'), { error: 'the name of a label, without .. in it' })
+const labelValue = matching(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/, 'the value of a label', 63).refine(
+  (text) => !text.includes('..'),
+  { error: 'the value of a label, without .. in it' },
+)
 
 /** What a machine with `host: auto` says about where it may go. */
 export const placementFields = z.strictObject({

@@ -4,7 +4,7 @@ import { labels } from '../cluster/node-schema.ts'
 import { duration } from '../fields/duration.ts'
 import { whole } from '../fields/number.ts'
 import { schedule } from '../fields/schedule.ts'
-import { line, logicalName, objectName } from '../fields/text.ts'
+import { line, logicalName, matching, objectName } from '../fields/text.ts'
 import { freeText } from '../settings/field-schema.ts'
 
 const word = line.clone()
@@ -34,14 +34,13 @@ function deadline(after: string, choice: 'wait' | 'force' | 'abort') {
     .default({ after, choice })
 }
 
-const machineReference = z
-  .string()
-  .max(300)
-  .regex(/^(?:Machine|EnvironmentVM|EnvironmentContainer)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, {
-    error: 'Machine/…, EnvironmentVM/… or EnvironmentContainer/…',
-  })
+const machineReference = matching(
+  /^(?:Machine|EnvironmentVM|EnvironmentContainer)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  'Machine/…, EnvironmentVM/… or EnvironmentContainer/…',
+  300,
+)
 
-const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: 'a day like 2026-12-24' })
+const day = matching(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'a day like 2026-12-24')
 
 export const powerSchema = z.strictObject({
   description: line.optional(),
@@ -113,11 +112,11 @@ export const powerSchema = z.strictObject({
     .prefault({}),
   schedule: z
     .strictObject({
-      timeZone: z
-        .string()
-        .max(60)
-        .regex(/^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/, { error: 'a time zone like Europe/Berlin' })
-        .default('UTC'),
+      timeZone: matching(
+        /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/,
+        'a time zone like Europe/Berlin',
+        60,
+      ).default('UTC'),
       off: z.array(schedule).max(20).default([]),
       on: z.array(schedule).max(20).default([]),
       except: z.array(day).max(400).default([]),
@@ -128,10 +127,7 @@ export const powerSchema = z.strictObject({
   ups: z
     .strictObject({
       /** As NUT calls it. */
-      name: z
-        .string()
-        .max(200)
-        .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.:-]*$/, { error: 'a UPS like rack@192.168.4.2' }),
+      name: matching(/^[A-Za-z0-9][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.:-]*$/, 'a UPS like rack@192.168.4.2', 200),
       levels: z
         .array(z.strictObject({ below: whole(1, 99), level: whole(1, 9) }))
         .min(1)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Field } from '../../model/rest.ts'
-import { dnsName } from '../fields/text.ts'
+import { dnsName, matching } from '../fields/text.ts'
 import { exactlyOne } from '../fields/validations.ts'
 
 /** Texts for people: any characters but those that move a cursor. They reach no shell and no property string. */
@@ -23,21 +23,14 @@ const part = () => free(`^[^${CONTROLS}\\n\\t,]*$`, 500, 'one line without comma
 
 /** Names, addresses, paths, patterns: nothing that a shell, an option or a property string would read as its own. */
 const word = (more: string) =>
-  z
-    .string()
-    .max(500)
-    .regex(new RegExp(`^(?:(?!.*\\.\\.)[A-Za-z0-9_/+@%:#][A-Za-z0-9_.:/@!+%*?~#{}()[\\]${more}-]*)?$`), {
-      error: 'letters, digits and signs that have no other meaning, not beginning with a dash or a dot',
-    })
+  matching(
+    new RegExp(`^(?:(?!.*\\.\\.)[A-Za-z0-9_/+@%:#][A-Za-z0-9_.:/@!+%*?~#{}()[\\]${more}-]*)?$`),
+    'letters, digits and signs that have no other meaning, not beginning with a dash or a dot',
+    500,
+  )
 
-const environment = z
-  .string()
-  .max(200)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
-const path = z
-  .string()
-  .max(1024)
-  .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, { error: 'the whole path of a file' })
+const environment = matching(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable', 200)
+const path = matching(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, 'the whole path of a file', 1024)
 
 /** Where a secret is to be found. */
 export const secretReference = exactlyOne({
@@ -61,9 +54,10 @@ export function fieldSchema(name: string, field: Field): z.ZodType {
     case 'flag':
       return z.boolean()
     case 'seconds':
-      return z.string().regex(/^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?$/, {
-        error: 'a time like 2030-01-31T00:00:00Z',
-      })
+      return matching(
+        /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?$/,
+        'a time like 2030-01-31T00:00:00Z',
+      )
     case 'list':
     case 'numbered':
     case 'repeated':
@@ -81,12 +75,11 @@ export function fieldSchema(name: string, field: Field): z.ZodType {
     case 'hosts':
       return z.array(z.strictObject({ address: word('').min(1), hostnames: z.array(dnsName).min(1).max(64) })).max(2000)
     case 'pem':
-      return z
-        .string()
-        .max(65_536)
-        .regex(/^(?:-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----\s*)+$/, {
-          error: 'one or more certificates in PEM',
-        })
+      return matching(
+        /^(?:-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----\s*)+$/,
+        'one or more certificates in PEM',
+        65_536,
+      )
     case 'secret':
       return secretReference
   }

@@ -7,7 +7,7 @@ import { checkEnvelope, crossplanePolicy, externalName } from '../crossplane/pol
 import { servedBy } from '../crossplane/provider.ts'
 import { block, blocks } from '../fields/block.ts'
 import { vmid } from '../fields/number.ts'
-import { dnsName, hostName, objectName } from '../fields/text.ts'
+import { dnsName, hostName, matching, objectName } from '../fields/text.ts'
 import type { FieldProblem, Kind, Part } from '../kind.ts'
 import { checkInterface } from './check-interface.ts'
 import { checkRules } from './check-rules.ts'
@@ -36,11 +36,7 @@ function providerSchema(provider: ProviderKind, definition: Definition) {
 function mappedSchema(mapped: MappedField, { fields }: Definition): z.ZodType {
   if (typeof mapped === 'string') return fieldSchema(mapped, fieldOf(fields, mapped))
   if ('secret' in mapped) return secretRef
-  if ('words' in mapped)
-    return z
-      .string()
-      .max(1000)
-      .regex(/^[0-9][0-9 ,-]*$/, { error: 'numbers and ranges, separated by spaces' })
+  if ('words' in mapped) return matching(/^[0-9][0-9 ,-]*$/, 'numbers and ranges, separated by spaces', 1000)
   if ('priorities' in mapped) return z.record(hostName, z.number().min(0).max(1000).nullable())
   if ('acl' in mapped)
     return blocks(z.strictObject({ path: scopeWord, roleId: scopeWord, propagate: z.boolean().optional() }), 200)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { whole } from '../../fields/number.ts'
+import { matching } from '../../fields/text.ts'
 import { className, hostPath, labels } from './fields.ts'
 import { preset } from './preset.ts'
 
@@ -11,17 +12,10 @@ export const rookCeph = preset({
   version: 'v1.19.10',
   namespace: 'rook-ceph',
   fields: z.strictObject({
-    image: z
-      .string()
-      .regex(/^[a-z0-9./-]+:[A-Za-z0-9._-]+$/, { error: 'an image with its tag' })
-      .default('quay.io/ceph/ceph:v19.2.6'),
+    image: matching(/^[a-z0-9./-]+:[A-Za-z0-9._-]+$/, 'an image with its tag').default('quay.io/ceph/ceph:v19.2.6'),
     monitors: whole(1, 5).default(3),
     /** Which disks: a pattern of device names. Nothing is taken without it. */
-    devices: z
-      .string()
-      .max(100)
-      .regex(/^[A-Za-z0-9^$[\]()|*-]+$/, { error: 'a pattern of device names, like ^sd[b-d]' })
-      .optional(),
+    devices: matching(/^[A-Za-z0-9^$[\]()|*-]+$/, 'a pattern of device names, like ^sd[b-d]', 100).optional(),
     /** Only nodes with these labels carry it. */
     nodes: labels.optional(),
     replicas: whole(1, 5).default(3),
