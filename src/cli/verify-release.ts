@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { signedBy } from '../lib/ssh-signature.ts'
 
 /** What a signature of a release is for: one that was made for anything else counts for nothing here. */
@@ -76,7 +77,7 @@ const statement = z.object({
 
 /** What a provenance does not say of a file with this name and hash. Pure. */
 export function provenanceProblems(text: string, name: string, hash: string): readonly string[] {
-  const parsed = statement.safeParse(jsonOf(text))
+  const parsed = statement.safeParse(jsonIn(text))
   if (!parsed.success) return ['the provenance is no SLSA provenance of one file']
   const [subject] = parsed.data.subject
   if (subject?.name !== name) return [`the provenance is about ${subject?.name}, not about ${name}`]
@@ -107,12 +108,4 @@ async function unsignedBy(signers: string, text: string, signature: string): Pro
 
 async function textOf(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
 }

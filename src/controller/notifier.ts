@@ -1,6 +1,7 @@
 import { notificationSpec } from '../kinds/notification.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
+import { recordIn } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { EstateView } from '../model/estate-view.ts'
@@ -115,15 +116,7 @@ function messageOf({ kind, trouble, sinceMs, atMs }: Notice): Message {
 }
 
 function readTold(text: string | undefined): Readonly<Record<string, readonly NotifiedTrouble[]>> {
-  if (text === undefined) return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object'
-      ? (value as Readonly<Record<string, readonly NotifiedTrouble[]>>)
-      : {}
-  } catch {
-    return {}
-  }
+  return (recordIn(text ?? '') ?? {}) as Readonly<Record<string, readonly NotifiedTrouble[]>>
 }
 
 /** What was told, and what is still to be told, of each trouble. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { inTurns, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
@@ -208,10 +209,5 @@ function messageOf(error: unknown): string {
 }
 
 function readTold(text: string | undefined): Map<string, string> {
-  try {
-    const parsed = remembered.safeParse(JSON.parse(text ?? '{}'))
-    return new Map(Object.entries(parsed.success ? parsed.data : {}))
-  } catch {
-    return new Map()
-  }
+  return new Map(Object.entries(remembered.safeParse(jsonIn(text ?? '')).data ?? {}))
 }

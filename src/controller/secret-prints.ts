@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
+import { jsonIn } from '../lib/foreign-json.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { referencesIn, type Secret, type SecretReference } from '../model/secret.ts'
@@ -17,13 +18,7 @@ const schema = z.object({
 export type SecretPrints = z.output<typeof schema>
 
 export function readPrints(text: string | undefined): SecretPrints | undefined {
-  if (text === undefined) return undefined
-  try {
-    const parsed = schema.safeParse(JSON.parse(text))
-    return parsed.success ? parsed.data : undefined
-  } catch {
-    return undefined
-  }
+  return schema.safeParse(jsonIn(text ?? '')).data
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { CommitView } from '../model/estate-view.ts'
 import type { NewEvent } from '../model/event.ts'
@@ -177,15 +178,8 @@ const schema = z.array(
 
 /** The commits that were in force, as they were kept. What cannot be read counts as none: Git has them all. */
 export function readCommits(text: string | undefined): readonly CommitView[] {
-  if (text === undefined) return []
-  try {
-    const parsed = schema.safeParse(JSON.parse(text))
-    return parsed.success
-      ? parsed.data.map(({ seenMs, ...rest }) => (seenMs === undefined ? rest : { ...rest, seenMs }))
-      : []
-  } catch {
-    return []
-  }
+  const commits = schema.safeParse(jsonIn(text ?? '')).data ?? []
+  return commits.map(({ seenMs, ...rest }) => (seenMs === undefined ? rest : { ...rest, seenMs }))
 }
 
 /** With one more, newest first. A commit that comes into force again moves to the front. Pure. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonIn } from '../lib/foreign-json.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -18,13 +19,7 @@ const NO_WISHES: StandingWishes = { suspended: [], reverting: [], approvals: [] 
 
 /** The wishes as they were kept. What cannot be read counts as none: a wish is asked for again, a truth is not. */
 export function readWishes(text: string | undefined): StandingWishes {
-  if (text === undefined) return NO_WISHES
-  try {
-    const parsed = schema.safeParse(JSON.parse(text))
-    return parsed.success ? parsed.data : NO_WISHES
-  } catch {
-    return NO_WISHES
-  }
+  return schema.safeParse(jsonIn(text ?? '')).data ?? NO_WISHES
 }
 
 /** Takes out what is over: approvals that have expired, drifts that are gone. Pure. */

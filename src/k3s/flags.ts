@@ -1,3 +1,4 @@
+import { jsonIn } from '../lib/foreign-json.ts'
 import type { ClusterSpec, FlagValue, NodeSpec } from '../model/cluster.ts'
 import { clusterFlags } from './config.ts'
 
@@ -186,10 +187,6 @@ function listOf(value: FlagValue | undefined): readonly string[] | undefined {
 }
 
 function parseStrings(text: string): readonly string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonIn(text)
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
 }

@@ -1,4 +1,4 @@
-import { parseForeignJson } from '../lib/foreign-json.ts'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { Secret } from '../model/secret.ts'
 import type { CredentialProgram } from './kubeconfig-login.ts'
 import { at, textOf } from './objects.ts'
@@ -21,12 +21,8 @@ export function execInfo({ apiVersion, cluster }: CredentialProgram): string {
 
 /** What it printed, or why that is no credential. Its text is repeated nowhere: it may hold the secret. Pure. */
 export function readCredential(text: string, apiVersion: string): Credential | { readonly problem: string } {
-  let printed: unknown
-  try {
-    printed = parseForeignJson(text)
-  } catch {
-    return { problem: 'what it printed is no JSON' }
-  }
+  const printed = jsonIn(text)
+  if (printed === undefined) return { problem: 'what it printed is no JSON' }
   if (at(printed, 'kind') !== 'ExecCredential' || at(printed, 'apiVersion') !== apiVersion)
     return { problem: `it printed no ExecCredential of ${apiVersion}` }
   const token = at(printed, 'status', 'token')

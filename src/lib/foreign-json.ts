@@ -1,3 +1,4 @@
+import { isRecord } from './is-record.ts'
 import { LIMITS } from './limits.ts'
 
 /**
@@ -8,6 +9,21 @@ export function parseForeignJson(text: string): unknown {
   if (text.length > LIMITS.jsonUncounted && isTooDense(text))
     throw new SyntaxError(`the answer has more than ${LIMITS.jsonBrackets} lists and maps, or too many values`)
   return JSON.parse(text)
+}
+
+/** What a text holds that may be no JSON at all: undefined then. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseForeignJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The same where it has to be an object with fields. */
+export function recordIn(text: string): Record<string, unknown> | undefined {
+  const value = jsonIn(text)
+  return isRecord(value) ? value : undefined
 }
 
 function isTooDense(text: string): boolean {

@@ -1,3 +1,4 @@
+import { recordIn } from '../lib/foreign-json.ts'
 import { Secret } from './secret.ts'
 
 /** What the secret of a Crossplane ProviderConfig says about the way to Proxmox. */
@@ -14,7 +15,7 @@ const TOKEN = /^[^\s!=]+![^\s=]+=[^\s]+$/
  * ProviderConfig names the fingerprint of the certificate, so that `insecure` is not needed. Pure.
  */
 export function readProviderCredentials(text: string, pinned: boolean): ProviderLogin {
-  const fields = fieldsOf(text)
+  const fields = recordIn(text)
   if (fields === undefined) return { problem: 'it is not a JSON object with endpoint and api_token' }
   const endpoint = ENDPOINT.exec(wordOf(fields.endpoint))?.[1]
   if (endpoint === undefined)
@@ -29,15 +30,6 @@ export function readProviderCredentials(text: string, pinned: boolean): Provider
         'give the ProviderConfig the annotation croft.dev/fingerprint with the SHA-256 of the certificate',
     }
   return { endpoint, token: new Secret(token) }
-}
-
-function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function wordOf(value: unknown): string {

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { recordIn } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Secret } from '../model/secret.ts'
 
@@ -95,15 +97,9 @@ function deliveryOf(headers: Headers): string | undefined {
 }
 
 function refOf(body: Uint8Array): string | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    if (value === null || typeof value !== 'object' || !('ref' in value) || typeof value.ref !== 'string')
-      return undefined
-    const { ref } = value
-    return ref.startsWith('refs/') ? ref : `refs/heads/${ref}`
-  } catch {
-    return undefined
-  }
+  const ref = isUtf8(body) ? recordIn(Buffer.from(body).toString('utf8'))?.ref : undefined
+  if (typeof ref !== 'string') return undefined
+  return ref.startsWith('refs/') ? ref : `refs/heads/${ref}`
 }
 
 function lowered(headers: Headers): Headers {

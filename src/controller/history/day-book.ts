@@ -1,3 +1,4 @@
+import { recordIn } from '../../lib/foreign-json.ts'
 import { pack, unpack } from './packed.ts'
 
 export const DAY_MS = 86_400_000
@@ -74,13 +75,6 @@ function nameAt(name: string, index: number): string {
 }
 
 function parsed(text: string): { day?: number; pages: object } {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || !('day' in value) || !('pages' in value)) return { pages: {} }
-    const { day, pages } = value
-    if (typeof day !== 'number' || typeof pages !== 'object' || pages === null) return { pages: {} }
-    return { day, pages }
-  } catch {
-    return { pages: {} }
-  }
+  const { day, pages } = recordIn(text) ?? {}
+  return typeof day === 'number' && typeof pages === 'object' && pages !== null ? { day, pages } : { pages: {} }
 }

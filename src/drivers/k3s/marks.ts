@@ -1,4 +1,4 @@
-import { isRecord } from '../../kubernetes/objects.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 import type { WorkPurpose } from '../../model/cluster.ts'
 import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
 
@@ -33,7 +33,7 @@ export function formatWork(work: NodeWork): string {
 /** Undefined when there is no mark. A mark that cannot be read counts as one: whoever wrote it meant to stop us. */
 export function readWork(text: string | undefined): NodeWork | undefined {
   if (text === undefined) return undefined
-  const value = parse(text)
+  const value = recordIn(text)
   const changedMs = readTime(value?.changed)
   return {
     purpose: PURPOSES.find((purpose) => purpose === value?.purpose) ?? 'configure',
@@ -49,7 +49,7 @@ export function formatGivenUp(target: string, atMs: number): string {
 }
 
 export function readGivenUp(text: string | undefined): KubeNode['drainGivenUp'] {
-  const value = text === undefined ? undefined : parse(text)
+  const value = recordIn(text ?? '')
   if (typeof value?.target !== 'string') return undefined
   return { target: value.target, atMs: readTime(value.at) ?? 0 }
 }
@@ -61,13 +61,4 @@ export function isoTime(ms: number): string {
 export function readTime(value: unknown): number | undefined {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(ms) ? ms : undefined
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@ import { NODE_PROGRAM, type NodeFacts, type NodeVerb } from '../../k3s/node-prog
 import { NODE_PROGRAM_TEXT } from '../../k3s/programs.ts'
 import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
@@ -125,22 +126,13 @@ async function ran(
       ...(input === undefined ? {} : { input }),
     })
     const line = answered.stdout.trim().split('\n').at(-1) ?? ''
-    const value = parse(line)
+    const value = recordIn(line)
     if (value !== undefined) return { is: 'answer', value }
     const said = cleanText(answered.stderr.trim() === '' ? line : answered.stderr.trim(), 500)
     return { is: 'refused', error: `exit code ${answered.code}${said === '' ? '' : `: ${said}`}` }
   } catch (error) {
     if (!(error instanceof ShellFailure)) throw error
     return { is: 'silence', ran: error.ran, message: cleanText(error.message) }
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../kubernetes/objects.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 
 /* Questions about many fields at once, each answered without going through all of them: whoever declares an object, and
  * whoever answers for a cluster, decides how many there are. */
@@ -85,12 +86,8 @@ export function createLists(): Lists {
 }
 
 function keyIn(step: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const key: unknown = JSON.parse(step.slice(2))
-    return isRecord(key) && Object.keys(key).length > 0 ? key : undefined
-  } catch {
-    return undefined
-  }
+  const key = recordIn(step.slice(2))
+  return key !== undefined && Object.keys(key).length > 0 ? key : undefined
 }
 
 /** By what an entry is known; undefined: it has no such names. */

@@ -1,4 +1,5 @@
 import { type Foreign, isRecord, recordsOf } from '../../kubernetes/objects.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 
 /** A tree of fields as Kubernetes writes down who keeps them: `f:spec`, `k:{"name":"c"}`, `v:"x"`. */
@@ -73,13 +74,8 @@ export function shownPath(path: string): string {
     .map((step) => {
       if (step.startsWith('f:')) return `.${step.slice(2)}`
       if (!step.startsWith('k:')) return `[${step.slice(2)}]`
-      try {
-        const key: unknown = JSON.parse(step.slice(2))
-        const parts = Object.entries(isRecord(key) ? key : {}).map(([name, value]) => `${name}=${String(value)}`)
-        return `[${parts.join(',')}]`
-      } catch {
-        return '[?]'
-      }
+      const parts = Object.entries(recordIn(step.slice(2)) ?? {}).map(([name, value]) => `${name}=${String(value)}`)
+      return `[${parts.join(',') || '?'}]`
     })
     .join('')
     .replace(/^\./, '')
@@ -92,12 +88,8 @@ export function shownPath(path: string): string {
 export function spreadValues(object: Foreign): Foreign {
   const { spec } = object
   if (!isRecord(spec) || typeof spec.valuesContent !== 'string' || !carriesValues(object.kind)) return object
-  try {
-    const values: unknown = JSON.parse(spec.valuesContent)
-    return isRecord(values) ? { ...object, spec: { ...spec, valuesContent: values } } : object
-  } catch {
-    return object
-  }
+  const values = recordIn(spec.valuesContent)
+  return values === undefined ? object : { ...object, spec: { ...spec, valuesContent: values } }
 }
 
 export function carriesValues(kind: unknown): boolean {

@@ -1,5 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 import { isRecord } from '../../lib/is-record.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
@@ -119,13 +120,7 @@ const MOST_ADDRESSES = 256
 /** What is in the frame `{"return": …}`. Undefined: the agent did not answer. */
 export function returned(answer: string): unknown {
   const begin = answer.indexOf('{')
-  if (begin === -1) return undefined
-  try {
-    const parsed = JSON.parse(answer.slice(begin)) as unknown
-    return isRecord(parsed) && 'return' in parsed ? parsed.return : undefined
-  } catch {
-    return undefined
-  }
+  return begin === -1 ? undefined : recordIn(answer.slice(begin))?.return
 }
 
 /** Addresses that lead to the guest: not its own loopback, and not those that no router passes on. */

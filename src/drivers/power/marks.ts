@@ -1,3 +1,4 @@
+import { recordIn } from '../../lib/foreign-json.ts'
 import type { PowerMark } from '../../model/observed-power.ts'
 
 /** What croft leaves in a cluster that it puts to sleep. It is all that a power-on has to know. */
@@ -24,7 +25,7 @@ export function formatNodeMark({ sinceMs, cordoned, tainted, bootId }: NodeMark)
 /** A mark that cannot be read is one all the same; what it says of our doing is then nothing. */
 export function readNodeMark(text: string | undefined): NodeMark | undefined {
   if (text === undefined) return undefined
-  const value = parse(text)
+  const value = recordIn(text) ?? {}
   const sinceMs = typeof value.since === 'string' ? Date.parse(value.since) : Number.NaN
   return {
     sinceMs: Number.isFinite(sinceMs) ? sinceMs : 0,
@@ -38,13 +39,4 @@ export function readNodeMark(text: string | undefined): NodeMark | undefined {
 export function readBefore(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   return /^[0-9]{1,6}$/.test(text) ? Number(text) : 1
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { parseForeignJson } from '../../lib/foreign-json.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
@@ -163,13 +163,7 @@ export function formOf(
 /** An answer with its `data`, null included; undefined when it is not what it should be. */
 function answerOf(body: string): ApiFields | undefined {
   // A truncated answer, a proxy's HTML page or nothing at all: no JSON object.
-  if (body.charCodeAt(0) !== 0x7b) return undefined
-  try {
-    const answer: unknown = parseForeignJson(body)
-    return isRecord(answer) ? answer : undefined
-  } catch {
-    return undefined
-  }
+  return body.charCodeAt(0) === 0x7b ? recordIn(body) : undefined
 }
 
 function outcomeOf(data: unknown, about: CallSubject): Outcome {
@@ -215,17 +209,11 @@ function readError(
 }
 
 function parseErrorBody(body: string): { message: string; parameters?: [string, string][] } {
-  if (body.charCodeAt(0) !== 0x7b) return { message: '' }
-  try {
-    const answer: unknown = parseForeignJson(body)
-    if (!isRecord(answer)) return { message: '' }
-    const message = typeof answer.message === 'string' ? answer.message.trim() : ''
-    if (!isRecord(answer.errors)) return { message }
-    const parameters = Object.entries(answer.errors).slice(0, LIMITS.problemsShown)
-    return { message, parameters: parameters.map(([name, text]) => [name, cleanText(String(text))]) }
-  } catch {
-    return { message: '' }
-  }
+  const answer = answerOf(body)
+  const message = typeof answer?.message === 'string' ? answer.message.trim() : ''
+  if (!isRecord(answer?.errors)) return { message }
+  const parameters = Object.entries(answer.errors).slice(0, LIMITS.problemsShown)
+  return { message, parameters: parameters.map(([name, text]) => [name, cleanText(String(text))]) }
 }
 
 function clockSkew(date: string | undefined, nowMs: number): number | undefined {

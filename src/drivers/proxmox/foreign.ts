@@ -35,3 +35,13 @@ export function recordsOf(value: unknown): readonly ApiFields[] {
   const list = value.length > LIMITS.surveyEntries ? value.slice(0, LIMITS.surveyEntries) : value
   return list.every(isRecord) ? list : list.filter(isRecord)
 }
+
+/** Percent-encoded text as it is meant; one that is not encoded stays as it is. */
+export function decoded(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Mark } from '../../model/sighting.ts'
-import type { ApiFields } from './foreign.ts'
+import { type ApiFields, decoded } from './foreign.ts'
 
 /**
  * How croft recognises what it made. The tags are seen in bulk and carry the uid; the description's line carries the
@@ -108,7 +108,7 @@ function readLine(text: string): MarkLine | undefined {
   const values = new Map<string, string>()
   for (const part of text.slice('croft: '.length).split(' ')) {
     const equals = part.indexOf('=')
-    if (equals > 0) values.set(part.slice(0, equals), unescapeValue(part.slice(equals + 1)))
+    if (equals > 0) values.set(part.slice(0, equals), decoded(part.slice(equals + 1)))
   }
   const uid = values.get('uid')
   if (uid === undefined) return undefined
@@ -144,13 +144,4 @@ function readSeed(values: ReadonlyMap<string, string>): Pick<Mark, 'seed' | 'see
 
 function escapeValue(value: string): string {
   return value.replace(/[\s%\u0000-\u001f]/g, encodeURIComponent)
-}
-
-function unescapeValue(value: string): string {
-  if (!value.includes('%')) return value
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
-  }
 }

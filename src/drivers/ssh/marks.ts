@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Mark } from '../../model/sighting.ts'
 import type { Command } from './command.ts'
@@ -46,14 +47,7 @@ export function markCommands(
 
 /** Undefined for what is no mark of ours. Somebody may have written anything there. */
 export function readMark(text: string): ItemMark | undefined {
-  let read: unknown
-  try {
-    read = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof read !== 'object' || read === null) return undefined
-  const { id, uid, owner, estate, deletion, declared, restarted, undo } = read as Record<string, unknown>
+  const { id, uid, owner, estate, deletion, declared, restarted, undo } = recordIn(text) ?? {}
   if (typeof id !== 'string' || typeof uid !== 'string' || typeof owner !== 'string') return undefined
   return {
     id,

@@ -1,7 +1,8 @@
 import { type Clock, fastClock, SIM_CLOCK_HEADER } from '../../../lib/clock.ts'
+import { recordIn } from '../../../lib/foreign-json.ts'
 import type { Wire } from '../../../lib/wire.ts'
 import type { Secret } from '../../../model/secret.ts'
-import { cleanText, isRecord } from '../foreign.ts'
+import { cleanText } from '../foreign.ts'
 
 /** An answer with everything that tells something about the one who gave it. */
 export interface DoctorAnswer {
@@ -29,7 +30,7 @@ export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: Abor
     const simulated = fastClock(response.headers[SIM_CLOCK_HEADER] ?? '')
     const atMs = simulated?.now() ?? (beforeMs + clock.now()) / 2
     const theirsMs = Date.parse(response.headers.date ?? response.headers.Date ?? '')
-    const body = parsed(response.body)
+    const body = recordIn(response.body)
     const message = typeof body?.message === 'string' ? body.message.trim() : ''
     const said = message === response.reason ? message : `${response.reason} ${message}`.trim()
     return {
@@ -39,15 +40,6 @@ export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: Abor
       skewSeconds: simulated !== undefined || Number.isNaN(theirsMs) ? undefined : Math.round((theirsMs - atMs) / 1000),
       atMs,
     }
-  }
-}
-
-function parsed(body: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const answer: unknown = JSON.parse(body)
-    return isRecord(answer) ? answer : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { defined } from '../../../lib/defined.ts'
 import type { RestCall } from '../../../model/step.ts'
+import { decoded } from '../foreign.ts'
 import { type PrivilegeSet, way } from './need.ts'
 
 /** What a call asks for before it looks at what it is given: all of these, each in any of its ways. */
@@ -193,12 +194,4 @@ function paramsOf(params: Readonly<Record<string, string>>): Readonly<Record<str
 
 function filled(text: string, values: Readonly<Record<string, string | undefined>>): string {
   return text.replaceAll(/\{(\w+)\??\}/g, (_, name: string) => values[name] ?? '')
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }

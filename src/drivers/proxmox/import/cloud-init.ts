@@ -1,3 +1,4 @@
+import { lines, words } from '../vm/cloud-init.ts'
 import type { CloudInitDrive } from './drives.ts'
 import { block, type ConfigReading, some, unless } from './reading.ts'
 
@@ -22,7 +23,7 @@ export function importCloudInit(from: ConfigReading, drive: CloudInitDrive | und
       domain: unless('', from.text('searchdomain')),
       servers: some(words(from.text('nameserver'))),
     }),
-    userAccount: block({ username: unless('', from.text('ciuser')), keys: some(sshKeys(from.text('sshkeys'))) }),
+    userAccount: block({ username: unless('', from.text('ciuser')), keys: some(lines(from.text('sshkeys'))) }),
     ipConfig: addresses(from),
     userDataFileId: custom?.text('user'),
     networkDataFileId: custom?.text('network'),
@@ -56,24 +57,4 @@ function addresses(from: ConfigReading): readonly unknown[] | undefined {
 /** A gateway goes with a static address. */
 function sayable({ address, gateway }: { readonly address: string | undefined; readonly gateway: string | undefined }) {
   return gateway === undefined || (address !== undefined && !/^(?:dhcp|auto|manual)$/i.test(address))
-}
-
-function sshKeys(encoded: string | undefined): string[] {
-  if (encoded === undefined) return []
-  return decoded(encoded)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-function words(text: string | undefined): string[] {
-  return text === undefined ? [] : text.split(/[\s,;]+/).filter((word) => word !== '')
 }

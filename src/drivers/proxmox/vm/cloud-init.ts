@@ -1,4 +1,5 @@
 import type { VmCloudInit, VmSpec } from '../../../model/vm.ts'
+import { decoded } from '../foreign.ts'
 import { device } from '../parts.ts'
 import { parseProperties } from '../property-string.ts'
 import { scalar, textOf, type VmOption } from './option.ts'
@@ -108,25 +109,16 @@ function normal(address: string | undefined): string {
   return address?.trim().toLowerCase() ?? ''
 }
 
-function words(text: string | undefined): string[] {
+export function words(text: string | undefined): string[] {
   return text === undefined ? [] : text.split(/[\s,;]+/).filter((part) => part !== '')
 }
 
-function lines(encoded: string | undefined): string[] {
+export function lines(encoded: string | undefined): string[] {
   if (encoded === undefined) return []
-  const text = decode(encoded)
-  return text
+  return decoded(encoded)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function sameList(declared: readonly string[], observed: readonly string[]): boolean {

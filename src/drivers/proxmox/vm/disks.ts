@@ -1,7 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { VmDisk, VmDiskSpeed, VmEfiDisk, VmSpec } from '../../../model/vm.ts'
-import type { ApiFields } from '../foreign.ts'
-import { device, devices, type PropertyPart, type Value } from '../parts.ts'
+import { type ApiFields, decoded } from '../foreign.ts'
+import { device, devices, type PropertyPart } from '../parts.ts'
 import { type Properties, parseSize } from '../property-string.ts'
 import { hotplugs } from './option.ts'
 
@@ -23,7 +23,7 @@ export const PARTS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'discard', key: 'discard', fallback: 'ignore' },
   { field: 'backup', key: 'backup', fallback: true, effect: 'live' },
   { field: 'replicate', key: 'replicate', fallback: true, effect: 'live' },
-  { field: 'serial', key: 'serial', fallback: '', print: (text) => encodeURIComponent(String(text)), read: decode },
+  { field: 'serial', key: 'serial', fallback: '', print: (text) => encodeURIComponent(String(text)), read: decoded },
   { field: 'queues', key: 'queues', type: 'count' },
 ]
 
@@ -139,14 +139,4 @@ function flat({ speed, ...disk }: VmDisk): FlatDisk {
   if (speed === undefined) return disk
   const limits = Object.entries(speed).map(([field, value]) => [`speed.${field}`, value as unknown])
   return { ...disk, ...(Object.fromEntries(limits) as Partial<FlatDisk>) }
-}
-
-/** Serial numbers are percent-encoded inside the property string. */
-function decode(raw: string): Value {
-  if (!raw.includes('%')) return raw
-  try {
-    return decodeURIComponent(raw)
-  } catch {
-    return raw
-  }
 }
