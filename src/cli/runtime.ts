@@ -14,7 +14,7 @@ import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Secret } from '../model/secret.ts'
+import type { Secret, ServerReference } from '../model/secret.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import type { Survey } from '../model/survey.ts'
@@ -123,7 +123,7 @@ export interface EngineOptions {
    */
   readonly charts?: 'from-anywhere' | 'known'
   /** Secrets in encrypted files, where they come from elsewhere than the directory. */
-  readonly vault?: (reference: VaultReference) => Promise<Secret | undefined>
+  readonly vault?: (reference: VaultReference) => Promise<Secret | ServerReference | undefined>
   /** A file of the estate by its path, where the estate is elsewhere than in the directory. */
   readonly fileOfEstate?: (file: string) => Promise<string | undefined>
   /** Environment in which `{env: NAME}` references are looked up. */

@@ -92,7 +92,8 @@ function endpointIn(credentials: SecretReference): string {
     const { namespace, name } = credentials.secretRef
     return `secret:${namespace === undefined ? '' : `${namespace}/`}${name}`
   }
-  return `file:${'file' in credentials ? credentials.file : credentials.sops.file}`
+  if ('file' in credentials) return `file:${credentials.file}`
+  return 'sops' in credentials ? `file:${credentials.sops.file}` : 'a server of secrets'
 }
 
 function referenceOf(

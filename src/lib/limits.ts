@@ -118,6 +118,8 @@ export const LIMITS = {
   /** Settings of one list that are read one by one, where the list itself does not say enough. */
   settingsReadClosely: 500,
   requestTimeoutMs: 30_000,
+  /** One answer of a server of secrets. */
+  secretAnswerBytes: 1024 * 1024,
   connectTimeoutMs: 10_000,
   /** Shorter than Proxmox's own, so that it is we who close. */
   idleConnectionMs: 4_000,

@@ -60,7 +60,7 @@ export async function openController(
   const secrets = {
     directory: runtime.cwd,
     state: file,
-    vault: async (reference: VaultReference) => vault?.find(reference),
+    vault: async (reference: VaultReference) => vault?.locate(reference),
     fileOfEstate: (name: string) => fileOfEstate(name),
   }
   // Closed with the controller, or here when it cannot be put together.
@@ -130,7 +130,7 @@ export async function openController(
       const own = openVault(revision, read, keys)
       const places = {
         ...secrets,
-        vault: async (reference: VaultReference) => own.find(reference),
+        vault: async (reference: VaultReference) => own.locate(reference),
         fileOfEstate: read,
       }
       // Who is held to a grant sends croft nowhere: charts of its own are not fetched before a person approved them.

@@ -62,7 +62,7 @@ function directoryVault(
   let opening: Promise<SecretVault> | undefined
   return async (reference) => {
     opening ??= openDirectoryVault(directory, env)
-    return (await opening).find(reference)
+    return (await opening).locate(reference)
   }
 }
 

@@ -1,7 +1,15 @@
 import { Sealed } from './sealed.ts'
 
+/** A value that a server of secrets keeps. Which server and with which rights: whoever runs croft says, never a manifest. */
+export type ServerReference =
+  /** A key of a secret in Vault or OpenBao, of the engine KV version 2. */
+  | { readonly vault: { readonly mount: string; readonly path: string; readonly key: string } }
+  /** A field of an item in 1Password, through its Connect server. */
+  | { readonly onePassword: { readonly vault: string; readonly item: string; readonly field: string } }
+
 /** Where a secret's value is to be found. The value itself is never part of a declaration. */
 export type SecretReference =
+  | ServerReference
   | { readonly env: string }
   | { readonly file: string }
   /** A value in a file of the repository that sops has encrypted: `{file: secrets/pve.yaml, key: token}`. */
@@ -65,6 +73,8 @@ export function isReference(name: string, value: unknown): boolean {
   if (name === 'env') return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value)
   if (name === 'file') return typeof value === 'string' && /^~?\//.test(value)
   if (value === null || typeof value !== 'object') return false
+  if (name === 'vault') return 'path' in value && 'key' in value
+  if (name === 'onePassword') return 'item' in value && 'field' in value
   if (name === 'sops') return 'file' in value && 'key' in value
   return name === 'secretRef' && 'name' in value && 'key' in value
 }

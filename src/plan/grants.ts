@@ -47,10 +47,10 @@ export function outsideGrant(
     problems.push(problem(['metadata', 'annotations'], message, { ids: grant }))
   }
   for (const reference of references) {
-    const place = 'env' in reference || 'file' in reference ? placeOfSecret(reference) : ''
+    const place = 'sops' in reference ? '' : placeOfSecret(reference)
     if (place === '' || isGrantedSecret(place, grant)) continue
-    const value = place.slice(place.indexOf(':') + 1)
-    problems.push(secretProblem(place, ['spec', ...(pathTo(spec, /^(?:env|file)$/, value) ?? [])], grant))
+    const value = 'vault' in reference ? reference.vault.path : place.slice(place.indexOf(':') + 1)
+    problems.push(secretProblem(place, ['spec', ...(pathTo(spec, /^(?:env|file|path)$/, value) ?? [])], grant))
   }
   return problems
 }
@@ -58,6 +58,8 @@ export function outsideGrant(
 function placeOfSecret(reference: SecretReference): string {
   if ('env' in reference) return `env:${reference.env}`
   if ('file' in reference) return `file:${reference.file}`
+  if ('vault' in reference) return `vault:${reference.vault.mount}/${reference.vault.path}`
+  if ('onePassword' in reference) return `onePassword:${reference.onePassword.vault}/${reference.onePassword.item}`
   return 'sops' in reference ? `sops:${reference.sops.file}` : ''
 }
 

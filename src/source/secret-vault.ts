@@ -1,5 +1,6 @@
-import type { SecretReference } from '../model/secret.ts'
+import type { SecretReference, ServerReference } from '../model/secret.ts'
 import { Secret } from '../model/secret.ts'
+import { externalSecret } from './external-secrets.ts'
 import type { Revision } from './revision.ts'
 import { SopsFailed, type SopsValue } from './sops.ts'
 import { type AgeIdentities, openSopsFile, valueAt } from './sops-file.ts'
@@ -11,6 +12,8 @@ export type VaultReference = Extract<SecretReference, { readonly sops: unknown }
 export interface SecretVault {
   /** Undefined: no encrypted Secret of that name is in the repository. Throws SopsFailed where one cannot be opened. */
   find(reference: VaultReference): Promise<Secret | undefined>
+  /** The same, and where a server has what an ExternalSecret of the repository makes a Secret of. */
+  locate(reference: VaultReference): Promise<Secret | ServerReference | undefined>
 }
 
 /**
@@ -64,6 +67,21 @@ export function openVault(
       }
       return undefined
     },
+    async locate(reference) {
+      const found = await this.find(reference)
+      if (found !== undefined || !('secretRef' in reference)) return found
+      const { name, namespace, key, source } = reference.secretRef
+      // A source with a grant may name no secret of a server through a document that nobody judges.
+      return source === undefined ? fromExternalSecrets(name, namespace, key) : undefined
+    },
+  }
+
+  async function fromExternalSecrets(name: string, namespace: string | undefined, key: string) {
+    const files = revision.ignored
+      .filter(({ apiVersion, of }) => apiVersion.startsWith('external-secrets.io/') && of === undefined)
+      .map(({ file }) => file)
+    const texts = await Promise.all([...new Set(files)].map(async (file) => (await read(file)) ?? ''))
+    return externalSecret(texts, { name, key, ...(namespace === undefined ? {} : { namespace }) })
   }
 
   /** Names stand in plain text also in an encrypted Secret; a file about others need not be opened. */

@@ -19,6 +19,15 @@ export interface SopsMetadata {
   readonly rules: SopsRules
 }
 
+/** Keys of other kinds that sops knows, as a person calls them. */
+const OTHER_KEYS: readonly (readonly [string, string])[] = [
+  ['pgp', 'PGP'],
+  ['kms', 'AWS KMS'],
+  ['gcp_kms', 'Google Cloud KMS'],
+  ['azure_kv', 'Azure Key Vault'],
+  ['hc_vault', 'HashiCorp Vault Transit'],
+]
+
 const text = z.string().max(1000)
 const schema = z.looseObject({
   age: z.array(z.looseObject({ recipient: z.string().max(5000), enc: z.string().max(100_000) })).nullish(),
@@ -45,7 +54,12 @@ export function readMetadata(value: unknown): SopsMetadata | string {
     return 'its key is divided among several groups, which croft does not read'
   if (data.unencrypted_comment_regex || data.encrypted_comment_regex)
     return 'comments in it say what is encrypted, which croft does not read'
-  if ((data.age?.length ?? 0) === 0) return 'it is not encrypted to any age key'
+  if ((data.age?.length ?? 0) === 0) {
+    const other = OTHER_KEYS.find(([name]) => Array.isArray(data[name]) && data[name].length > 0)?.[1]
+    return other === undefined
+      ? 'it is not encrypted to any age key'
+      : `it is encrypted to ${other}, which croft does not use: add an age key (sops rotate -i --add-age age1… FILE)`
+  }
   for (const regex of [data.unencrypted_regex, data.encrypted_regex]) {
     if (regex && !isPattern(regex)) return 'its rule of what is encrypted cannot be read'
   }

@@ -86,6 +86,13 @@ test('[S-25] two recipients: each opens it; anybody else does not, and is told f
   await refused('a.yaml', text, /no age key is known/, [])
 })
 
+test('a file for PGP or the keys of a cloud alone is refused by that name', async () => {
+  const text = await sopsYaml(TREE, { recipients: [me] })
+  const keys = { pgp: 'PGP', kms: 'AWS KMS', gcp_kms: 'Google Cloud KMS', azure_kv: 'Azure Key Vault' }
+  for (const [field, name] of Object.entries(keys))
+    await refused('a.yaml', text.replace(/^( *"?)age("?:)/m, `$1${field}$2`), new RegExp(`encrypted to ${name}, which`))
+})
+
 test('[S-25] partly plain, swapped, changed, cut, without a code, or not encrypted at all: refused, never read as plain', async () => {
   const text = await sopsYaml({ a: 'canary-1', b: 'canary-2' }, { recipients: [me] })
   const [a = '', b = ''] = text.match(/ENC\[[^\]]*\]/g) ?? []

@@ -4,9 +4,10 @@ import path from 'node:path'
 import type { ControllerConfig } from '../controller/config.ts'
 import { createSourceKeys } from '../controller/source-keys.ts'
 import { CliError } from '../lib/exit.ts'
-import { Secret, type SecretReference } from '../model/secret.ts'
+import { Secret, type SecretReference, type ServerReference } from '../model/secret.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import { type AgeIdentities, identitiesIn } from '../source/sops-file.ts'
+import { fromSecretServer } from './secret-servers.ts'
 import type { Environment } from './state-file.ts'
 
 const MAX_SECRET_BYTES = 64 * 1024
@@ -16,16 +17,18 @@ export interface SecretSources {
   /** Relative file references are found from here. */
   readonly directory: string
   warn(message: string): void
-  /** Secrets in encrypted files of the repository. Undefined: none of that name is there. */
-  vault?(reference: VaultReference): Promise<Secret | undefined>
+  /** Secrets in encrypted files of the repository, or where a server has them. Undefined: none of that name is there. */
+  vault?(reference: VaultReference): Promise<Secret | ServerReference | undefined>
 }
 
 /** Looks a secret up where its reference says. Errors name the place and never what is in it. */
 export async function resolveSecret(reference: SecretReference, sources: SecretSources): Promise<Secret> {
   if ('env' in reference) return fromEnvironment(reference.env, sources.env)
   if ('file' in reference) return fromFile(reference.file, sources)
+  if ('vault' in reference || 'onePassword' in reference) return fromSecretServer(reference, sources)
   const kept = await sources.vault?.(reference)
-  if (kept !== undefined) return kept
+  if (kept instanceof Secret) return kept
+  if (kept !== undefined) return fromSecretServer(kept, sources)
   if ('sops' in reference) {
     throw new CliError(
       `The secret ${reference.sops.key} is in the encrypted file ${reference.sops.file}, and this command reads no repository. Name the directory or repository that holds it.`,

@@ -30,11 +30,46 @@ function secretFile(like: string) {
   )
 }
 
+/** A name that people gave on a server of secrets. */
+const serverName = z
+  .string()
+  .max(200)
+  .regex(/^[\p{L}\p{N}_.@][\p{L}\p{N}_.@ ()-]*$/u, {
+    error: 'letters, digits, spaces and . _ @ ( ) -; for other names write the id',
+  })
+
+/** A secret of Vault or OpenBao: nothing in it may lead to another part of their API. */
+const vaultReference = z.strictObject({
+  mount: z
+    .string()
+    .max(200)
+    .regex(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*[A-Za-z0-9_-]$|^[A-Za-z0-9_]$/, {
+      error: 'where the engine is mounted, like secret',
+    })
+    .default('secret'),
+  path: z
+    .string()
+    .max(500)
+    .regex(/^(?!.*(?:\.\.|\/\/))[A-Za-z0-9_.@][A-Za-z0-9_./@ -]*$/, {
+      error: 'the path of a secret, like home/proxmox',
+    }),
+  key: serverName,
+})
+
+/** An item of 1Password, by name or id. */
+const onePasswordReference = z.strictObject({
+  vault: serverName,
+  item: serverName,
+  field: serverName,
+})
+
 /** Where a secret is found. Its value never stands in a manifest. */
 export const secretReference = exactlyOne({
   env: environmentVariable.optional(),
   file: secretFile('/etc/croft/key or ~/.ssh/id_ed25519').optional(),
   sops: sopsReference.optional(),
+  vault: vaultReference.optional(),
+  onePassword: onePasswordReference.optional(),
   secretRef: z
     .strictObject({
       name: objectName,
@@ -48,6 +83,8 @@ export function secretReferenceOf(written: z.output<typeof secretReference>): Se
   if (written.env !== undefined) return { env: written.env }
   if (written.file !== undefined) return { file: written.file }
   if (written.sops !== undefined) return { sops: written.sops }
+  if (written.vault !== undefined) return { vault: written.vault }
+  if (written.onePassword !== undefined) return { onePassword: written.onePassword }
   const { name = '', key = '', namespace } = written.secretRef ?? {}
   return { secretRef: { name, key, ...(namespace === undefined ? {} : { namespace }) } }
 }
