@@ -135,6 +135,20 @@ describe('restore', () => {
     assert.ok(after.members !== 'unknown' && after.members.length === 3)
   })
 
+  test('a restore puts the older token back into force, and keeps the newer one for newer snapshots', async () => {
+    const lab = await settled('s1')
+    const taken = await snapshotOn(lab)
+    const rotation = planRotation('token', lab.spec, (await lab.look()).observed, lab.clock.now())
+    assert.deepEqual((await run(lab, rotation)).result, { is: 'done' })
+    lab.restart()
+    await lab.until(allReady('s1'))
+    const [newer = '', older = ''] = kept(lab)
+    const request = { snapshot: taken.name, path: taken.path, server: 's1', tokenHash: older }
+    const { result, log } = await run(lab, planRestore(lab.spec, (await lab.look()).observed, kept(lab), request))
+    assert.deepEqual(result, { is: 'done' }, log.join(', '))
+    assert.deepEqual(kept(lab), [older, newer])
+  })
+
   test('[R20-3] a snapshot is found on a machine that croft has never been on', async () => {
     const lab = await settled('s1')
     const taken = await snapshotOn(lab)

@@ -266,13 +266,18 @@ function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
   const awaits = `${node.name} booted, its agent answering${because}`
   const wait = waitFor({ node: node.name, awaits, sinceMs, untilMs })
   if (view.nowMs < untilMs || !isKnown(view, node)) return wait
-  const hold = holdFor({
-    node: node.name,
-    guard: 'unreachable',
-    reason: `${node.name} is on and not in the cluster, and nobody answers on it${because}`,
-    allow: `look at its console, or run croft cluster replace ${node.name}`,
-  })
-  return merge([wait, hold])
+  // Without a record nobody knows what it is: to advise its end could cost somebody a running cluster.
+  const told =
+    view.observed.identity === undefined
+      ? {
+          reason: `${node.name} is on and nobody answers on it${because}; croft has no record of ${view.spec.name}, so it may be a node of a cluster that runs`,
+          allow: `let croft look into ${node.name} (guest agent or SSH), or look at its console; until then croft changes nothing on it`,
+        }
+      : {
+          reason: `${node.name} is on and not in the cluster, and nobody answers on it${because}`,
+          allow: `look at its console, or run croft cluster replace ${view.spec.name} ${node.name}`,
+        }
+  return merge([wait, holdFor({ node: node.name, guard: 'unreachable', ...told })])
 }
 
 function notSeen(view: ClusterSituation, node: NodeView): ClusterFinding {

@@ -44,6 +44,22 @@ describe('forming', () => {
       }
     })
 
+  test('[D-01] of a machine that answers nobody, while there is no record of the cluster, nobody says that it may go', () => {
+    const silent = { k3s: 'unknown', silence: 'permission denied', machine: { createdMs: NOW - 5 * HOUR } } as const
+    const turns = { s1: silent, a1: silent }
+    const { holds, waits, steps } = coordinate(clusterSpec('s1 a1'), unformed('s1 a1', turns), NOW)
+    assert.deepEqual(steps, [])
+    assert.match(waits.map(({ awaits }) => awaits).join('\n'), /^word of what runs on s1: permission denied$/m)
+    const [hold] = holds.filter(({ node }) => node === 'a1')
+    assert.match(
+      hold?.reason ?? '',
+      /^a1 is on and nobody answers on it: permission denied; croft has no record of homelab/,
+    )
+    assert.doesNotMatch(hold?.allow ?? 'replace', /replace|wipe|recreate/)
+    const known = coordinate(clusterSpec('s1 a1'), unformed('s1 a1', { s1: FRESH, a1: silent }, 's1'), NOW)
+    assert.match(known.holds.find(({ node }) => node === 'a1')?.allow ?? '', /croft cluster replace homelab a1$/)
+  })
+
   test('first the identity is written down, then machines are made side by side', () => {
     const nothing = { s1: NOTHING, s2: NOTHING, s3: NOTHING, a1: NOTHING, a2: NOTHING }
     const names = 's1 s2 s3 a1 a2'

@@ -103,7 +103,9 @@ function record(view: ClusterSituation, declared: readonly NodeView[]): ClusterF
   const unasked = declared.filter(isUnasked)
   if (unasked.length > 0) {
     const names = unasked.map(({ name }) => name).join(', ')
-    return waitFor({ node: chosen.name, awaits: `word of what runs on ${names}`, sinceMs: view.nowMs })
+    const silence = unasked.find((node) => node.silence !== undefined)?.silence
+    const awaits = `word of what runs on ${names}${silence === undefined ? '' : `: ${silence}`}`
+    return waitFor({ node: chosen.name, awaits, sinceMs: view.nowMs })
   }
   return stepOn(view, chosen, 'record-first-server', {
     summary: `record CA, token and ${chosen.name} as the first server`,

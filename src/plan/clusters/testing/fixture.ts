@@ -98,6 +98,7 @@ export interface NodeTurn {
   readonly k3s?: Partial<LocalK3s> | 'unknown'
   readonly passwordSecret?: ObservedNode['passwordSecret']
   readonly remediation?: ObservedNode['remediation']
+  readonly silence?: string
 }
 
 export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
@@ -118,6 +119,7 @@ export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
     k3s: typeof k3s === 'string' ? k3s : { ...localK3s, ...k3s },
     passwordSecret: turn.passwordSecret ?? (kube === 'absent' ? 'no' : 'yes'),
     ...(turn.remediation === undefined ? {} : { remediation: turn.remediation }),
+    ...(turn.silence === undefined ? {} : { silence: turn.silence }),
   }
 }
 
