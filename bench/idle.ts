@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeEstate } from './estate.ts'
+import { cpuSeconds, residentMb } from './process-usage.ts'
 import { startSimulator } from './simulator.ts'
 import { showTable } from './table.ts'
 
@@ -44,7 +45,7 @@ try {
   const memory: number[] = []
   for (let second = 0; second < minutes * 60; second += SAMPLE_S) {
     await sleep(SAMPLE_S * 1000)
-    memory.push(residentBytes(pid) / 2 ** 20)
+    memory.push(residentMb(pid))
   }
   const used = cpuSeconds(pid) - before.cpu
   const { calls, writes } = await simulator.stats()
@@ -69,18 +70,6 @@ try {
 } finally {
   await simulator.stop()
   rmSync(scratch, { recursive: true, force: true })
-}
-
-/** User and system time of a process, out of /proc: it counts in hundredths. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-function residentBytes(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
 function writtenBytes(pid: number): number {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ClusterAccess, ClusterPlace } from '../cli/runtime.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { openTlsWire } from '../lib/tls-wire.ts'
+import { proxyFor } from '../lib/tunnel.ts'
 import type { Wire } from '../lib/wire.ts'
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -11,7 +12,7 @@ const TIMEOUTS = { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.request
 
 /** The way to the API of a cluster: by a kubeconfig, or as the pod that we are in. */
 export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): Promise<ClusterAccess> {
-  if (place.kubeconfig !== undefined) return byKubeconfig(place.kubeconfig, place.context)
+  if (place.kubeconfig !== undefined) return byKubeconfig(place.kubeconfig, place.context, env)
   const [host, port] = [env.KUBERNETES_SERVICE_HOST, env.KUBERNETES_SERVICE_PORT]
   if (host === undefined || port === undefined)
     return { problem: 'this is no pod of a cluster; name a kubeconfig with --kubeconfig' }
@@ -20,7 +21,7 @@ export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): 
   return { wire: withToken(wire), namespace: file('namespace').trim() }
 }
 
-async function byKubeconfig(name: string, context: string | undefined): Promise<ClusterAccess> {
+async function byKubeconfig(name: string, context: string | undefined, env: NodeJS.ProcessEnv): Promise<ClusterAccess> {
   const { readKubeconfig } = await import('../kubernetes/kubeconfig.ts')
   let text: string
   try {
@@ -34,7 +35,16 @@ async function byKubeconfig(name: string, context: string | undefined): Promise<
   if ('problem' in access) return { problem: `the kubeconfig ${name} cannot be used: ${access.problem}` }
   const { endpoint, caPem, certificatePem, key } = access
   const client = { certificate: certificatePem, key: key.reveal() }
-  return { wire: openTlsWire({ endpoint, authority: caPem, client, maxSockets: SOCKETS, timeouts: TIMEOUTS }) }
+  const proxy = proxyFor(endpoint, env)
+  const wire = openTlsWire({
+    endpoint,
+    authority: caPem,
+    client,
+    maxSockets: SOCKETS,
+    timeouts: TIMEOUTS,
+    ...(proxy === undefined ? {} : { proxy }),
+  })
+  return { wire }
 }
 
 /** The kubelet writes a new token long before the old one ends: it is read for each call. */

@@ -12,6 +12,7 @@ import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { SecretReference } from '../../model/secret.ts'
 import { openKubernetesStore } from '../../store/kubernetes.ts'
 import { createOperation } from '../operate.ts'
+import { PROVIDER_KINDS } from './made-by-crossplane.ts'
 
 /** A simulated cluster with the provider's definitions, beside a simulated Proxmox, on one virtual clock. */
 export interface Ground {
@@ -48,19 +49,6 @@ export interface RunningOperator {
 export const VMS = '/apis/virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1/environmentvms'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-const KINDS = [
-  ['virtualenvironmentvm.proxmoxbpg.crossplane.io', 'v1alpha1', 'environmentvms', 'EnvironmentVM', 'Cluster'],
-  [
-    'virtualenvironmentdownloadfile.proxmoxbpg.crossplane.io',
-    'v1alpha1',
-    'environmentdownloadfiles',
-    'EnvironmentDownloadFile',
-    'Cluster',
-  ],
-  ['proxmoxbpg.crossplane.io', 'v1beta1', 'providerconfigs', 'ProviderConfig', 'Cluster'],
-  ['croft.dev', 'v1alpha1', 'approvals', 'Approval', 'Namespaced'],
-] as const
-
 export async function createGround(): Promise<Ground> {
   const api = await oneApi()
   const { lab } = api
@@ -76,7 +64,7 @@ export async function createGround(): Promise<Ground> {
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.body}`)
     return JSON.parse(answer.body) as Foreign
   }
-  for (const [group, version, plural, kind, scope] of KINDS) {
+  for (const [group, version, plural, kind, scope] of PROVIDER_KINDS) {
     const names = { plural, kind, singular: kind.toLowerCase() }
     const versions = [{ name: version, served: true, storage: true, subresources: { status: {} } }]
     await call('POST', DEFINITIONS, {

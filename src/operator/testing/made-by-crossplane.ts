@@ -2,6 +2,20 @@ import type { Foreign } from '../../kubernetes/objects.ts'
 
 export const FINALIZER = 'finalizer.managedresource.crossplane.io'
 
+/** Group, version, plural, kind and scope of what the operator reads in the simulated cluster. */
+export const PROVIDER_KINDS = [
+  ['virtualenvironmentvm.proxmoxbpg.crossplane.io', 'v1alpha1', 'environmentvms', 'EnvironmentVM', 'Cluster'],
+  [
+    'virtualenvironmentdownloadfile.proxmoxbpg.crossplane.io',
+    'v1alpha1',
+    'environmentdownloadfiles',
+    'EnvironmentDownloadFile',
+    'Cluster',
+  ],
+  ['proxmoxbpg.crossplane.io', 'v1beta1', 'providerconfigs', 'ProviderConfig', 'Cluster'],
+  ['croft.dev', 'v1alpha1', 'approvals', 'Approval', 'Namespaced'],
+] as const
+
 export interface ProviderVm {
   readonly vmid: number
   readonly node: string
