@@ -22,6 +22,8 @@ export interface ApiResource {
 
 /** In the order in which resources by definition list them. */
 const DEFINED_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+/** What is said of a definition that is being deleted; its objects can be patched all the same. */
+const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
@@ -181,7 +183,7 @@ export function resources(store: Store): readonly ApiResource[] {
           namespaced: spec.scope === 'Namespaced',
           shortNames: list(names.shortNames).map(text),
           categories: list(names.categories).map(text),
-          verbs: DEFINED_VERBS,
+          verbs: definition.metadata.deletionTimestamp === undefined ? DEFINED_VERBS : TERMINATING_VERBS,
           subresources: Object.keys(tree(version.subresources)),
           key: keyFor(group, text(names.plural)),
           columns: list(version.additionalPrinterColumns),

@@ -1,8 +1,8 @@
 import type { ApiCall } from './api.ts'
 import { bodyOf } from './body.ts'
-import { terminating } from './controllers/collect.ts'
+import { CLEANUP, definedBy, terminating } from './controllers/collect.ts'
 import { chosen } from './listing.ts'
-import { type KubeObject, text, tree } from './object.ts'
+import { type KubeObject, text, tree, trees } from './object.ts'
 import { conflict } from './status.ts'
 import { all, put, remove } from './store.ts'
 import { existing } from './writes.ts'
@@ -63,13 +63,34 @@ function deleteOne(call: ApiCall, object: KubeObject, options: Readonly<Record<s
     return metadata.deletionTimestamp === undefined
       ? put(store, resource.key, terminating(object, call.process.computer.world.clock.now(), 0))
       : object
+  if (resource.kind === 'CustomResourceDefinition' && takesTime(call, object)) return object
   remove(store, resource.key, metadata.namespace, metadata.name)
-  if (resource.kind === 'CustomResourceDefinition') {
-    const spec = tree(object.spec)
-    const key = `${text(spec.group)}/${text(tree(spec.names).plural)}`
-    for (const one of all(store, key)) remove(store, key, one.metadata.namespace, one.metadata.name)
-  }
   return success
+}
+
+/** Objects go with their definition. While one of them is held by a finalizer, the definition is there and terminating. */
+function takesTime({ cluster: { store }, process, resource }: ApiCall, definition: KubeObject): boolean {
+  const nowMs = process.computer.world.clock.now()
+  const key = definedBy(definition)
+  for (const one of all(store, key)) {
+    if ((one.metadata.finalizers ?? []).length === 0) remove(store, key, one.metadata.namespace, one.metadata.name)
+    else if (one.metadata.deletionTimestamp === undefined) put(store, key, terminating(one, nowMs, 0))
+  }
+  if (all(store, key).length === 0) return false
+  const { metadata } = terminating(definition, nowMs, 0)
+  const status = tree(definition.status)
+  put(store, resource.key, {
+    ...definition,
+    metadata: { ...metadata, finalizers: [CLEANUP] },
+    status: {
+      ...status,
+      conditions: [
+        ...trees(status.conditions),
+        { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress' },
+      ],
+    },
+  })
+  return true
 }
 
 function orphan({ cluster }: ApiCall, owner: KubeObject): void {

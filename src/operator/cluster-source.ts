@@ -12,7 +12,7 @@ import { Secret } from '../model/secret.ts'
 import { type DeclaredObject, declaredObject, stampOf } from './objects.ts'
 import { type Partition, partition, type Shard } from './partition.ts'
 import { type ClusterRevision, createReader } from './revision.ts'
-import { collectionOf, type ServedKind, servedKinds } from './served.ts'
+import { collectionOf, type ServedKind, servedKinds, takenAlong } from './served.ts'
 
 /** The cluster's objects of croft's kinds, and what they declare together. */
 export interface ClusterSource {
@@ -160,6 +160,19 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     return [{ apiVersion: 'croft.dev/v1alpha1', kind: 'Estate', metadata: { name: 'cluster' }, spec: { uid } }]
   }
 
+  /** Objects that are deleted because their definition or namespace is, with the reason. Asked each time: it may come later. */
+  const alongIn = async (all: readonly DeclaredObject[]): Promise<ReadonlyMap<ResourceKey, string>> => {
+    const along = new Map<ResourceKey, string>()
+    for (const [served, own] of Map.groupBy(
+      all.filter(({ deleting }) => deleting),
+      (object) => object.served,
+    )) {
+      const why = await takenAlong(client, served, home)
+      if (why !== undefined) for (const { key } of own) along.set(key, why)
+    }
+    return along
+  }
+
   return {
     synced: () => discovered && [...informers.values()].every(({ informer }) => informer.synced()),
     shards: () => (isSynced() ? current().shards : undefined),
@@ -177,7 +190,9 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
         async read(memory) {
           const derived = await estate(current().common)
           const incomplete = !discovered || [...informers.values()].some(({ informer }) => !informer.synced())
-          return reader.read({ ...memory, objects: [...one.objects, ...one.common], derived, incomplete })
+          const objects = [...one.objects, ...one.common]
+          const along = await alongIn(one.objects)
+          return reader.read({ ...memory, objects, derived, incomplete, along })
         },
         close: () => void followed.delete(one),
       }

@@ -151,6 +151,45 @@ test('[F-09] an object that vanished without a deletion, or whose kind is served
   await again.stop()
 })
 
+const DEFINITION =
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/environmentvms.virtualenvironmentvm.proxmoxbpg.crossplane.io'
+
+test('[F-09] objects that are deleted with their definition take no machine along, and go when they are orphaned', async () => {
+  const ground = await createGround()
+  const [only = 0] = await takenFrom(ground, 1)
+  const operator = await ground.start()
+  await ground.pass(60_000)
+  await ground.call('DELETE', DEFINITION)
+  await ground.pass(600_000)
+  const held = await ground.get(`${VMS}/vm-${only}`)
+  assert.notEqual(at(held, 'metadata', 'deletionTimestamp'), undefined, 'the server wants it to go')
+  assert.equal(conditionOf(held, 'Synced'), 'False DeletionHeld')
+  assert.match(JSON.stringify(at(held, 'status')), /the definition of environmentvms is being deleted/)
+  await ground.call('PATCH', `${VMS}/vm-${only}`, { spec: { deletionPolicy: 'Orphan' } })
+  await ground.pass(120_000)
+  assert.equal(await ground.get(DEFINITION), undefined, 'the last object is gone, and so is the definition')
+  assert.ok(guestsOf(ground).has(only))
+  assert.deepEqual(writesTo(ground), [])
+  await operator.stop()
+})
+
+test('[F-09] objects that are deleted with their namespace take nothing along', async () => {
+  const ground = await createGround()
+  const operator = await ground.start()
+  await ground.pass(10_000)
+  await ground.call('POST', '/apis/croft.dev/v1alpha1/namespaces/croft-system/proxmoxpools', {
+    metadata: { name: 'web' },
+    spec: { connection: 'default' },
+  })
+  await ground.pass(60_000)
+  const pools = () => writesTo(ground).filter((write) => write.includes('/pools'))
+  assert.equal(pools().length, 1)
+  await ground.call('DELETE', '/api/v1/namespaces/croft-system')
+  await ground.pass(600_000)
+  assert.equal(pools().length, 1, 'it was not deleted')
+  await operator.die()
+})
+
 test('a new object is made only once it is held by a finalizer, gets its external name, Events and conditions', async () => {
   const ground = await createGround()
   const operator = await ground.start()

@@ -112,6 +112,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
         records: owned.get(key) ?? [],
         problems: wrong.get(key) ?? [],
         paused: read.paused.has(key),
+        kept: read.kept.get(key),
         passed: passedNow.has(key),
       }
       await tellObject(to, declared, about)

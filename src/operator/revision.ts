@@ -14,6 +14,8 @@ export interface ClusterState {
   readonly derived: readonly Foreign[]
   /** Keys of objects that were there before. One that is missing without having been deleted proves nothing. */
   readonly known: ReadonlySet<ResourceKey>
+  /** Objects that are deleted only because their definition or namespace is, with the reason. */
+  readonly along: ReadonlyMap<ResourceKey, string>
   /** Some kind could not be listed. */
   readonly incomplete: boolean
   /** What the store remembers, and the keys that the last finished pass was about. */
@@ -25,6 +27,8 @@ export interface ClusterRevision {
   readonly revision: Revision
   /** Objects that are declared no more: they wait for their finalizer. */
   readonly leaving: ReadonlySet<ResourceKey>
+  /** Held although they are being deleted, with the reason. */
+  readonly kept: ReadonlyMap<ResourceKey, string>
   /** Missing without having been deleted. */
   readonly vanished: readonly ResourceKey[]
   /** Where a person wants nothing to be written. */
@@ -57,12 +61,18 @@ export function createReader(home: string): { read(state: ClusterState): Cluster
 function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => Outcome): ClusterRevision {
   const leaving = new Set<ResourceKey>()
   const still = new Set<ResourceKey>()
+  const kept = new Map<ResourceKey, string>()
   const outcomes: FileOutcome[] = state.derived.map((manifest) => outcomeOf(manifest, 'derived'))
   const records = Map.groupBy(state.records, ({ key }) => ownerOf(key))
   for (const object of state.objects) {
     const { key } = object
     const outcome = judge(object)
-    if (object.deleting && mayLeave(policyIn(outcome), records.get(key) ?? [], state.passed.has(key))) leaving.add(key)
+    const policy = policyIn(outcome)
+    // Nobody who deletes a definition has said that the machines should go; what is orphaned may.
+    const why = policy?.deletion === 'Orphan' ? undefined : state.along.get(key)
+    if (why !== undefined) kept.set(key, why)
+    if (object.deleting && why === undefined && mayLeave(policy, records.get(key) ?? [], state.passed.has(key)))
+      leaving.add(key)
     else {
       if (object.deleting || !isHeld(object)) still.add(key)
       outcomes.push(outcome)
@@ -81,9 +91,10 @@ function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => Outc
     declarations.map(({ key, generation, policy }) => [key, generation, policy]),
     unreadable,
     [...leaving],
+    [...kept],
   ])
   const paused = new Set(read.declarations.filter(({ policy }) => policy.paused).map(({ key }) => key))
-  return { revision: { ...read, id, declarations, unreadable }, leaving, vanished, paused }
+  return { revision: { ...read, id, declarations, unreadable }, leaving, kept, vanished, paused }
 }
 
 /**

@@ -43,6 +43,29 @@ function groupVersions(list: Foreign): readonly string[] {
   })
 }
 
+/**
+ * Why objects of this kind that are being deleted say nothing about their machines: their definition or their namespace is
+ * being deleted and takes them along. Undefined: somebody deleted them. What the server does not tell counts as taken along.
+ */
+export async function takenAlong(
+  client: KubernetesClient,
+  { apiVersion, plural, namespaced }: ServedKind,
+  home: string,
+): Promise<string | undefined> {
+  const listed = await client.get(`/apis/${apiVersion.split('/').map(segment).join('/')}`)
+  if (listed.is === 'silence' || (listed.is === 'error' && listed.status !== 404))
+    return 'the server does not say whether its definition stays'
+  const resources = listed.is === 'answer' ? recordsOf(listed.value.resources) : []
+  const verbs = resources.find(({ name }) => name === plural)?.verbs
+  // The server offers no creation of what it is about to forget.
+  if (!Array.isArray(verbs) || !verbs.includes('create')) return `the definition of ${plural} is being deleted`
+  if (!namespaced) return undefined
+  const space = await client.get(`/api/v1/namespaces/${segment(home)}`)
+  if (space.is !== 'answer') return `the server does not say whether the namespace ${home} stays`
+  const going = at(space.value, 'metadata', 'deletionTimestamp') !== undefined
+  return going ? `the namespace ${home} is being deleted` : undefined
+}
+
 /** Namespaced kinds are read in the operator's namespace alone: what stands elsewhere is not its business. */
 export function collectionOf({ apiVersion, plural, namespaced }: ServedKind, home: string): string {
   return `/apis/${apiVersion}/${namespaced ? `namespaces/${segment(home)}/` : ''}${plural}`

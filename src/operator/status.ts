@@ -10,6 +10,8 @@ export interface KnownOfObject {
   readonly records: readonly ResourceRecord[]
   readonly problems: readonly Problem[]
   readonly paused: boolean
+  /** Why it is held although it is being deleted. */
+  readonly kept: string | undefined
   /** A pass has been made with it. */
   readonly passed: boolean
 }
@@ -55,6 +57,10 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     const hint = problem.hint === undefined ? '' : ` (${problem.hint})`
     const message = `${where}${problem.message}${hint}`
     return [{ type: 'Synced', status: 'False', reason: crossplane ? 'ReconcileError' : 'Refused', message }]
+  }
+  if (known.kept !== undefined) {
+    const message = `${known.kept}: nothing is deleted for that; set deletionPolicy: Orphan to let the object go`
+    return [{ type: 'Synced', status: 'False', reason: 'DeletionHeld', message }]
   }
   if (known.records.length === 0) {
     // Facts and connections have no record: that they were accepted is all there is to say.

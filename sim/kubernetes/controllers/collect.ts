@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../k3s/types.ts'
 import type { World } from '../../world/types.ts'
-import { list, tree } from '../object.ts'
-import { find, put, remove } from '../store.ts'
+import { type KubeObject, list, text, tree } from '../object.ts'
+import { all, find, put, remove } from '../store.ts'
 
 /** Kinds that own others, with where they are kept. */
 const OWNERS: Readonly<Record<string, string>> = {
@@ -15,8 +15,12 @@ const OWNERS: Readonly<Record<string, string>> = {
   HelmChart: 'helm.cattle.io/helmcharts',
 }
 
+const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions'
+/** Holds a definition whose objects are being deleted. */
+export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
+
 /** What belonged to something that is gone goes too; a namespace that is to go takes all that is in it. */
-export function collectGarbage(_world: World, cluster: EtcdCluster): void {
+export function collectGarbage(world: World, cluster: EtcdCluster): void {
   const { store } = cluster
   const leaving = new Set<string>()
   for (const space of store.tables.get('/namespaces')?.values() ?? [])
@@ -38,19 +42,30 @@ export function collectGarbage(_world: World, cluster: EtcdCluster): void {
           return owner?.metadata.uid !== uid
         })
       if (!inLeaving && !orphan) continue
-      if (metadata.finalizers !== undefined && metadata.finalizers.length > 0) continue
+      if (metadata.finalizers !== undefined && metadata.finalizers.length > 0) {
+        if (metadata.deletionTimestamp === undefined) put(store, resource, terminating(object, world.clock.now(), 0))
+        continue
+      }
       if (resource === '/pods' && metadata.deletionTimestamp === undefined && tree(object.spec).nodeName !== undefined)
-        put(store, resource, terminating(object, _world.clock.now()))
+        put(store, resource, terminating(object, world.clock.now()))
       else if (resource !== '/pods' || tree(object.spec).nodeName === undefined)
         remove(store, resource, metadata.namespace, metadata.name)
     }
   }
+  for (const definition of all(store, DEFINITIONS))
+    if (definition.metadata.finalizers?.includes(CLEANUP) === true && all(store, definedBy(definition)).length === 0)
+      remove(store, DEFINITIONS, undefined, definition.metadata.name)
   for (const name of leaving) {
     if (filled.has(name)) continue
     const space = find(store, '/namespaces', undefined, name)
     if (list(tree(space?.spec).finalizers).every((one) => one === 'kubernetes'))
       remove(store, '/namespaces', undefined, name)
   }
+}
+
+/** Where the objects of a definition are kept. */
+export function definedBy({ spec }: KubeObject): string {
+  return `${text(tree(spec).group)}/${text(tree(tree(spec).names).plural)}`
 }
 
 export function terminating<T extends { readonly metadata: object }>(object: T, nowMs: number, graceSeconds = 30): T {

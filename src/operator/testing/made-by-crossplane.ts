@@ -14,6 +14,7 @@ export const PROVIDER_KINDS = [
   ],
   ['proxmoxbpg.crossplane.io', 'v1beta1', 'providerconfigs', 'ProviderConfig', 'Cluster'],
   ['croft.dev', 'v1alpha1', 'approvals', 'Approval', 'Namespaced'],
+  ['croft.dev', 'v1alpha1', 'proxmoxpools', 'ProxmoxPool', 'Namespaced'],
 ] as const
 
 export interface ProviderVm {
