@@ -1,6 +1,7 @@
 import type { WireRequest } from '../../src/lib/wire.ts'
 import type { ApiResource } from './catalogue.ts'
 import { type KubeObject, list, text, tree, trees } from './object.ts'
+import { printerColumns } from './printer-columns.ts'
 
 export function wantsTable(request: WireRequest): boolean {
   return /as=Table/.test(request.headers.accept ?? request.headers.Accept ?? '')
@@ -96,7 +97,7 @@ export function asTable(resource: ApiResource, value: unknown, nowMs: number, he
   if (object.kind === 'Status') return value
   const isList = text(object.kind) === `${resource.kind}List` && Array.isArray(object.items)
   const items = (isList ? list(object.items) : [value]) as readonly KubeObject[]
-  const columns = COLUMNS[resource.kind] ?? [AGE]
+  const columns = columnsOf(resource)
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
@@ -118,6 +119,19 @@ export function asTable(resource: ApiResource, value: unknown, nowMs: number, he
       object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: one.metadata },
     })),
   }
+}
+
+/** What a definition declares stands in place of the age. */
+function columnsOf({ kind, columns = [] }: ApiResource): readonly Column[] {
+  if (columns.length === 0) return COLUMNS[kind] ?? [AGE]
+  return printerColumns(columns).map(({ name, type, wide, read }): Column => {
+    const cell = (object: KubeObject, nowMs: number) => {
+      const value = read(object)
+      if (type === 'date') return value === undefined ? '<unknown>' : age(text(value), nowMs)
+      return typeof value === 'number' ? value : value === undefined ? '' : String(value)
+    }
+    return [name, cell, wide]
+  })
 }
 
 function nodeStatus(node: KubeObject): string {
