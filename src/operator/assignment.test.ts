@@ -82,3 +82,15 @@ test('a hundred equal shards on three replicas are 34, 33 and 33, and a fourth t
   assert.equal(moved.length, 25)
   assert.ok(moved.every(({ name }) => four.get(name) === 'd'))
 })
+
+test('while replicas come and go, whoever lives keeps all that it holds and only what is free is given out', () => {
+  fc.assert(
+    fc.property(loads, replicas, (drawn, names) => {
+      const all = loadsOf(drawn)
+      const given = assign(all, names, true)
+      assert.equal(given.size, all.length)
+      for (const { name, holder } of all)
+        if (holder !== undefined && names.includes(holder)) assert.equal(given.get(name), holder)
+    }),
+  )
+})

@@ -11,9 +11,10 @@ export interface Load {
 
 /**
  * Which replica works on which shard. Every replica computes this from what it sees; the Leases decide where two of them
- * see different things. A shard stays where it is while that replica lives and has not much more than its share. Pure.
+ * see different things. A shard stays where it is while that replica lives and has not much more than its share. While replicas
+ * come and go (`keep`) nobody gives anything away: each move costs a look at the whole connection. Pure.
  */
-export function assign(loads: readonly Load[], replicas: readonly string[]): ReadonlyMap<string, string> {
+export function assign(loads: readonly Load[], replicas: readonly string[], keep = false): ReadonlyMap<string, string> {
   const names = [...new Set(replicas)].sort()
   const given = new Map<string, string>()
   if (names.length === 0) return given
@@ -28,7 +29,7 @@ export function assign(loads: readonly Load[], replicas: readonly string[]): Rea
   const left: Load[] = []
   for (const load of sorted) {
     const carries = load.holder === undefined ? undefined : carried.get(load.holder)
-    if (load.holder !== undefined && carries !== undefined && carries < share) give(load.holder, load)
+    if (load.holder !== undefined && carries !== undefined && (keep || carries < share)) give(load.holder, load)
     else left.push(load)
   }
   for (const load of left) {

@@ -53,8 +53,12 @@ interface Work {
 
 const RENEW_MS = 3_000
 const LOOK_MS = 1_000
+/** A renewal that takes longer has failed: the next one must come before the Lease is over. */
+const RENEWAL_MS = 4_000
 /** Replicas that start together see each other before one takes everything. */
 const ARRIVE_MS = 2_000
+/** So long the same replicas live before shards move from one to another that has less. */
+const CALM_MS = 20_000
 const TAKEN_AT_ONCE = 8
 const AGAIN_MS = 10_000
 
@@ -68,6 +72,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   /** The epoch of a store whose Lease somebody deleted: the next one must be greater. */
   const floors = new Map<string, number>()
   let renewedMs = Number.NEGATIVE_INFINITY
+  let lived = { names: '', sinceMs: 0 }
   let wakeUp = () => {}
   let woken = false
   const wake = () => {
@@ -131,7 +136,9 @@ export function createReplica(options: ReplicaOptions): Replica {
         .find((one) => one !== undefined && living.has(one))
       return { name: nameOf(shard), weight: shard.objects.length + 1, ...(holder === undefined ? {} : { holder }) }
     })
-    const given = assign(loads, [...living])
+    const names = [...living].sort().join()
+    if (names !== lived.names) lived = { names, sinceMs: clock.monotonicMs() }
+    const given = assign(loads, [...living], clock.monotonicMs() - lived.sinceMs < CALM_MS)
     const mine = new Map(shards.filter((shard) => given.get(nameOf(shard)) === leases.identity).map(byName))
     const over = [...works.values()].filter(({ shard, ended }) => {
       const now = mine.get(nameOf(shard))
@@ -158,30 +165,49 @@ export function createReplica(options: ReplicaOptions): Replica {
     woken = false
   }
 
+  const renew = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      const triedMs = clock.monotonicMs()
+      const late = new AbortController()
+      const asked = AbortSignal.any([signal, late.signal])
+      void clock.sleep(RENEWAL_MS, asked).then(() => late.abort())
+      if (await leases.renew(asked)) renewedMs = triedMs
+      late.abort()
+      await clock.sleep(RENEW_MS - Math.min(RENEW_MS, clock.monotonicMs() - triedMs), signal)
+    }
+  }
+
   return {
     working: () => [...works.values()].filter(({ ended }) => !ended).map(({ shard }) => nameOf(shard)),
     alive: () => clock.monotonicMs() - renewedMs < LEASE_MS,
     wake,
     async run(signal) {
-      const following = leases.run(signal)
+      const over = new AbortController()
+      const both = AbortSignal.any([signal, over.signal])
+      const following = leases.run(both)
+      // Beside everything else: work that is slow to end must not make us look dead.
+      const ended = new AbortController()
+      let failure: { readonly error: unknown } | undefined
+      const renewing = renew(ended.signal).catch((error: unknown) => {
+        failure = { error }
+        over.abort()
+      })
       try {
         const arrivedMs = clock.monotonicMs()
-        let triedMs = Number.NEGATIVE_INFINITY
-        while (!signal.aborted) {
-          if (clock.monotonicMs() - triedMs >= RENEW_MS) {
-            triedMs = clock.monotonicMs()
-            if (await leases.renew(signal)) renewedMs = triedMs
-          }
-          if (signal.aborted) break
-          if (renewedMs > 0 && clock.monotonicMs() - arrivedMs >= ARRIVE_MS) await reconcile(signal)
-          await rest(LOOK_MS, signal)
+        while (!both.aborted) {
+          if (renewedMs >= 0 && clock.monotonicMs() - arrivedMs >= ARRIVE_MS) await reconcile(both)
+          await rest(LOOK_MS, both)
         }
       } finally {
         await Promise.all([...works.values()].map(end))
+        ended.abort()
+        await renewing
         await inParallel(leases.mine(), TAKEN_AT_ONCE, (atom) => leases.giveBack(atom))
         await leases.leave()
+        over.abort()
         await following
       }
+      if (failure !== undefined) throw failure.error
     },
   }
 }
