@@ -5,8 +5,7 @@ import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Plan } from '../model/plan.ts'
 import { coordinate } from '../plan/clusters/coordinate.ts'
 import { clusterSpec, NOW, observedCluster } from '../plan/clusters/testing/fixture.ts'
-import { heldIn, renderHeld } from './held.ts'
-import { applyExit } from './verbs/apply.ts'
+import { applyExit, heldIn, renderHeld } from './verbs/apply.ts'
 
 type Order = NonNullable<ClusterLook['observed']['orders']['hold']>
 

@@ -10,10 +10,9 @@ import { refused, type StepContext } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
 import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
-import { configureK3s, upgradeK3s } from './steps/change.ts'
 import { readBackSecrets, runHealthCheck } from './steps/health-check.ts'
 import { clearRemovedMark, cordon, deleteJoinToken, drain, noteFormed, uncordon } from './steps/node-marks.ts'
-import { deleteNode, deleteNodePassword, removeMember } from './steps/removal.ts'
+import { configureK3s, deleteNode, deleteNodePassword, removeMember, upgradeK3s } from './steps/removal.ts'
 import { restartK3s, snapshot, stopK3s, wipeStanding } from './steps/service.ts'
 
 /** Speaks to K3s clusters: their API, and the program that croft puts on each node. */

@@ -1,5 +1,4 @@
 import type { VmDisk, VmNic } from '../../model/vm.ts'
-import { pciDevice, putDevice, takeOut, usbDevice } from './device-write.ts'
 import { aliasOf } from './domain-view.ts'
 import { parseMark, writeDescription, writeMark, writeTags } from './marks.ts'
 import { targetOf } from './names.ts'
@@ -254,26 +253,64 @@ function writeNicField(
   return true
 }
 
+/** Where a field of a card stands: its element, and the attribute of it. */
+const NIC_FIELDS: Readonly<Record<string, readonly [element: string, attribute: string]>> = {
+  mac: ['mac', 'address'],
+  model: ['model', 'type'],
+  mtu: ['mtu', 'size'],
+  disconnected: ['link', 'state'],
+  vlan: ['vlan/tag', 'id'],
+}
+
 function setNicField(nic: XmlElement, field: string, value: string | number | boolean): void {
-  switch (field) {
-    case 'mac':
-      findOrMake(nic, 'mac').attributes.address = String(value).toLowerCase()
-      break
-    case 'model':
-      findOrMake(nic, 'model').attributes.type = String(value)
-      break
-    case 'mtu':
-      findOrMake(nic, 'mtu').attributes.size = String(value)
-      break
-    case 'disconnected':
-      findOrMake(nic, 'link').attributes.state = value === true ? 'down' : 'up'
-      break
-    case 'vlan': {
-      const vlan = findOrMake(nic, 'vlan')
-      vlan.children.splice(0, vlan.children.length, element('tag', { id: String(value) }))
-      break
-    }
-    default:
-      break
+  const [path, attribute] = NIC_FIELDS[field] ?? []
+  if (path === undefined || attribute === undefined) return
+  // A trunk of several tags becomes this one.
+  if (field === 'vlan') findOrMake(nic, 'vlan').children.splice(0)
+  const text = field === 'disconnected' ? (value === true ? 'down' : 'up') : String(value)
+  findOrMake(nic, path).attributes[attribute] = field === 'mac' ? text.toLowerCase() : text
+}
+
+/** Only what bears the name that we gave it; true also where it is gone already. */
+function takeOut(domain: XmlElement, head: string, slot: string): boolean {
+  const name = head === 'nics' ? 'interface' : head === 'pci' || head === 'usb' ? 'hostdev' : undefined
+  if (name === undefined) return head === 'seed'
+  const devices = findOrMake(domain, 'devices')
+  for (const device of childrenOf(devices, name)) if (aliasOf(device) === `ua-${slot}`) removeChild(devices, device)
+  return true
+}
+
+/** In the place of the one that has its name. */
+function putDevice(domain: XmlElement, slot: string, made: XmlElement | undefined): boolean {
+  if (made === undefined) return false
+  const devices = findOrMake(domain, 'devices')
+  const before = childrenOf(devices, 'hostdev').find((device) => aliasOf(device) === `ua-${slot}`)
+  if (before !== undefined) removeChild(devices, before)
+  devices.children.push(made)
+  return true
+}
+
+function pciDevice(slot: string, device: string): XmlElement | undefined {
+  const [, domain, bus, at, fn] = /^(?:([0-9a-f]{4}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$/i.exec(device) ?? []
+  if (bus === undefined) return undefined
+  const address = {
+    domain: `0x${domain ?? '0000'}`,
+    bus: `0x${bus}`,
+    slot: `0x${at ?? '00'}`,
+    function: `0x${fn ?? '0'}`,
   }
+  return hostDevice(slot, 'pci', [element('address', address)])
+}
+
+function usbDevice(slot: string, device: string): XmlElement | undefined {
+  const [, vendor, product] = /^([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(device) ?? []
+  if (vendor === undefined || product === undefined) return undefined
+  return hostDevice(slot, 'usb', [element('vendor', { id: `0x${vendor}` }), element('product', { id: `0x${product}` })])
+}
+
+function hostDevice(slot: string, type: string, source: readonly XmlElement[]): XmlElement {
+  return element('hostdev', { mode: 'subsystem', type, managed: 'yes' }, [
+    element('source', {}, source),
+    element('alias', { name: `ua-${slot}` }),
+  ])
 }

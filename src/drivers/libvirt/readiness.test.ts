@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PowerState, Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { vmReadiness } from './readiness.ts'
+import { vmReadiness } from './rules.ts'
 
 const cases: readonly (readonly [declared: VmSpec['power'], is: PowerState, reason: string, ready: boolean])[] = [
   ['running', 'running', 'Running', true],

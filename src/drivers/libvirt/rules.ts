@@ -1,12 +1,16 @@
 import type { Change } from '../../model/change.ts'
 import { type FileSpec, volumeId } from '../../model/file.ts'
+import type { FirstBoot } from '../../model/policy.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
-import type { Rules } from '../../model/rules.ts'
+import type { Readiness, Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import type { VmSpec } from '../../model/vm.ts'
 import { checksumOf, diffFile, downloadParams, fileReadiness, learnsOf } from '../files.ts'
+import { agentReadiness, answerAbout, powerOf, powerReadiness } from '../guests.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
+import { seedInConfig } from './declared.ts'
 import { diffVm, fileObstacles, seedNotes, vmObstacles } from './diff.ts'
 import { configOf, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
 import {
@@ -21,7 +25,6 @@ import {
   updatePlaceSteps,
 } from './place-rules.ts'
 import { type PlaceKind, placeKind } from './place-view.ts'
-import { vmReadiness } from './readiness.ts'
 import { discardStep, makeStep, poolPath, poolQueue, shutdownStep, startStep } from './steps.ts'
 import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-steps.ts'
 
@@ -186,4 +189,29 @@ function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
 function deleteFileSteps(sighting: Sighting): readonly Step[] {
   const place = volumeOf(sighting.externalId)
   return place === undefined ? [] : [discardStep(sighting.host, place.pool, place.volume, 'delete')]
+}
+
+/**
+ * Nothing here asks for a lease: an address is known because it was declared, or because the agent tells it. `adopted`: it
+ * was there before us, so its first boot is none of our business.
+ */
+export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, firstBoot?: FirstBoot): Readiness {
+  const power = powerOf(sighting)
+  const id = `domain ${vm.name} on ${sighting.host}`
+  const answer = answerAbout(id, power)
+  const early = powerReadiness(vm, power, answer)
+  if (early !== undefined) return early
+  const unread = seedInConfig(vm, sighting).inserted !== undefined
+  if (vm.agent?.enabled !== true || !bringsSystem(vm)) {
+    if (unread) return answer(false, 'Seeding', 'running and has yet to read its seed', 'Booting')
+    return answer(true, 'Running', 'running')
+  }
+  if (unread && sighting.close?.agent === 'up')
+    return answer(false, 'Seeding', 'running; the disc that it was seeded from is still in it', 'Booting')
+  return agentReadiness(sighting, id, adopted || vm.seed === undefined, firstBoot, answer)
+}
+
+/** Nothing waits for an agent that the declaration makes impossible. */
+function bringsSystem(vm: VmSpec): boolean {
+  return vm.disks.some((disk) => disk.importFrom !== undefined) || (vm.cdrom?.length ?? 0) > 0
 }

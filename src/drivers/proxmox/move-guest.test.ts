@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { possible } from './lxc/blocked.ts'
+import { possible } from './lxc/diff.ts'
 import { hostChange, type Moving, moveGuestSteps } from './move-guest.ts'
 import { updateVmSteps } from './vm/plan-steps.ts'
 

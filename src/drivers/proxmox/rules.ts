@@ -18,9 +18,8 @@ import { remembering, withPassword } from './rest/secrets.ts'
 import { settingRules } from './rest/setting-rules.ts'
 import { destroyAsRoot, overRootLane } from './root-lane.ts'
 import { diffSnippet, withoutLane, writeSnippetStep } from './snippet-rules.ts'
-import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
-import { adoptVmSteps, createVmSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
+import { adoptVmSteps, createVmSteps, deleteGuestSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
 import { seedNotes } from './vm/seed.ts'
 
 type Guest = Resource & { readonly desired: Extract<Desired, { readonly type: 'vm' | 'container' }> }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PowerLook } from '../../model/power-look.ts'
+import { nextPowerLookMs } from './keep.ts'
 import { emptyPowerMemory } from './memory.ts'
-import { nextPowerLookMs } from './pace.ts'
 
 /** A Power on its way that waits for one thing. */
 function waiting(waitedMs: number): number {

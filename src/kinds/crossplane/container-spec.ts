@@ -9,7 +9,7 @@ import type {
   ContainerSpec,
 } from '../../model/container.ts'
 import type { containerFields } from './container-schema.ts'
-import { guestBasics } from './guest-basics.ts'
+import { guestBasics } from './guest-fields.ts'
 
 export type ContainerFields = z.output<z.ZodObject<typeof containerFields>>
 type Mount = NonNullable<ContainerFields['mountPoint']>[number]

@@ -1,15 +1,13 @@
 import type { ResourceKey } from '../../model/key.ts'
-import type { ClusterPower, ObservedPower } from '../../model/observed-power.ts'
-import type { PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
+import type { ClusterPower, ObservedPower, PowerNode } from '../../model/observed-power.ts'
+import type { PersonHold, PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
 import type { PowerDecision, PowerHold, PowerPhase } from '../../model/power-decision.ts'
 import { goDown } from './down.ts'
 import { merge, NOTHING, type PowerFinding } from './finding.ts'
-import { holdsOf } from './holds.ts'
-import { idleNodes } from './sleepers.ts'
-import { NONE, targetsOf } from './targets.ts'
+import { IDLE, idleNodes } from './sleepers.ts'
 import { tierRows } from './timeline.ts'
 import { goUp, hasMarks } from './up.ts'
-import { isDown, nodesOf, type PowerSituation, spoken } from './view.ts'
+import { isDown, nodesOf, type PowerSituation, spoken, type Targets, waitName } from './view.ts'
 import { type WantedPower, wantedPower } from './wanted.ts'
 
 /**
@@ -145,4 +143,100 @@ function refusalsOf(view: PowerSituation): readonly PowerHold[] {
       reason: `${name} is a server and declared onDemand: it would hold a vote while it sleeps`,
       allow: `make ${name} an agent, or say power: always`,
     }))
+}
+
+/**
+ * Who and what keeps it from going down: people, backups, jobs, and holds that somebody set. Asked until the first node
+ * has stopped; from then on it would only keep a cluster half down.
+ */
+function holdsOf(view: PowerSituation, set: readonly PersonHold[]): readonly PowerHold[] {
+  const { spec, observed, wanted } = view
+  if (wanted.ignoreHolds || hasStopped(view)) return []
+  const holds: PowerHold[] = set.map(({ by, why, sinceMs, untilMs }) => ({
+    guard: 'hold',
+    reason: `${by} holds it since ${time(sinceMs)} until ${time(untilMs)}${why === '' ? '' : `: ${why}`}`,
+    allow: `croft power release, or wait until ${time(untilMs)}`,
+    sinceMs,
+    untilMs,
+  }))
+  for (const { kind, who, where, sinceMs, idleMs, ageMs } of observed.holds) {
+    const since = sinceMs === undefined ? '' : ` since ${time(sinceMs)}`
+    const shown = sinceMs === undefined ? {} : { sinceMs }
+    if (kind === 'person' && spec.holds.people && (idleMs ?? 0) < spec.holds.idleMs) {
+      const reason = `${who} is logged in on ${where}${since}`
+      holds.push({ guard: 'person', reason, allow: `${who} logs out, or croft power off --ignore-holds`, ...shown })
+    }
+    if (kind === 'backup' && spec.holds.backups) {
+      const reason = `${who} is being backed up on ${where}${since}`
+      holds.push({ guard: 'backup', reason, allow: 'the backup ends, or croft power off --ignore-holds', ...shown })
+    }
+    if (kind === 'job' && spec.holds.jobs && (ageMs ?? 0) < spec.holds.jobsMs) {
+      const reason = `the job ${who} runs in ${where}${since}`
+      holds.push({ guard: 'job', reason, allow: 'the job ends, or croft power off --ignore-holds', ...shown })
+    }
+  }
+  return holds
+}
+
+/**
+ * Has a node been stopped for this? Our mark says so, where it can be read. One that died, sleeps on demand or went with
+ * the battery says nothing: it must not silence everybody's hold.
+ */
+function hasStopped(view: PowerSituation): boolean {
+  const readable = spoken(view) !== undefined
+  return nodesOf(view).some(({ onDemand, power, k3s, mark, host }) => {
+    if (onDemand || (host !== undefined && view.wanted.shed.has(host))) return false
+    return (power === 'off' || k3s === 'stopped') && (mark !== undefined || !readable)
+  })
+}
+
+function time(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** Nothing is to go down. */
+const NONE: Targets = {
+  cluster: false,
+  nodes: new Set(),
+  machines: new Set(),
+  hosts: new Set(),
+  asleep: new Set(),
+}
+
+function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: WantedPower): Targets {
+  const nodes = observed.cluster?.nodes ?? []
+  const whole = wanted.state === 'off'
+  const hosts = new Set(whole ? spec.hosts.map(({ name }) => name) : wanted.shed)
+  const asleep = new Set(whole ? [] : nodes.filter((node) => sleeps(node, spec, observed)).map(({ name }) => name))
+  for (const node of nodes) {
+    // A box of its own goes down with the node that sleeps on it.
+    if (asleep.has(node.name) && node.machine === undefined && node.host !== undefined) hosts.add(node.host)
+  }
+  const onShed = (host: string | undefined) => host !== undefined && hosts.has(host)
+  const servers = nodes.filter(({ role }) => role === 'server')
+  const left = servers.filter(({ host }) => !onShed(host))
+  // Without a majority the rest would stand there without a cluster: then it goes down in order, as a whole.
+  const cluster = whole || (servers.length > 0 && left.length < Math.floor(servers.length / 2) + 1)
+  const machines = observed.machines.filter((machine) => machine.role !== 'node' && (whole || onShed(machine.host)))
+  return {
+    cluster,
+    nodes: new Set(
+      nodes.filter((node) => cluster || onShed(node.host) || asleep.has(node.name)).map(({ name }) => name),
+    ),
+    machines: new Set(machines.map(({ key }) => key)),
+    hosts,
+    asleep,
+  }
+}
+
+/** Off while no pod waits for it; on until it has been idle long enough. What has been begun is finished. */
+function sleeps(node: PowerNode, spec: PowerSpec, observed: ObservedPower): boolean {
+  // A server holds a vote: it never sleeps, whatever is declared.
+  if (!node.onDemand || node.role === 'server') return false
+  // It has to have joined before anybody can tell which pods it could run.
+  if (node.kube === 'absent') return false
+  if ((observed.cluster?.wanting[node.name] ?? []).length > 0) return false
+  if (node.power === 'off' || (node.mark !== undefined && node.podsToMove === 0)) return true
+  const idleMs = observed.waitedMs[waitName('workers', node.name, IDLE)] ?? 0
+  return node.podsToMove === 0 && idleMs >= spec.idleMs
 }

@@ -4,12 +4,11 @@ import { shellWord } from '../../../lib/shell-quoted.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { exampleResource } from '../testing/vm-example.ts'
 import { principalOf, repairCommands, setUpCommands } from './commands.ts'
-import { needsOfContainerOption } from './container-privileges.ts'
 import { grantsOf, rolesOf } from './grants.ts'
 import { heldAt, missingOf, readHeld, surplusOf } from './held.ts'
 import { judgeRights } from './judge-rights.ts'
 import { distinct, type Need, way } from './need.ts'
-import { needsOf } from './needs.ts'
+import { needsOf, needsOfContainerOption } from './needs.ts'
 import { needsOfOption } from './option-privileges.ts'
 
 const need = (...ways: string[]): Need => ({ ways: ways.map(way), why: 'do it', without: 'refused' })

@@ -2,11 +2,22 @@ import { defined } from '../../../lib/defined.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
-import { importBasics, importSerial } from './basics.ts'
-import { importCloudInit } from './cloud-init.ts'
-import { importDevices } from './devices.ts'
-import { importDrives } from './drives.ts'
-import { bySlot, type ConfigReading, type PartReading, readingOf, some, unless } from './reading.ts'
+import type { DeviceShape } from '../parts.ts'
+import { lines, words } from '../vm/cloud-init.ts'
+import { amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from '../vm/devices.ts'
+import { importBasics, importSerial, positional } from './basics.ts'
+import { type CloudInitDrive, importDrives } from './drives.ts'
+import {
+  block,
+  blockOf,
+  bySlot,
+  type ConfigReading,
+  type PartReading,
+  partsOf,
+  readingOf,
+  some,
+  unless,
+} from './reading.ts'
 
 /**
  * A guest that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway, and
@@ -107,4 +118,94 @@ function trunks(text: string | undefined): string | undefined {
     for (let vlan = Number(first); vlan <= Math.min(Number(last ?? first), 4094); vlan++) found.add(vlan)
   }
   return found.size === 0 ? undefined : [...found].sort((a, b) => a - b).join(';')
+}
+
+const SMBIOS = ['manufacturer', 'product', 'version', 'serial', 'sku', 'family'] as const
+
+/** Devices that are one property string each. */
+function importDevices(from: ConfigReading) {
+  const parts = <Item>({ bare, parts: table }: DeviceShape<Item>, names?: { readonly [F in keyof Item]?: string }) => {
+    return (key: string) => defined(partsOf(from.properties(key, bare), table, names))
+  }
+  const numbered = (slot: RegExp, read: (key: string) => Readonly<Record<string, unknown>>) =>
+    some(from.keys.filter((key) => slot.test(key)).map((key) => ({ device: key, ...read(key) })))
+  return {
+    audioDevice: blockOf(from, audio.shape),
+    rng: blockOf(from, rng.shape, { periodMs: 'period' }),
+    watchdog: blockOf(from, watchdog.shape),
+    smbios: smbios(from),
+    amdSev: blockOf(from, amdSev.shape),
+    numa: numbered(/^numa\d+$/, parts(numaNodes.shape, { memoryMb: 'memory', hostNodes: 'hostnodes' })),
+    usb: positional(from, 'usb', parts(usb.shape, { device: 'host' })),
+    hostpci: numbered(/^hostpci\d+$/, parts(pci.shape, { device: 'id', romBar: 'rombar', primaryGpu: 'xvga' })),
+    virtiofs: positional(from, 'virtiofs', parts(virtiofs.shape)),
+  }
+}
+
+/** The UUID is Proxmox's own choice and stays; the texts are somebody's. */
+function smbios(from: ConfigReading) {
+  const parts = from.properties('smbios1', 'uuid')
+  if (parts === undefined) return undefined
+  parts.ignore('uuid')
+  const encoded = parts.flag('base64') === true
+  const read = (text: string | undefined) =>
+    text !== undefined && encoded ? Buffer.from(text, 'base64').toString('utf8') : text
+  return block(Object.fromEntries(SMBIOS.map((field) => [field, read(parts.text(field))])))
+}
+
+const USUAL_SLOT = 'ide2'
+const KEYS = /^(?:ciuser|citype|ciupgrade|cicustom|nameserver|searchdomain|sshkeys|ipconfig\d+)$/
+
+/** The cloud-init block. Without a drive that carries it nothing of it can be declared. */
+function importCloudInit(from: ConfigReading, drive: CloudInitDrive | undefined) {
+  if (from.text('cipassword') !== undefined)
+    from.note('a cloud-init password is set; it cannot be read, is not declared, and stays as it is')
+  if (drive === undefined) {
+    for (const key of from.keys.filter((one) => KEYS.test(one))) from.leave(key)
+    return undefined
+  }
+  const custom = from.properties('cicustom', '')
+  return block({
+    datastoreId: drive.storage,
+    interface: unless(USUAL_SLOT, drive.slot),
+    type: from.text('citype'),
+    upgrade: unless(true, from.flag('ciupgrade')),
+    dns: block({
+      domain: unless('', from.text('searchdomain')),
+      servers: some(words(from.text('nameserver'))),
+    }),
+    userAccount: block({ username: unless('', from.text('ciuser')), keys: some(lines(from.text('sshkeys'))) }),
+    ipConfig: addresses(from),
+    userDataFileId: custom?.text('user'),
+    networkDataFileId: custom?.text('network'),
+    metaDataFileId: custom?.text('meta'),
+    vendorDataFileId: custom?.text('vendor'),
+  })
+}
+
+/** The position in the list is the number of the card. What comes after an entry that cannot be said is left out. */
+function addresses(from: ConfigReading): readonly unknown[] | undefined {
+  const slots = from.keys.filter((key) => /^ipconfig\d{1,2}$/.test(key))
+  const found: unknown[] = []
+  let broken = false
+  for (const key of slots) {
+    const parts = from.properties(key, '')
+    const v4 = { address: parts?.text('ip'), gateway: parts?.text('gw') }
+    const v6 = { address: parts?.text('ip6'), gateway: parts?.text('gw6') }
+    broken ||= parts === undefined || !sayable(v4) || !sayable(v6)
+    if (broken) {
+      from.leave(key)
+      continue
+    }
+    while (found.length < Number(key.slice('ipconfig'.length))) found.push({})
+    const ipv4 = block(v4)
+    const ipv6 = block(v6)
+    found.push({ ...(ipv4 === undefined ? {} : { ipv4 }), ...(ipv6 === undefined ? {} : { ipv6 }) })
+  }
+  return some(found)
+}
+
+/** A gateway goes with a static address. */
+function sayable({ address, gateway }: { readonly address: string | undefined; readonly gateway: string | undefined }) {
+  return gateway === undefined || (address !== undefined && !/^(?:dhcp|auto|manual)$/i.test(address))
 }

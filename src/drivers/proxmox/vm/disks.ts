@@ -2,8 +2,8 @@ import type { Change } from '../../../model/change.ts'
 import type { VmDisk, VmDiskSpeed, VmEfiDisk, VmSpec } from '../../../model/vm.ts'
 import { type ApiFields, decoded } from '../foreign.ts'
 import { device, devices, type PropertyPart } from '../parts.ts'
-import { type Properties, parseSize } from '../property-string.ts'
-import { hotplugs } from './option.ts'
+import { type Properties, parseProperties, parseSize } from '../property-string.ts'
+import { hotplugs, textOf, type VmOption } from './option.ts'
 
 const GIB = 2 ** 30
 /** An empty disk needs a size; this is what it gets when none is declared. */
@@ -139,4 +139,49 @@ function flat({ speed, ...disk }: VmDisk): FlatDisk {
   if (speed === undefined) return disk
   const limits = Object.entries(speed).map(([field, value]) => [`speed.${field}`, value as unknown])
   return { ...disk, ...(Object.fromEntries(limits) as Partial<FlatDisk>) }
+}
+
+/** CD drives: a file, `none` for an empty drive, `cdrom` for the host's own. A disc can be changed at any time. */
+export const cdrom: VmOption = {
+  create({ spec: vm }, params) {
+    for (const { slot, file } of vm.cdrom ?? []) params[slot] = `${file},media=cdrom`
+  },
+  compare({ spec: vm }, config, changes) {
+    for (const { slot, file } of vm.cdrom ?? []) {
+      const text = textOf(config[slot])
+      const seen = text === undefined ? undefined : parseProperties(text, 'file')
+      const isDrive = seen?.get('media') === 'cdrom'
+      const from = isDrive ? (seen?.get('file') ?? seen?.get('volume')) : undefined
+      if (from === file) continue
+      // A new drive is a new device, and the slots it goes to cannot be plugged.
+      changes.push({ path: `cdrom.${slot}`, from: from ?? text, to: file, effect: isDrive ? 'live' : 'restart' })
+    }
+  },
+  update({ spec: vm }, _config, params, chosen) {
+    for (const { slot, file } of vm.cdrom ?? []) if (chosen.has(`cdrom.${slot}`)) params[slot] = `${file},media=cdrom`
+  },
+}
+
+/** Devices to boot from. Not declared, a new guest boots from its first disk and an existing one is left alone. */
+export const bootOrder: VmOption = {
+  create({ spec: vm }, params) {
+    const first = vm.disks[0]?.slot
+    const order = vm.bootOrder ?? (first === undefined ? [] : [first])
+    if (order.length > 0) params.boot = printOrder(order)
+  },
+  compare({ spec: vm }, config, changes) {
+    if (vm.bootOrder === undefined) return
+    const text = textOf(config.boot) ?? ''
+    const from = (parseProperties(text, 'legacy').get('order') ?? '').split(';').filter((device) => device !== '')
+    const to = vm.bootOrder
+    if (from.length === to.length && from.every((device, at) => device === to[at])) return
+    changes.push({ path: 'bootOrder', from, to, effect: 'restart' })
+  },
+  update({ spec: vm }, _config, params, chosen) {
+    if (chosen.has('bootOrder') && vm.bootOrder !== undefined) params.boot = printOrder(vm.bootOrder)
+  },
+}
+
+function printOrder(devices: readonly string[]): string {
+  return `order=${devices.join(';')}`
 }

@@ -1,29 +1,58 @@
+import type { VmSpec } from '../../../model/vm.ts'
 import { mark } from '../mark.ts'
 import { sameUnits } from '../option.ts'
+import { parseProperties } from '../property-string.ts'
+import type { SlotRule } from '../slots.ts'
 import * as slots from '../slots.ts'
 import { tags } from '../tags.ts'
-import { bootOrder } from './boot-order.ts'
-import { cdrom } from './cdrom.ts'
 import {
   cloudInitAddresses,
   cloudInitCustom,
   cloudInitDnsServers,
+  cloudInitDrive,
   cloudInitPassword,
   cloudInitSshKeys,
 } from './cloud-init.ts'
-import { cloudInitDrive } from './cloud-init-drive.ts'
-import { serial, vga } from './console.ts'
-import { cpuHotplugged, cpuType } from './cpu.ts'
-import { agent, amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
-import { disks, efiDisk, tpm } from './disks.ts'
-import { sameHotplug, sameMachine } from './hardware.ts'
-import { memoryDedicated, memoryFloating, memoryShared } from './memory.ts'
-import { nics } from './nics.ts'
-import { flag, quantity, type VmOption, word } from './option.ts'
+import { agent, amdSev, audio, nics, numaNodes, pci, rng, serial, usb, vga, virtiofs, watchdog } from './devices.ts'
+import { bootOrder, cdrom, disks, efiDisk, plugsDrive, tpm } from './disks.ts'
+import {
+  cpuHotplugged,
+  cpuType,
+  memoryDedicated,
+  memoryFloating,
+  memoryShared,
+  sameHotplug,
+  sameMachine,
+  smbios,
+} from './hardware.ts'
+import { flag, hotplugs, quantity, type VmOption, word } from './option.ts'
 import { seedDrive } from './seed.ts'
-import { vmSlots } from './slots.ts'
-import { smbios } from './smbios.ts'
 import { startup } from './start-at-boot.ts'
+
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:scsi|virtio|sata|ide)\d+$/, 'disks'],
+  [/^net\d+$/, 'nics'],
+  [/^usb\d+$/, 'usb'],
+  [/^hostpci\d+$/, 'pci'],
+  [/^virtiofs\d+$/, 'virtiofs'],
+  [/^serial\d+$/, 'serial'],
+  [/^numa\d+$/, 'numaNodes'],
+]
+
+const vmSlots: SlotRule<VmSpec> = {
+  declared: (vm) =>
+    [vm.disks, vm.nics, vm.usb, vm.pci, vm.virtiofs, vm.serial, vm.numaNodes].flatMap(
+      (list) => list?.map(({ slot }) => slot) ?? [],
+    ),
+  pathOf: (slot) => WORDS.find(([pattern]) => pattern.test(slot))?.[1] ?? 'devices',
+  effect(config, slot) {
+    if (slot.startsWith('net')) return hotplugs(config, 'network') ? 'live' : 'restart'
+    if (slot.startsWith('usb')) return hotplugs(config, 'usb') ? 'live' : 'restart'
+    return plugsDrive(config, slot) ? 'live' : 'restart'
+  },
+  holdsData: (slot, text) =>
+    /^(?:scsi|virtio|sata|ide)\d+$/.test(slot) && parseProperties(text, 'file').get('media') !== 'cdrom',
+}
 
 const description: VmOption = slots.description(vmSlots)
 

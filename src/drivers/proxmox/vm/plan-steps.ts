@@ -6,16 +6,18 @@ import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
 import { isUp, powerOf } from '../../guests.ts'
 import * as guests from '../guest-steps.ts'
+import { called, type GuestPlace, guestStep, shutdownStep } from '../guest-steps.ts'
 import { splitDescription } from '../marks.ts'
 import { moveGuestSteps } from '../move-guest.ts'
 import { createParams, wantedOf } from '../option.ts'
+import { hostQueue } from '../steps.ts'
 import { cloneParams, cloneStep } from './clone.ts'
 import { growing } from './disks.ts'
 import { movedDrives, movingVm } from './move-disk.ts'
 import type { VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { bornWith, seedMoves } from './seed.ts'
-import { seedingOf, seedingOfNew, seedSteps } from './seed-steps.ts'
+import { seedingOf, seedingOfNew, seedSteps, unseedSteps } from './seed-steps.ts'
 
 export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string, survey?: Survey): readonly Step[] {
   const guest = guestAt(vm.host, externalId)
@@ -114,4 +116,20 @@ export function storagesOf(vm: VmSpec): string[] {
   if (vm.tpm !== undefined) storages.push(vm.tpm.storage)
   if (vm.cloudInit !== undefined) storages.push(vm.cloudInit.storage)
   return storages
+}
+
+/** Works for containers too: nothing of the declaration is needed to remove a guest. */
+export function deleteGuestSteps(sighting: Sighting): readonly Step[] {
+  const { host, externalId, close } = sighting
+  const guest: GuestPlace = { type: sighting.type === 'container' ? 'container' : 'vm', host, externalId }
+  // What is about to be removed need not wait for a guest that does not listen.
+  const stop = isUp(powerOf(sighting)) ? [shutdownStep(guest, { forceStop: '1', timeout: '60' })] : []
+  const last = guestStep(guest, 'DELETE', '', {
+    verb: 'delete',
+    summary: `delete ${called(guest)} on ${host} with its disks`,
+    params: { purge: '1', 'destroy-unreferenced-disks': '1' },
+    queues: [hostQueue(host)],
+    disruption: 'data-loss',
+  })
+  return [...stop, ...unseedSteps(sighting, stop.length === 0 ? close?.digest : undefined), last]
 }
