@@ -32,6 +32,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     absWorkingDir: root,
     preserveSymlinks: true,
   })
+  for (const file of globSync('*.js', { cwd: outDir })) withoutIdlePrelude(join(outDir, file))
   const libraries = await Promise.all(
     Object.entries(APART).map(([name, file]) => library(root, name, join(outDir, file))),
   )
@@ -122,6 +123,14 @@ const PRELUDE = [
   'const require=croftRequire(import.meta.url)',
   "const croftAt=(folder)=>{const dirname=croftJoin(import.meta.dirname,folder);return{dirname,url:croftUrl(croftJoin(dirname,'_')).href}}",
 ].join(';')
+
+/** esbuild puts the prelude into every file. Where nothing asks for it, its three imports only cost time at start. */
+function withoutIdlePrelude(file: string): void {
+  const text = readFileSync(file, 'utf8')
+  if (!text.startsWith(PRELUDE)) return
+  const rest = text.slice(PRELUDE.length)
+  if (!/\brequire\b|\bcroftAt\b/.test(rest)) writeFileSync(file, rest.replace(/^;?\s*/, ''))
+}
 
 if (startedAs(import.meta.filename)) {
   await build(join(dirname(import.meta.dirname), 'dist')).catch((error: unknown) => {
