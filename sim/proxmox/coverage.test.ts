@@ -86,12 +86,28 @@ test('every call in the page of the Proxmox driver is simulated', () => {
 
 test('what is not simulated is refused with 501 and says so', async () => {
   const client = createTestClient()
-  const answer = await client.call('GET', '/nodes/fun-bedbug/ceph/status')
+  const answer = await client.call('GET', '/nodes/fun-bedbug/ceph/releases')
   assert.equal(answer.status, 501)
-  assert.match(answer.reason, /'GET \/nodes\/\{node\}\/ceph\/status' is part of Proxmox VE but is not simulated/)
+  assert.match(answer.reason, /'GET \/nodes\/\{node\}\/ceph\/releases' is part of Proxmox VE but is not simulated/)
   const unknown = await client.call('GET', '/nodes/fun-bedbug/nothing')
   assert.equal(unknown.status, 501)
   assert.match(unknown.reason, /^Method 'GET \/nodes\/fun-bedbug\/nothing' not implemented/)
+})
+
+test('[T-08] a site without Ceph has its calls, and they say what is not installed', async () => {
+  const client = createTestClient()
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['GET', '/nodes/fun-bedbug/ceph/status', 'binary not installed: /usr/bin/ceph-mon'],
+    ['GET', '/cluster/ceph/flags', 'binary not installed: /usr/bin/ceph-mon'],
+    ['GET', '/nodes/fun-bedbug/ceph/pool', 'binary not installed: /usr/bin/ceph-mon'],
+    ['POST', '/nodes/fun-bedbug/ceph/mgr/fun-bedbug', 'binary not installed: /usr/bin/ceph-mgr'],
+    ['POST', '/nodes/fun-bedbug/ceph/init', "Ceph Nautilus required - please run 'pveceph install'"],
+  ]
+  for (const [method, path, expected] of cases) {
+    const { status, reason } = await client.call(method, path)
+    assert.deepEqual([status, reason], [500, expected], `${method} ${path}`)
+  }
+  assert.equal((await client.call('GET', '/nodes/fun-bedbug/ceph')).status, 200)
 })
 
 /**
@@ -99,7 +115,7 @@ test('what is not simulated is refused with 501 and says so', async () => {
  * test, and so does an entry that explains nothing.
  */
 const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
-  [/ \/(cluster|nodes\/\{node\})\/ceph/, 'Ceph on the hosts themselves is no part of what croft or its peers keep'],
+  [/ \/nodes\/\{node\}\/ceph\/releases/, 'what can be installed changes with each release of the packages'],
   [/(websocket|spiceshell|spiceproxy|vncshell|vncticket|mtunnel)/, 'a screen or tunnel for people, not for programs'],
   [/remote_migrate|dbus-vmstate/, 'a step inside a migration to another cluster'],
   [/ \/cluster\/config/, 'hosts join a cluster before anything manages them'],

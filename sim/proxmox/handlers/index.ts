@@ -12,6 +12,7 @@ import { acmeRoutes } from './acme.ts'
 import { backupJobRoutes } from './backup-jobs.ts'
 import { backupRoutes } from './backups.ts'
 import { bulkActionRoutes } from './bulk-actions.ts'
+import { cephRoutes } from './ceph.ts'
 import { clusterRoutes } from './cluster.ts'
 import { clusterConfigRoutes } from './cluster-config.ts'
 import { clusterOptionRoutes } from './cluster-options.ts'
@@ -110,6 +111,7 @@ const TABLES: readonly Routes[] = [
   nodeDiskRoutes,
   nodeWakeRoutes,
   absentRoutes,
+  cephRoutes,
   nodeZfsRoutes,
   acmeRoutes,
   networkRoutes,
