@@ -22,7 +22,8 @@ function judge(
   return kind === 'ApplicationSet' ? set(spec, directories) : { why: 'croft has no kind for it' }
 }
 
-function application(name: string, spec: Fields): FromAgent {
+/** What an Application deploys. */
+export function application(name: string, spec: Fields): FromAgent {
   const destination = isFields(spec.destination) ? spec.destination : {}
   const server = wordOf(destination.server)
   const elsewhere =

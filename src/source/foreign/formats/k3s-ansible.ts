@@ -31,7 +31,7 @@ export const k3sAnsible: ForeignFormat = {
   names: /^(?:hosts|inventory|known_hosts|all|k3s_cluster|server|agent|master|node)$|\.ini$/i,
   read(files, options) {
     const found = findInventory(files)
-    return 'problem' in found ? found : readFound(found, files, options.cluster)
+    return 'problem' in found ? found : readInventory(found, files, options.cluster)
   },
 }
 
@@ -45,7 +45,12 @@ interface InventoryHost {
   readonly variables: HostVariables
 }
 
-function readFound(found: FoundInventory, files: readonly ForeignFile[], named: string | undefined): ForeignReading {
+/** Hosts and a Cluster of an inventory, however it came to be. */
+export function readInventory(
+  found: FoundInventory,
+  files: readonly ForeignFile[],
+  named: string | undefined,
+): ForeignReading {
   const { inventory } = found
   const layers = variablesOf(inventory, found.files)
   const members = new Map([...inventory.groups.keys()].map((group) => [group, hostsIn(inventory, group)]))

@@ -2,6 +2,7 @@ import { isFields } from '../../manifest.ts'
 import type { Draft } from '../draft.ts'
 import { fitToKind } from '../fit.ts'
 import { createNames, type ForeignFormat, type ForeignReading, type NotCarried, type ReadOptions } from '../reading.ts'
+import { argocd } from '../terraform/argocd.ts'
 import { wordOf } from '../terraform/attributes.ts'
 import { bpg } from '../terraform/bpg.ts'
 import { helm } from '../terraform/helm.ts'
@@ -10,7 +11,7 @@ import { libvirt } from '../terraform/libvirt.ts'
 import type { ResourceReader } from '../terraform/resource.ts'
 import { telmate } from '../terraform/telmate.ts'
 
-const READERS: readonly ResourceReader[] = [bpg, helm, kubernetes, libvirt, telmate]
+const READERS: readonly ResourceReader[] = [argocd, bpg, helm, kubernetes, libvirt, telmate]
 
 export const terraform: ForeignFormat = {
   name: 'terraform',

@@ -1,0 +1,146 @@
+import { isFields } from '../../manifest.ts'
+import { type KubeNode, kubeNodes, type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
+import { documentsIn } from '../documents.ts'
+import type { Fields, ForeignFormat, NotCarried } from '../reading.ts'
+import { readInventory } from './k3s-ansible.ts'
+
+/** The configuration of hetzner-k3s. Hetzner chose the addresses of the nodes, so Kubernetes has to say which they are. */
+export const hetznerK3s: ForeignFormat = {
+  name: 'hetzner-k3s',
+  about: 'the directory of a configuration of hetzner-k3s, with nodes.json (kubectl get nodes -o json) and known_hosts',
+  names: /^known_hosts$/i,
+  read(files, options) {
+    const configs = files.flatMap(({ path, text }) =>
+      (documentsIn(text) ?? [])
+        .filter(isFields)
+        .filter(isConfig)
+        .map((config) => ({ path, config })),
+    )
+    const [one, second] = configs
+    if (one === undefined) return { problem: 'no configuration with masters_pool and k3s_version is among the files' }
+    if (second !== undefined)
+      return { problem: `there are several configurations, ${one.path} and ${second.path}; name the directory of one` }
+    const nodes = kubeNodes(files)
+    if (nodes.length === 0)
+      return {
+        problem:
+          'the configuration does not say which addresses the nodes got. Put the output of kubectl get nodes -o json beside it as nodes.json',
+      }
+    const { config } = one
+    const servers = nodes.filter(({ role }) => role === 'server')
+    const hosts = nodes.map((node) => hostOf(node, config))
+    const found = madeInventory(
+      one.path,
+      hosts,
+      {
+        k3s_version: config.k3s_version,
+        cluster_context: config.cluster_name,
+        api_endpoint: config.api_server_hostname ?? addressOf(servers[0], config),
+        ...(at(config, 'datastore', 'mode') === 'external' ? { use_external_database: true } : {}),
+      },
+      leftOut(config),
+    )
+    return 'problem' in found ? found : readInventory(found, files, options.cluster)
+  },
+}
+
+function isConfig(config: Readonly<Record<string, unknown>>): boolean {
+  return isFields(config.masters_pool) && typeof config.k3s_version === 'string'
+}
+
+/** What stands at a path of keys, or undefined. */
+function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (here, key) => (isFields(here) && Object.hasOwn(here, key) ? here[key] : undefined),
+    value,
+  )
+}
+
+function addressOf(node: KubeNode | undefined, config: Fields): string | undefined {
+  const inside = at(config, 'networking', 'ssh', 'use_private_ip') === true
+  return inside ? (node?.internal ?? node?.external) : (node?.external ?? node?.internal)
+}
+
+function hostOf(node: KubeNode, config: Fields): MadeHost {
+  const ssh = at(config, 'networking', 'ssh')
+  const port = at(ssh, 'port')
+  const key = at(ssh, 'private_key_path')
+  const address = addressOf(node, config)
+  const server = node.role === 'server'
+  return {
+    name: node.name,
+    role: node.role,
+    variables: {
+      ansible_host: address ?? node.name,
+      ansible_user: 'root',
+      ...(typeof port === 'number' && port !== 22 ? { ansible_port: port } : {}),
+      ...(typeof key === 'string' && at(ssh, 'use_agent') !== true ? { ansible_ssh_private_key_file: key } : {}),
+      [server ? 'extra_server_args' : 'extra_agent_args']: [
+        ...(server ? serverArgs(config) : []),
+        ...(node.internal === undefined ? [] : [`--node-ip=${node.internal}`]),
+        ...(node.external === undefined ? [] : [`--node-external-ip=${node.external}`]),
+      ].join(' '),
+    },
+  }
+}
+
+/** The flags that hetzner-k3s starts its servers with, as far as the configuration says them. */
+function serverArgs(config: Fields): readonly string[] {
+  const network = at(config, 'networking')
+  const cni = at(network, 'cni', 'mode') ?? 'flannel'
+  const isOn = (addon: string, otherwise: boolean) => {
+    const said = at(config, 'addons', addon, 'enabled')
+    return typeof said === 'boolean' ? said : otherwise
+  }
+  const backend =
+    at(network, 'cni', 'enabled') === false || cni !== 'flannel'
+      ? ['--flannel-backend=none', '--disable-network-policy']
+      : at(network, 'cni', 'encryption') === true
+        ? ['--flannel-backend=wireguard-native']
+        : []
+  const off = [
+    ...(isOn('traefik', false) ? [] : ['traefik']),
+    ...(isOn('servicelb', false) ? [] : ['servicelb']),
+    ...(isOn('metrics_server', false) ? [] : ['metrics-server']),
+    ...(isOn('local_path_storage_class', false) ? [] : ['local-storage']),
+  ]
+  return [
+    '--disable-cloud-controller',
+    `--cluster-cidr=${at(network, 'cluster_cidr') ?? '10.244.0.0/16'}`,
+    `--service-cidr=${at(network, 'service_cidr') ?? '10.43.0.0/16'}`,
+    `--cluster-dns=${at(network, 'cluster_dns') ?? '10.43.0.10'}`,
+    ...(typeof at(network, 'cluster_domain') === 'string' ? [`--cluster-domain=${at(network, 'cluster_domain')}`] : []),
+    ...off.map((one) => `--disable ${one}`),
+    ...backend,
+    ...(at(config, 'embedded_registry_mirror', 'enabled') === true ? ['--embedded-registry'] : []),
+    ...(config.schedule_workloads_on_masters === true ? [] : ['--node-taint=CriticalAddonsOnly=true:NoExecute']),
+  ]
+}
+
+const CARRIED = [
+  'k3s_version',
+  'cluster_name',
+  'api_server_hostname',
+  'schedule_workloads_on_masters',
+  'config_format_version',
+]
+const REASONS: Readonly<Record<string, string>> = {
+  hetzner_token: 'it is secret, and croft does not ask Hetzner',
+  kubeconfig_path: 'croft cluster kubeconfig writes one',
+  masters_pool:
+    'croft makes no machines at Hetzner: the servers that are there are Hosts, and their sizes stay as they are',
+  worker_node_pools:
+    'croft makes no machines at Hetzner: the nodes that are there are Hosts; labels and taints stay on them',
+  networking: 'addresses, SSH and ranges are carried over; firewalls and networks of Hetzner stay as they are',
+  addons: 'what they installed stays; write an Addon for what croft should keep',
+  datastore: 'etcd is carried over; write backup of the Cluster for its snapshots',
+}
+
+function leftOut(config: Fields): readonly NotCarried[] {
+  return Object.keys(config)
+    .filter((key) => !CARRIED.includes(key))
+    .map((key) => ({
+      what: `the setting ${key}`,
+      why: REASONS[key] ?? 'croft has no field for it; the plan says what the nodes run with (taken-over)',
+    }))
+}
