@@ -331,11 +331,14 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
     .option('--file <file>', 'tokens file, where it is not the usual one')
     .addOption(output())
-  verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts')).option(
-    '--crds',
-    'print CustomResourceDefinitions of croft for a Kubernetes cluster instead',
-  )
-  verb('explain [field]', 'describe a kind or a field, e.g. cluster.spec.upgrade', () => import('./verbs/explain.ts'))
+  verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
+    .option('--crds', 'print CustomResourceDefinitions of croft for a Kubernetes cluster instead')
+    .addOption(directory())
+  verb(
+    'explain [field]',
+    'describe a kind or a field, e.g. cluster.spec.upgrade',
+    () => import('./verbs/explain.ts'),
+  ).addOption(directory())
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)

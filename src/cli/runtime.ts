@@ -49,6 +49,13 @@ export interface LoadedEstate {
   readonly ignored: number
   /** Each of them, for whoever wants to know what was left alone and why. */
   readonly leftAlone?: readonly LeftAloneDocument[]
+  /** Kinds that the manifests define themselves. */
+  readonly apis?: readonly DefinedKind[]
+}
+
+/** A kind that a graph or a composition defines, with the schema of its manifests. */
+export type DefinedKind = Pick<Kind, 'kind' | 'apiVersion' | 'summary' | 'plural' | 'shortNames'> & {
+  readonly schema: unknown
 }
 
 /** A repository that is followed: each new commit of its branch is given once. */

@@ -64,7 +64,7 @@ export function nothingCalled(kinds: readonly Kind[], asked: string): string {
   return `Nothing is called ${asked}, and there is no such kind.${guess} Run croft get to see what there is.`
 }
 
-function kindNamed(kinds: readonly Kind[], asked: string): Kind | undefined {
+export function kindNamed(kinds: readonly Kind[], asked: string): Kind | undefined {
   return kinds.find((kind) => namesOf(kind).includes(asked.toLowerCase()))
 }
 

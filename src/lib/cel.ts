@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module'
 import type * as Cel from '@bufbuild/cel'
+import { stringFunctions } from './cel-strings.ts'
 import { cleanText } from './clean-text.ts'
 import { foreignPattern } from './foreign-pattern.ts'
 import { LIMITS } from './limits.ts'
 
-type Expression = NonNullable<ReturnType<typeof Cel.parse>['expr']>
+export type CelExpression = NonNullable<ReturnType<typeof Cel.parse>['expr']>
+type Expression = CelExpression
 /** What an expression may name. */
 type CelNames = Readonly<Record<string, unknown>>
 type CelAnswer = { readonly value: unknown } | { readonly problem: string }
@@ -22,7 +24,7 @@ let purse = { left: 0, price: 1 }
 function environment(): ReturnType<typeof Cel.celEnv> {
   const { CelScalar, celEnv, celFunc } = cel()
   env ??= celEnv({
-    funcs: [celFunc(SPEND, [], CelScalar.BOOL, () => spend())],
+    funcs: [celFunc(SPEND, [], CelScalar.BOOL, () => spend()), ...stringFunctions(cel())],
     re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
   })
   return env
@@ -42,6 +44,22 @@ export function holds(expression: string, object: CelNames, name = 'object'): bo
   const answer = evaluated(expression, { [name]: object })
   if ('problem' in answer) return answer.problem
   return typeof answer.value === 'boolean' ? answer.value : 'the expression answers neither true nor false'
+}
+
+/** What an expression answers, as plain data. */
+export function evaluate(expression: string, names: CelNames): CelAnswer {
+  const answer = evaluated(expression, names)
+  return 'problem' in answer ? answer : { value: plain(answer.value) }
+}
+
+/** The tree of an expression, and where in the text each of its nodes stands. */
+export function parseCel(
+  expression: string,
+): { readonly root: CelExpression; readonly placeOf: (node: CelExpression) => number } | { readonly problem: string } {
+  const wrong = celProblem(expression)
+  if (wrong !== undefined) return { problem: wrong }
+  const { expr, sourceInfo } = cel().parse(expression)
+  return { root: expr, placeOf: ({ id }) => sourceInfo?.positions[String(id)] ?? 0 }
 }
 
 function evaluated(expression: string, names: CelNames): CelAnswer {
@@ -134,4 +152,18 @@ function celInput(value: unknown): Cel.CelInput {
     return new Map(Object.entries(value).map(([name, inner]) => [name, celInput(inner)] as const))
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
   return (value ?? null) as Cel.CelInput
+}
+
+/** What CEL answers, as JSON has it. */
+function plain(value: unknown): unknown {
+  const { isCelList, isCelMap, isCelUint } = cel()
+  if (typeof value === 'bigint') return Number(value)
+  if (isCelUint(value)) return Number(value.value)
+  if (isCelList(value)) return [...value].map(plain)
+  if (isCelMap(value)) {
+    const fields: Record<string, unknown> = Object.create(null)
+    for (const [name, inner] of value) fields[String(name)] = plain(inner)
+    return fields
+  }
+  return value
 }

@@ -33,6 +33,8 @@ export const LIMITS = {
   celCharactersPerCost: 10_000,
   /** What one declaration may depend on, and expressions that say when it is ready. */
   dependencies: 50,
+  /** Objects that one instance of a composed API becomes. */
+  composedDocuments: 500,
   /** An inventory of Ansible, and what its expressions may cost for one host. */
   inventory: {
     hosts: 1000,

@@ -26,7 +26,10 @@ export async function loadAt(directory: string, ref: string, onto?: string): Pro
 }
 
 async function linked(read: Revision): Promise<LoadedEstate> {
-  const { linkRevision } = await import('../controller/link-revision.ts')
+  const [{ linkRevision }, { definedKind }] = await Promise.all([
+    import('../controller/link-revision.ts'),
+    import('../source/compose/defined-kind.ts'),
+  ])
   const revision = await fetchedFor(read)
   const estate = linkRevision(revision)
   return {
@@ -35,6 +38,7 @@ async function linked(read: Revision): Promise<LoadedEstate> {
     files: revision.files,
     ignored: revision.ignored.length,
     leftAlone: revision.ignored,
+    ...(revision.apis === undefined ? {} : { apis: revision.apis.map(definedKind) }),
   }
 }
 

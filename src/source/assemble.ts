@@ -114,6 +114,7 @@ function declarationOf(judged: JudgedObject & { readonly outcome: 'declared' }, 
     policy: judged.policy,
     origin: originOf(judged, at),
     generation: judged.generation,
+    ...defined({ composedBy: judged.composedBy }),
   }
 }
 
@@ -136,8 +137,13 @@ function duplicate(
   return fieldProblemAt(judged, { code: 'duplicate-object', path: ['metadata', 'name'], message, hint }, at)
 }
 
+/** A template stands for many: whose mistake it is must be said. */
+function named(problem: FieldProblem, { composedBy }: JudgedObject): FieldProblem {
+  return composedBy === undefined ? problem : { ...problem, message: `${problem.message} (for ${composedBy.instance})` }
+}
+
 function problemOf(judged: JudgedObject | undefined, declaration: Declaration, problem: FieldProblem): Problem {
   const { file, commit } = declaration.origin
-  if (judged !== undefined) return fieldProblemAt(judged, problem, { file, ...defined({ commit }) })
+  if (judged !== undefined) return fieldProblemAt(judged, named(problem, judged), { file, ...defined({ commit }) })
   return plainProblem(declaration, problem)
 }

@@ -3,6 +3,7 @@ import { annotatedPolicy } from '../kinds/fields/annotations.ts'
 import { explain, unknownField } from '../kinds/fields/explain.ts'
 import { objectName } from '../kinds/fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
+import type { ComposedBy } from '../model/declaration.ts'
 import { type ResourceKey, resourceKey } from '../model/key.ts'
 import type { Policy } from '../model/policy.ts'
 import type { YamlFinding } from './full-yaml.ts'
@@ -19,6 +20,7 @@ export type JudgedObject = {
   readonly kind?: Kind
   /** Known as soon as kind and name are: also for what is refused, so that it is not taken for gone. */
   readonly key?: ResourceKey
+  readonly composedBy?: ComposedBy
 } & (
   | {
       readonly outcome: 'declared'

@@ -4,6 +4,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Problem } from '../model/problem.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
 import { createBudget } from './budget.ts'
+import { compose } from './compose/compose.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
 import { type JudgedObject, judgeDocument } from './judge.ts'
@@ -102,14 +103,21 @@ export function readFiles(reading: FileReading): Revision {
     else outcomes.push(...wrong)
   }
   cache.retain(used)
-  const documents = outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
+  const composed = compose(outcomes, commit)
+  const documents = composed.outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
   if (documents > LIMITS.documents) return tooLarge(`${documents} objects; at most ${LIMITS.documents}`)
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
-  const revision = assemble(id, outcomes, commit, { problems, ignored: left, incomplete: false })
+  const revision = assemble(id, composed.outcomes, commit, {
+    problems: [...problems, ...composed.problems],
+    ignored: left,
+    incomplete: composed.incomplete,
+  })
   // Each place once: whoever asks again must not pay again.
   const found = new Map<string, ReturnType<typeof objectsAt>>()
   return {
     ...revision,
+    files: outcomes.length,
+    ...(composed.apis.length === 0 ? {} : { apis: composed.apis }),
     objectsAt(place) {
       const objects = found.get(place) ?? objectsAt(hand(), place, budget)
       found.set(place, objects)

@@ -4,6 +4,7 @@ import type { Grant } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
+import type { DefinedApi } from './compose/api.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
 export interface Ignored {
@@ -40,6 +41,8 @@ export interface Revision {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing. */
   readonly incomplete: boolean
+  /** Kinds that files here define themselves. */
+  readonly apis?: readonly DefinedApi[]
   /** Where a field of a declaration stands in the source. */
   locate(declaration: Declaration, path: FieldProblem['path']): Origin
   /** Gives what a kind found while it expanded a declaration its place in the source. */

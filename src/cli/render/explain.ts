@@ -3,6 +3,8 @@ import { nearest } from '../../lib/nearest.ts'
 import { UsageError } from '../verb.ts'
 import { clean, type Style } from './text.ts'
 
+type ExplainedKind = Pick<Kind, 'kind' | 'apiVersion' | 'plural' | 'shortNames' | 'summary'>
+
 const DEPTH = 3
 /** A description that makes its line longer gets a line of its own. */
 const WIDTH = 100
@@ -11,7 +13,12 @@ const WIDTH = 100
  * What a kind is and which fields its spec has, read from the same schema that checks manifests. With a path
  * (`spec.upgrade`, or `upgrade`) the same of one field.
  */
-export function renderExplanation(kind: Kind, schema: unknown, style: Style, path: readonly string[] = []): string {
+export function renderExplanation(
+  kind: ExplainedKind,
+  schema: unknown,
+  style: Style,
+  path: readonly string[] = [],
+): string {
   if (path.length > 0) return renderField(kind, schema, style, path[0] === 'spec' ? path.slice(1) : path)
   const names = [kind.plural, ...kind.shortNames].join(', ')
   const head = [
@@ -26,7 +33,7 @@ export function renderExplanation(kind: Kind, schema: unknown, style: Style, pat
   return `${[...head, ...fieldLines(specOf(schema), rootOf(schema), 1)].join('\n')}\n\nThe whole schema: croft schema ${kind.kind}\n`
 }
 
-function renderField(kind: Kind, schema: unknown, style: Style, path: readonly string[]): string {
+function renderField(kind: ExplainedKind, schema: unknown, style: Style, path: readonly string[]): string {
   const root = rootOf(schema)
   let node = specOf(schema)
   let mark = ''

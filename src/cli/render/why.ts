@@ -1,4 +1,6 @@
+import type { ComposedBy } from '../../model/declaration.ts'
 import type { CroftEvent } from '../../model/event.ts'
+import { showOrigin } from '../../model/origin.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { foldEvents } from './events.ts'
 import { clean } from './text.ts'
@@ -12,11 +14,13 @@ export interface WhyFacts {
   /** Of the sources: which commit came into force when. */
   readonly revisions: readonly CroftEvent[]
   readonly origin?: string
+  /** The instance of a composed API that it is a part of. */
+  readonly composed?: ComposedBy
   /** What its declaration says that it depends on. */
-  readonly awaited?: readonly Awaited[]
+  readonly awaited?: readonly AwaitedDependency[]
 }
 
-export interface Awaited {
+export interface AwaitedDependency {
   readonly key: string
   readonly ready: boolean
   /** Why it is not. */
@@ -24,11 +28,21 @@ export interface Awaited {
 }
 
 /** The chain from a commit to what is there now, in sentences. Pure. */
-export function whyLines({ key, record, events, revisions, origin, awaited = [] }: WhyFacts): readonly string[] {
+export function whyLines({
+  key,
+  record,
+  events,
+  revisions,
+  origin,
+  composed,
+  awaited = [],
+}: WhyFacts): readonly string[] {
   const lines: string[] = []
   if (record === undefined) lines.push(`Nothing was ever done about ${key}.`)
   else lines.push(...standing(key, record))
   if (origin !== undefined) lines.push(`It is declared at ${origin}.`)
+  if (composed !== undefined)
+    lines.push(`It is a part of ${composed.instance} (${showOrigin(composed.origin)}), as ${composed.definition} says.`)
   for (const one of awaited) lines.push(awaitedLine(one))
   let commit: string | undefined
   for (const { event, count, firstMs } of foldEvents(events)) {
@@ -42,7 +56,7 @@ export function whyLines({ key, record, events, revisions, origin, awaited = [] 
   return lines.map((line) => clean(line))
 }
 
-function awaitedLine({ key, ready, message }: Awaited): string {
+function awaitedLine({ key, ready, message }: AwaitedDependency): string {
   if (ready) return `It depends on ${key}, which is Ready.`
   return `It waits for ${key}, which is not Ready yet${message === undefined ? '' : `: ${message}`}.`
 }

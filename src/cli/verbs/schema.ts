@@ -1,3 +1,4 @@
+import { definedKind } from '../defined-kind.ts'
 import { writeJson, writeYaml } from '../output.ts'
 import { findKind } from '../select.ts'
 import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
@@ -10,6 +11,12 @@ export const run: Verb = async (runtime, [asked], options) => {
       runtime.out.write('---\n')
       await writeYaml(runtime.out, definition)
     }
+    return EXIT.ok
+  }
+  const defined =
+    asked === undefined ? undefined : await definedKind(runtime, await runtime.kinds(), asked, options.dir)
+  if (defined !== undefined) {
+    writeJson(runtime.out, defined.schema)
     return EXIT.ok
   }
   const kind = asked === undefined ? undefined : findKind(await runtime.kinds(), asked)

@@ -6,7 +6,7 @@ import { openExisting, realDirectory, stateFile } from '../../state/state-file.t
 import { closing } from '../load.ts'
 import { writeData } from '../output.ts'
 import { eventJson } from '../render/events.ts'
-import { type Awaited, whyLines } from '../render/why.ts'
+import { type AwaitedDependency, whyLines } from '../render/why.ts'
 import { resolveKey } from '../select.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
@@ -42,6 +42,7 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
   if (await writeData(runtime, options.output, data)) return EXIT.ok
   const { estate } = declared ?? {}
   const origin = estate?.resources.find((one) => one.key === key)?.origin
+  const composed = declared?.declarations.find((one) => one.key === key || one.key === ownerOf(key))?.composedBy
   const awaited = estate === undefined ? [] : awaitedBy(key, estate, new Map(records.map((one) => [one.key, one])))
   const facts = {
     key,
@@ -49,6 +50,7 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
     events,
     revisions,
     awaited,
+    ...(composed === undefined ? {} : { composed }),
     ...(origin === undefined ? {} : { origin: showOrigin(origin) }),
   }
   runtime.out.write(`${whyLines(facts).join('\n')}\n`)
@@ -60,7 +62,7 @@ function awaitedBy(
   key: ResourceKey,
   { resources, clusters = [] }: Estate,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
-): readonly Awaited[] {
+): readonly AwaitedDependency[] {
   const { policy } = resources.find((one) => one.key === key) ?? clusters.find((one) => one.key === key) ?? {}
   return (policy?.after ?? []).map((need) => {
     const things = [...resources, ...clusters].filter((one) => one.key === need || ownerOf(one.key) === need)

@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { findKind } from '../../kinds/registry.ts'
+import { link } from '../../plan/link.ts'
+import { errorsOf, readTexts, told } from '../testing/fixture.ts'
+
+const GRAPH = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata:
+  name: k3snode
+spec:
+  schema:
+    apiVersion: v1alpha1
+    kind: K3sNode
+    spec:
+      host: string | required=true
+      memory: string | default="4Gi"
+      cores: integer | default=2 minimum=1 maximum=16
+      cluster: string | default=home
+      tools:
+        enabled: boolean | default=false
+        names: "[]string"
+    status:
+      vm: \${vm.metadata.name}
+      addresses: \${vm.status.addresses}
+  resources:
+    - id: tools
+      forEach:
+        - tool: \${schema.spec.tools.names}
+      includeWhen:
+        - \${schema.spec.tools.enabled}
+      template:
+        apiVersion: croft.dev/v1alpha1
+        kind: Addon
+        metadata:
+          name: \${schema.metadata.name}-\${tool}
+        spec:
+          cluster: \${schema.spec.cluster}
+          objects:
+            - apiVersion: v1
+              kind: ConfigMap
+              metadata: {name: "\${tool}", namespace: default}
+              data: {node: "\${vm.metadata.name}"}
+    - id: vm
+      readyWhen:
+        - \${vm.status.power == "running" && size(vm.status.addresses) > 0}
+      template:
+        apiVersion: croft.dev/v1alpha1
+        kind: Machine
+        metadata:
+          name: \${schema.metadata.name}
+          labels: {k3s: "\${schema.spec.cluster}"}
+        spec:
+          host: \${schema.spec.host}
+          cpu:
+            cores: \${schema.spec.cores}
+          memory: \${schema.spec.memory}
+`
+
+const INSTANCE = `apiVersion: kro.run/v1alpha1
+kind: K3sNode
+metadata:
+  name: agent-1
+spec:
+  host: cow
+  memory: 8Gi
+  tools: {enabled: true, names: [lldp, smart]}
+`
+
+function declared(texts: Readonly<Record<string, string>>) {
+  const revision = readTexts(texts)
+  const objects = revision.declarations.map(({ key, spec, policy, composedBy }) => ({
+    key,
+    spec,
+    ...(policy.after === undefined ? {} : { after: policy.after }),
+    ...(policy.readyWhen === undefined ? {} : { readyWhen: policy.readyWhen }),
+    by: composedBy?.instance,
+  }))
+  return { revision, objects: objects.toSorted((a, b) => (a.key < b.key ? -1 : 1)) }
+}
+
+test('an instance becomes what its graph says, in the order of what takes values from what', () => {
+  const { revision, objects } = declared({ 'graph.yaml': GRAPH, 'nodes/agent-1.yaml': INSTANCE })
+  assert.deepEqual(told(revision.problems), [])
+  assert.deepEqual(
+    objects.map(({ key, after, by }) => [key, after, by]),
+    [
+      ['Addon/agent-1-lldp', ['Machine/agent-1'], 'K3sNode/agent-1'],
+      ['Addon/agent-1-smart', ['Machine/agent-1'], 'K3sNode/agent-1'],
+      ['Machine/agent-1', undefined, 'K3sNode/agent-1'],
+    ],
+  )
+  const machine = objects[2]
+  assert.partialDeepStrictEqual(machine?.spec, { host: 'cow', cpu: { cores: 2 }, memory: '8Gi' })
+  assert.deepEqual(machine?.readyWhen, ['self.status.power == "running" && size(self.status.addresses) > 0'])
+  assert.partialDeepStrictEqual(objects[0]?.spec, {
+    cluster: 'home',
+    objects: [{ metadata: { name: 'lldp' }, data: { node: 'agent-1' } }],
+  })
+  const [origin] = revision.declarations
+    .filter(({ kind }) => kind === 'Machine')
+    .map((one) => [one.origin, one.composedBy])
+  assert.partialDeepStrictEqual(origin, [
+    { file: 'graph.yaml', line: 41 },
+    { origin: { file: 'nodes/agent-1.yaml', line: 1 }, definition: 'ResourceGraphDefinition/k3snode' },
+  ])
+  assert.deepEqual(revision.ignored, [])
+  assert.deepEqual(
+    revision.apis?.map(({ kind, apiVersion }) => `${apiVersion} ${kind}`),
+    ['kro.run/v1alpha1 K3sNode'],
+  )
+})
+
+test('what includeWhen leaves out is left out with everything that takes values from it', () => {
+  const { objects } = declared({ 'a.yaml': `${GRAPH}---\n${INSTANCE.replace('enabled: true', 'enabled: false')}` })
+  assert.deepEqual(
+    objects.map(({ key }) => key),
+    ['Machine/agent-1'],
+  )
+})
+
+const WRONG_INSTANCES: readonly (readonly [string, string, string])[] = [
+  ['a field that is missing', INSTANCE.replace('  host: cow\n', ''), 'missing-field 5:1 host is missing'],
+  [
+    'a field that nobody defined',
+    `${INSTANCE}  memroy: 1\n`,
+    'unknown-field 9:3 "memroy" is not a field of spec (did you mean memory?)',
+  ],
+  ['the wrong type', `${INSTANCE}  cores: many\n`, 'wrong-type 9:10 cores is "many"; it must be a whole number'],
+  ['a number outside its range', `${INSTANCE}  cores: 17\n`, 'bad-value 9:10 cores is 17; it must be 16 or less'],
+]
+
+for (const [what, text, expected] of WRONG_INSTANCES)
+  test(`an instance with ${what} is refused at its place, and nothing is deleted meanwhile`, () => {
+    const { revision, objects } = declared({ 'graph.yaml': GRAPH, 'i.yaml': text })
+    assert.deepEqual(told(revision.problems).slice(0, 1), [expected])
+    assert.equal(revision.problems[0]?.origin.file, 'i.yaml')
+    assert.deepEqual(objects, [])
+    assert.equal(revision.incomplete, true)
+  })
+
+const WRONG_GRAPHS: readonly (readonly [string, string, string, string])[] = [
+  [
+    'a field that the schema has not',
+    'schema.spec.host}',
+    'schema.spec.hots}',
+    'bad-expression 48:17 schema.spec.hots: schema.spec has no field hots; did you mean host?',
+  ],
+  [
+    'a name that nothing has',
+    `\${vm.metadata.name}"}`,
+    `\${mv.metadata.name}"}`,
+    'bad-expression 37:28 mv.metadata.name: nothing here is called mv; did you mean vm?',
+  ],
+  [
+    'a text where a number belongs',
+    `cores: \${schema.spec.cores}`,
+    `cores: \${schema.spec.host}`,
+    'wrong-type 50:20 schema.spec.host is text; cores must be a whole number',
+  ],
+  [
+    'types that do not go together',
+    `\${schema.spec.memory}`,
+    `\${schema.spec.cores + "Gi"}`,
+    'bad-expression 51:19 schema.spec.cores + "Gi": a whole number and text cannot be added',
+  ],
+  [
+    'a function that is none',
+    `\${schema.spec.memory}`,
+    `\${sise(schema.spec.memory)}`,
+    'bad-expression 51:19 sise(schema.spec.memory): there is no function sise; did you mean size?',
+  ],
+  [
+    'a condition that is a text',
+    `- \${schema.spec.tools.enabled}`,
+    `- \${schema.spec.host}`,
+    'bad-expression 25:11 schema.spec.host is text; it must be true or false',
+  ],
+  [
+    'a loop over a text',
+    `tool: \${schema.spec.tools.names}`,
+    `tool: \${schema.spec.host}`,
+    'bad-expression 23:17 schema.spec.host is text; it must be a list',
+  ],
+  [
+    'a status that croft does not report',
+    'vm.status.power ==',
+    'vm.status.pwoer ==',
+    'bad-expression 40:11 vm.status.pwoer == "running" && size(vm.status.addresses) > 0: vm.status has no field pwoer; did you mean power?',
+  ],
+  [
+    'the status of another in a template',
+    `{node: "\${vm.metadata.name}"}`,
+    `{node: "\${vm.status.host}"}`,
+    'status-in-template 37:28 vm.status.host: the status of vm is known only after it was made, and croft plans everything before (take the value from vm.spec or schema.spec; what must wait for vm waits for it anyway)',
+  ],
+  [
+    'no expression at all',
+    `\${schema.spec.memory}`,
+    `\${schema.spec.}`,
+    'bad-expression 51:19 schema.spec.: not an expression in CEL: ',
+  ],
+  ['a type that is none', 'integer | default=2', 'integr | default=2', 'bad-value 12:14 "integr" is no type: '],
+]
+
+for (const [what, from, to, expected] of WRONG_GRAPHS)
+  test(`a graph with ${what} is refused at the line, before there is an instance`, () => {
+    assert.ok(GRAPH.includes(from))
+    const { revision } = declared({ 'graph.yaml': GRAPH.replace(from, to) })
+    assert.ok(
+      told(revision.problems).some((line) => line.startsWith(expected)),
+      told(revision.problems).join('\n'),
+    )
+  })
+
+test('two resources that take values from each other, and externalRef, are refused', () => {
+  const circle = GRAPH.replace(`\${schema.spec.memory}`, `\${string(size(tools))}`)
+  assert.match(
+    told(readTexts({ 'g.yaml': circle }).problems).join(),
+    /bad-graph 21:5 tools, vm take values from each other/,
+  )
+  const outside = `${GRAPH}    - id: token\n      externalRef: {apiVersion: v1, kind: Secret, metadata: {name: token}}\n`
+  assert.match(told(readTexts({ 'g.yaml': outside }).problems).join(), /bad-graph 53:20 externalRef is not supported/)
+})
+
+test('a value that the kind refuses is told at the template, for the instance', () => {
+  const { revision } = declared({ 'g.yaml': GRAPH, 'i.yaml': INSTANCE.replace('8Gi', 'lots') })
+  assert.match(told(errorsOf(revision)).join(), /bad-value 51:19 memory is "lots"; .* \(for K3sNode\/agent-1\)/)
+  assert.deepEqual(revision.unreadable, ['Machine/agent-1'])
+})
+
+test('objects of Kubernetes become add-ons of the cluster that is named, and are refused where none is', () => {
+  const app = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: app}
+spec:
+  schema:
+    apiVersion: v1alpha1
+    kind: App
+    spec: {image: string | required=true, replicas: integer | default=3}
+  resources:
+    - id: service
+      template:
+        apiVersion: v1
+        kind: Service
+        metadata: {name: "\${schema.metadata.name}"}
+        spec: {selector: "\${deployment.spec.selector.matchLabels}"}
+    - id: deployment
+      readyWhen: ["\${deployment.status.availableReplicas == deployment.spec.replicas}"]
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: "\${schema.metadata.name}"}
+        spec:
+          replicas: \${schema.spec.replicas}
+          selector: {matchLabels: {app: "\${schema.metadata.name}"}}
+          template: {spec: {containers: [{name: app, image: "\${schema.spec.image}"}]}}
+---
+apiVersion: kro.run/v1alpha1
+kind: App
+metadata: {name: shop, namespace: web, annotations: {croft.dev/cluster: home}}
+spec: {image: "nginx:1"}
+`
+  const { revision, objects } = declared({ 'a.yaml': app })
+  assert.deepEqual(told(revision.problems), [])
+  assert.partialDeepStrictEqual(objects, [
+    {
+      key: 'Addon/shop-deployment',
+      spec: {
+        objects: [{ kind: 'Deployment', metadata: { name: 'shop', namespace: 'web' }, spec: { replicas: 3 } }],
+        ready: [
+          { kind: 'Deployment', name: 'shop', expression: 'object.status.availableReplicas == object.spec.replicas' },
+        ],
+      },
+    },
+    {
+      key: 'Addon/shop-service',
+      spec: { objects: [{ spec: { selector: { app: 'shop' } } }] },
+      after: ['Addon/shop-deployment'],
+    },
+  ])
+  const bare = readTexts({ 'a.yaml': app.replace(', annotations: {croft.dev/cluster: home}', '') })
+  assert.match(
+    told(bare.problems).join(),
+    /no-cluster 13:15 Service is an object of a cluster, and nothing says of which/,
+  )
+  assert.equal(bare.incomplete, true)
+})
+
+test('a graph may be made of instances of another, and not of itself', () => {
+  const pair = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: pair}
+spec:
+  schema: {apiVersion: v1alpha1, kind: Pair, spec: {host: string}}
+  resources:
+    - id: nodes
+      forEach: [{suffix: "\${['a', 'b']}"}]
+      template:
+        apiVersion: kro.run/v1alpha1
+        kind: K3sNode
+        metadata: {name: "\${schema.metadata.name + '-' + suffix}"}
+        spec: {host: "\${schema.spec.host}"}
+---
+apiVersion: kro.run/v1alpha1
+kind: Pair
+metadata: {name: p}
+spec: {host: cow}
+`
+  const { revision, objects } = declared({ 'a.yaml': GRAPH, 'b.yaml': pair })
+  assert.deepEqual(told(revision.problems), [])
+  assert.deepEqual(
+    objects.map(({ key }) => key),
+    ['Machine/p-a', 'Machine/p-b'],
+  )
+  const endless = readTexts({ 'a.yaml': pair.replace('kind: K3sNode', 'kind: Pair') })
+  assert.match(told(endless.problems).join(), /Pair is made of itself/)
+})
+
+test('documents of these groups that croft makes nothing of are named, and an instance without a definition is an error', () => {
+  const texts = {
+    'a.yaml': `apiVersion: kro.run/v1alpha1\nkind: GraphRevision\nmetadata: {name: r}\n`,
+    'b.yaml': INSTANCE,
+    'c.yaml': `apiVersion: apiextensions.crossplane.io/v1\nkind: Usage\nmetadata: {name: u}\n`,
+  }
+  const { revision } = declared(texts)
+  assert.deepEqual(
+    revision.problems.map(({ severity, code, origin }) => [severity, code, origin.file]),
+    [
+      ['warning', 'kind-not-kept', 'a.yaml'],
+      ['error', 'unknown-kind', 'b.yaml'],
+      ['warning', 'kind-not-kept', 'c.yaml'],
+    ],
+  )
+  assert.equal(revision.incomplete, true)
+})
+
+test('the order of files and of documents changes nothing', () => {
+  const documents = [GRAPH, INSTANCE, INSTANCE.replace('agent-1', 'agent-2'), INSTANCE.replace('agent-1', 'agent-3')]
+  const keyed = (texts: readonly string[]) =>
+    JSON.stringify(declared(Object.fromEntries(texts.map((text, index) => [`${index}.yaml`, text]))).objects)
+  const expected = keyed(documents)
+  fc.assert(
+    fc.property(fc.shuffledSubarray(documents, { minLength: 4 }), (texts) => keyed(texts) === expected),
+    { numRuns: 20 },
+  )
+})
+
+test('what an instance becomes is linked like anything that somebody wrote', () => {
+  const ground = `apiVersion: croft.dev/v1alpha1
+kind: Proxmox
+metadata: {name: home}
+spec: {endpoint: "https://pve:8006", fingerprint: "${Array.from({ length: 32 }, () => 'AA').join(':')}", token: {env: TOKEN}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: cow}
+spec: {bindings: {storages: {disks: local-lvm}}}
+`
+  const read = readTexts({
+    'a.yaml': ground,
+    'g.yaml': GRAPH,
+    'i.yaml': INSTANCE.replace('enabled: true', 'enabled: false'),
+  })
+  const estate = link(read, { findKind, problemAt: read.problemAt })
+  assert.deepEqual(told(estate.problems), [])
+  assert.deepEqual(
+    estate.resources.map(({ key }) => key),
+    ['Machine/agent-1'],
+  )
+})

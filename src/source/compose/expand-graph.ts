@@ -1,0 +1,82 @@
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { isFields } from '../manifest.ts'
+import type { Graph, GraphResource } from './graph.ts'
+import type { DocumentFields } from './shape.ts'
+import { evaluatedAt, filled, TemplateMistake } from './template.ts'
+
+/** One document that an instance becomes. */
+export interface ComposedDocument {
+  readonly id: string
+  readonly value: DocumentFields
+  /** The template that it was made from, in the document of the definition. */
+  readonly path: FieldProblem['path']
+  /** What it was made after: documents of the same instance, by id. */
+  readonly uses: readonly string[]
+  /** Expressions about `self`. */
+  readonly readyWhen: readonly string[]
+}
+
+export type GraphExpansion =
+  | { readonly documents: readonly ComposedDocument[] }
+  /** What is wrong in the definition, for this instance. */
+  | { readonly problem: FieldProblem }
+
+/** What an instance becomes. `schema` is the instance with the defaults of its schema. Pure. */
+export function expandGraph(graph: Graph, schema: DocumentFields): GraphExpansion {
+  const documents: ComposedDocument[] = []
+  const names: Record<string, unknown> = Object.assign(Object.create(null), { schema })
+  const left = new Set<string>()
+  try {
+    for (const resource of graph.resources) {
+      if (resource.uses.some((id) => left.has(id)) || !isIncluded(resource, names)) {
+        left.add(resource.id)
+        continue
+      }
+      const copies = copiesOf(resource, names)
+      const values = copies.map((iterators) => {
+        const value = filled(resource.template, { ...names, ...iterators }, resource.path)
+        return withNamespace(isFields(value) ? value : {}, schema)
+      })
+      const { id, path, uses, readyWhen } = resource
+      documents.push(...values.map((value) => ({ id, value, path, uses, readyWhen })))
+      if (documents.length > LIMITS.composedDocuments)
+        throw new TemplateMistake(path, `an instance makes at most ${LIMITS.composedDocuments} objects`)
+      names[id] = resource.forEach.length === 0 ? values[0] : values
+    }
+  } catch (error) {
+    if (!(error instanceof TemplateMistake)) throw error
+    return { problem: { code: 'bad-expression', path: error.path, message: error.message } }
+  }
+  return { documents }
+}
+
+function isIncluded({ includeWhen, path }: GraphResource, names: DocumentFields): boolean {
+  return includeWhen.every((expression, index) => {
+    const at = [...path.slice(0, -1), 'includeWhen', index]
+    const value = evaluatedAt(expression, names, at)
+    if (typeof value !== 'boolean') throw new TemplateMistake(at, `${expression} is neither true nor false`)
+    return value
+  })
+}
+
+/** The names of forEach in every combination, the last one changing fastest. */
+function copiesOf({ forEach }: GraphResource, names: DocumentFields): readonly DocumentFields[] {
+  let copies: readonly DocumentFields[] = [{}]
+  for (const { name, expression, path } of forEach) {
+    const list = evaluatedAt(expression, names, path)
+    if (!Array.isArray(list)) throw new TemplateMistake(path, `${expression} is no list`)
+    if (copies.length * list.length > LIMITS.composedDocuments)
+      throw new TemplateMistake(path, `an instance makes at most ${LIMITS.composedDocuments} objects`)
+    copies = copies.flatMap((before) => list.map((one: unknown) => ({ ...before, [name]: one })))
+  }
+  return copies
+}
+
+/** What says no namespace is in that of its instance. */
+function withNamespace(value: DocumentFields, schema: DocumentFields): DocumentFields {
+  const own = isFields(value.metadata) ? value.metadata : {}
+  const namespace = isFields(schema.metadata) ? schema.metadata.namespace : undefined
+  if (namespace === undefined || own.namespace !== undefined) return value
+  return { ...value, metadata: { ...own, namespace } }
+}

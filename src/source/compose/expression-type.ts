@@ -1,0 +1,259 @@
+import { type CelExpression, parseCel } from '../../lib/cel.ts'
+import { nearest } from '../../lib/nearest.ts'
+import { ANYTHING, shapeWord, TEXT, type ValueShape } from './shape.ts'
+
+export type TypeScope = Readonly<Record<string, ValueShape>>
+
+export type TypedExpression =
+  | {
+      readonly type: ValueShape
+      /** What it reads, from the names in scope: `['vm', 'spec', 'memory']`. */
+      readonly reads: readonly (readonly string[])[]
+      /** The same with every use of one name called another. */
+      renamed(from: string, to: string): string
+    }
+  | { readonly problem: string }
+
+class TypeMistake extends Error {}
+
+/** The type of an expression over names whose shapes are known, found without evaluating anything. */
+export function typeOfExpression(expression: string, scope: TypeScope): TypedExpression {
+  const parsed = parseCel(expression)
+  if ('problem' in parsed) return { problem: `not an expression in CEL: ${parsed.problem}` }
+  const walk = { reads: [] as string[][], places: [] as { readonly name: string; readonly at: number }[] }
+  try {
+    const type = infer(parsed.root, scope, (path, node) => {
+      walk.reads.push(path)
+      walk.places.push({ name: path[0] ?? '', at: parsed.placeOf(node) })
+    })
+    return {
+      type,
+      reads: walk.reads,
+      renamed: (from, to) =>
+        [...new Set(walk.places.filter(({ name }) => name === from).map(({ at }) => at))]
+          .sort((a, b) => b - a)
+          .reduce((text, at) => `${text.slice(0, at)}${to}${text.slice(at + from.length)}`, expression),
+    }
+  } catch (error) {
+    if (error instanceof TypeMistake) return { problem: error.message }
+    throw error
+  }
+}
+
+type Told = (path: string[], root: CelExpression) => void
+
+function infer(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
+  const { exprKind: kind } = node
+  const of = (inner: CelExpression | undefined) => (inner === undefined ? ANYTHING : infer(inner, scope, told))
+  switch (kind.case) {
+    case 'constExpr':
+      return CONSTANTS[kind.value.constantKind.case ?? ''] ?? ANYTHING
+    case 'identExpr':
+      return named(node, scope, told)
+    case 'selectExpr': {
+      const path = pathOf(node)
+      const root = rootOf(node)
+      const type = selected(node, scope, told)
+      if (path !== undefined && root !== undefined && isScoped(path[0] ?? '', scope)) told(path, root)
+      return kind.value.testOnly ? BOOLEAN : type
+    }
+    case 'listExpr':
+      return { type: 'array', items: common(kind.value.elements.map(of)) }
+    case 'structExpr':
+      return { type: 'object', additionalProperties: common(kind.value.entries.map(({ value }) => of(value))) }
+    case 'callExpr': {
+      const { function: name, target, args } = kind.value
+      const types = [...(target === undefined ? [] : [of(target)]), ...args.map(of)]
+      return called(name, types, args)
+    }
+    case 'comprehensionExpr': {
+      const { iterVar, iterVar2, iterRange, accuVar, accuInit, loopCondition, loopStep, result } = kind.value
+      const range = of(iterRange)
+      if (range.type !== undefined && range.type !== 'array' && range.type !== 'object')
+        throw new TypeMistake(`${shapeWord(range)} has no entries to go through`)
+      const item = range.type === 'object' ? TEXT : (range.items ?? ANYTHING)
+      const first = of(accuInit)
+      const inside = {
+        ...scope,
+        [iterVar]: item,
+        ...(iterVar2 === '' ? {} : { [iterVar2]: valuesOf(range) }),
+        [accuVar]: first.type === 'array' ? ANYTHING : first,
+      }
+      if (loopCondition !== undefined) infer(loopCondition, inside, told)
+      const step = loopStep === undefined ? ANYTHING : infer(loopStep, inside, told)
+      return result === undefined ? step : infer(result, { ...inside, [accuVar]: step }, told)
+    }
+    default:
+      return ANYTHING
+  }
+}
+
+const BOOLEAN: ValueShape = { type: 'boolean' }
+const INTEGER: ValueShape = { type: 'integer' }
+const CONSTANTS: Readonly<Record<string, ValueShape>> = {
+  int64Value: INTEGER,
+  uint64Value: INTEGER,
+  doubleValue: { type: 'number' },
+  stringValue: TEXT,
+  boolValue: BOOLEAN,
+}
+/** Names that CEL itself has: types that can be compared with. */
+const OWN_NAMES: ReadonlySet<string> = new Set('bool bytes double int list map null_type string type uint'.split(' '))
+
+function isScoped(name: string, scope: TypeScope): boolean {
+  return Object.hasOwn(scope, name)
+}
+
+function named(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
+  const [name = ''] = pathOf(node) ?? []
+  if (isScoped(name, scope)) {
+    told([name], node)
+    return scope[name] ?? ANYTHING
+  }
+  if (OWN_NAMES.has(name)) return ANYTHING
+  const meant = nearest(name, Object.keys(scope))
+  throw new TypeMistake(`nothing here is called ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`)
+}
+
+/** The type behind a select, without telling of the shorter paths that it goes through. */
+function selected(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
+  const { exprKind: kind } = node
+  if (kind.case !== 'selectExpr') {
+    const quiet = kind.case === 'identExpr' ? () => undefined : told
+    return infer(node, scope, quiet)
+  }
+  const { operand, field } = kind.value
+  const on = operand === undefined ? ANYTHING : selected(operand, scope, told)
+  return fieldOf(on, field, operand === undefined ? undefined : pathOf(operand)?.join('.'))
+}
+
+function fieldOf(on: ValueShape, field: string, path: string | undefined): ValueShape {
+  const { type, properties = {}, additionalProperties } = on
+  if (type === undefined) return ANYTHING
+  if (type !== 'object') throw new TypeMistake(`${path ?? 'this'} is ${shapeWord(on)} and has no field ${field}`)
+  if (Object.hasOwn(properties, field)) return properties[field] ?? ANYTHING
+  if (additionalProperties !== undefined) return additionalProperties === true ? ANYTHING : additionalProperties
+  const meant = nearest(field, Object.keys(properties))
+  throw new TypeMistake(
+    `${path ?? 'this'} has no field ${field}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+  )
+}
+
+function pathOf(node: CelExpression): string[] | undefined {
+  const { exprKind: kind } = node
+  if (kind.case === 'identExpr') return [kind.value.name]
+  if (kind.case !== 'selectExpr' || kind.value.operand === undefined) return undefined
+  const before = pathOf(kind.value.operand)
+  return before === undefined ? undefined : [...before, kind.value.field]
+}
+
+function rootOf(node: CelExpression): CelExpression | undefined {
+  const { exprKind: kind } = node
+  if (kind.case === 'identExpr') return node
+  return kind.case === 'selectExpr' && kind.value.operand !== undefined ? rootOf(kind.value.operand) : undefined
+}
+
+const NUMBERS: ReadonlySet<ValueShape['type']> = new Set(['integer', 'number'])
+const COMPARING: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_'])
+const COUNTING: ReadonlySet<string> = new Set(['_-_', '_*_', '_/_', '_%_'])
+
+/** Functions by name: what they work on where that is always the same, and what they answer. */
+const FUNCTIONS: Readonly<Record<string, { readonly on?: ValueShape; readonly answer: ValueShape }>> = {
+  size: { answer: INTEGER },
+  string: { answer: TEXT },
+  int: { answer: INTEGER },
+  uint: { answer: INTEGER },
+  double: { answer: { type: 'number' } },
+  bool: { answer: BOOLEAN },
+  type: { answer: ANYTHING },
+  dyn: { answer: ANYTHING },
+  bytes: { answer: ANYTHING },
+  duration: { answer: ANYTHING },
+  timestamp: { answer: ANYTHING },
+  contains: { on: TEXT, answer: BOOLEAN },
+  startsWith: { on: TEXT, answer: BOOLEAN },
+  endsWith: { on: TEXT, answer: BOOLEAN },
+  matches: { on: TEXT, answer: BOOLEAN },
+  lowerAscii: { on: TEXT, answer: TEXT },
+  upperAscii: { on: TEXT, answer: TEXT },
+  trim: { on: TEXT, answer: TEXT },
+  replace: { on: TEXT, answer: TEXT },
+  substring: { on: TEXT, answer: TEXT },
+  indexOf: { on: TEXT, answer: INTEGER },
+  split: { on: TEXT, answer: { type: 'array', items: TEXT } },
+  join: { on: { type: 'array' }, answer: TEXT },
+}
+
+function called(name: string, types: readonly ValueShape[], args: readonly CelExpression[]): ValueShape {
+  const [first = ANYTHING, second = ANYTHING, third = ANYTHING] = types
+  if (name === '_==_' || name === '_!=_' || COMPARING.has(name)) {
+    together(first, second, 'compared')
+    return BOOLEAN
+  }
+  if (COUNTING.has(name) || name === '-_') {
+    for (const one of types)
+      if (one.type !== undefined && !NUMBERS.has(one.type)) throw new TypeMistake(`${shapeWord(one)} is no number`)
+    return common(types)
+  }
+  switch (name) {
+    case '_+_':
+      together(first, second, 'added')
+      return first.type === undefined ? second : first
+    case '_&&_':
+    case '_||_':
+    case '!_':
+      for (const one of types) mustBe(one, BOOLEAN)
+      return BOOLEAN
+    case '_?_:_':
+      mustBe(first, BOOLEAN)
+      return second.type === undefined ? third : third.type === undefined ? second : common([second, third])
+    case '@in':
+    case '_in_':
+      return BOOLEAN
+    case '_[_]':
+      return entryOf(first, second, args.at(-1))
+    case '@not_strictly_false':
+      return BOOLEAN
+    default:
+  }
+  const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
+  if (known === undefined) {
+    const meant = nearest(name, Object.keys(FUNCTIONS))
+    throw new TypeMistake(`there is no function ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`)
+  }
+  if (known.on !== undefined && first.type !== undefined && first.type !== known.on.type)
+    throw new TypeMistake(`${name} works on ${shapeWord(known.on)}, and this is ${shapeWord(first)}`)
+  return known.answer
+}
+
+function entryOf(on: ValueShape, index: ValueShape, argument: CelExpression | undefined): ValueShape {
+  if (on.type === undefined) return ANYTHING
+  if (on.type === 'array') {
+    if (index.type !== undefined && index.type !== 'integer')
+      throw new TypeMistake(`an entry of a list has a number, and this is ${shapeWord(index)}`)
+    return on.items ?? ANYTHING
+  }
+  if (on.type !== 'object') throw new TypeMistake(`${shapeWord(on)} has no entries`)
+  const constant = argument?.exprKind.case === 'constExpr' ? argument.exprKind.value.constantKind : undefined
+  return constant?.case === 'stringValue' ? fieldOf(on, constant.value, undefined) : valuesOf(on)
+}
+
+function valuesOf({ additionalProperties }: ValueShape): ValueShape {
+  return additionalProperties === undefined || additionalProperties === true ? ANYTHING : additionalProperties
+}
+
+function together(a: ValueShape, b: ValueShape, how: string): void {
+  if (a.type === undefined || b.type === undefined || a.type === b.type) return
+  if (NUMBERS.has(a.type) && NUMBERS.has(b.type)) return
+  throw new TypeMistake(`${shapeWord(a)} and ${shapeWord(b)} cannot be ${how}`)
+}
+
+function mustBe(is: ValueShape, wanted: ValueShape): void {
+  if (is.type !== undefined && is.type !== wanted.type)
+    throw new TypeMistake(`it must be ${shapeWord(wanted)}, and is ${shapeWord(is)}`)
+}
+
+function common(shapes: readonly ValueShape[]): ValueShape {
+  const [first, ...rest] = shapes
+  return first !== undefined && rest.every(({ type }) => type === first.type) ? first : ANYTHING
+}

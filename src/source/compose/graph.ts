@@ -1,0 +1,312 @@
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { isFields } from '../manifest.ts'
+import { type TypeScope, typeOfExpression } from './expression-type.ts'
+import { templateShape } from './known-shapes.ts'
+import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
+import { simpleSchema } from './simple-schema.ts'
+import { expressionsIn, piecesOf } from './template.ts'
+
+/** One kind of object that a graph makes for each instance. */
+export interface GraphResource {
+  readonly id: string
+  readonly template: DocumentFields
+  readonly path: ProblemPath
+  readonly includeWhen: readonly string[]
+  /** About `self`. */
+  readonly readyWhen: readonly string[]
+  readonly forEach: readonly { readonly name: string; readonly expression: string; readonly path: ProblemPath }[]
+  /** Ids of resources whose fields it takes. */
+  readonly uses: readonly string[]
+}
+
+/** A ResourceGraphDefinition of kro, read and checked. */
+export interface Graph {
+  readonly name: string
+  readonly kind: string
+  readonly apiVersion: string
+  readonly spec: ValueShape
+  /** What is used comes before what uses it. */
+  readonly resources: readonly GraphResource[]
+}
+
+export const METADATA: ValueShape = {
+  type: 'object',
+  properties: {
+    name: TEXT,
+    namespace: TEXT,
+    labels: { type: 'object', additionalProperties: TEXT },
+    annotations: { type: 'object', additionalProperties: TEXT },
+  },
+}
+
+const CONDITIONS: ValueShape = {
+  type: 'array',
+  items: { type: 'object', properties: { type: TEXT, status: TEXT, reason: TEXT, message: TEXT } },
+}
+
+/** What `readyWhen` sees of something that croft keeps. */
+export const SELF: ValueShape = {
+  type: 'object',
+  properties: {
+    kind: TEXT,
+    metadata: { type: 'object', properties: { name: TEXT } },
+    status: {
+      type: 'object',
+      properties: {
+        state: TEXT,
+        externalId: TEXT,
+        host: TEXT,
+        power: TEXT,
+        uptimeSeconds: { type: 'number' },
+        addresses: { type: 'array', items: TEXT },
+        facts: { type: 'object', additionalProperties: TEXT },
+        conditions: CONDITIONS,
+        object: ANYTHING,
+      },
+    },
+  },
+}
+
+/** Reads a graph. Every expression of it is typed before an instance exists; what is wrong has the path of its field. */
+export function readGraph(value: DocumentFields): {
+  readonly graph?: Graph
+  readonly problems: readonly FieldProblem[]
+} {
+  const problems: FieldProblem[] = []
+  const wrong = (path: ProblemPath, message: string, hint?: string) =>
+    problems.push({ code: 'bad-graph', path, message, ...(hint === undefined ? {} : { hint }) })
+  const spec = isFields(value.spec) ? value.spec : {}
+  const metadata = isFields(value.metadata) ? value.metadata : {}
+  const schema = isFields(spec.schema) ? spec.schema : undefined
+  if (schema === undefined || typeof schema.kind !== 'string' || typeof schema.apiVersion !== 'string') {
+    wrong(['spec', 'schema'], 'spec.schema with apiVersion and kind is missing: it says what instances look like')
+    return { problems }
+  }
+  const group = typeof schema.group === 'string' ? schema.group : 'kro.run'
+  const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
+  problems.push(...simple.problems)
+  const written = (Array.isArray(spec.resources) ? spec.resources : []).flatMap((one: unknown, index) =>
+    isFields(one) ? [{ one, path: ['spec', 'resources', index] as ProblemPath }] : [],
+  )
+  if (written.length === 0) wrong(['spec', 'resources'], 'spec.resources is empty: nothing would be made')
+  const named = new Map<string, (typeof written)[number]>()
+  for (const entry of written) {
+    const { id } = entry.one
+    if (typeof id !== 'string' || !/^[a-z][a-zA-Z0-9]*$/.test(id))
+      wrong([...entry.path, 'id'], `id is ${JSON.stringify(id)}; it must be a name like vm or joinToken`)
+    else if (id === 'schema' || id === 'self' || id === 'each')
+      wrong([...entry.path, 'id'], `${id} means something else in expressions`)
+    else if (named.has(id)) wrong([...entry.path, 'id'], `two resources are called ${id}`)
+    else if (isFields(entry.one.externalRef))
+      wrong(
+        [...entry.path, 'externalRef'],
+        'externalRef is not supported: croft reads no objects that it does not keep',
+        'write the value into the spec of the instance',
+      )
+    else if (!isFields(entry.one.template)) wrong([...entry.path, 'template'], `${id} has no template`)
+    else named.set(id, entry)
+  }
+  if (problems.length > 0) return { problems }
+
+  const schemaShape: ValueShape = {
+    type: 'object',
+    properties: { apiVersion: TEXT, kind: TEXT, metadata: METADATA, spec: simple.shape },
+  }
+  const shapes = new Map([...named].map(([id, { one }]) => [id, shapeOfResource(one)] as const))
+  const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
+  const resources: GraphResource[] = []
+  for (const [id, { one, path }] of named) {
+    const uses = new Set<string>()
+    const typed = (expression: string, at: ProblemPath, scope: TypeScope): ValueShape | undefined => {
+      const found = typeOfExpression(expression, scope)
+      if ('problem' in found) {
+        problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${found.problem}` })
+        return undefined
+      }
+      for (const [name = '', field] of found.reads) {
+        if (!named.has(name)) continue
+        uses.add(name)
+        if (name === id)
+          problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${id} names itself` })
+        else if (field === 'status')
+          problems.push({
+            code: 'status-in-template',
+            path: at,
+            message: `${expression}: the status of ${name} is known only after it was made, and croft plans everything before`,
+            hint: `take the value from ${name}.spec or schema.spec; what must wait for ${name} waits for it anyway`,
+          })
+      }
+      return found.type
+    }
+    const { forEach, inside } = iterators(one.forEach, [...path, 'forEach'], outer, typed, problems)
+    const conditions = expressionList(one.includeWhen, [...path, 'includeWhen'], problems)
+    for (const { expression, at } of conditions) {
+      const type = typed(expression, at, { schema: schemaShape, ...without(outer, id) })
+      if (type?.type !== undefined && type.type !== 'boolean')
+        problems.push({
+          code: 'bad-expression',
+          path: at,
+          message: `${expression} is ${shapeWord(type)}; it must be true or false`,
+        })
+    }
+    const template = one.template as DocumentFields
+    const { found, problems: uncut } = expressionsIn(template, [...path, 'template'])
+    problems.push(...uncut)
+    for (const { expression, path: at, alone } of found) {
+      const type = typed(expression, at, inside)
+      if (type === undefined) continue
+      if (!alone && (type.type === 'object' || type.type === 'array'))
+        problems.push({
+          code: 'bad-expression',
+          path: at,
+          message: `${expression} is ${shapeWord(type)} and cannot be a part of a text`,
+        })
+      const wanted = alone ? templateShape(template, at.slice(path.length + 1)) : undefined
+      if (wanted !== undefined && type.type !== undefined && !wanted.includes(type.type))
+        problems.push({
+          code: 'wrong-type',
+          path: at,
+          message: `${expression} is ${shapeWord(type)}; ${String(at.at(-1))} must be ${wanted.map((word) => shapeWord({ type: word })).join(' or ')}`,
+        })
+    }
+    const readyWhen = expressionList(one.readyWhen, [...path, 'readyWhen'], problems).flatMap(({ expression, at }) => {
+      const own = isCroftTemplate(template) ? SELF : ANYTHING
+      const typing = typeOfExpression(expression, { [id]: own, each: own })
+      if ('problem' in typing)
+        problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${typing.problem}` })
+      else if (typing.type.type !== undefined && typing.type.type !== 'boolean')
+        problems.push({
+          code: 'bad-expression',
+          path: at,
+          message: `${expression} is ${shapeWord(typing.type)}; it must be true or false`,
+        })
+      else return [typing.renamed(expression.includes('each') && forEach.length > 0 ? 'each' : id, 'self')]
+      return []
+    })
+    resources.push({
+      id,
+      template,
+      path: [...path, 'template'],
+      includeWhen: conditions.map(({ expression }) => expression),
+      readyWhen,
+      forEach,
+      uses: [...uses].filter((name) => name !== id),
+    })
+  }
+  for (const { expression, path: at } of expressionsIn(schema.status, ['spec', 'schema', 'status']).found) {
+    const found = typeOfExpression(expression, outer)
+    if ('problem' in found)
+      problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${found.problem}` })
+  }
+  const { ordered, circle } = inOrder(resources)
+  if (circle.length > 0)
+    wrong(['spec', 'resources'], `${circle.join(', ')} take values from each other: none of them could be first`)
+  if (problems.length > 0) return { problems }
+  const name = typeof metadata.name === 'string' ? metadata.name : schema.kind
+  return {
+    graph: {
+      name,
+      kind: schema.kind,
+      apiVersion: `${group}/${schema.apiVersion}`,
+      spec: simple.shape,
+      resources: ordered,
+    },
+    problems,
+  }
+}
+
+export function isCroftTemplate({ apiVersion }: DocumentFields): boolean {
+  return typeof apiVersion === 'string' && /(?:^|\.)(?:croft\.dev|crossplane\.io)\//.test(apiVersion)
+}
+
+/** What others see of it: what its template says, and its status, of which only the field is known. */
+function shapeOfResource(one: DocumentFields): ValueShape {
+  const whole = literalShape(one.template)
+  const properties = {
+    ...whole.properties,
+    metadata: METADATA,
+    status: ANYTHING,
+    spec: whole.properties?.spec ?? ANYTHING,
+  }
+  const single: ValueShape = { ...whole, properties }
+  return Array.isArray(one.forEach) ? { type: 'array', items: single } : single
+}
+
+function literalShape(value: unknown): ValueShape {
+  if (Array.isArray(value)) return { type: 'array', items: ANYTHING }
+  if (!isFields(value)) {
+    if (typeof value === 'string') return value.includes('${') ? ANYTHING : TEXT
+    return typeof value === 'boolean' ? { type: 'boolean' } : typeof value === 'number' ? { type: 'number' } : ANYTHING
+  }
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, literalShape(inner)])),
+  }
+}
+
+type TypeExpression = (expression: string, at: ProblemPath, scope: TypeScope) => ValueShape | undefined
+
+/** `forEach: [{host: ${schema.spec.hosts}}]`: names that stand for one entry of a list each. */
+function iterators(
+  written: unknown,
+  path: ProblemPath,
+  outer: TypeScope,
+  typed: TypeExpression,
+  problems: FieldProblem[],
+) {
+  const forEach: { readonly name: string; readonly expression: string; readonly path: ProblemPath }[] = []
+  let inside = outer
+  for (const [index, entry] of (Array.isArray(written) ? written : []).entries()) {
+    for (const [name, text] of Object.entries(isFields(entry) ? entry : {})) {
+      const at = [...path, index, name]
+      const pieces = typeof text === 'string' ? piecesOf(text) : []
+      const [only] = typeof pieces === 'string' ? [] : pieces
+      if (pieces.length !== 1 || only === undefined || !('expression' in only)) {
+        problems.push({
+          code: 'bad-expression',
+          path: at,
+          message: `${name} must be one expression: \${schema.spec.…}`,
+        })
+        continue
+      }
+      const type = typed(only.expression, at, outer)
+      if (type?.type !== undefined && type.type !== 'array')
+        problems.push({
+          code: 'bad-expression',
+          path: at,
+          message: `${only.expression} is ${shapeWord(type)}; it must be a list`,
+        })
+      forEach.push({ name, expression: only.expression, path: at })
+      inside = { ...inside, [name]: type?.items ?? ANYTHING }
+    }
+  }
+  return { forEach, inside }
+}
+
+function expressionList(written: unknown, path: ProblemPath, problems: FieldProblem[]) {
+  return (Array.isArray(written) ? written : []).flatMap((text: unknown, index) => {
+    const at = [...path, index]
+    const pieces = typeof text === 'string' ? piecesOf(text) : []
+    const [only] = typeof pieces === 'string' ? [] : pieces
+    if (pieces.length === 1 && only !== undefined && 'expression' in only) return [{ expression: only.expression, at }]
+    problems.push({ code: 'bad-expression', path: at, message: `it must be one expression: \${…}` })
+    return []
+  })
+}
+
+function without(scope: TypeScope, name: string): TypeScope {
+  return Object.fromEntries(Object.entries(scope).filter(([one]) => one !== name))
+}
+
+function inOrder(resources: readonly GraphResource[]) {
+  const ordered: GraphResource[] = []
+  let left = [...resources]
+  while (left.length > 0) {
+    const done = new Set(ordered.map(({ id }) => id))
+    const next = left.filter(({ uses }) => uses.every((id) => done.has(id)))
+    if (next.length === 0) break
+    ordered.push(...next)
+    left = left.filter((one) => !next.includes(one))
+  }
+  return { ordered, circle: left.map(({ id }) => id) }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { findKind } from '../../kinds/registry.ts'
+import { isFields } from '../manifest.ts'
+import type { ValueShape } from './shape.ts'
+
+type Node = Readonly<Record<string, unknown>>
+type TypeWord = NonNullable<ValueShape['type']>
+
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array'])
+const schemas = new Map<string, Node>()
+
+/** The types that a field of one of croft's kinds may have. Undefined: nobody can say, or it is no kind of croft. */
+export function templateShape(template: Node, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
+  const { apiVersion, kind } = template
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || path[0] !== 'spec') return undefined
+  const known = findKind(apiVersion, kind)
+  if (known === undefined) return undefined
+  const root =
+    schemas.get(known.kind) ?? (z.toJSONSchema(known.schema, { io: 'input', unrepresentable: 'any' }) as Node)
+  schemas.set(known.kind, root)
+  let nodes: readonly Node[] = alternatives(root, root)
+  for (const step of path.slice(1)) {
+    nodes = nodes.flatMap((node) => {
+      // Where a list of one may stand for its entry, both ways lead on.
+      const inner =
+        typeof step === 'number'
+          ? node.items
+          : isFields(node.properties) && Object.hasOwn(node.properties, step)
+            ? node.properties[step]
+            : node.additionalProperties
+      return isFields(inner) ? alternatives(inner, root) : []
+    })
+  }
+  const words = nodes.flatMap((node) => wordsOf(node))
+  if (nodes.length === 0 || words.includes(undefined)) return undefined
+  const found = new Set(words as readonly TypeWord[])
+  if (found.has('number')) found.add('integer')
+  return [...found]
+}
+
+function alternatives(node: Node, root: Node): readonly Node[] {
+  if (typeof node.$ref === 'string') {
+    const target = node.$ref
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((at, part) => (isFields(at) ? at[part] : undefined), root)
+    return isFields(target) ? alternatives(target, root) : [{}]
+  }
+  const several = [node.anyOf, node.oneOf, node.allOf].flatMap((one) => (Array.isArray(one) ? one : []))
+  return several.length === 0 ? [node] : several.flatMap((one) => (isFields(one) ? alternatives(one, root) : [{}]))
+}
+
+function wordsOf({ type, const: constant, enum: values }: Node): readonly (TypeWord | undefined)[] {
+  if (TYPES.has(type)) return [type as TypeWord]
+  const some = constant === undefined ? values : [constant]
+  if (!Array.isArray(some)) return [undefined]
+  return some.map((value) => {
+    const word = typeof value
+    return word === 'string' || word === 'number' || word === 'boolean' ? word : undefined
+  })
+}

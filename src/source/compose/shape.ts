@@ -1,0 +1,179 @@
+import { unknownField } from '../../kinds/fields/explain.ts'
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { foreignPattern } from '../../lib/foreign-pattern.ts'
+import { isFields } from '../manifest.ts'
+
+/** A document, or a block in one. */
+export type DocumentFields = Readonly<Record<string, unknown>>
+export type ProblemPath = FieldProblem['path']
+
+/** What a value may be: the part of JSON Schema that definitions of Kubernetes and of kro use. An empty one is anything. */
+export interface ValueShape {
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
+  readonly properties?: Readonly<Record<string, ValueShape>>
+  readonly required?: readonly string[]
+  readonly items?: ValueShape
+  /** Of a map. True: anything may stand there. */
+  readonly additionalProperties?: ValueShape | true
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly pattern?: string
+  readonly default?: unknown
+  readonly description?: string
+}
+
+export const ANYTHING: ValueShape = {}
+export const TEXT: ValueShape = { type: 'string' }
+
+/** The value with the defaults of its shape, and what is wrong with it. */
+export function conform(
+  shape: ValueShape,
+  value: unknown,
+  path: ProblemPath,
+): { readonly value: unknown; readonly problems: readonly FieldProblem[] } {
+  const wrong = (message: string, code = 'bad-value') => ({ value, problems: [{ code, path, message }] })
+  const name = String(path.findLast((step) => typeof step === 'string') ?? 'it')
+  const { type } = shape
+  if (type !== undefined && !isOfType(value, type))
+    return wrong(`${name} is ${shown(value)}; it must be ${WORDS[type]}`, 'wrong-type')
+  if (shape.enum !== undefined && !shape.enum.includes(value))
+    return wrong(`${name} is ${shown(value)}; it may be ${shape.enum.map(shown).join(', ')}`)
+  const limit = limitProblem(shape, value)
+  if (limit !== undefined) return wrong(`${name} is ${shown(value)}; ${limit}`)
+  if (Array.isArray(value)) return conformList(shape, value, path)
+  return type === 'object' && isFields(value) ? conformFields(shape, value, path) : { value, problems: [] }
+}
+
+function conformList(shape: ValueShape, value: readonly unknown[], path: ProblemPath) {
+  const items = value.map((one, index) => conform(shape.items ?? ANYTHING, one, [...path, index]))
+  return { value: items.map((one) => one.value), problems: items.flatMap(({ problems }) => problems) }
+}
+
+function conformFields(shape: ValueShape, value: Readonly<Record<string, unknown>>, path: ProblemPath) {
+  const { properties = {}, additionalProperties, required = [] } = shape
+  const result: Record<string, unknown> = Object.create(null)
+  const problems: FieldProblem[] = []
+  for (const [field, one] of Object.entries(value)) {
+    const inner = Object.hasOwn(properties, field) ? properties[field] : additionalProperties
+    if (inner === undefined) problems.push(unknownField([...path, field], field, Object.keys(properties)))
+    else {
+      const found = inner === true ? { value: one, problems: [] } : conform(inner, one, [...path, field])
+      result[field] = found.value
+      problems.push(...found.problems)
+    }
+  }
+  for (const [field, inner] of Object.entries(properties)) {
+    if (Object.hasOwn(result, field)) continue
+    const filled = defaultOf(inner)
+    if (filled !== undefined) result[field] = filled
+    else if (required.includes(field) && !Object.hasOwn(value, field))
+      problems.push({ code: 'missing-field', path: [...path, field], message: `${field} is missing` })
+  }
+  return { value: result, problems }
+}
+
+/** What stands where nothing was written: its default, or a block of the defaults inside. */
+function defaultOf({ default: own, type, properties = {} }: ValueShape): unknown {
+  if (own !== undefined) return own
+  if (type !== 'object') return undefined
+  const inside = Object.entries(properties).flatMap(([field, inner]) => {
+    const value = defaultOf(inner)
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return inside.length === 0 ? undefined : Object.fromEntries(inside)
+}
+
+const WORDS: Readonly<Record<NonNullable<ValueShape['type']>, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'a block of fields',
+  array: 'a list',
+}
+
+/** A word for a shape, for messages. */
+export function shapeWord({ type }: ValueShape): string {
+  return type === undefined ? 'anything' : WORDS[type]
+}
+
+function isOfType(value: unknown, type: NonNullable<ValueShape['type']>): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isFields(value)
+    default:
+      return typeof value === type
+  }
+}
+
+function limitProblem(shape: ValueShape, value: unknown): string | undefined {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern } = shape
+  if (typeof value === 'number') {
+    if (minimum !== undefined && value < minimum) return `it must be ${minimum} or more`
+    if (maximum !== undefined && value > maximum) return `it must be ${maximum} or less`
+  }
+  if (typeof value === 'string') {
+    if (minLength !== undefined && value.length < minLength) return `it must have ${minLength} characters or more`
+    if (maxLength !== undefined && value.length > maxLength) return `it must have ${maxLength} characters or fewer`
+    if (pattern !== undefined && !foreignPattern(pattern).finds(value)) return `it must match ${pattern}`
+  }
+  if (Array.isArray(value)) {
+    if (minItems !== undefined && value.length < minItems) return `it must have ${minItems} entries or more`
+    if (maxItems !== undefined && value.length > maxItems) return `it must have ${maxItems} entries or fewer`
+  }
+  return undefined
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  return isFields(value) ? 'a block of fields' : (JSON.stringify(value)?.slice(0, 80) ?? 'nothing')
+}
+
+/** A definition in OpenAPI, as far as it is read here. What it says besides is nobody's concern before the cluster's. */
+export function shapeOf(schema: unknown): ValueShape {
+  if (!isFields(schema)) return ANYTHING
+  const { type, properties, items, additionalProperties } = schema
+  const open =
+    schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties === true
+      ? { additionalProperties: true as const }
+      : isFields(additionalProperties)
+        ? { additionalProperties: shapeOf(additionalProperties) }
+        : {}
+  const known =
+    typeof type === 'string' && Object.hasOwn(WORDS, type) ? { type: type as NonNullable<ValueShape['type']> } : {}
+  const fields = isFields(properties)
+    ? { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, shapeOf(inner)])) }
+    : {}
+  const bare = type === 'object' && !isFields(properties) && additionalProperties === undefined
+  return {
+    ...known,
+    ...fields,
+    ...(bare ? { additionalProperties: true as const } : open),
+    ...(items === undefined ? {} : { items: shapeOf(items) }),
+    ...limitsOf(schema),
+  }
+}
+
+const NUMBERS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
+
+function limitsOf(schema: Readonly<Record<string, unknown>>): ValueShape {
+  const numbers = NUMBERS.flatMap((name) => (typeof schema[name] === 'number' ? [[name, schema[name]] as const] : []))
+  const { required, enum: values, pattern, description } = schema
+  return {
+    ...Object.fromEntries(numbers),
+    ...(Array.isArray(required) ? { required: required.map(String) } : {}),
+    ...(Array.isArray(values) ? { enum: values } : {}),
+    ...(typeof pattern === 'string' ? { pattern } : {}),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(schema.default === undefined ? {} : { default: schema.default }),
+  }
+}
