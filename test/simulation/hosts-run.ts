@@ -6,7 +6,6 @@ import { addBoot, addDisk, hostStateOf, textAt } from '../../sim/metal/host-stat
 import type { Estate } from '../../src/model/estate.ts'
 import { simulateCluster } from './cluster-run.ts'
 import { estateFrom } from './manifests.ts'
-import type { SimulationOptions } from './run.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
 
@@ -35,7 +34,7 @@ export function hostsEstate(texts: readonly string[]): Estate {
 }
 
 /** Two Raspberry Pis and a small PC, as their systems come out of an image. */
-export function simulateHosts(options: Omit<SimulationOptions, 'clusters'>) {
+export function simulateHosts(options: Parameters<typeof simulateCluster>[0]) {
   const run = simulateCluster({ preset: 'empty', ...options })
   const { world } = run.datacentre
   const box = (name: string): Box => {

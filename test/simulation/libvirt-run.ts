@@ -8,11 +8,12 @@ import type { KubernetesTarget } from '../../src/drivers/cluster-port.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { libvirtDriver } from '../../src/drivers/libvirt/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
-import type { PassReport } from '../../src/engine/engine.ts'
+import type { Engine, PassReport } from '../../src/engine/engine.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Shell } from '../../src/lib/shell.ts'
 import type { Estate } from '../../src/model/estate.ts'
+import type { Plan } from '../../src/model/plan.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import { memoryVault } from './cluster-run.ts'
@@ -34,6 +35,8 @@ export interface LibvirtRun {
   /** Calls that wrote, in order. */
   readonly writes: string[]
   points(): number
+  /** What a controller would do now. */
+  plan(): Promise<Plan>
   /**
    * One controller until the estate is settled, or until it is killed at this effect point. `wallOffMs` is how wrong the
    * clock on its wall is.
@@ -61,6 +64,42 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
   const writes: string[] = []
   let passed = 0
 
+  const opened = (itsClock: Clock, shell: Shell): Engine => {
+    const secret = new Secret('unused')
+    return createEngine({
+      clock: itsClock,
+      random,
+      store: createMemoryStore(run.disk),
+      drivers: [libvirtDriver],
+      driverDeps: {
+        clock: itsClock,
+        random,
+        openWire: () => {
+          throw new Error('libvirt needs no wire')
+        },
+        openShell: () => shell,
+        resolveSecret: async () => secret,
+      },
+      clusters: async () => ({
+        driver: createK3sDriver(),
+        deps: {
+          clock: itsClock,
+          vault,
+          randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
+          openKubernetes: (target: KubernetesTarget) => kubernetesWire(datacentre.world, target),
+          resolveSecret: async () => secret,
+          fetchText: async (url: string) => checksums(url),
+        },
+        openShell: () => shell,
+      }),
+    })
+  }
+  // Nothing here stands inside a cluster: its API is spoken to by the cluster's own session alone.
+  const reached = (): Estate => ({
+    ...run.estate,
+    connections: run.estate.connections.filter(({ driver }) => driver !== 'kubernetes'),
+  })
+
   const run: LibvirtRun = {
     clock,
     datacentre,
@@ -71,6 +110,21 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
     deadlineMs: 6 * 3_600_000,
     writes,
     points: () => passed,
+    async plan() {
+      const inner = libvirtShell(host)
+      const shell: Shell = {
+        ...inner,
+        run: (argv, options) => {
+          if (isWrite(argv)) writes.push(argv.join(' '))
+          return inner.run(argv, options)
+        },
+        writeFile: (path, ...rest) => {
+          writes.push(`write ${path}`)
+          return inner.writeFile(path, ...rest)
+        },
+      }
+      return clock.runUntil(opened(clock, shell).plan(reached(), new AbortController().signal), { maxMs: 3_600_000 })
+    },
     async settle(crashAt, onPass, wallOffMs = () => 0) {
       const itsClock: Clock = { ...clock, now: () => clock.now() + wallOffMs() }
       passed = 0
@@ -95,9 +149,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
         ...inner,
         async run(argv, options) {
           if (dead) return never
-          const word = argv[argv.indexOf('virsh') + 3] ?? ''
-          const isWrite = WRITE.test(word) || argv[0] === 'setsid'
-          if (!isWrite) return inner.run(argv, options)
+          if (!isWrite(argv)) return inner.run(argv, options)
           await point()
           writes.push(argv[0] === 'setsid' ? argv.slice(8).join(' ') : argv.slice(argv.indexOf('virsh') + 3).join(' '))
           const ran = await inner.run(argv, options)
@@ -105,50 +157,22 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
           return dead ? never : ran
         },
       }
-      const secret = new Secret('unused')
-      const engine = createEngine({
-        clock: itsClock,
-        random,
-        store: createMemoryStore(run.disk),
-        drivers: [libvirtDriver],
-        driverDeps: {
-          clock: itsClock,
-          random,
-          openWire: () => {
-            throw new Error('libvirt needs no wire')
-          },
-          openShell: () => shell,
-          resolveSecret: async () => secret,
-        },
-        clusters: async () => ({
-          driver: createK3sDriver(),
-          deps: {
-            clock: itsClock,
-            vault,
-            randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
-            openKubernetes: (target: KubernetesTarget) => kubernetesWire(datacentre.world, target),
-            resolveSecret: async () => secret,
-            fetchText: async (url: string) => checksums(url),
-          },
-          openShell: () => shell,
-        }),
+      const engine = opened(itsClock, shell)
+      const work = engine.settle(reached(), {
+        signal: new AbortController().signal,
+        deadlineMs: run.deadlineMs,
+        ...(onPass === undefined ? {} : { onPass }),
       })
-      // Nothing here stands inside a cluster: its API is spoken to by the cluster's own session alone.
-      const connections = run.estate.connections.filter(({ driver }) => driver !== 'kubernetes')
-      const work = engine.settle(
-        { ...run.estate, connections },
-        {
-          signal: new AbortController().signal,
-          deadlineMs: run.deadlineMs,
-          ...(onPass === undefined ? {} : { onPass }),
-        },
-      )
       const outcome = await clock.runUntil(Promise.race([work, death]), { maxMs: 7 * 3_600_000 })
       if (outcome === 'killed') return 'killed'
       return outcome.outcome === 'settled' ? 'settled' : 'deadline'
     },
   }
   return run
+}
+
+function isWrite(argv: readonly string[]): boolean {
+  return WRITE.test(argv[argv.indexOf('virsh') + 3] ?? '') || argv[0] === 'setsid'
 }
 
 function checksums(url: string): string {

@@ -195,6 +195,7 @@ export async function formed(
     readonly agents?: readonly string[]
     readonly manifests?: string
     readonly power?: Parameters<typeof simulateCluster>[0]['power']
+    readonly onKubernetes?: Parameters<typeof simulateCluster>[0]['onKubernetes']
     readonly hostLines?: (name: string) => string
   } = {},
 ) {
@@ -203,6 +204,7 @@ export async function formed(
     seed,
     estate: clusterEstate(manifests + powerManifest(power), more.hostLines),
     ...(more.power === undefined ? {} : { power: more.power }),
+    ...(more.onKubernetes === undefined ? {} : { onKubernetes: more.onKubernetes }),
   })
   const process = simulation.start()
   const hint = `seed ${seed}`
