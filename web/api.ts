@@ -15,6 +15,7 @@ import type {
   SessionOnPage,
   Strip,
 } from '../src/server/api/schemas.ts'
+import type { AddonTree } from '../src/server/api/workload-schemas.ts'
 
 /** What the server says when it does not do what was asked. */
 export class Trouble extends Error {
@@ -52,6 +53,35 @@ function known(me: Me): Me {
   return me
 }
 
+export interface LogOfPod {
+  readonly cluster: string
+  readonly addon: string
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+  readonly previous: boolean
+}
+
+/** Hands lines on as they come, until the log ends or the signal calls it off. */
+async function readLog(
+  question: LogOfPod & { readonly tail: number; readonly follow: boolean },
+  onLines: (lines: readonly string[]) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const query = new URLSearchParams(Object.entries(question).map(([name, value]) => [name, String(value)]))
+  const answer = await fetch(`/api/logs?${query.toString()}`, { signal })
+  if (!answer.ok || answer.body === null) return unwrap(answer)
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+  let begun = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    const lines = (begun + value).split('\n')
+    begun = lines.pop() ?? ''
+    if (lines.length > 0) onLines(lines)
+  }
+}
+
 const keyed = (path: string, key: string) => `${path}?key=${encodeURIComponent(key)}`
 
 export const api = {
@@ -78,6 +108,9 @@ export const api = {
   plan: () => read<{ entries: PlanEntryOnPage[]; disruption?: DisruptionOnPage }>('/api/plan'),
   powerPlan: (target: string, state: 'on' | 'off') =>
     read<PowerPlanOnPage>(`/api/power-plan?target=${encodeURIComponent(target)}&state=${state}`),
+  addon: (cluster: string, addon: string) =>
+    read<AddonTree>(`/api/addon?${new URLSearchParams({ cluster, addon }).toString()}`),
+  log: readLog,
   timeline: () => read<{ chapters: Chapter[] }>('/api/timeline'),
   health: () => read<{ strips: Strip[]; slotMs: number; atMs: number }>('/api/health'),
   healthDays: () => read<{ strips: DayStrip[]; atMs: number }>('/api/health-days'),

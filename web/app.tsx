@@ -80,6 +80,8 @@ function Said({ page }: { readonly page: Page | undefined }) {
 /** The layout of the graph is half of all code. */
 const Graph = later(() => import('./views/graph.tsx').then((module) => module.GraphView), 6)
 
+const Addon = later(() => import('./views/addon.tsx').then((module) => module.AddonView), 6)
+
 function View({ page }: { readonly page: Page }) {
   const { view, args } = place.use()
   switch (view) {
@@ -93,6 +95,8 @@ function View({ page }: { readonly page: Page }) {
       return <ClustersView page={page} />
     case 'cluster':
       return <ClusterView page={page} name={args[0] ?? ''} />
+    case 'addon':
+      return <Addon page={page} cluster={args[0] ?? ''} addon={args[1] ?? ''} />
     case 'plan':
       return <PlanView page={page} />
     case 'drift':

@@ -8,6 +8,7 @@ import { aggregated, groupList, oneGroup, resourceList } from './discovery.ts'
 import { evict } from './eviction.ts'
 import { listObjects } from './listing.ts'
 import { openApi, openApiV2 } from './open-api.ts'
+import { podLog } from './pod-log.ts'
 import { probe, supervise } from './probes.ts'
 import { review } from './reviews.ts'
 import { ApiStatus, frontStatus, json, NO_RESOURCE, statusBody } from './status.ts'
@@ -215,9 +216,7 @@ const NOBODY_INSIDE = 'no program runs inside the pods of a simulated cluster'
 
 /** What the server of a real cluster passes on to others that are not here. */
 const NOT_SIMULATED: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ['log', 'exec', 'attach', 'portforward', 'proxy'].map((sub) => [`/pods/${sub}`, NOBODY_INSIDE]),
-  ),
+  ...Object.fromEntries(['exec', 'attach', 'portforward', 'proxy'].map((sub) => [`/pods/${sub}`, NOBODY_INSIDE])),
   '/serviceaccounts/token': 'nobody signs tokens for service accounts',
 }
 
@@ -225,6 +224,7 @@ function serve(call: ApiCall): ApiAnswer {
   const { method } = call.request
   const { name, query, resource, sub } = call
   if (sub === 'eviction' && method === 'POST') return { response: evict(call) }
+  if (sub === 'log' && method === 'GET' && resource.key === '/pods') return podLog(call)
   const lack = sub === undefined ? undefined : NOT_SIMULATED[`${resource.key}/${sub}`]
   if (lack !== undefined) {
     readObject({ ...call, sub: undefined })

@@ -109,7 +109,10 @@ async function exchange(process: K3sProcess, request: IncomingMessage, response:
       return
     }
     const { clock } = process.computer.world
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' })
+    response.writeHead(200, {
+      'Content-Type': answer.watch.type ?? 'application/json',
+      'Cache-Control': 'no-cache, private',
+    })
     response.flushHeaders()
     const end = () => {
       timer.cancel()

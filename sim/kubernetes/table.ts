@@ -89,6 +89,18 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     ['Allowed Disruptions', (one) => number(one.status, 'disruptionsAllowed')],
     AGE,
   ],
+  Event: [
+    ['Last Seen', (one, nowMs) => age(text(one.lastTimestamp), nowMs)],
+    ['Type', ({ type }) => text(type)],
+    ['Reason', ({ reason }) => text(reason)],
+    [
+      'Object',
+      ({ involvedObject }) => `${text(tree(involvedObject).kind).toLowerCase()}/${text(tree(involvedObject).name)}`,
+    ],
+    ['Message', ({ message }) => text(message)],
+    ['Count', ({ count }) => Number(count ?? 1), true],
+    ['Name', ({ metadata }) => metadata.name, true],
+  ],
   CustomResourceDefinition: [['Created At', ({ metadata }) => text(metadata.creationTimestamp)]],
 }
 
@@ -97,25 +109,24 @@ export function asTable(resource: ApiResource, value: unknown, nowMs: number, he
   if (object.kind === 'Status') return value
   const isList = text(object.kind) === `${resource.kind}List` && Array.isArray(object.items)
   const items = (isList ? list(object.items) : [value]) as readonly KubeObject[]
-  const columns = columnsOf(resource)
+  const name: Column = ['Name', ({ metadata }) => metadata.name]
+  // Of an event nobody looks for its name: it is the last, and for those who want everything.
+  const columns = [...(resource.kind === 'Event' ? [] : [name]), ...columnsOf(resource)]
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: isList ? object.metadata : { resourceVersion: text(tree(object.metadata).resourceVersion) },
     columnDefinitions: headed
-      ? [
-          { name: 'Name', type: 'string', format: 'name', description: '', priority: 0 },
-          ...columns.map(([name, , wide]) => ({
-            name,
-            type: 'string',
-            format: '',
-            description: '',
-            priority: wide === true ? 1 : 0,
-          })),
-        ]
+      ? columns.map(([title, , wide]) => ({
+          name: title,
+          type: 'string',
+          format: title === 'Name' ? 'name' : '',
+          description: '',
+          priority: wide === true ? 1 : 0,
+        }))
       : null,
     rows: items.map((one) => ({
-      cells: [one.metadata.name, ...columns.map(([, cell]) => cell(one, nowMs))],
+      cells: columns.map(([, cell]) => cell(one, nowMs)),
       object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: one.metadata },
     })),
   }

@@ -7,6 +7,8 @@ import { asTable, wantsTable } from './table.ts'
 
 /** A watch that somebody has asked for and nobody reads yet. */
 export interface Watching {
+  /** Of what it answers; JSON unless said. */
+  readonly type?: string
   /** How long the client wants it at most. */
   readonly timeoutMs: number
   /** Calls back with every line, those that are due first, until it is stopped. */

@@ -111,7 +111,7 @@ async function exchange(
     }
     const end = () => {
       over()
-      resolve(json(200, body))
+      resolve(json(200, body, watch.type))
     }
     const fail = (code: string, message: string) => {
       over()

@@ -6,6 +6,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/event.ts'
+import type { Workloads } from '../model/workload.ts'
 import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
@@ -52,6 +53,8 @@ export interface ControllerOptions {
   notifier?(remembered: string | undefined): Notifier
   /** Remembers over days how everything was. */
   history?: History
+  /** What runs on clusters, for whoever looks it up. */
+  workloads?: Workloads
   /** Work is over for now: a moment to give memory back. */
   onCalm?(): void
 }
@@ -306,6 +309,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
     ...(options.history === undefined ? {} : { past: options.history }),
+    ...(options.workloads === undefined ? {} : { workloads: options.workloads }),
     ask: askNow,
     poke(name) {
       if (!followed.hurry(name)) return

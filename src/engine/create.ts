@@ -159,6 +159,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return observeSurroundings(inGit, cluster, asking, signal)
     },
     askCheck,
+    ...defined({ kubernetes: driverDeps.kubernetes }),
     async close() {
       await sessions.close()
       await existing.close()

@@ -103,5 +103,7 @@ export interface Engine {
   surroundings(estate: Estate, cluster: string, signal: AbortSignal): Promise<ClusterSurroundings | undefined>
   /** Asks a HealthCheck of the estate once, by name and by whatever way leads there. */
   readonly askCheck: AskCheck
+  /** The way to the API of a cluster, for what people look up there. */
+  readonly kubernetes?: DriverDeps['kubernetes']
   close(): Promise<void>
 }

@@ -47,6 +47,8 @@ export interface KubernetesClient {
   applyAs(path: string, object: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   delete(path: string, doing: string, options?: Foreign, signal?: AbortSignal): Promise<Asked<Foreign>>
   evict(namespace: string, pod: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  /** Text that comes bit by bit and may not end: a log. */
+  text(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<Asked<undefined>>
   close(): Promise<void>
 }
 
@@ -162,6 +164,22 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
         `evict ${namespace}/${pod}`,
         signal,
       ),
+    async text(path, onText, signal) {
+      const request = { method: 'GET', path, headers: { accept: '*/*' } }
+      try {
+        const answer = await (wire.stream?.(request, onText, signal) ?? wire.send(request, signal))
+        if (answer.status !== 200) {
+          const body = parse(answer.body)
+          const refusal = translate({ status: answer.status, body, doing: `read ${path.split('?')[0]}` })
+          return { is: 'error', status: answer.status, body, refusal }
+        }
+        if (answer.body !== '') onText(answer.body)
+        return { is: 'answer', value: undefined }
+      } catch (error) {
+        if (!(error instanceof WireFailure)) throw error
+        return { is: 'silence', sent: error.sent, code: error.code, message: cleanText(error.message) }
+      }
+    },
     close: () => wire.close(),
   }
 }

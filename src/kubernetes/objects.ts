@@ -65,3 +65,7 @@ export function annotationsOf(object: Foreign): ReadonlyMap<string, string> {
 export function labelsOf(object: Foreign): ReadonlyMap<string, string> {
   return stringMapOf(at(object, 'metadata', 'labels'))
 }
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}

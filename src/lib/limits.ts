@@ -353,6 +353,18 @@ export const LIMITS = {
   apiTokens: 1000,
   apiTokenMs: 366 * 24 * 3_600_000,
   approvalMs: 24 * 3_600_000,
+  /** What runs on a cluster, as the page shows it below an add-on; and how long it is shown to all who ask. */
+  workloadNodes: 1000,
+  workloadContainers: 30,
+  workloadEvents: 10,
+  workloadNamespaces: 8,
+  workloadsFreshMs: 3_000,
+  /** Logs of pods: lines from the end, bytes without following, characters of a line, how long and how many at a time. */
+  logTail: 2_000,
+  logBytes: 2 * 1024 * 1024,
+  logLineLength: 8_192,
+  logFollowMs: 30 * 60_000,
+  logReaders: 20,
   /** Server: the live stream */
   streamClients: 200,
   streamClientBytes: 4 * 1024 * 1024,

@@ -21,6 +21,7 @@ import { openOutbox } from '../controller/outbox.ts'
 import { createPreviews } from '../controller/previews.ts'
 import { missingSecrets, withoutMissing } from '../controller/secret-check.ts'
 import { SECRET_PRINTS } from '../controller/secret-prints.ts'
+import { createWorkloads } from '../drivers/kubernetes/workloads.ts'
 import { findKind } from '../kinds/registry.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Estate } from '../model/estate.ts'
@@ -75,6 +76,12 @@ export async function openController(
   // What it takes to read what others wrote is measured by the real clock.
   const reader = () => createWorkerReader({ clock: systemClock })
   const { clock } = runtime
+  const workloads = createWorkloads({
+    clock,
+    estate: () => controller.seen()?.estate,
+    way: (connection) => engine.kubernetes?.(connection),
+  })
+  opened.defer(() => workloads.close())
   const chart = chartsToKeep(process.env)
   const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader, clock, chart }
   const controller: RunningController = await createController({
@@ -107,6 +114,7 @@ export async function openController(
       )
     },
     history: await openHistory(clock, store, epoch),
+    workloads,
     onCalm: giveMemoryBack,
     previews: createPreviews({
       clock: runtime.clock,

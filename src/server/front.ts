@@ -16,6 +16,7 @@ import { createOidcPages } from './oidc-pages.ts'
 import type { ServerOptions } from './options.ts'
 import { isOwnOrigin, type Names } from './origin-rules.ts'
 import type { PageFile } from './page-files.ts'
+import { createPodLogs } from './pod-logs.ts'
 import { readBody } from './read-body.ts'
 import { JSON_TYPE, sendFile, sendJson, sendText } from './respond.ts'
 import { shownJson, shownText } from './shown-json.ts'
@@ -50,6 +51,8 @@ export function createFront(parts: FrontParts): Front {
     clientAddress(request.socket.remoteAddress, request.headers['x-forwarded-for'], options.trustedProxies ?? [])
 
   const oidcPages = createOidcPages({ options, oidc, door, cookies, addressOf })
+
+  const podLogs = createPodLogs(options)
 
   const style = [...files.keys()].find((name) => /^\/status-[A-Z0-9]{8}\.css$/.test(name))
   const statusPage =
@@ -236,6 +239,9 @@ export function createFront(parts: FrontParts): Front {
           throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
         return true
       }
+      case '/api/logs':
+        await podLogs(url, await door.identify(request.headers.authorization, sessionOf(request)), request, response)
+        return true
       case '/status':
         if (statusPage === undefined) return false
         sendFile(request, response, statusPage())

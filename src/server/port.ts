@@ -3,6 +3,7 @@ import type { CroftEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Past } from '../model/past.ts'
 import type { PowerPreview } from '../model/power-view.ts'
+import type { Workloads } from '../model/workload.ts'
 
 /** Who asks for something: written into the audit log with what was asked. */
 export interface Actor {
@@ -57,6 +58,8 @@ export interface Controller {
   subscribe(listener: (view: EstateView, events: readonly CroftEvent[]) => void): () => void
   /** How everything was over days. Absent: nobody keeps it. */
   readonly past?: Past
+  /** What runs on clusters, read when somebody asks. Absent: nobody here can read it. */
+  readonly workloads?: Workloads
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed?(key: ResourceKey): Readonly<Record<string, string>> | undefined

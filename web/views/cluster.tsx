@@ -45,6 +45,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
         </div>
       </div>
       <Nodes cluster={cluster} page={page} />
+      <Addons page={page} cluster={cluster.name} />
       <Graphs
         title="Over time"
         of={[
@@ -60,6 +61,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
   )
 }
 
+const Addons = later(() => import('./addon.tsx').then((module) => module.AddonList), 1)
 const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs))
 
 function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {

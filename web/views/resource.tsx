@@ -44,6 +44,7 @@ export function ResourceView({
       <nav class="crumbs" aria-label="Where">
         <a href={hrefTo('estate')}>Estate</a>
         {detail.host !== undefined && <a href={hrefTo('estate', 'host', detail.host)}>{detail.host}</a>}
+        {detail.kind === 'Addon' && <AddonCrumb detail={detail} />}
         {detail.cluster !== undefined && <a href={hrefTo('cluster', detail.cluster)}>{detail.cluster}</a>}
       </nav>
       <header class="view-head">
@@ -87,6 +88,12 @@ export function ResourceView({
       </div>
     </>
   )
+}
+
+/** From one object of an add-on to all of them, with what runs for them. */
+function AddonCrumb({ detail }: { readonly detail: ResourceDetail }) {
+  const [addon = ''] = detail.name.split('/')
+  return <a href={hrefTo('addon', detail.connection.replace(/^cluster\//, ''), addon)}>{addon}</a>
 }
 
 function Actions({ detail }: { readonly detail: ResourceDetail }) {

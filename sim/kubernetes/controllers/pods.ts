@@ -17,6 +17,7 @@ import {
 } from '../object.ts'
 import { all, find, put, remove, update } from '../store.ts'
 import { endPod } from './owned-pods.ts'
+import { tellOfPod } from './pod-events.ts'
 import { place } from './scheduling.ts'
 
 /** Pods are given a node, are started by its kubelet, and end. What nobody can start or end any more stays as it is. */
@@ -61,6 +62,11 @@ function schedule(
   const before = conditionsOf(pod).find(({ type }) => type === 'PodScheduled')
   if (node === undefined && before?.message === message) return
   const conditions = withCondition(conditionsOf(pod), condition)
+  if (node === undefined) tellOfPod(world, cluster, pod, 'Warning', 'FailedScheduling', message ?? '')
+  else {
+    const said = `Successfully assigned ${pod.metadata.namespace}/${pod.metadata.name} to ${node}`
+    tellOfPod(world, cluster, pod, 'Normal', 'Scheduled', said)
+  }
   put(cluster.store, '/pods', {
     ...pod,
     ...(node === undefined ? {} : { spec: { ...tree(pod.spec), nodeName: node } }),
@@ -169,6 +175,11 @@ function evictLater(
 
 function started(world: World, cluster: EtcdCluster, pod: KubeObject, kubelet: K3sProcess): void {
   const now = stamp(world.clock.now())
+  for (const { name, image } of trees(tree(pod.spec).containers)) {
+    const there = `Container image "${text(image)}" already present on machine`
+    tellOfPod(world, cluster, pod, 'Normal', 'Pulled', there)
+    tellOfPod(world, cluster, pod, 'Normal', 'Started', `Started container ${text(name)}`)
+  }
   const isJob = pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Job') === true
   update(cluster.store, '/pods', pod.metadata.namespace, pod.metadata.name, (object) => {
     if (object.metadata.uid !== pod.metadata.uid || object.metadata.deletionTimestamp !== undefined) return undefined

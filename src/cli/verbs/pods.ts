@@ -1,4 +1,5 @@
-import { at, type Foreign, nameOf, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { at, type Foreign, nameOf, objectName, textOf } from '../../kubernetes/objects.ts'
+import { containersOf, podStatus } from '../../kubernetes/pods.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { PowerDone } from '../../model/power.ts'
 import { openState } from '../../state/state-file.ts'
@@ -69,19 +70,14 @@ export interface PodRow {
 
 /** One pod, in the words that kubectl uses. */
 export function rowOf(pod: Foreign): PodRow {
-  const containers = recordsOf(at(pod, 'status', 'containerStatuses'))
-  const ready = containers.filter((one) => one.ready === true).length
-  const restarts = containers.reduce((sum, one) => sum + (Number(one.restartCount) || 0), 0)
-  const waiting = containers
-    .map((one) => textOf(at(one, 'state', 'waiting', 'reason')))
-    .find((one) => one !== undefined)
-  const leaving = at(pod, 'metadata', 'deletionTimestamp') !== undefined
+  const containers = containersOf(pod)
+  const main = containers.filter(({ init }) => !init)
   return {
     namespace: nameOf(at(pod, 'metadata', 'namespace')) ?? 'default',
     name: objectName(pod) ?? '?',
-    ready: `${ready}/${Math.max(containers.length, recordsOf(at(pod, 'spec', 'containers')).length)}`,
-    status: leaving ? 'Terminating' : (waiting ?? textOf(at(pod, 'status', 'phase')) ?? 'Unknown'),
-    restarts: String(restarts),
+    ready: `${main.filter(({ ready }) => ready).length}/${main.length}`,
+    status: podStatus(pod, containers),
+    restarts: String(main.reduce((sum, { restarts }) => sum + restarts, 0)),
     ip: textOf(at(pod, 'status', 'podIP')) ?? '-',
     node: nameOf(at(pod, 'spec', 'nodeName')) ?? '-',
   }

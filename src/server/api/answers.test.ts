@@ -73,8 +73,9 @@ for (const [name, estate] of estates) {
     check('post', '/api/sign-out', await it.post('/api/sign-out', {}, otto))
     check('get', '/api/resource', await it.ask('/api/resource?key=Machine/none'))
     check('get', '/api/power-plan', await it.ask('/api/power-plan?target=none&state=on'))
+    check('get', '/api/addon', await it.ask('/api/addon?cluster=none&addon=none'))
     const paths = [...checked].map((line) => line.split(' ')[1])
-    const wanted = Object.keys(document.paths).filter((path) => /^\/api\/(?!events|sign-in\/oidc)/.test(path))
+    const wanted = Object.keys(document.paths).filter((path) => /^\/api\/(?!events|logs|sign-in\/oidc)/.test(path))
     assert.deepEqual(
       wanted.filter((path) => !paths.includes(path)),
       [],

@@ -28,6 +28,27 @@ export function plainPaths(): PlainPathDocument {
       { 200: text('server-sent events', 'text/event-stream'), 503: { description: 'too many listeners' } },
       [optional('after', 'query'), optional('Last-Event-ID', 'header')],
     ),
+    '/api/logs': get(
+      'getLogs',
+      'The log of a container below an add-on, for who may operate; with follow=true until it is closed',
+      {
+        200: text('lines'),
+        401: { description: 'not signed in' },
+        403: { description: 'may not operate' },
+        404: { description: 'no such add-on, pod or container' },
+        422: { description: 'the cluster refuses: the container has not started, or none ran before it' },
+        503: { description: 'the cluster does not answer, or too many logs are read' },
+      },
+      [
+        ...['cluster', 'addon', 'namespace', 'pod', 'container'].map((one) => ({
+          ...optional(one, 'query'),
+          required: true,
+        })),
+        optional('tail', 'query'),
+        optional('previous', 'query'),
+        optional('follow', 'query'),
+      ],
+    ),
     '/api/sign-in/oidc': get('getSignInOidc', 'Sign in with the OpenID Connect provider', {
       302: { description: 'to the provider' },
       401: { description: 'the provider cannot be reached' },

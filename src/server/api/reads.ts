@@ -5,6 +5,7 @@ import { projectPlan, projectResource, rowMaker } from './project.ts'
 import { Declined, get, type Route } from './route.ts'
 import * as schemas from './schemas.ts'
 import { tellTimeline } from './timeline.ts'
+import { addonTree } from './workload-schemas.ts'
 
 const byKey = z.object({ key: schemas.keySchema })
 const whole = z.coerce.number().int().nonnegative()
@@ -85,6 +86,15 @@ export const READS: readonly Route[] = [
       const view = controller.view()
       const { version, disruption } = view
       return { version, entries: projectPlan(view), ...defined({ disruption }) }
+    },
+  }),
+  get('/api/addon', 'What an add-on declares and what runs for it: owners, pods, their events', {
+    input: z.object({ cluster: z.string().min(1).max(256), addon: z.string().min(1).max(256) }),
+    output: addonTree,
+    async handle({ controller }, { cluster, addon }) {
+      const tree = await controller.workloads?.tree(cluster, addon)
+      if (tree === undefined) throw new Declined(404, 'not-found', `There is no Addon ${addon} for cluster ${cluster}.`)
+      return { cluster, addon, ...tree }
     },
   }),
   get('/api/drifts', 'Differences that somebody else made: which field, since when, by whom', {

@@ -4,6 +4,7 @@ import type { PowerView } from '../../model/power-view.ts'
 import type { Actor, Controller, Granted, Wish } from '../port.ts'
 import { COMMIT, NOW } from './fake-moment.ts'
 import { fakePreview, goingOff, tiers } from './fake-power.ts'
+import { type FakeWorkloads, fakeWorkloads } from './fake-workloads.ts'
 
 /** A controller for tests of the server and the page: a view that tests change, wishes that take effect at once. */
 export interface FakeController extends Controller {
@@ -16,6 +17,7 @@ export interface FakeController extends Controller {
   ): void
   setReady(ready: boolean): void
   manifests: Record<string, string>
+  readonly workloads: FakeWorkloads
 }
 
 export function fakeController(first: EstateView, history: readonly NewEvent[] = storyEvents()): FakeController {
@@ -28,6 +30,7 @@ export function fakeController(first: EstateView, history: readonly NewEvent[] =
     asked: [],
     poked: [],
     manifests: {},
+    workloads: fakeWorkloads(),
     view: () => view,
     ready: () => ready,
     setReady(now) {

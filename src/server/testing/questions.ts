@@ -4,6 +4,7 @@ export const KEY = 'Machine/k3s-vm-still-fawn'
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/resource': `?key=${encodeURIComponent(KEY)}`,
   '/api/manifest': `?key=${encodeURIComponent(KEY)}`,
+  '/api/addon': '?cluster=homelab&addon=web',
   '/api/waiting-plan': '?source=homelab',
   '/api/power-plan': '?target=homelab&state=off',
 }

@@ -164,8 +164,12 @@ test('what is not there is refused with what there is', async () => {
 test('a pod is shown in the words of kubectl', () => {
   const pod = {
     metadata: { name: 'web-1', namespace: 'default' },
-    spec: { nodeName: 's1', containers: [{}] },
-    status: { phase: 'Running', podIP: '10.42.0.7', containerStatuses: [{ ready: true, restartCount: 2 }] },
+    spec: { nodeName: 's1', containers: [{ name: 'web' }] },
+    status: {
+      phase: 'Running',
+      podIP: '10.42.0.7',
+      containerStatuses: [{ name: 'web', ready: true, restartCount: 2, state: { running: {} } }],
+    },
   }
   assert.deepEqual(Object.values(rowOf(pod)), ['default', 'web-1', '1/1', 'Running', '2', '10.42.0.7', 's1'])
   const leaving = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-15T06:00:00Z' } }

@@ -1,0 +1,74 @@
+import type { ResourceKey } from './key.ts'
+
+/** One object of a cluster below an add-on: what was declared, and what controllers made of it. */
+export interface WorkloadNode {
+  /** Its uid, or for something declared that is not there the id that it would have. */
+  readonly id: string
+  /** The object that owns it. Absent: the add-on declares it itself. */
+  readonly parent?: string
+  /** Of what the add-on declares: the resource that it is. */
+  readonly key?: ResourceKey
+  readonly kind: string
+  readonly namespace?: string
+  readonly name: string
+  readonly state: 'ok' | 'busy' | 'bad' | 'quiet'
+  /** `2/3 ready`, `CrashLoopBackOff`. */
+  readonly status: string
+  readonly createdMs?: number
+  /** Of a pod. */
+  readonly node?: string
+  readonly restarts?: number
+  readonly containers?: readonly WorkloadContainer[]
+  /** Newest first. */
+  readonly events: readonly WorkloadEvent[]
+}
+
+export interface WorkloadContainer {
+  readonly name: string
+  readonly image: string
+  readonly state: string
+  readonly ready: boolean
+  readonly restarts: number
+  /** One ran before it and ended: its log can be read. */
+  readonly previous: boolean
+}
+
+export interface WorkloadEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  readonly count: number
+  readonly atMs: number
+}
+
+export interface WorkloadTree {
+  readonly nodes: readonly WorkloadNode[]
+  /** Why something may be missing: a list that was refused, more objects than are shown. */
+  readonly notes: readonly string[]
+}
+
+/** Which log, and how much of it. */
+export interface LogQuestion {
+  readonly cluster: string
+  readonly addon: string
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+  /** Lines from the end. */
+  readonly tail: number
+  /** Of the container that ran before this one. */
+  readonly previous: boolean
+  readonly follow: boolean
+}
+
+export type LogAnswer =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'not-found' | 'refused' | 'away'; readonly message: string }
+
+/** What runs on clusters, as people look it up. Nothing is kept: it is read when somebody asks. */
+export interface Workloads {
+  /** Undefined: no such add-on is declared. */
+  tree(cluster: string, addon: string): Promise<WorkloadTree | undefined>
+  /** Hands the log on line by line. Only pods below the add-on have one. */
+  log(question: LogQuestion, onLine: (line: string) => void, signal: AbortSignal): Promise<LogAnswer>
+}
