@@ -3,7 +3,7 @@ import { uuid } from '../../world/chance.ts'
 import { driveKeys, driveVolume, guestName, isCdrom } from '../../world/guest-config.ts'
 import { parseProperties } from '../../world/properties.ts'
 import type { Guest, World } from '../../world/types.ts'
-import { badParameter, failed, forbidden } from '../api-error.ts'
+import { type ApiError, badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { nextRun } from './calendar.ts'
 import { type Collection, collectionRoutes, deletions } from './collection.ts'
@@ -91,7 +91,7 @@ function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): T
   if (wanted.exclude !== undefined && wanted.pool === undefined && (old !== undefined || !says(wanted, 'vmid')))
     wanted.all = 1
   if (old !== undefined) for (const key of displaced(call, wanted)) delete wanted[key]
-  checkSelection(wanted)
+  checkSelection(wanted, inJob)
   if (!['all', 'stop', 'pool', 'vmid'].some((key) => says(wanted, key)))
     throw failed(`${INVALID}vmid: property is missing`)
   return wanted
@@ -114,7 +114,7 @@ export function requireBackupRights(call: Call): void {
 function checkChange(call: Call, old: Thing): void {
   const given = Object.keys(call.params).filter((key) => !['id', 'digest', 'delete'].includes(key))
   if (given.length === 0 && deletions(call).length === 0) throw failed('no options specified')
-  checkSelection(Object.fromEntries(given.map((key) => [key, call.params[key] === '0' ? 0 : call.params[key]])))
+  checkSelection(Object.fromEntries(given.map((key) => [key, call.params[key] === '0' ? 0 : call.params[key]])), inJob)
   if (call.who.id !== 'root@pam') {
     if (old.dumpdir !== undefined) throw failed("only root@pam may edit jobs with a 'dumpdir' option.")
     requireRight(call, `/storage/${textOf(old.storage) || 'local'}`, 'Datastore.Allocate')
@@ -131,6 +131,11 @@ function displaced({ params }: Call, job: Thing): readonly string[] {
   return says(job, 'pool') ? ['vmid', 'all', 'exclude'] : []
 }
 
+/** Passed through the writer of the jobs' file, which makes a refusal of a parameter a failure. */
+function inJob(key: string, why: string): ApiError {
+  return failed(`${INVALID}${key}: ${why}`)
+}
+
 function says(job: Thing, key: string): boolean {
   return job[key] !== undefined && job[key] !== 0 && job[key] !== ''
 }
@@ -145,17 +150,18 @@ const KNOWN: ReadonlySet<string> = new Set(
 
 const VARIABLES = new Set(['cluster', 'guestname', 'node', 'vmid'])
 
-function checkSelection(job: Thing): void {
-  const conflict = (key: string) => failed(`${INVALID}${key}: option conflicts with option 'vmid'`)
+/** Which guests, and what is noted at them: a job and a backup at once are told the same in their own words. */
+export function checkSelection(job: Thing, refusal: (key: string, why: string) => ApiError): void {
+  const conflict = (key: string) => refusal(key, "option conflicts with option 'vmid'")
   if (says(job, 'vmid')) for (const key of ['all', 'exclude', 'pool']) if (says(job, key)) throw conflict(key)
   const template = textOf(job['notes-template'])
-  if (template.includes('\n')) throw failed(`${INVALID}notes-template: contains a line feed`)
+  if (template.includes('\n')) throw refusal('notes-template', 'contains a line feed')
   const unknown = [...template.matchAll(/\\(.)/g)].flatMap(({ 1: char = '', index }) =>
     char === 'n' || char === '\\' ? [] : [`escape sequence '\\${char}' at char ${index}`],
   )
   for (const { 1: name = '', index } of template.matchAll(/\{\{([^\s{}]+)\}\}/g))
     if (!VARIABLES.has(name)) unknown.push(`variable '${name}' at char ${index + 4}`)
-  if (unknown.length > 0) throw failed(`${INVALID}notes-template: found unknown: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw refusal('notes-template', `found unknown: ${unknown.join(', ')}`)
 }
 
 function guestsOf(world: World, job: Thing): Guest[] {

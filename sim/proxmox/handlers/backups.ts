@@ -1,12 +1,12 @@
 import { guestName, maxDiskBytes } from '../../world/guest-config.ts'
-import { PowerLost } from '../../world/locks.ts'
+import { holding, PowerLost } from '../../world/locks.ts'
 import { parseProperties } from '../../world/properties.ts'
 import { Interrupted, startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host, StorageEntry, Volume } from '../../world/types.ts'
 import { addVolume, filePath, volumesOf } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
-import { mayBackUp, requireBackupRights } from './backup-jobs.ts'
+import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
 import { underMark } from './config-lock.ts'
 import { requireRight } from './option-rights.ts'
 import { type Keep, marks } from './prune.ts'
@@ -115,12 +115,23 @@ function dump(call: Call): string {
   const { world, params } = call
   const host = hostOf(call)
   const ids = (params.vmid ?? '').split(/[,;\s]+/).filter((id) => id !== '')
+  if (params.stdout === '1') throw badParameter('stdout', 'option is only allowed on the command line interface.')
   requireBackupRights(call)
   if (params['prune-backups'] !== undefined)
     requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
-  if (ids.length === 0 && params.all !== '1' && params.pool === undefined)
+  checkSelection({ ...params, all: Number(params.all ?? 0) }, badParameter)
+  const pool = params.pool === undefined ? undefined : world.pools.get(params.pool)
+  const all = params.all === '1' || (params.exclude !== undefined && params.pool === undefined)
+  if (ids.length === 0 && !all && params.pool === undefined && params.stop !== '1')
     throw badParameter('vmid', 'property is missing')
   if (params.stop === '1') requireRight(call, `/nodes/${host.name}`, 'Sys.Modify')
+  const excluded = new Set((params.exclude ?? '').split(/[,;\s]+/).map(Number))
+  const wanted = [...(all ? world.guests.keys() : ids.map(Number)), ...(pool?.guests ?? [])].filter(
+    (vmid) => !excluded.has(vmid),
+  )
+  const isHere = (vmid: number) => (world.guests.get(vmid)?.node ?? host.name) === host.name
+  // Another node sees to what runs there: no task begins here.
+  if (!wanted.some(isHere) && (!all || params.stop === '1')) return 'OK'
   requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.AllocateSpace')
   for (const id of ids) if (!mayBackUp(call, Number(id))) throw forbidden(`/vms/${id}, VM.Backup`)
   return startTask(world, host, 'vzdump', ids.length === 1 ? (ids[0] ?? '') : '', call.who.id, async (work) => {
@@ -132,10 +143,15 @@ function dump(call: Call): string {
         `could not activate storage '${id}': ${why} could not get storage information for '${id}': ${why}`,
       )
     }
-    const pool = params.pool === undefined ? undefined : world.pools.get(params.pool)
-    const wanted = params.all === '1' ? [...world.guests.keys()] : [...ids.map(Number), ...(pool?.guests ?? [])]
+    if (!entry.content.includes('backup'))
+      throw new Error(
+        `could not get storage information for '${id}': can't use storage '${id}' for backups - wrong content type`,
+      )
+    await oneJobAtATime(call, host, work, () => dumpAll(wanted, work, entry))
+  })
+  async function dumpAll(vmids: readonly number[], work: Work, entry: StorageEntry): Promise<void> {
     let failures = 0
-    for (const vmid of wanted) {
+    for (const vmid of vmids) {
       const guest = world.guests.get(vmid)
       if (guest === undefined) {
         work.log(`ERROR: Backup of VM ${vmid} failed - unable to find VM '${vmid}'`)
@@ -151,7 +167,26 @@ function dump(call: Call): string {
       }
     }
     if (failures > 0) throw new Error('job errors')
-  })
+  }
+}
+
+const GLOBAL_LOCK = '/var/run/vzdump.lock'
+/** Minutes, unless the call says otherwise. */
+const LOCK_WAIT = 180
+
+/** A host runs one backup job at a time; the next one waits for hours. */
+async function oneJobAtATime(call: Call, host: Host, work: Work, job: () => Promise<void>): Promise<void> {
+  const minutes = Number(call.params.lockwait ?? 0) || LOCK_WAIT
+  const waits = (host.locks.get(GLOBAL_LOCK)?.held ?? 0) > 0
+  if (waits) work.log('INFO: trying to get global lock - waiting...')
+  const refuse = () => new Error(`can't acquire lock '${GLOBAL_LOCK}' - got timeout`)
+  const begin = async () => {
+    // Somebody may have stopped it meanwhile.
+    await work.pass(0)
+    if (waits) work.log('INFO: got global lock')
+    await job()
+  }
+  await holding(call.world, host, GLOBAL_LOCK, refuse, begin, 'exclusive', minutes * 60_000)
 }
 
 async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest, work: Work): Promise<void> {

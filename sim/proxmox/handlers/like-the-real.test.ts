@@ -397,3 +397,52 @@ test('[T-08] `delete` names an option of the section, one that may go and is not
   const gone = await ask('PUT', metric, { server: '10.0.0.9', port: '2003', delete: 'mtu' })
   assert.equal(gone.status, 200, 'what is not set can be deleted')
 })
+
+test('[T-08] a backup at once is refused what only the command line may, what conflicts and what has no room for it', async () => {
+  const { ask, ended } = site()
+  const dump = (params: Record<string, string>) => ask('POST', `${NODE}/vzdump`, params)
+  const conflict = "option conflicts with option 'vmid'"
+  assert.deepEqual((await dump({ vmid: '100', all: '1' })).errors, { all: conflict })
+  assert.deepEqual((await dump({ vmid: '100', pool: 'x' })).errors, { pool: conflict })
+  assert.deepEqual((await dump({ storage: 'local' })).errors, { vmid: 'property is missing' })
+  assert.deepEqual((await dump({ vmid: '100', stdout: '1' })).errors, {
+    stdout: 'option is only allowed on the command line interface.',
+  })
+  const started = await dump({ vmid: '100', storage: 'local-zfs' })
+  assert.equal(
+    await ended(started.data),
+    "could not get storage information for 'local-zfs': can't use storage 'local-zfs' for backups - wrong content type",
+  )
+})
+
+test('[T-08] a backup of guests that are elsewhere begins no task', async () => {
+  const { ask, datacentre } = site()
+  const elsewhere = [...datacentre.world.guests.values()].find(({ node }) => node !== 'fun-bedbug')
+  assert.ok(elsewhere !== undefined)
+  const answer = await ask('POST', `${NODE}/vzdump`, { vmid: String(elsewhere.vmid), storage: 'local' })
+  assert.equal(answer.data, 'OK')
+})
+
+test('[T-08] a pool is told of each member once, and its name begins with a letter', async () => {
+  const { ask, datacentre } = site()
+  const [guest] = datacentre.world.guests.keys()
+  const vms = String(guest)
+  assert.match((await ask('POST', '/pools', { poolid: '9lives' })).reason, /pool name must start with a letter/)
+  assert.equal((await ask('POST', '/pools', { poolid: 'lives' })).status, 200)
+  assert.equal((await ask('PUT', '/pools', { poolid: 'lives', vms, storage: 'local' })).status, 200)
+  const again = (params: Record<string, string>) => ask('PUT', '/pools', { poolid: 'lives', ...params })
+  assert.match((await again({ vms })).reason, new RegExp(`VM ${vms} is already a pool member`))
+  assert.match((await again({ storage: 'local' })).reason, /Storage 'local' is already a pool member/)
+  assert.match((await again({ storage: 'nfs', delete: '1' })).reason, /Storage 'nfs' is not a pool member/)
+  assert.equal((await again({ vms, delete: '1' })).status, 200)
+  assert.match((await ask('DELETE', '/pools', { poolid: 'lives' })).reason, /not empty \(contains storage 'local'\)/)
+})
+
+test('[T-08] services that all others need are not stopped; a log is downloaded whole', async () => {
+  const { ask, ended } = site()
+  const stopped = await ask('POST', `${NODE}/services/pveproxy/stop`)
+  const refused = "invalid service cmd 'pveproxy stop': refusing to stop essential service!"
+  assert.equal(await ended(stopped.data), refused)
+  const log = await ask('GET', `${NODE}/tasks/${String(stopped.data)}/log`, { download: '1', limit: '5' })
+  assert.match(log.reason, /^'download' cannot be used together with 'start' or 'limit' parameters/)
+})

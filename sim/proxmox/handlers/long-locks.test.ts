@@ -50,6 +50,27 @@ test('a guest that is locked fails in the backup, and the others are backed up',
   )
 })
 
+test('[T-08] a host runs one backup job at a time: the second waits for the first', async () => {
+  const client = await site()
+  assert.equal(await client.task('POST', `${HOST}/qemu`, { ...WEB, vmid: '115' }), 'OK')
+  const first = await begin(client, 'POST', `${HOST}/vzdump`, { vmid: '114', storage: 'local' })
+  const second = await client.data<string>('POST', `${HOST}/vzdump`, { vmid: '115', storage: 'local' })
+  const lines = () => client.data<{ t: string }[]>('GET', `${HOST}/tasks/${second}/log`)
+  const asked = 'INFO: trying to get global lock - waiting...'
+  await client.clock.advanceTo(client.clock.now() + 1_000)
+  assert.deepEqual(
+    (await lines()).map(({ t }) => t),
+    [asked],
+  )
+  assert.equal(markOf(client, 115), undefined, 'its guest is free meanwhile')
+  assert.equal(await exitOf(client, first), 'OK')
+  assert.equal(await exitOf(client, second), 'OK')
+  assert.deepEqual(
+    (await lines()).slice(0, 2).map(({ t }) => t),
+    [asked, 'INFO: got global lock'],
+  )
+})
+
 test('snapshots carry their own marks, and a half-made one is shown as such', async () => {
   const client = await site()
   const taken = await begin(client, 'POST', `${VM}/snapshot`, { snapname: 'one' })

@@ -82,11 +82,16 @@ function service(call: Call, name: string): Record<string, unknown> {
   }
 }
 
+/** Without them nobody could start anything again. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['pveproxy', 'pvedaemon', 'pve-cluster'])
+
 function order(call: Call, verb: string): string {
   const host = hostOf(call)
   const name = param(call, 'service')
   return startTask(call.world, host, `srv${verb}`, name, call.who.id, async (work) => {
     await work.pass(call.world.timing.shortTaskMs)
+    if (verb === 'stop' && ESSENTIAL.has(name))
+      throw new Error(`invalid service cmd '${name} ${verb}': refusing to stop essential service!`)
     if (verb === 'stop') shelf(call.world, `services/${host.name}`).set(name, {})
     else shelf(call.world, `services/${host.name}`).delete(name)
   })

@@ -70,6 +70,7 @@ function create(call: Call): null {
   const parent = id.includes('/') ? id.replace(/\/[^/]+$/, '') : undefined
   if (parent !== undefined && !call.world.pools.has(parent))
     throw failed(`create pool failed: parent '${parent}' of pool '${id}' does not exist`)
+  if (!/(?:^|\/)[A-Za-z][^/]*$/.test(id)) throw failed('create pool failed: pool name must start with a letter')
   call.world.pools.set(id, { id, comment: call.params.comment, guests: new Set(), storages: new Set() })
   call.world.access.version += 1
   return null
@@ -86,6 +87,7 @@ function update(call: Call): null {
       if (!pool.guests.delete(vmid)) throw failed(`update pools failed: VM ${vmid} is not a pool member`)
       continue
     }
+    if (pool.guests.has(vmid)) throw failed(`update pools failed: VM ${vmid} is already a pool member`)
     for (const other of world.pools.values()) {
       if (other === pool || !other.guests.has(vmid)) continue
       if (!flag(call, 'allow-move'))
@@ -97,7 +99,10 @@ function update(call: Call): null {
     pool.guests.add(vmid)
   }
   for (const id of listed(params.storage)) {
-    if (flag(call, 'delete')) pool.storages.delete(id)
+    const isMember = pool.storages.has(id)
+    if (flag(call, 'delete') !== isMember)
+      throw failed(`update pools failed: Storage '${id}' is ${isMember ? 'already' : 'not'} a pool member`)
+    if (isMember) pool.storages.delete(id)
     else pool.storages.add(id)
   }
   world.access.version += 1
@@ -116,7 +121,7 @@ function remove(call: Call): null {
   const inside = [
     child === undefined ? undefined : `pool '${child}'`,
     guest === undefined ? undefined : `VM ${guest}`,
-    storage === undefined ? undefined : `storage ${storage}`,
+    storage === undefined ? undefined : `storage '${storage}'`,
   ].find((text) => text !== undefined)
   if (inside !== undefined) throw failed(`delete pool failed: pool '${pool.id}' is not empty (contains ${inside})`)
   call.world.pools.delete(pool.id)

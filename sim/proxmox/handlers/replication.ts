@@ -1,6 +1,7 @@
 import { failed } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, things } from './collection.ts'
+import { textOf } from './shelf.ts'
 
 const noJob = (id: string) => failed(`no such replication job '${id}'`)
 
@@ -18,7 +19,10 @@ const JOBS: Collection = {
     const target = String(thing.target ?? old?.target)
     // A node that is in no cluster knows no other, not even itself.
     if (call.world.hosts.size < 2 || !call.world.hosts.has(target)) throw failed(`Target '${target}' does not exist.`)
-    if (target === guest.node) throw failed('Source and target node are the same')
+    const source = textOf(thing.source)
+    if (old === undefined && source !== '' && source !== guest.node)
+      throw failed(`Source '${source}' does not match current node of guest '${guest.vmid}' (${guest.node})`)
+    if (target === guest.node) throw failed('Source and target must not be identical')
     return { ...thing, guest: guest.vmid, jobnum: Number(id.split('-')[1]), source: guest.node }
   },
   row: (_, thing, id) => ({ ...thing, id }),

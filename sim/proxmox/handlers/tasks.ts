@@ -1,6 +1,6 @@
 import { may } from '../../world/access.ts'
 import type { Task } from '../../world/types.ts'
-import { badParameter, forbidden } from '../api-error.ts'
+import { badParameter, failed, forbidden } from '../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
 
 const AT = '/nodes/{node}/tasks'
@@ -149,6 +149,8 @@ function taskLog(call: Call): Answer {
   if (found(call) === undefined)
     return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
   const { log } = taskOf(call, 'Sys.Audit')
+  if (call.params.download === '1' && (call.params.start ?? call.params.limit) !== undefined)
+    throw failed("'download' cannot be used together with 'start' or 'limit' parameters")
   const start = Number(call.params.start ?? 0)
   const limit = Number(call.params.limit ?? 50)
   const end = limit === 0 ? log.length : start + limit
