@@ -101,6 +101,16 @@ export class LookFailed extends Error {
   }
 }
 
+/** What a look brought. Undefined where it failed: nothing is known then, and nothing follows from it. */
+export async function ifSeen<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof LookFailed) return undefined
+    throw error
+  }
+}
+
 /** What a hypervisor can do about hosts and about what watches its guests. */
 export interface SitePower {
   /** none: it watches nobody, or cannot be told to stop. */

@@ -1,4 +1,4 @@
-import { LookFailed } from '../drivers/port.ts'
+import { ifSeen, LookFailed } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CoordinatedIntention, Intention, ThingIntention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -188,13 +188,10 @@ async function listEnds(
     })
   }
   for (const { looking, host, sinceMs, count } of unlisted.values()) {
-    if (count < LISTED_FROM || looking.session.hosts === undefined) continue
-    try {
-      for (const task of await looking.session.hosts.endedTasks(host, sinceMs, signal))
-        if (task.state !== 'running') ends.set(task.id, task)
-    } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
-    }
+    const { hosts } = looking.session
+    if (count < LISTED_FROM || hosts === undefined) continue
+    for (const task of (await ifSeen(() => hosts.endedTasks(host, sinceMs, signal))) ?? [])
+      if (task.state !== 'running') ends.set(task.id, task)
   }
   return ends
 }

@@ -1,5 +1,5 @@
 import type { Session } from '../drivers/port.ts'
-import { LookFailed } from '../drivers/port.ts'
+import { ifSeen, LookFailed } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Lack } from '../model/action.ts'
@@ -199,19 +199,16 @@ async function powersInBulk(
     else there.push(seen)
   }
   for (const [host, guests] of byHost) {
-    if (session.hosts === undefined || signal.aborted) continue
-    try {
-      const powers = await session.hosts.powers(host, signal)
-      for (const seen of guests) {
-        const power = powers.get(seen.externalId)
-        if (power === undefined || power === 'unknown') continue
-        // The list calls what is paused running.
-        if (seen.power === 'paused' && power === 'running') continue
-        knowPower(looking, seen, power)
-        told.add(seen.externalId)
-      }
-    } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
+    const { hosts } = session
+    if (hosts === undefined || signal.aborted) continue
+    const powers = await ifSeen(() => hosts.powers(host, signal))
+    for (const seen of guests) {
+      const power = powers?.get(seen.externalId)
+      if (power === undefined || power === 'unknown') continue
+      // The list calls what is paused running.
+      if (seen.power === 'paused' && power === 'running') continue
+      knowPower(looking, seen, power)
+      told.add(seen.externalId)
     }
   }
   return {

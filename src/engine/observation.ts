@@ -1,4 +1,4 @@
-import { LookFailed } from '../drivers/port.ts'
+import { ifSeen } from '../drivers/port.ts'
 import type { Turns } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
@@ -189,12 +189,8 @@ async function askForAddresses(lookings: ReadonlyMap<string, Looking>, signal: A
       return known === undefined || (power === 'running' && type === 'vm' && known.agent === undefined)
     })
     await inParallel(unasked.slice(0, LIMITS.addressLooks), looking.connection.limits.reads, async (sighting) => {
-      try {
-        await lookClosely(looking, sighting.externalId, { agent: sighting.power === 'running' }, signal)
-      } catch (error) {
-        // Whom nobody may ask keeps nobody from being made.
-        if (!(error instanceof LookFailed)) throw error
-      }
+      // Whom nobody may ask keeps nobody from being made.
+      await ifSeen(() => lookClosely(looking, sighting.externalId, { agent: sighting.power === 'running' }, signal))
     })
   }
 }
@@ -217,11 +213,7 @@ async function askHosts(
   }
   const found: AddressUse[] = []
   await inParallel([...wanted.values()], LIMITS.nodesAskedAtOnce, async ({ looking, host, addresses }) => {
-    try {
-      found.push(...((await looking.session.addressUse?.(host, addresses, signal)) ?? []))
-    } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
-    }
+    found.push(...((await ifSeen(async () => looking.session.addressUse?.(host, addresses, signal))) ?? []))
   })
   return found
 }

@@ -1,5 +1,5 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
-import { LookFailed } from '../drivers/port.ts'
+import { ifSeen } from '../drivers/port.ts'
 import { defined } from '../lib/defined.ts'
 import { turnsOf } from '../lib/in-turns.ts'
 import { inParallel } from '../lib/parallel.ts'
@@ -187,13 +187,9 @@ async function placeAll(
     const { session, survey } = looking
     const here = survey.hosts.filter(({ name, online }) => online && nodes.has(name))
     await inParallel(here, looking.connection.limits.reads, async ({ name }) => {
-      try {
-        const samples = await session.hosts?.load(name, signal)
-        if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
-      } catch (error) {
-        // Without the right to see it nothing is known, and nothing speaks against the host.
-        if (!(error instanceof LookFailed)) throw error
-      }
+      // Without the right to see it nothing is known, and nothing speaks against the host.
+      const samples = await ifSeen(async () => session.hosts?.load(name, signal))
+      if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
     })
   }
   return place(estate, { worlds: seen.worlds, ledger, loads, nowMs })

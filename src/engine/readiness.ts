@@ -1,4 +1,4 @@
-import { LookFailed } from '../drivers/port.ts'
+import { ifSeen } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
@@ -42,11 +42,7 @@ export async function lookForReadiness(
     }
     if (asked.length === 0) continue
     await inParallel(asked, looking.connection.limits.reads, async (externalId) => {
-      try {
-        await lookClosely(looking, externalId, { agent: true }, signal)
-      } catch (error) {
-        if (!(error instanceof LookFailed)) throw error
-      }
+      await ifSeen(() => lookClosely(looking, externalId, { agent: true }, signal))
     })
     worlds.set(name, worldOf(looking))
   }

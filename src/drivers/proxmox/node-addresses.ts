@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { AddressUse } from '../../model/address-use.ts'
-import { LookFailed } from '../port.ts'
+import { ifSeen } from '../port.ts'
 import type { Api } from './api.ts'
 import { nameOf, recordsOf } from './foreign.ts'
 
@@ -37,11 +37,6 @@ function ownAddresses(node: string, cards: Awaited<ReturnType<typeof readRows>>)
 }
 
 async function readRows(api: Api, path: string, doing: string, signal: AbortSignal) {
-  try {
-    return recordsOf(await api.read(path, { doing }, signal))
-  } catch (error) {
-    // A node that cannot be asked keeps nobody from being made.
-    if (!(error instanceof LookFailed)) throw error
-    return []
-  }
+  // A node that cannot be asked keeps nobody from being made.
+  return recordsOf(await ifSeen(() => api.read(path, { doing }, signal)))
 }

@@ -1,4 +1,4 @@
-import { LookFailed } from '../../drivers/port.ts'
+import { ifSeen } from '../../drivers/port.ts'
 import { defined } from '../../lib/defined.ts'
 import type { Estate } from '../../model/estate.ts'
 import { itemId } from '../../model/host-item.ts'
@@ -71,12 +71,8 @@ export async function readHostItems(
     const looking = lookings.get(resource.connection)
     const list = rules.get(resource.driver)?.listOf?.(resource)
     if (looking === undefined || list === undefined || looking.lists.has(list)) continue
-    try {
-      await fillLacks(looking, [{ look: 'list', list }], signal)
-    } catch (error) {
-      // The box stays one of which nothing is known.
-      if (!(error instanceof LookFailed)) throw error
-    }
+    // Where that fails the box stays one of which nothing is known.
+    await ifSeen(() => fillLacks(looking, [{ look: 'list', list }], signal))
   }
 }
 

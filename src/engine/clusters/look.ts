@@ -1,5 +1,5 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
-import { LookFailed } from '../../drivers/port.ts'
+import { ifSeen } from '../../drivers/port.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterInput, ClusterLook } from '../../model/cluster-look.ts'
@@ -310,12 +310,8 @@ async function lookAtMembers(
     )
     left ||= leaving.length > 0
     await inParallel([...doubtful, ...leaving], looking.connection.limits.reads, async ({ externalId, power }) => {
-      try {
-        await lookClosely(looking, externalId, { power }, signal)
-      } catch (error) {
-        // It stays as the survey shows it.
-        if (!(error instanceof LookFailed)) throw error
-      }
+      // Where that fails it stays as the survey shows it.
+      await ifSeen(() => lookClosely(looking, externalId, { power }, signal))
     })
   }
   return left

@@ -1,4 +1,4 @@
-import { LookFailed } from '../../drivers/port.ts'
+import { ifSeen } from '../../drivers/port.ts'
 import type { PowerDriver } from '../../drivers/power-port.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -215,11 +215,7 @@ async function askMachines(
       return moving.has(resource.key) || power !== 'stopped' ? [externalId] : []
     })
     await inParallel(ids, looking.connection.limits.reads, async (externalId) => {
-      try {
-        await lookClosely(looking, externalId, { power: true }, signal)
-      } catch (error) {
-        if (!(error instanceof LookFailed)) throw error
-      }
+      await ifSeen(() => lookClosely(looking, externalId, { power: true }, signal))
     })
   }
 }
