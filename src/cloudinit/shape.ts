@@ -176,29 +176,20 @@ function hintFor(tree: Tree, shape: ValueShape): string | undefined {
   return undefined
 }
 
+const DESCRIBED = {
+  anything: 'anything',
+  text: 'text',
+  number: 'a number',
+  flag: 'true or false',
+  nothing: 'nothing',
+  list: 'a list',
+  map: 'a block of fields',
+  refused: 'nothing',
+} as const
+
 function described(shape: ValueShape): string {
-  switch (shape.is) {
-    case 'anything':
-      return 'anything'
-    case 'text':
-      return 'text'
-    case 'number':
-      return 'a number'
-    case 'flag':
-      return 'true or false'
-    case 'nothing':
-      return 'nothing'
-    case 'words':
-      return shape.words.map(String).join(' or ')
-    case 'list':
-      return 'a list'
-    case 'map':
-      return 'a block of fields'
-    case 'either':
-      return [...new Set(shape.shapes.map(described))].join(' or ')
-    case 'refused':
-      return 'nothing'
-  }
+  if (shape.is === 'words') return shape.words.map(String).join(' or ')
+  return shape.is === 'either' ? [...new Set(shape.shapes.map(described))].join(' or ') : DESCRIBED[shape.is]
 }
 
 /** Never the text itself: it may be what nobody should see. */

@@ -67,29 +67,21 @@ function standingOf({ declaration, decision }: ClusterLook): string {
   return `${key} is ${decision.phase}${nodes.length === 0 ? '' : `: ${nodes.join(', ')}`}.`
 }
 
+const SYMBOLS = {
+  create: '+',
+  update: '~',
+  replace: '-/+',
+  delete: '-',
+  adopt: '<=',
+  forget: 'x',
+  refuse: '!',
+  nothing: ' ',
+} as const
+
 export function symbolOf(action: Action): string {
-  switch (action.do) {
-    case 'create':
-      return '+'
-    case 'update':
-      return '~'
-    case 'replace':
-      return '-/+'
-    case 'delete':
-      return '-'
-    case 'adopt':
-      return '<='
-    case 'forget':
-      return 'x'
-    case 'wait':
-      return action.next === undefined ? '…' : `${symbolOf({ ...action.next, reason: '' })} …`
-    case 'hold':
-      return `${symbolOf({ ...action.held, reason: '' })} ‖`
-    case 'refuse':
-      return '!'
-    case 'nothing':
-      return ' '
-  }
+  if (action.do === 'hold') return `${symbolOf({ ...action.held, reason: '' })} ‖`
+  if (action.do !== 'wait') return SYMBOLS[action.do]
+  return action.next === undefined ? '…' : `${symbolOf({ ...action.next, reason: '' })} …`
 }
 
 function renderEntry(entry: PlanEntry, style: Style, view: PlanView): string {

@@ -6,36 +6,26 @@ import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness
 /** What it means for objects of a kind to be ready; undefined for kinds that say it by their conditions. */
 export function readinessByKind(look: ObjectLook): Readiness | undefined {
   const { object } = look
-  switch (object.kind) {
-    case 'Deployment':
-      return deployment(object)
-    case 'StatefulSet':
-      return statefulSet(object)
-    case 'DaemonSet':
-      return daemonSet(object)
-    case 'ReplicaSet':
-      return replicaSet(object)
-    case 'Job':
-      return job(object)
-    case 'PersistentVolumeClaim':
-      return claim(object)
-    case 'Namespace':
-      return namespace(object)
-    case 'Pod':
-      return pod(object)
-    case 'CustomResourceDefinition':
-      return definition(object)
-    case 'APIService':
-      return condition(object, 'Available')
-    case 'Service':
-      return service(object)
-    case 'HelmChart':
-      return chart(look)
-    case 'Application':
-      return application(object)
-    default:
-      return textOf(object.apiVersion)?.includes('.toolkit.fluxcd.io/') === true ? ofFlux(object) : undefined
-  }
+  const ofKind =
+    typeof object.kind === 'string' && Object.hasOwn(BY_KIND, object.kind) ? BY_KIND[object.kind] : undefined
+  if (ofKind !== undefined) return ofKind(object, look)
+  return textOf(object.apiVersion)?.includes('.toolkit.fluxcd.io/') === true ? ofFlux(object) : undefined
+}
+
+const BY_KIND: Readonly<Record<string, (object: Foreign, look: ObjectLook) => Readiness | undefined>> = {
+  Deployment: deployment,
+  StatefulSet: statefulSet,
+  DaemonSet: daemonSet,
+  ReplicaSet: replicaSet,
+  Job: job,
+  PersistentVolumeClaim: claim,
+  Namespace: namespace,
+  Pod: pod,
+  CustomResourceDefinition: definition,
+  APIService: (object) => condition(object, 'Available'),
+  Service: service,
+  HelmChart: (_object, look) => chart(look),
+  Application: application,
 }
 
 /** Flux says nothing until it has looked for the first time; until then nothing is known to work. */

@@ -58,52 +58,43 @@ function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container
   const externalId = nameOf(entry.vmid)
   const host = nameOf(entry.node)
   if (externalId === undefined || host === undefined || !/^[1-9]\d{0,8}$/.test(externalId)) return undefined
-  const name = nameOf(entry.name)
   const uid = uidOfTags(entry.tags)
-  const lock = nameOf(entry.lock)
-  const pool = nameOf(entry.pool)
-  const uptimeSeconds = countOf(entry.uptime)
-  const memoryBytes = countOf(entry.maxmem)
-  const diskBytes = countOf(entry.maxdisk)
-  const cpus = countOf(entry.maxcpu)
-  const load = countOf(entry.cpu)
-  const memoryUsedBytes = countOf(entry.mem)
   return {
     connection,
     type,
     externalId,
     host,
     power: powerState(entry.status),
-    ...defined({ name }),
     ...(uid === undefined ? {} : { mark: { uid } }),
-    ...defined({ lock }),
     ...(flagOf(entry.template) ? { template: true } : {}),
     ...(nameOf(entry.hastate) === undefined ? {} : { highlyAvailable: true }),
-    ...defined({ pool, uptimeSeconds, memoryBytes, diskBytes, cpus, load, memoryUsedBytes }),
+    ...defined({ name: nameOf(entry.name), lock: nameOf(entry.lock), pool: nameOf(entry.pool) }),
+    ...defined({ uptimeSeconds: countOf(entry.uptime), diskBytes: countOf(entry.maxdisk) }),
+    ...usage(entry),
   }
 }
 
 function readHost(entry: ApiFields): HostSighting | undefined {
   const name = nameOf(entry.node)
   if (name === undefined) return undefined
-  const memoryBytes = countOf(entry.maxmem)
-  const memoryUsedBytes = countOf(entry.mem)
-  const cpus = countOf(entry.maxcpu)
-  const load = countOf(entry.cpu)
   return {
     name,
     // "unknown" only says that there are no statistics yet.
     online: entry.status !== 'offline',
-    ...defined({ memoryBytes, memoryUsedBytes, cpus, load }),
+    ...usage(entry),
   }
+}
+
+/** What a guest or a host has and uses, in words that Proxmox has for both. */
+function usage({ maxmem, mem, maxcpu, cpu }: ApiFields) {
+  const [memoryBytes, memoryUsedBytes, cpus, load] = [countOf(maxmem), countOf(mem), countOf(maxcpu), countOf(cpu)]
+  return defined({ memoryBytes, memoryUsedBytes, cpus, load })
 }
 
 function readStorage(entry: ApiFields): StorageSighting | undefined {
   const name = nameOf(entry.storage)
   const host = nameOf(entry.node)
   if (name === undefined || host === undefined) return undefined
-  const totalBytes = countOf(entry.maxdisk)
-  const usedBytes = countOf(entry.disk)
   const content =
     nameOf(entry.content)
       ?.split(',')
@@ -114,7 +105,7 @@ function readStorage(entry: ApiFields): StorageSighting | undefined {
     content,
     available: entry.status === 'available',
     shared: flagOf(entry.shared) ?? false,
-    ...defined({ totalBytes, usedBytes }),
+    ...defined({ totalBytes: countOf(entry.maxdisk), usedBytes: countOf(entry.disk) }),
   }
 }
 

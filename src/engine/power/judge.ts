@@ -95,7 +95,7 @@ function eventsOf(
   })
   const events = [...eventsOfAttempts(attempts, tell, ({ step }) => goesOn(step))]
   if (before?.status !== after.status) {
-    events.push(tell('Normal', after.status, `${phrase(decision)} (${decision.wanted.why})`))
+    events.push(tell('Normal', after.status, `${PHRASES[decision.phase]} (${decision.wanted.why})`))
   }
   const known = before === undefined ? undefined : conditionOf(before.conditions, 'Ready')?.message
   const [hold] = [...decision.refusals, ...decision.holds]
@@ -110,19 +110,11 @@ function eventsOf(
   return events
 }
 
-function phrase({ phase }: PowerDecision): string {
-  switch (phase) {
-    case 'On':
-      return 'all is on'
-    case 'Off':
-      return 'all is off'
-    case 'GoingOff':
-      return 'going off'
-    case 'GoingOn':
-      return 'going on'
-    case 'Held':
-      return 'held'
-    case 'Unknown':
-      return 'not known'
-  }
+const PHRASES: Readonly<Record<PowerDecision['phase'], string>> = {
+  On: 'all is on',
+  Off: 'all is off',
+  GoingOff: 'going off',
+  GoingOn: 'going on',
+  Held: 'held',
+  Unknown: 'not known',
 }

@@ -69,11 +69,8 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       })
     }
   }
-  found.push(
-    ...unmarkedRemovals(estate, world, ledger, meant, approvals),
-    ...listedRemovals(estate, world, ledger, meant, approvals),
-    ...unremembered(estate, world, ledger, meant, approvals),
-  )
+  const search: Search = { estate, world, ledger, meant, approvals }
+  found.push(...unmarkedRemovals(search), ...listedRemovals(search), ...unremembered(search))
   // What would stay anyway and is not known to be of this directory is nobody's business here.
   const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
   return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
@@ -98,14 +95,18 @@ function ownMarks(estate: Estate, { connection }: World): (mark: string | undefi
   return (mark) => [...marks].some((own) => isOfEstate(mark, own))
 }
 
+/** Where things that are declared no more are looked for. */
+interface Search {
+  readonly estate: Estate
+  readonly world: World
+  readonly ledger: Ledger
+  /** What a person wants deleted although its policy says otherwise. */
+  readonly meant: ReadonlySet<ResourceKey>
+  readonly approvals: readonly Approval[]
+}
+
 /** Guests that were taken over without a mark: the record of whoever declared them says which they are. */
-function unmarkedRemovals(
-  estate: Estate,
-  world: World,
-  ledger: Ledger,
-  meant: ReadonlySet<ResourceKey>,
-  approvals: readonly Approval[],
-): readonly Removal[] {
+function unmarkedRemovals({ estate, world, ledger, meant, approvals }: Search): readonly Removal[] {
   const declared = new Set(estate.resources.map(({ key }) => key))
   return [...ledger.records.values()].flatMap((record): readonly Removal[] => {
     const { key, uid, type, policy, externalId, connection } = record
@@ -129,13 +130,7 @@ function provenBy(proof: Proof | undefined): Pick<Removal, 'proof'> {
  * Listed things carry no mark: only the store knows that we made them. Without that knowledge they stay, which is the
  * safe side; what was there before us is never among them.
  */
-function listedRemovals(
-  estate: Estate,
-  world: World,
-  ledger: Ledger,
-  meant: ReadonlySet<ResourceKey>,
-  approvals: readonly Approval[],
-): readonly Removal[] {
+function listedRemovals({ estate, world, ledger, meant, approvals }: Search): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.key))
   const claimed = claimedThings(estate)
   const found: Removal[] = []
@@ -190,13 +185,7 @@ function claimedThings(estate: Estate): ReadonlySet<string> {
  * when the mark names our estate and an owner of which something is still declared here; else another repository may have
  * made them.
  */
-function unremembered(
-  estate: Estate,
-  world: World,
-  ledger: Ledger,
-  meant: ReadonlySet<ResourceKey>,
-  approvals: readonly Approval[],
-): readonly Removal[] {
+function unremembered({ estate, world, ledger, meant, approvals }: Search): readonly Removal[] {
   const seen = [...world.lists.values()].flatMap((things) =>
     [...things.values()].filter(
       ({ type, mark }) =>

@@ -2,6 +2,7 @@ import type { NodeFacts, PutFiles, StartOrder } from '../../../k3s/node-program.
 import { parseToken } from '../../../k3s/token.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
+import type { NodeSpec } from '../../../model/cluster.ts'
 import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
 import { madeMs } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
@@ -86,38 +87,50 @@ async function asked(shell: Shell | undefined, signal: AbortSignal): Promise<Pro
   return { is: 'silence', ran: 'no', message: `croft's program could not be copied there: ${problem}` }
 }
 
-export async function initCluster(actor: StepContext): Promise<Outcome> {
-  return withFacts(actor, async (shell, facts) => {
-    const { secrets, step, declaration } = actor
-    const node = specOf(actor)
-    if (secrets === undefined || node === undefined)
-      return refused('NotRecorded', 'waiting', 'nothing is written down yet')
-    if (secrets.formed || secrets.firstServer !== node.name) {
-      return refused('NotFirst', 'stalled', `${node.name} may not begin a new cluster ${declaration.name}`)
-    }
-    const before = standing(facts, secrets, node.name)
-    if (before !== undefined) return before
-    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
-    if (missing !== undefined) return missing
+export function initCluster(actor: StepContext): Promise<Outcome> {
+  const { declaration } = actor
+  const mayBegin = ({ name }: NodeSpec, { formed, firstServer }: ClusterSecrets) =>
+    formed || firstServer !== name
+      ? refused('NotFirst', 'stalled', `${name} may not begin a new cluster ${declaration.name}`)
+      : undefined
+  return arrive(actor, mayBegin, async (shell, node, secrets) => {
     const files = [...caFiles(secrets), ...(await serverFiles(actor, node, 'first', secrets))]
     return putAndStart(actor, shell, { files }, { role: 'server' })
   })
 }
 
-export async function joinServer(actor: StepContext): Promise<Outcome> {
+export function joinServer(actor: StepContext): Promise<Outcome> {
+  return arrive(actor, undefined, async (shell, node, secrets) => {
+    if (voterBeside(actor, node.name) === undefined)
+      return refused('NoVoter', 'waiting', `no server that votes is known by its address for ${node.name} to join`)
+    const current = await currentSecrets(actor, secrets)
+    return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
+  })
+}
+
+export function joinAgent(actor: StepContext): Promise<Outcome> {
+  return arrive(actor, undefined, async (shell, node, secrets) => {
+    const token = await bootstrapToken(actor, node.name, secrets)
+    if (!(token instanceof Secret)) return token
+    return putAndStart(actor, shell, { files: await agentFiles(actor, node, token) }, { role: 'agent' })
+  })
+}
+
+/** What every node goes through before it is configured: nothing on it speaks against it, and the program is there. */
+function arrive(
+  actor: StepContext,
+  objection: ((node: NodeSpec, secrets: ClusterSecrets) => Outcome | undefined) | undefined,
+  configure: (shell: Shell, node: NodeSpec, secrets: ClusterSecrets) => Promise<Outcome>,
+): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { secrets, step, declaration } = actor
     const node = specOf(actor)
     if (secrets === undefined || node === undefined)
       return refused('NotRecorded', 'waiting', 'nothing is written down yet')
-    const before = standing(facts, secrets, node.name)
+    const before = objection?.(node, secrets) ?? standing(facts, secrets, node.name)
     if (before !== undefined) return before
     const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
-    if (missing !== undefined) return missing
-    if (voterBeside(actor, node.name) === undefined)
-      return refused('NoVoter', 'waiting', `no server that votes is known by its address for ${node.name} to join`)
-    const current = await currentSecrets(actor, secrets)
-    return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
+    return missing ?? configure(shell, node, secrets)
   })
 }
 
@@ -129,22 +142,6 @@ export async function prepareK3s(actor: StepContext): Promise<Outcome> {
     const closed = gateBefore(facts, nodeName(actor))
     if (closed !== undefined) return closed
     return (await installed(actor, shell, facts, step.version ?? declaration.spec.version)) ?? DONE
-  })
-}
-
-export async function joinAgent(actor: StepContext): Promise<Outcome> {
-  return withFacts(actor, async (shell, facts) => {
-    const { secrets, step, declaration } = actor
-    const node = specOf(actor)
-    if (secrets === undefined || node === undefined)
-      return refused('NotRecorded', 'waiting', 'nothing is written down yet')
-    const before = standing(facts, secrets, node.name)
-    if (before !== undefined) return before
-    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
-    if (missing !== undefined) return missing
-    const token = await bootstrapToken(actor, node.name, secrets)
-    if (!(token instanceof Secret)) return token
-    return putAndStart(actor, shell, { files: await agentFiles(actor, node, token) }, { role: 'agent' })
   })
 }
 
