@@ -2,8 +2,8 @@ import { parsePullRequest } from '../controller/forge.ts'
 import { sendToForge } from '../controller/forge-send.ts'
 import { postPlan } from '../controller/post-plan.ts'
 import { Secret } from '../model/secret.ts'
-import { openExisting, realDirectory, stateFile } from '../state/state-file.ts'
-import { closing } from './load.ts'
+import { realDirectory } from '../state/state-file.ts'
+import { closing, existingState } from './load.ts'
 import { PLAN_MARK, planMarkdown } from './render/plan-markdown.ts'
 import type { Runtime } from './runtime.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from './verb.ts'
@@ -30,8 +30,7 @@ export async function compare(
       )
     })
   const [before, after] = [await at(base), await at(head, base)]
-  const file = stateFile(runtime.env, real, options.state as string | undefined)
-  await using store = closing(await openExisting(runtime, file))
+  await using store = await existingState(runtime, real, options)
   await using engine = closing(await runtime.openEngine(store.it, { directory: real, charts: 'known' }))
   const planned = {
     base: await engine.it.plan(before.estate, runtime.signal),

@@ -1,12 +1,27 @@
-import { realDirectory, shownBelow } from '../state/state-file.ts'
+import { openExisting, openState, realDirectory, shownBelow, stateFile } from '../state/state-file.ts'
 import { note, styleOf } from './output.ts'
 import { countProblems, hasErrors, renderProblems } from './render/problems.ts'
 import type { LoadedEstate, Runtime } from './runtime.ts'
-import { CliError } from './verb.ts'
+import { CliError, type Options } from './verb.ts'
 
 /** Makes anything with `close` end with its block, also when the block throws. */
 export function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
   return { it, [Symbol.asyncDispose]: () => it.close() }
+}
+
+/** The database of a directory: the one that `--state` names, or its own. */
+export function stateOf(runtime: Runtime, real: string, { state }: Options): string {
+  return stateFile(runtime.env, real, state as string | undefined)
+}
+
+/** What is known of a directory, to be read only. */
+export async function existingState(runtime: Runtime, real: string, options: Options) {
+  return closing(await openExisting(runtime, stateOf(runtime, real, options)))
+}
+
+/** What is known of a directory, to be written as well. */
+export async function ownState(runtime: Runtime, real: string, options: Options) {
+  return closing(await openState(runtime, stateOf(runtime, real, options)))
 }
 
 /** Reads a directory and shows what is wrong with it. Errors stop the command unless it was asked to keep going. */

@@ -1,6 +1,7 @@
 import type { ContainerSpec } from './container.ts'
 import type { FileSpec } from './file.ts'
 import type { Bounds } from './grant.ts'
+import type { GuestBasics } from './guest.ts'
 import type { WantedItem } from './host-item.ts'
 import type { ResourceKey } from './key.ts'
 import type { WantedObject } from './kube-object.ts'
@@ -50,6 +51,12 @@ export interface Resource {
 export function guestIn(desired: Desired): VmSpec | ContainerSpec | undefined {
   if (desired.type === 'vm') return desired.vm
   return desired.type === 'container' ? desired.container : undefined
+}
+
+/** The same with these fields of a guest, of whatever sort it is; what is none stays as it is. */
+export function withGuestFields(desired: Desired, fields: Partial<GuestBasics>): Desired {
+  if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, ...fields } }
+  return desired.type === 'container' ? { type: 'container', container: { ...desired.container, ...fields } } : desired
 }
 
 /** Is it a computer that somebody works with, whose loss hurts? */

@@ -8,11 +8,11 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
 import { newSecrets } from '../../state/secret-key.ts'
 import { stateFromBefore } from '../../state/state-before.ts'
-import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../../state/state-file.ts'
+import { holdAlone, openExisting, openState, realDirectory } from '../../state/state-file.ts'
 import { noteEstate } from '../../state/state-folder.ts'
 import { asKnown, keepEscrow, nameEstate } from '../estate-files.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
-import { closing, loadOrStop } from '../load.ts'
+import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, styleOf } from '../output.ts'
 import { timeoutOf } from '../render/duration.ts'
 import { renderPlan } from '../render/plan.ts'
@@ -34,7 +34,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const askedMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
   const found = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)
-  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const file = stateOf(runtime, real, options)
   const dryRun = options.dryRun === true
   for (const line of await stateFromBefore(runtime, file, found.estate)) note(runtime, line)
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))

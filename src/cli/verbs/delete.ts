@@ -3,9 +3,9 @@ import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import { showOrigin } from '../../model/origin.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
-import { holdAlone, openState, realDirectory, stateFile } from '../../state/state-file.ts'
+import { holdAlone, openState, realDirectory } from '../../state/state-file.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
-import { closing, loadOrStop } from '../load.ts'
+import { closing, loadOrStop, stateOf } from '../load.ts'
 import { styleOf } from '../output.ts'
 import { timeoutOf } from '../render/duration.ts'
 import { renderPlan } from '../render/plan.ts'
@@ -26,7 +26,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const loaded = await loadOrStop(runtime, directory)
   refuseWhileDeclared(loaded, key)
   const real = realDirectory(runtime, directory)
-  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const file = stateOf(runtime, real, options)
   await using store = closing(await openState(runtime, file))
   await using _alone = closing(
     await holdAlone(runtime, file, `A controller deletes it when it may: croft ask approve ${key}.`),

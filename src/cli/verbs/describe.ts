@@ -1,5 +1,5 @@
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+import { realDirectory } from '../../state/state-file.ts'
+import { existingState } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderDescription } from '../render/describe.ts'
 import { eventJson } from '../render/events.ts'
@@ -14,9 +14,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const directory = String(options.dir)
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
+  await using store = await existingState(runtime, real, options)
   const rows = rowsOf(loaded, await store.it.records())
   const known = rows.map(({ key }) => key)
   const key = resolveKey(await runtime.kinds(), known, kind, name)

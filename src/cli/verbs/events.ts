@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { AuditEntry } from '../../model/audit.ts'
 import type { CroftEvent } from '../../model/event.ts'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { openExisting, realDirectory } from '../../state/state-file.ts'
 import type { EventFilter, Store } from '../../store/port.ts'
-import { closing } from '../load.ts'
+import { closing, stateOf } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { showAge } from '../render/duration.ts'
 import { eventJson, renderEvents } from '../render/events.ts'
@@ -19,7 +19,7 @@ const WATCH_MS = 500
 export const run: Verb = async (runtime, [resource], options) => {
   const key = resource === undefined ? undefined : parseKey(await runtime.kinds(), resource, undefined)
   const real = realDirectory(runtime, String(options.dir))
-  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const file = stateOf(runtime, real, options)
   // Whoever watches may have come before the first apply.
   while (options.watch === true && !existsSync(file) && !runtime.signal.aborted)
     await runtime.clock.sleep(WATCH_MS, runtime.signal)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+import { realDirectory } from '../../state/state-file.ts'
+import { existingState } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
@@ -55,9 +55,7 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
       `${countProblems(loaded.estate.problems)} in ${directory}. Run croft validate ${directory} to see them.`,
     )
   }
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
+  await using store = await existingState(runtime, real, options)
   const all = rowsOf(loaded, await store.it.records())
   // Without a kind, connections and facts would only fill the table: nothing happens to them.
   const chosen = selection.kind !== undefined || selection.name !== undefined

@@ -10,8 +10,8 @@ import type { PowerLook } from '../../model/power-look.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { standingIn } from '../../model/standing.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+import { realDirectory } from '../../state/state-file.ts'
+import { closing, existingState } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { showAge } from '../render/duration.ts'
 import { asSeenNow, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
@@ -45,9 +45,7 @@ const WATCH_MS = 5000
 async function look(runtime: Runtime, [directory = '.']: readonly string[], options: Options): Promise<ExitCode> {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
+  await using store = await existingState(runtime, real, options)
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
   const resting = atRest(
     await engine.it.plan(loaded.estate, runtime.signal),

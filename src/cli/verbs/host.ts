@@ -1,6 +1,6 @@
 import { magicPacket } from '../../lib/wake.ts'
-import { openState, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+
+import { ownState } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 import { copy, reboot, runProgram, uploadIso } from './host/deeds.ts'
@@ -26,9 +26,7 @@ async function wake(runtime: Runtime, host: NamedHost, options: Options): Promis
       throw new CliError(`The packet to ${broadcast} could not be sent: ${error.message}. Correct wake.broadcast.`)
     })
   }
-  await using store = closing(
-    await openState(runtime, stateFile(runtime.env, host.real, options.state as string | undefined)),
-  )
+  await using store = await ownState(runtime, host.real, options)
   await noteOperation(runtime, store.it, key, 'wake', 'done', `a magic packet for ${mac} went to ${broadcast}`)
   runtime.out.write(`${name} was woken: a magic packet for ${mac} went to ${broadcast} port ${port}.\n`)
   return EXIT.ok

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { openExisting, realDirectory } from '../../state/state-file.ts'
 import { noteEstate } from '../../state/state-folder.ts'
 import { keepEscrow, nameEstate } from '../estate-files.ts'
-import { closing, loadOrStop } from '../load.ts'
+import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note } from '../output.ts'
 import { EXIT, type Verb } from '../verb.ts'
 
@@ -11,7 +11,7 @@ import { EXIT, type Verb } from '../verb.ts'
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   mkdirSync(path.resolve(runtime.cwd, directory), { recursive: true })
   const real = realDirectory(runtime, directory)
-  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const file = stateOf(runtime, real, options)
   const found = await loadOrStop(runtime, directory, { keepGoing: true })
   await using store = closing(await openExisting(runtime, file))
   const yes = options.yes === true || !runtime.interactive

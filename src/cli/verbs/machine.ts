@@ -1,7 +1,7 @@
 import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import { EXIT, UsageError, type Verb } from '../verb.ts'
-import { loadForOperation, machineNamed, withGuest } from './machine/find.ts'
+import { type AskedMachine, loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'
 import { afterPower, perform, powered, reboot } from './machine/power.ts'
 import { snapshots } from './machine/snapshots.ts'
@@ -12,6 +12,7 @@ const VERBS = 'start, stop, reboot, console, snapshots, snapshot, revert, drop-s
 export const run: Verb = async (runtime, [what = '', name = '', ...words], options) => {
   const { estate, real } = await loadForOperation(runtime, String(options.dir))
   const resource = machineNamed(estate, name)
+  const asked: AskedMachine = { runtime, directory: real, estate, resource, options }
   switch (what) {
     case 'start':
     case 'stop': {
@@ -25,19 +26,19 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
         power,
         ...(afterwards === undefined ? {} : { afterwards }),
       }
-      return perform(runtime, real, estate, wish, options)
+      return perform(asked, wish)
     }
     case 'reboot':
-      return reboot(runtime, real, estate, resource, options)
+      return reboot(asked)
     case 'exec':
-      return inside(runtime, real, estate, resource, what, exec(runtime, words, options), options)
+      return inside(asked, what, exec(runtime, words, options))
     case 'read':
-      return inside(runtime, real, estate, resource, what, read(runtime, words), options)
+      return inside(asked, what, read(runtime, words))
     case 'write':
-      return inside(runtime, real, estate, resource, what, write(runtime, words, options), options)
+      return inside(asked, what, write(runtime, words, options))
     case 'console': {
       const connection = estate.connections.find((one) => one.name === resource.connection)
-      return withGuest(runtime, real, estate, resource, async (session, sighting) => {
+      return withGuest(asked, async (session, sighting) => {
         const lines = session.console?.lines(sighting)
         runtime.out.write(lines === undefined ? consoleOf(connection, sighting) : `${lines.join('\n')}\n`)
         return EXIT.ok
@@ -47,7 +48,7 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
     case 'snapshot':
     case 'revert':
     case 'drop-snapshot':
-      return snapshots(runtime, real, estate, resource, what, words[0], options)
+      return snapshots(asked, what, words[0])
     default:
       throw new UsageError(`There is no croft machine ${what}. Use ${VERBS}.`)
   }

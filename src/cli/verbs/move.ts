@@ -1,5 +1,4 @@
-import type { Desired } from '../../model/resource.ts'
-import { guestIn, type Resource } from '../../model/resource.ts'
+import { guestIn, type Resource, withGuestFields } from '../../model/resource.ts'
 import { CliError, UsageError, type Verb } from '../verb.ts'
 import { loadForOperation, machineNamed } from './machine/find.ts'
 import { perform } from './machine/power.ts'
@@ -21,7 +20,7 @@ export const run: Verb = async (runtime, [name = '', target = ''], options) => {
       ? {}
       : { afterwards: `Git declares it on ${declared}; it is kept on ${target} until host changes there.` }),
   }
-  return perform(runtime, real, estate, wish, options)
+  return perform({ runtime, directory: real, estate, resource, options }, wish)
 }
 
 function movedTo({ placement, ...resource }: Resource, target: string): Resource {
@@ -30,17 +29,7 @@ function movedTo({ placement, ...resource }: Resource, target: string): Resource
   const unfit = placement?.unfit.find(({ host }) => host === target)
   if (placement !== undefined && candidate === undefined)
     throw new CliError(`${resource.key} cannot be on ${target}: ${unfit?.why ?? 'no such Host is declared'}.`)
-  const desired = candidate?.desired ?? onHost(resource.desired, target)
-  return { ...resource, desired: arriving(desired), needs: candidate?.needs ?? resource.needs }
-}
-
-function onHost(desired: Desired, host: string): Desired {
-  if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, host } }
-  return desired.type === 'container' ? { type: 'container', container: { ...desired.container, host } } : desired
-}
-
-function arriving(desired: Desired): Desired {
-  const moveHere = { why: 'somebody asked for it', once: true as const }
-  if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, moveHere } }
-  return desired.type === 'container' ? { type: 'container', container: { ...desired.container, moveHere } } : desired
+  const moveHere = { why: 'somebody asked for it', once: true } as const
+  const there = candidate?.desired ?? withGuestFields(resource.desired, { host: target })
+  return { ...resource, desired: withGuestFields(there, { moveHere }), needs: candidate?.needs ?? resource.needs }
 }

@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { newSecrets } from '../../state/secret-key.ts'
 import { stateFromBefore } from '../../state/state-before.ts'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { openExisting, realDirectory } from '../../state/state-file.ts'
 import { asKnown } from '../estate-files.ts'
-import { closing, loadOrStop } from '../load.ts'
+import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
@@ -18,7 +18,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     return compare(runtime, directory, options)
   }
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
-  const file = stateFile(runtime.env, realDirectory(runtime, directory), options.state as string | undefined)
+  const file = stateOf(runtime, realDirectory(runtime, directory), options)
   await using store = closing(await openExisting(runtime, file))
   await using engine = closing(
     await runtime.openEngine(store.it, {

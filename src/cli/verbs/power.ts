@@ -11,10 +11,10 @@ import {
 } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
-import { openState, stateFile } from '../../state/state-file.ts'
+import { openState } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
 import { changeOrder } from '../clusters/orders.ts'
-import { closing } from '../load.ts'
+import { closing, stateOf } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { parseDuration } from '../render/duration.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -33,7 +33,7 @@ export const run: Verb = async (runtime, [what = 'status', name], options) => {
   if (known === undefined) throw new UsageError(`There is no croft power ${what}. Use ${WHATS.join(', ')}.`)
   const { estate, real } = await loadForOperation(runtime, String(options.dir))
   const power = powerNamed(estate, name)
-  const state = stateFile(runtime.env, real, options.state as string | undefined)
+  const state = stateOf(runtime, real, options)
   const asked: NamedPower = { power, estate, directory: real, state }
   switch (known) {
     case 'status':

@@ -6,9 +6,9 @@ import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import { isGuest } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
+import { openExisting, realDirectory } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
-import { closing, loadOrStop } from '../load.ts'
+import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, writeData } from '../output.ts'
 import { showElapsed } from '../render/duration.ts'
 import { clean } from '../render/text.ts'
@@ -24,7 +24,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     note(runtime, 'Nothing is switched off in a rehearsal: what the Powers of this estate order is left out.')
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const observed = await observe(runtime, estate, real)
-  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const file = stateOf(runtime, real, options)
   await using store = closing(await openExisting(runtime, file))
   const looks = await lookAtClusters(runtime, store.it, loaded.estate, { directory: real, state: file })
   const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks)

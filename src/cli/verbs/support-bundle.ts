@@ -3,8 +3,8 @@ import path from 'node:path'
 import { maskManifest } from '../../controller/masked.ts'
 import type { Intention } from '../../model/intention.ts'
 import { shownCall } from '../../model/shown-step.ts'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+import { realDirectory } from '../../state/state-file.ts'
+import { existingState } from '../load.ts'
 import { CliError, EXIT, type Verb } from '../verb.ts'
 
 const EVENTS = 2_000
@@ -13,9 +13,7 @@ const EVENTS = 2_000
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
+  await using store = await existingState(runtime, real, options)
   const [records, events, intentions, audit] = await Promise.all([
     store.it.records(),
     store.it.events({ limit: EVENTS }),

@@ -2,8 +2,8 @@ import type { Estate } from '../../model/estate.ts'
 import { ownerOf, type ResourceKey } from '../../model/key.ts'
 import { showOrigin } from '../../model/origin.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+import { realDirectory } from '../../state/state-file.ts'
+import { existingState } from '../load.ts'
 import { writeData } from '../output.ts'
 import { eventJson } from '../render/events.ts'
 import { type AwaitedDependency, whyLines } from '../render/why.ts'
@@ -15,9 +15,7 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
   const directory = String(options.dir)
   const real = realDirectory(runtime, directory)
   const declared = await runtime.load(real).catch(() => undefined)
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
+  await using store = await existingState(runtime, real, options)
   const records = await store.it.records()
   const known = [...(declared?.declarations ?? []), ...(declared?.estate.resources ?? []), ...records].map(
     (one) => one.key,

@@ -3,7 +3,7 @@ import type { Change } from '../../model/change.ts'
 import { estateUidIn } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
 import { hypervisorRow, sightOf } from '../../model/hypervisors.ts'
-import { guestIn, type Resource } from '../../model/resource.ts'
+import { guestIn, type Resource, withGuestFields } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
@@ -266,10 +266,7 @@ function tooLarge({ desired, policy }: Resource, host: string, { survey }: World
 }
 
 function powerOff(resource: Resource): Resource {
-  const { desired } = resource
-  if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, power: 'stopped' } } }
-  if (desired.type !== 'container') return resource
-  return { ...resource, desired: { type: 'container', container: { ...desired.container, power: 'stopped' } } }
+  return { ...resource, desired: withGuestFields(resource.desired, { power: 'stopped' }) }
 }
 
 function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {

@@ -1,6 +1,7 @@
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Estate } from '../../../model/estate.ts'
-import { stateFile } from '../../../state/state-file.ts'
+import { stateOf } from '../../load.ts'
+
 import type { Runtime } from '../../runtime.ts'
 import { type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { loadForOperation } from '../machine/find.ts'
@@ -33,6 +34,6 @@ export async function findCluster(runtime: Runtime, words: readonly string[], op
         : `Name the cluster. Declared clusters: ${known}.`,
     )
   }
-  const state = stateFile(runtime.env, real, options.state as string | undefined)
+  const state = stateOf(runtime, real, options)
   return { cluster, estate, directory: real, state, words: named === undefined ? words : rest }
 }

@@ -1,7 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { PlanEntry } from '../../../model/plan.ts'
-import { openExisting, stateFile } from '../../../state/state-file.ts'
-import { closing } from '../../load.ts'
+
+import { closing, existingState } from '../../load.ts'
 import { styleOf } from '../../output.ts'
 import { renderPlan } from '../../render/plan.ts'
 import { blindExit } from '../../render/plan-summary.ts'
@@ -23,9 +23,7 @@ export async function diff(runtime: Runtime, host: NamedHost, options: Options):
     runtime.out.write(`No HostConfig is for ${declaration.name}.\n`)
     return EXIT.ok
   }
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
+  await using store = await existingState(runtime, real, options)
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
   const plan = await engine.it.plan(estate, runtime.signal)
   const blind = blindExit(plan)

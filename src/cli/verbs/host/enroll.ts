@@ -2,8 +2,8 @@ import path from 'node:path'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { SshTarget } from '../../../model/ssh-target.ts'
-import { openState, realDirectory, stateFile } from '../../../state/state-file.ts'
-import { closing } from '../../load.ts'
+import { realDirectory } from '../../../state/state-file.ts'
+import { closing, ownState } from '../../load.ts'
 import { note } from '../../output.ts'
 import { clean } from '../../render/text.ts'
 import type { Enrolment, Runtime } from '../../runtime.ts'
@@ -50,9 +50,7 @@ export async function enroll(runtime: Runtime, name: string, options: Options): 
       await closePasswords(runtime, shell.it, name, () =>
         prove(runtime, () => deps.openShell?.({ ...target, name: `${name} (proof)` })),
       )
-    await using store = closing(
-      await openState(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-    )
+    await using store = await ownState(runtime, real, options)
     await noteOperation(
       runtime,
       store.it,

@@ -4,8 +4,8 @@ import { sshTargetOf } from '../../../kinds/ssh-target.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import type { Declaration } from '../../../model/declaration.ts'
 import type { SshTarget } from '../../../model/ssh-target.ts'
-import { openState, realDirectory, stateFile } from '../../../state/state-file.ts'
-import { closing } from '../../load.ts'
+import { realDirectory } from '../../../state/state-file.ts'
+import { closing, ownState } from '../../load.ts'
 import type { LoadedEstate, Runtime } from '../../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { noteOperation } from '../machine/find.ts'
@@ -57,9 +57,7 @@ export async function onHost(
   const target = targetOf(host)
   const { deps } = await runtime.openDrivers({ directory: host.real })
   if (deps.openShell === undefined) throw new CliError('No shell can be opened here.')
-  await using store = closing(
-    await openState(runtime, stateFile(runtime.env, host.real, options.state as string | undefined)),
-  )
+  await using store = await ownState(runtime, host.real, options)
   await using shell = closing(deps.openShell(target))
   const noted = (outcome: 'done' | 'refused', message: string) =>
     noteOperation(runtime, store.it, host.declaration.key, what, outcome, message)

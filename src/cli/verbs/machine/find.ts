@@ -10,7 +10,7 @@ import { note } from '../../output.ts'
 import { countProblems, hasErrors } from '../../render/problems.ts'
 import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
-import { CliError, UsageError } from '../../verb.ts'
+import { CliError, type Options, UsageError } from '../../verb.ts'
 
 /** The estate of a directory. What is wrong elsewhere in it does not matter to one machine; it is only mentioned. */
 export async function loadForOperation(
@@ -40,12 +40,18 @@ export function machineNamed(estate: Estate, asked: string): Resource {
   )
 }
 
+/** A machine of which a person wants something by a command. */
+export interface AskedMachine {
+  readonly runtime: Runtime
+  readonly directory: string
+  readonly estate: Estate
+  readonly resource: Resource
+  readonly options: Options
+}
+
 /** Speaks to the connection of a machine, and finds the guest by its mark: never by its name. */
 export async function withGuest<T>(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  resource: Resource,
+  { runtime, directory, estate, resource }: AskedMachine,
   deed: (session: Session, sighting: Sighting, driver: Driver) => Promise<T>,
 ): Promise<T> {
   const connection = estate.connections.find(({ name }) => name === resource.connection)

@@ -1,15 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Ran, type Shell, ShellFailure } from '../../../lib/shell.ts'
-import type { Estate } from '../../../model/estate.ts'
-import type { Resource } from '../../../model/resource.ts'
-import { openState, stateFile } from '../../../state/state-file.ts'
-import { closing } from '../../load.ts'
+
+import { ownState } from '../../load.ts'
 import { timeoutOf } from '../../render/duration.ts'
 import { cleanLines } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
-import { noteOperation, withGuest } from './find.ts'
+import { type AskedMachine, noteOperation, withGuest } from './find.ts'
 
 type MachineCommand = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
 
@@ -63,18 +61,10 @@ export function write(runtime: Runtime, [from, to]: readonly string[], options: 
 }
 
 /** Opens the lane into a machine and notes in the journal that somebody was inside. */
-export async function inside(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  resource: Resource,
-  what: string,
-  deed: MachineCommand,
-  options: Options,
-): Promise<ExitCode> {
-  const file = stateFile(runtime.env, directory, options.state as string | undefined)
-  await using store = closing(await openState(runtime, file))
-  return await withGuest(runtime, directory, estate, resource, async (session, sighting) => {
+export async function inside(asked: AskedMachine, what: string, deed: MachineCommand): Promise<ExitCode> {
+  const { runtime, directory, resource, options } = asked
+  await using store = await ownState(runtime, directory, options)
+  return await withGuest(asked, async (session, sighting) => {
     const shell = session.agent?.shell(sighting)
     if (shell === undefined) throw new CliError(`No lane leads into ${resource.key}.`)
     try {

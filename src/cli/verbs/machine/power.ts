@@ -3,20 +3,20 @@ import type { Settlement } from '../../../engine/engine.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../../model/plan.ts'
-import { type Desired, guestIn, type Resource } from '../../../model/resource.ts'
+import { guestIn, type Resource, withGuestFields } from '../../../model/resource.ts'
 import { callLine } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
-import { holdState, openState, stateFile } from '../../../state/state-file.ts'
+import { holdState, openState } from '../../../state/state-file.ts'
 import type { Store } from '../../../store/port.ts'
 import { progressMode, startProgress } from '../../live-progress.ts'
-import { closing } from '../../load.ts'
+import { closing, ownState, stateOf } from '../../load.ts'
 import { note, styleOf } from '../../output.ts'
 import { timeoutOf } from '../../render/duration.ts'
 import { renderPlan } from '../../render/plan.ts'
 import { blindExit } from '../../render/plan-summary.ts'
 import type { Runtime } from '../../runtime.ts'
-import { CliError, EXIT, type ExitCode, type Options, signalCode } from '../../verb.ts'
-import { noteOperation, withGuest } from './find.ts'
+import { CliError, EXIT, type ExitCode, signalCode } from '../../verb.ts'
+import { type AskedMachine, noteOperation, withGuest } from './find.ts'
 
 /** What a person wants of one machine now, whatever Git says about it. */
 export interface MachineRequest {
@@ -36,24 +36,19 @@ export interface MachineRequest {
  * Plans and performs a wish for one machine with the same planner, guards, journal and engine as everything else. Only
  * the declaration is another one, for as long as the command runs.
  */
-export async function perform(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  wish: MachineRequest,
-  options: Options,
-): Promise<ExitCode> {
+export async function perform(asked: AskedMachine, wish: MachineRequest): Promise<ExitCode> {
+  const { runtime, directory, estate, options } = asked
   const { key } = wish.resource
   const wished: Estate = {
     ...estate,
     resources: estate.resources.map((one) => (one.key === key ? wish.resource : one)),
   }
-  const file = stateFile(runtime.env, directory, options.state as string | undefined)
+  const file = stateOf(runtime, directory, options)
   await using _held = closing(await holdState(runtime, file, wish.instead))
   await using store = closing(await openState(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory, retryStalled: true }))
   let plan = await engine.it.plan(wished, runtime.signal)
-  for (let look = 0; look < LOOKS && (await isHearsay(runtime, directory, estate, wish, plan)); look++) {
+  for (let look = 0; look < LOOKS && (await isHearsay(asked, wish, plan)); look++) {
     await runtime.clock.sleep(LIMITS.taskPollMaxMs, runtime.signal)
     plan = await engine.it.plan(wished, runtime.signal)
   }
@@ -101,16 +96,11 @@ export async function perform(
 const LOOKS = 8
 
 /** Does the plan see nothing to do only because it has heard of an earlier state? */
-async function isHearsay(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  wish: MachineRequest,
-  plan: Plan,
-): Promise<boolean> {
+async function isHearsay(asked: AskedMachine, wish: MachineRequest, plan: Plan): Promise<boolean> {
+  const { runtime } = asked
   const entry = plan.entries.find(({ key }) => key === wish.resource.key)
   if (wish.power === undefined || entry?.action.do !== 'nothing' || runtime.signal.aborted) return false
-  return withGuest(runtime, directory, estate, wish.resource, async (session, sighting) => {
+  return withGuest(asked, async (session, sighting) => {
     const seen = await session.observe(sighting, { power: true }, runtime.signal)
     return seen?.close?.power !== undefined && seen.close.power !== wish.power
   })
@@ -119,17 +109,12 @@ async function isHearsay(
 /** The same resource with another power state declared, wherever it may be. */
 export function powered(resource: Resource, power: 'running' | 'stopped'): Resource {
   const { placement } = resource
-  const candidates = placement?.candidates.map((one) => ({ ...one, desired: desiredPower(one.desired, power) }))
+  const candidates = placement?.candidates.map((one) => ({ ...one, desired: withGuestFields(one.desired, { power }) }))
   return {
     ...resource,
-    desired: desiredPower(resource.desired, power),
+    desired: withGuestFields(resource.desired, { power }),
     ...(placement === undefined || candidates === undefined ? {} : { placement: { ...placement, candidates } }),
   }
-}
-
-function desiredPower(desired: Desired, power: 'running' | 'stopped'): Desired {
-  if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, power } }
-  return desired.type === 'container' ? { type: 'container', container: { ...desired.container, power } } : desired
 }
 
 /** What will become of it when this command is over. */
@@ -157,22 +142,16 @@ export async function confirm(runtime: Runtime, yes: boolean): Promise<void> {
 }
 
 /** Restarts a machine. Whoever guards it from being switched off guards it from this as well. */
-export async function reboot(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  resource: Resource,
-  options: Options,
-): Promise<ExitCode> {
+export async function reboot(asked: AskedMachine): Promise<ExitCode> {
+  const { runtime, directory, resource, options } = asked
   const { key } = resource
-  const file = stateFile(runtime.env, directory, options.state as string | undefined)
-  await using store = closing(await openState(runtime, file))
-  const refusal = await whyNotOff(runtime, store.it, directory, estate, resource)
+  await using store = await ownState(runtime, directory, options)
+  const refusal = await whyNotOff(asked, store.it)
   if (refusal !== undefined) {
     await noteOperation(runtime, store.it, key, 'reboot', 'refused', refusal)
     throw new CliError(`${key}: ${refusal}`)
   }
-  return await withGuest(runtime, directory, estate, resource, async (session, sighting, { name, rules }) => {
+  return await withGuest(asked, async (session, sighting, { name, rules }) => {
     const seen = await session.observe(sighting, { power: true }, runtime.signal)
     if (seen?.close?.power !== 'running')
       throw new CliError(
@@ -196,11 +175,8 @@ export async function reboot(
 
 /** Why a machine may not be down, even for a while; undefined when no guard says so. */
 export async function whyNotOff(
-  runtime: Runtime,
+  { runtime, directory, estate, resource }: AskedMachine,
   store: Store,
-  directory: string,
-  estate: Estate,
-  resource: Resource,
 ): Promise<string | undefined> {
   const { key } = resource
   await using engine = closing(await runtime.openEngine(store, { directory, retryStalled: true }))

@@ -3,11 +3,11 @@ import type { Estate } from '../../../model/estate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { openState, stateFile } from '../../../state/state-file.ts'
-import { closing } from '../../load.ts'
+
+import { ownState } from '../../load.ts'
 import type { Runtime } from '../../runtime.ts'
-import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
-import { noteOperation, withGuest } from './find.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from '../../verb.ts'
+import { type AskedMachine, noteOperation, withGuest } from './find.ts'
 import { confirm, whyNotOff } from './power.ts'
 
 export type SnapshotVerb = 'snapshots' | 'snapshot' | 'revert' | 'drop-snapshot'
@@ -20,17 +20,10 @@ const WORDS: Readonly<Record<Exclude<SnapshotVerb, 'snapshots'>, readonly [strin
 }
 
 /** Moments of a machine that a person keeps. Git says nothing of them, and no plan touches them. */
-export async function snapshots(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  resource: Resource,
-  what: SnapshotVerb,
-  name: string | undefined,
-  options: Options,
-): Promise<ExitCode> {
-  if (what === 'revert') await guard(runtime, directory, estate, resource, options)
-  return withGuest(runtime, directory, estate, resource, async (session, sighting, driver) => {
+export async function snapshots(asked: AskedMachine, what: SnapshotVerb, name: string | undefined): Promise<ExitCode> {
+  const { runtime, resource, options } = asked
+  if (what === 'revert') await guard(asked)
+  return withGuest(asked, async (session, sighting, driver) => {
     if (session.snapshots === undefined)
       throw new CliError(`croft takes no snapshots on ${driver.name}. Take them with the tools of the host.`)
     if (what === 'snapshots') return list(runtime, session.snapshots, sighting)
@@ -41,7 +34,7 @@ export async function snapshots(
     await confirm(runtime, options.yes === true)
     const act = { snapshot: 'take', revert: 'revert', 'drop-snapshot': 'remove' } as const
     const outcome = await session.snapshots[act[what]](sighting, name, runtime.signal)
-    await note(runtime, directory, resource, `${what} ${name}`, outcome, options)
+    await note(asked, `${what} ${name}`, outcome)
     if (outcome.result !== 'done') throw new CliError(`${resource.key}: ${messageOf(outcome)}`)
     runtime.out.write(`${name} ${after}.\n`)
     // Its configuration is of then as well; what Git declares is of now.
@@ -51,20 +44,13 @@ export async function snapshots(
 }
 
 /** Going back loses what was written since, and the machine is down for it. */
-async function guard(
-  runtime: Runtime,
-  directory: string,
-  estate: Estate,
-  resource: Resource,
-  options: Options,
-): Promise<void> {
-  await using store = closing(
-    await openState(runtime, stateFile(runtime.env, directory, options.state as string | undefined)),
-  )
+async function guard(asked: AskedMachine): Promise<void> {
+  const { runtime, directory, estate, resource, options } = asked
+  await using store = await ownState(runtime, directory, options)
   const refusal =
     (resource.policy.protect ? `It is protected. To allow it: remove protect at ${placeOf(resource)}.` : undefined) ??
     votesIn(estate, resource) ??
-    (await whyNotOff(runtime, store.it, directory, estate, resource))
+    (await whyNotOff(asked, store.it))
   if (refusal === undefined) return
   await noteOperation(runtime, store.it, resource.key, 'revert', 'refused', refusal)
   throw new CliError(`${resource.key}: ${refusal}`)
@@ -101,15 +87,11 @@ async function list(runtime: Runtime, from: GuestSnapshots, sighting: Sighting):
 }
 
 async function note(
-  runtime: Runtime,
-  directory: string,
-  { key }: Resource,
+  { runtime, directory, resource: { key }, options }: AskedMachine,
   what: string,
   outcome: Outcome,
-  options: Options,
 ): Promise<void> {
-  const file = stateFile(runtime.env, directory, options.state as string | undefined)
-  await using store = closing(await openState(runtime, file))
+  await using store = await ownState(runtime, directory, options)
   const done = outcome.result === 'done'
   await noteOperation(runtime, store.it, key, what, done ? 'done' : 'refused', done ? what : messageOf(outcome))
 }

@@ -1,4 +1,4 @@
-import { guestIn, type Resource } from '../../../model/resource.ts'
+import { guestIn, type Resource, withGuestFields } from '../../../model/resource.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { Ledger, World } from '../world.ts'
 import { type Demand, demandOf, lackOf, roomsOf } from './room.ts'
@@ -27,9 +27,7 @@ export function movingHere(resource: Resource, why: string, world: World | undef
       ? undefined
       : obstacle(guest.host, carried(demandOf(desired), world.survey), world.survey)
   const moveHere = { ...guest.moveHere, why, ...(blocked === undefined ? {} : { blocked }) }
-  if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, moveHere } } }
-  if (desired.type !== 'container') return resource
-  return { ...resource, desired: { type: 'container', container: { ...desired.container, moveHere } } }
+  return { ...resource, desired: withGuestFields(desired, { moveHere }) }
 }
 
 /** What lies on a shared storage takes no more room there than it does now. */
