@@ -64,9 +64,11 @@ spec:
 
 test('[D-12] a plan writes nothing to a box over SSH, to its K3s, or into the cluster on it', async () => {
   const changes: string[] = []
-  const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a: 'b' } }
+  const settings = (a: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a } })
   const hosts = example('host-config/hosts.yaml')
-  const whole = hostsEstate([hosts, BOX + addonManifest('settings', '  namespace: default', [settings])])
+  const having = (a: string) =>
+    hostsEstate([hosts, BOX + addonManifest('settings', '  namespace: default', [settings(a)])])
+  const whole = having('b')
   const run = simulateHosts({ seed: 1, estate: whole, onKubernetes: listening(changes) })
   const world = () => ({
     done: [...run.deedsOf('duck')],
@@ -91,6 +93,8 @@ test('[D-12] a plan writes nothing to a box over SSH, to its K3s, or into the cl
   assert.equal(await run.untilSettled(process, { mostMs: 1_800_000 }), 'settled')
   assert.ok(run.deedsOf('duck').length > 0 && changes.length > 0, 'there was something to be written')
   assert.equal(await plan(), 0)
+  run.estate = having('c')
+  assert.equal(await plan(), 1, 'the API server is asked what it would make of it')
   run.disk = createMemoryStore().disk
   run.vault.kept.clear()
   assert.ok((await plan()) > 0, 'CA and token are to be read back')

@@ -156,3 +156,21 @@ test('without a pool a machine uses DHCP, and cannot state an address', () => {
   assert.ok('problems' in on('pool'))
   assert.ok('problems' in on('10.0.0.3'))
 })
+
+test('[D-10] an address that no image would read is told: nobody sets it, and nobody asks who else has it', () => {
+  const told = (more: object, address = '10.0.0.20', annotations: Readonly<Record<string, string>> = {}) => {
+    const one = declare('Machine', 'web', {
+      host: 'a',
+      cpu: { cores: 1 },
+      memory: '1Gi',
+      networks: [{ network: 'lan', address }],
+      ...more,
+    })
+    const found = expand({ ...one, policy: { ...one.policy, ...annotations } }, [pool(), network, host])
+    return 'warnings' in found ? found.warnings?.map(({ code, path }) => `${code} ${path.join('.')}`) : []
+  }
+  assert.deepEqual(told({}), ['address-not-set spec.networks.0.address'])
+  assert.deepEqual(told({}, 'dhcp') ?? [], [])
+  assert.deepEqual(told({}, 'pool') ?? [], [])
+  assert.deepEqual(told({}, '10.0.0.20', { adopt: '100' }) ?? [], [], 'what was there before has it already')
+})

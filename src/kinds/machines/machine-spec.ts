@@ -59,7 +59,8 @@ function expandOn(
   const disks = machine.spec.disks.flatMap((_, index) => diskOf(machine, index, host, lookup, problems))
   const nics = machine.spec.networks.flatMap((_, index) => nicOf(machine, index, host, lookup, problems))
   if (problems.length > 0 || 'problem' in connection) return { problems }
-  const warned = given.warnings.length === 0 ? {} : { warnings: given.warnings }
+  const warnedOf = (warnings: readonly FieldProblem[]) => (warnings.length === 0 ? {} : { warnings })
+  const warned = warnedOf(given.warnings)
   if (machine.spec.lxc !== undefined) {
     const container = containerOf(machine, nodeOf(host), disks, cardsOf(machine, nics, given.addresses, lookup))
     const needs = volumesNeeded(container.host, [container.image], lookup)
@@ -80,8 +81,26 @@ function expandOn(
     ...connection,
     desired: { type: 'vm', vm },
     needs: [...filesNeeded(vm, lookup), ...devices.needs, ...hypervisor.placesOf(vm, lookup)],
-    ...warned,
+    ...warnedOf([...given.warnings, ...neverGiven(machine, vm)]),
   }
+}
+
+/** Addresses that stand in the declaration and reach nothing: croft neither sets nor checks them. */
+function neverGiven({ spec, policy }: MachineDeclaration, vm: VmSpec): readonly FieldProblem[] {
+  if (vm.seed !== undefined || vm.cloudInit !== undefined || policy.adopt !== undefined) return []
+  return spec.networks.flatMap(({ address }, index) =>
+    address === undefined || address === 'dhcp' || address === 'pool'
+      ? []
+      : [
+          {
+            code: 'address-not-set',
+            path: ['spec', 'networks', index, 'address'],
+            severity: 'warning',
+            message: `nothing gives the machine ${address}: it starts from no image that would read its addresses`,
+            hint: 'name an image for its first disk; or set the address inside the machine, and make sure that nobody else has it',
+          },
+        ],
+  )
 }
 
 /** A machine that reads a document of its own, with hardware addresses that the document can name. */
