@@ -57,20 +57,25 @@ export function may(scope: Scope): boolean {
 }
 
 /** Asks the server for something and says what came of it. Without the right the person is asked to sign in first. */
-export async function wish(name: string, input: unknown): Promise<boolean> {
+export async function attempt(
+  act: () => Promise<{ readonly message: string; readonly link?: string }>,
+): Promise<boolean> {
   try {
-    const { message, link } = await api.wish(name, input)
+    const { message, link } = await act()
     toast('ok', message, link)
     return true
   } catch (error) {
     if (error instanceof Trouble && error.status === 401) {
       await refreshMe().catch(() => undefined)
       ui.set({ open: 'sign-in' })
-    } else if (error instanceof Trouble && error.code === 'second-factor')
-      ui.set({ code: () => void wish(name, input) })
+    } else if (error instanceof Trouble && error.code === 'second-factor') ui.set({ code: () => void attempt(act) })
     else toast('bad', error instanceof Error ? error.message : 'It failed.')
     return false
   }
+}
+
+export function wish(name: string, input: unknown): Promise<boolean> {
+  return attempt(() => api.wish(name, input))
 }
 
 /** Only with the right; else the way to it. */

@@ -55,6 +55,8 @@ export interface ControllerOptions {
   history?: History
   /** What runs on clusters, for whoever looks it up. */
   workloads?: Workloads
+  /** Access to a cluster for a person, where croft holds its CA. */
+  kubeconfig?: Controller['kubeconfig']
   /** Work is over for now: a moment to give memory back. */
   onCalm?(): void
 }
@@ -309,6 +311,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
     ...(options.history === undefined ? {} : { past: options.history }),
+    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.workloads === undefined ? {} : { workloads: options.workloads }),
     ask: askNow,
     poke(name) {

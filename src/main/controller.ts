@@ -35,6 +35,7 @@ import { sourceKeys } from '../state/secrets.ts'
 import { sourcesIdentity } from '../state/state-file.ts'
 import { noteEstate } from '../state/state-folder.ts'
 import { chartsToKeep } from './charts.ts'
+import { kubeconfigFor } from './kubeconfig.ts'
 import { servePage } from './page.ts'
 
 const PREVIEWED = 'controller/previewed'
@@ -115,6 +116,7 @@ export async function openController(
     },
     history: await openHistory(clock, store, epoch),
     workloads,
+    kubeconfig: (name, lifeMs) => kubeconfigFor(runtime, secrets, controller.seen()?.estate, name, lifeMs),
     onCalm: giveMemoryBack,
     previews: createPreviews({
       clock: runtime.clock,

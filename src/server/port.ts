@@ -60,6 +60,8 @@ export interface Controller {
   readonly past?: Past
   /** What runs on clusters, read when somebody asks. Absent: nobody here can read it. */
   readonly workloads?: Workloads
+  /** A kubeconfig for a person, good for so long. Undefined: there is no such cluster, or croft holds no CA of it. */
+  kubeconfig?(cluster: string, lifeMs: number): Promise<{ readonly yaml: string; readonly untilMs: number } | undefined>
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed?(key: ResourceKey): Readonly<Record<string, string>> | undefined

@@ -1,5 +1,6 @@
 import type { ClusterOnPage } from '../../src/server/api/schemas.ts'
-import { ui, wish, withRight } from '../ui.ts'
+import { api } from '../api.ts'
+import { attempt, ui, wish, withRight } from '../ui.ts'
 import { Card, Command } from './bits.tsx'
 import { upgradeOf } from './cluster-card.tsx'
 
@@ -47,8 +48,26 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
         go: async () => void (await wish('cluster', { cluster: cluster.name, order: 'abort' })),
       },
     })
+  const kubeconfig = () =>
+    ui.set({
+      confirm: {
+        title: `Download a kubeconfig of ${cluster.name}?`,
+        body: 'Its certificate may do everything on the cluster for eight hours, and nobody can revoke it. The audit log records that you took it.',
+        action: 'Download',
+        command: `croft cluster kubeconfig ${cluster.name} --merge --ttl 8h`,
+        go: async () => void (await attempt(() => download(cluster.name))),
+      },
+    })
   return (
     <div class="buttons">
+      <button
+        type="button"
+        class="button"
+        title="Download access for kubectl; asks first"
+        onClick={() => withRight('admin', kubeconfig)}
+      >
+        Kubeconfig
+      </button>
       <button
         type="button"
         class="button"
@@ -79,4 +98,15 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
       )}
     </div>
   )
+}
+
+/** Goes from the answer into a file, and is kept nowhere on the page. */
+async function download(cluster: string): Promise<{ readonly message: string }> {
+  const { yaml, message } = await api.kubeconfig(cluster)
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([yaml], { type: 'application/yaml' }))
+  link.download = `${cluster}.kubeconfig`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+  return { message }
 }

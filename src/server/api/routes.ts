@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { KUBECONFIG } from './kubeconfig.ts'
 import { openApi } from './openapi.ts'
 import { READS } from './reads.ts'
 import { get, type Route } from './route.ts'
@@ -12,4 +13,4 @@ const DOCUMENT: Route = get('/api/openapi.json', 'This document', {
 })
 
 /** Everything that the API can do. */
-export const ROUTES: readonly Route[] = [...READS, ...WISHES, ...SIGN_IN, ...SECURITY_KEYS, DOCUMENT]
+export const ROUTES: readonly Route[] = [...READS, ...WISHES, KUBECONFIG, ...SIGN_IN, ...SECURITY_KEYS, DOCUMENT]
