@@ -124,7 +124,8 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     }
     if ('problem' in expansion) {
       const { place = api.place, ...problem } = expansion.problem
-      complain(place, { ...problem, message: `${problem.message} (for ${by.instance})` })
+      const where = problem.code === 'no-composition' ? instance : place
+      complain(where, { ...problem, message: `${problem.message} (for ${by.instance})` })
       return nothing
     }
     const keysOf = new Map<string, ResourceKey[]>()
@@ -207,6 +208,12 @@ function finish(
     const problems = one.problems.map((problem) => ({ ...problem, message: `${problem.message} (for ${by.instance})` }))
     return { ...one, base: place.base, problems, composedBy: by }
   })
+  if (judged.some(({ outcome }) => outcome === 'ignored'))
+    complain(place, {
+      code: 'kind-not-kept',
+      path: ['kind'],
+      message: `croft does not keep ${String(kind)} of ${String(apiVersion)} (for ${by.instance})`,
+    })
   return {
     outcomes: [{ file: place.file, judged }],
     keys: judged.flatMap(({ key }) => (key === undefined ? [] : [key])),

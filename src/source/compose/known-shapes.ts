@@ -21,13 +21,7 @@ export function templateShape(template: Node, path: readonly (string | number)[]
   let nodes: readonly Node[] = alternatives(root, root)
   for (const step of path.slice(1)) {
     nodes = nodes.flatMap((node) => {
-      // Where a list of one may stand for its entry, both ways lead on.
-      const inner =
-        typeof step === 'number'
-          ? node.items
-          : isFields(node.properties) && Object.hasOwn(node.properties, step)
-            ? node.properties[step]
-            : node.additionalProperties
+      const inner = stepInto(node, step)
       return isFields(inner) ? alternatives(inner, root) : []
     })
   }
@@ -36,6 +30,16 @@ export function templateShape(template: Node, path: readonly (string | number)[]
   const found = new Set(words as readonly TypeWord[])
   if (found.has('number')) found.add('integer')
   return [...found]
+}
+
+/** Kinds of the provider read an entry for a list of one and a list of one for its entry: so does this. */
+function stepInto(node: Node, step: string | number): unknown {
+  const { items, properties, additionalProperties } = node
+  if (typeof step === 'number') return isFields(items) ? items : isFields(properties) ? node : undefined
+  if (isFields(properties) && Object.hasOwn(properties, step)) return properties[step]
+  if (isFields(items) && isFields(items.properties) && Object.hasOwn(items.properties, step))
+    return items.properties[step]
+  return additionalProperties
 }
 
 function alternatives(node: Node, root: Node): readonly Node[] {

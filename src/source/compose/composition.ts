@@ -1,0 +1,349 @@
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { isFields } from '../manifest.ts'
+import type { ComposedDocument, GraphExpansion } from './expand-graph.ts'
+import { typeOfExpression } from './expression-type.ts'
+import { fieldPath, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
+import { isCroftTemplate, SELF } from './graph.ts'
+import { templateShape } from './known-shapes.ts'
+import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
+import { goFormat, TransformMistake, transformOf } from './transforms.ts'
+
+/** One copy of values between a composite and a resource that is made of it. */
+interface Patch {
+  readonly to: 'resource' | 'composite'
+  readonly sources: readonly (readonly PathSegment[])[]
+  readonly target: readonly PathSegment[]
+  /** How several values become one text. */
+  readonly format?: string
+  readonly transforms: readonly ReturnType<typeof transformOf>[]
+  readonly required: boolean
+  readonly path: ProblemPath
+}
+
+/** One resource of a composition. */
+export interface CompositionPart {
+  readonly name: string
+  readonly base: DocumentFields
+  /** The way to the base in the composition. */
+  readonly path: ProblemPath
+  readonly patches: readonly Patch[]
+  readonly readyWhen: readonly string[]
+  /** Names of parts that write what it reads. */
+  readonly uses: readonly string[]
+}
+
+/** Reads what patch-and-transform would make, typed before there is an instance. What is wrong has the path of its field. */
+export function partsOf(
+  composition: DocumentFields,
+  spec: ValueShape,
+): { readonly parts: readonly CompositionPart[]; readonly problems: readonly FieldProblem[] } {
+  const problems: FieldProblem[] = []
+  const wrong = (path: ProblemPath, message: string, hint?: string) =>
+    problems.push({ code: 'bad-composition', path, message, ...(hint === undefined ? {} : { hint }) })
+  const composite = compositeShape(spec)
+  const parts: CompositionPart[] = []
+  for (const { resources, patchSets, path } of inputsOf(composition, wrong)) {
+    const sets = new Map(
+      listOf(patchSets).map((set, index) => [String(fieldsOf(set).name), { set: fieldsOf(set), index }]),
+    )
+    for (const [index, entry] of listOf(resources).entries()) {
+      const at = [...path, 'resources', index]
+      const { name, base, patches, readinessChecks } = fieldsOf(entry)
+      const known = typeof name === 'string' && name !== '' ? name : `resource-${index}`
+      if (!isFields(base)) {
+        wrong([...at, 'base'], `${known} has no base`)
+        continue
+      }
+      if (parts.some((one) => one.name === known)) wrong([...at, 'name'], `two resources are called ${known}`)
+      const written = listOf(patches).flatMap(
+        (patch, number): { readonly patch: DocumentFields; readonly at: ProblemPath }[] => {
+          const one = fieldsOf(patch)
+          if (one.type !== 'PatchSet') return [{ patch: one, at: [...at, 'patches', number] }]
+          const found = sets.get(String(one.patchSetName))
+          if (found === undefined) {
+            wrong(
+              [...at, 'patches', number, 'patchSetName'],
+              `there is no patch set called ${String(one.patchSetName)}`,
+            )
+            return []
+          }
+          return listOf(found.set.patches).map((inner, deep) => ({
+            patch: fieldsOf(inner),
+            at: [...path, 'patchSets', found.index, 'patches', deep],
+          }))
+        },
+      )
+      parts.push({
+        name: known,
+        base,
+        path: [...at, 'base'],
+        patches: written.flatMap(({ patch, at: where }) => patchOf(patch, where, base, composite, wrong) ?? []),
+        readyWhen: listOf(readinessChecks).flatMap((check, number) =>
+          checkOf(fieldsOf(check), base, [...at, 'readinessChecks', number], wrong),
+        ),
+        uses: [],
+      })
+    }
+  }
+  const { ordered, circle } = inOrder(withUses(parts, wrong))
+  if (circle.length > 0)
+    wrong(['spec'], `${circle.join(', ')} take values from each other: none of them could be first`)
+  return { parts: ordered, problems }
+}
+
+/** What patches may read of a composite. */
+function compositeShape(spec: ValueShape): ValueShape {
+  const texts: ValueShape = { type: 'object', additionalProperties: TEXT }
+  return {
+    type: 'object',
+    properties: {
+      apiVersion: TEXT,
+      kind: TEXT,
+      metadata: { type: 'object', properties: { name: TEXT, namespace: TEXT, labels: texts, annotations: texts } },
+      spec,
+      status: ANYTHING,
+    },
+  }
+}
+
+type Wrong = (path: ProblemPath, message: string, hint?: string) => void
+
+/** Where resources stand: in the composition itself, or in the input of a step of its pipeline. */
+function inputsOf({ spec: written }: DocumentFields, wrong: Wrong) {
+  const spec = fieldsOf(written)
+  if (spec.mode !== 'Pipeline' && spec.pipeline === undefined)
+    return [{ resources: spec.resources, patchSets: spec.patchSets, path: ['spec'] as ProblemPath }]
+  return listOf(spec.pipeline).flatMap((entry, index) => {
+    const { functionRef, input } = fieldsOf(entry)
+    const name = String(fieldsOf(functionRef).name)
+    const path: ProblemPath = ['spec', 'pipeline', index, 'input']
+    // It only says that a composite is ready when its parts are, which croft knows itself.
+    if (name.endsWith('function-auto-ready')) return []
+    if (!name.endsWith('function-patch-and-transform')) {
+      wrong(
+        ['spec', 'pipeline', index, 'functionRef', 'name'],
+        `croft runs no functions: of ${name} nobody can say what it makes`,
+        'use function-patch-and-transform',
+      )
+      return []
+    }
+    const { resources, patchSets, environment } = fieldsOf(input)
+    if (environment !== undefined) wrong([...path, 'environment'], 'environments are not supported')
+    return [{ resources, patchSets, path }]
+  })
+}
+
+const TYPES: Readonly<Record<string, Pick<Patch, 'to'> & { readonly combines: boolean }>> = {
+  FromCompositeFieldPath: { to: 'resource', combines: false },
+  ToCompositeFieldPath: { to: 'composite', combines: false },
+  CombineFromComposite: { to: 'resource', combines: true },
+  CombineToComposite: { to: 'composite', combines: true },
+}
+
+function patchOf(
+  patch: DocumentFields,
+  path: ProblemPath,
+  base: DocumentFields,
+  composite: ValueShape,
+  wrong: Wrong,
+): Patch | undefined {
+  const type = String(patch.type ?? 'FromCompositeFieldPath')
+  const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
+  if (known === undefined) {
+    wrong(
+      [...path, 'type'],
+      `patches of the type ${type} are not supported: ${Object.keys(TYPES).join(', ')}, PatchSet are`,
+    )
+    return undefined
+  }
+  const combine = fieldsOf(patch.combine)
+  const from = known.combines
+    ? listOf(combine.variables).map((one, index) => ({
+        text: fieldsOf(one).fromFieldPath,
+        at: [...path, 'combine', 'variables', index, 'fromFieldPath'],
+      }))
+    : [{ text: patch.fromFieldPath, at: [...path, 'fromFieldPath'] }]
+  const sources = from.map(({ text, at }) => {
+    const found = typeof text === 'string' ? fieldPath(text) : undefined
+    if (found === undefined) wrong(at, `${JSON.stringify(text)} is no path of a field`)
+    return { found, at, text: String(text) }
+  })
+  const written = patch.toFieldPath ?? patch.fromFieldPath
+  const target = typeof written === 'string' ? fieldPath(written) : undefined
+  if (target === undefined) wrong([...path, 'toFieldPath'], `${JSON.stringify(written)} is no path of a field`)
+  let shape: ValueShape = known.combines ? TEXT : ANYTHING
+  for (const { found, at, text } of sources) {
+    if (found === undefined || known.to === 'composite') continue
+    const there = shapeAt(composite, found)
+    if (found.join('.') === 'metadata.uid') wrong(at, 'an instance in a file has no uid', 'use metadata.name')
+    else if (there === undefined) wrong(at, `a composite has no field ${text}: its definition does not name it`)
+    else if (!known.combines) shape = there
+  }
+  const policy = fieldsOf(patch.policy)
+  if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace')
+    wrong(
+      [...path, 'policy', 'toFieldPath'],
+      `${String(policy.toFieldPath)} is not supported: a patch replaces what stands there`,
+    )
+  const transforms = listOf(patch.transforms).flatMap((entry, index) => {
+    try {
+      const transform = transformOf(entry)
+      // Whole numbers stay whole in most sums: only the value can tell.
+      shape = transform.type.type === 'number' ? ANYTHING : transform.type
+      return [transform]
+    } catch (error) {
+      if (!(error instanceof TransformMistake)) throw error
+      wrong([...path, 'transforms', index], error.message)
+      return []
+    }
+  })
+  const wanted = known.to === 'resource' && target !== undefined ? templateShape(base, target) : undefined
+  if (wanted !== undefined && shape.type !== undefined && !wanted.includes(shape.type) && shape.type !== 'number')
+    wrong(
+      [...path, 'toFieldPath'],
+      `${String(written)} must be ${wanted.map((word) => shapeWord({ type: word })).join(' or ')}, and the patch brings ${shapeWord(shape)}`,
+      'convert it with a transform',
+    )
+  if (target === undefined || sources.some(({ found }) => found === undefined)) return undefined
+  const format = fieldsOf(combine.string).fmt
+  return {
+    to: known.to,
+    sources: sources.flatMap(({ found }) => (found === undefined ? [] : [found])),
+    target,
+    ...(known.combines ? { format: typeof format === 'string' ? format : '%s' } : {}),
+    transforms,
+    required: policy.fromFieldPath === 'Required',
+    path,
+  }
+}
+
+/** A readiness check as an expression about `self`. */
+function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath, wrong: Wrong): readonly string[] {
+  const { type, fieldPath: field, matchString, matchInteger } = check
+  const condition = fieldsOf(check.matchCondition)
+  const quoted = (value: unknown) => JSON.stringify(String(value))
+  const at = `self.${String(field)}`
+  const expression = {
+    None: 'true',
+    NonEmpty: `has(${at})`,
+    MatchString: `${at} == ${quoted(matchString)}`,
+    MatchInteger: `${at} == ${Number(matchInteger)}`,
+    MatchTrue: `${at} == true`,
+    MatchFalse: `${at} == false`,
+    MatchCondition: `self.status.conditions.exists(c, c.type == ${quoted(condition.type)} && c.status == ${quoted(condition.status)})`,
+  }[String(type)]
+  if (expression === undefined) {
+    wrong([...path, 'type'], `${String(type)} is no type of a readiness check`)
+    return []
+  }
+  // That it is Ready is waited for anyway.
+  if (type === 'None' || (type === 'MatchCondition' && condition.type === 'Ready' && condition.status === 'True'))
+    return []
+  const typed = typeOfExpression(expression, { self: isCroftTemplate(base) ? SELF : ANYTHING })
+  if (!('problem' in typed)) return [expression]
+  wrong([...path, 'fieldPath'], `${expression}: ${typed.problem}`)
+  return []
+}
+
+/** Who reads of the composite what another writes to it comes after that one. */
+function withUses(parts: readonly CompositionPart[], wrong: Wrong): readonly CompositionPart[] {
+  const writes = parts.flatMap(({ name, patches }) =>
+    patches.flatMap(({ to, target, sources }) =>
+      to === 'composite' ? [{ name, target, late: sources.some(([first]) => first === 'status') }] : [],
+    ),
+  )
+  return parts.map((part) => {
+    const uses = new Set<string>()
+    for (const { to, sources, path } of part.patches) {
+      if (to === 'composite') continue
+      for (const source of sources) {
+        const writers = writes.filter(({ target }) => target.every((step, index) => source[index] === step))
+        for (const { name } of writers) if (name !== part.name) uses.add(name)
+        if (writers.some(({ late }) => late) || (source[0] === 'status' && writers.length === 0))
+          wrong(
+            [...path, 'fromFieldPath'],
+            `${source.join('.')} comes from the status of a resource, which is known only after that was made; croft plans everything before`,
+            'take the value from the spec',
+          )
+      }
+    }
+    return { ...part, uses: [...uses] }
+  })
+}
+
+function inOrder(parts: readonly CompositionPart[]) {
+  const ordered: CompositionPart[] = []
+  let left = [...parts]
+  while (left.length > 0) {
+    const done = new Set(ordered.map(({ name }) => name))
+    const next = left.filter(({ uses }) => uses.every((name) => done.has(name)))
+    if (next.length === 0) break
+    ordered.push(...next)
+    left = left.filter((one) => !next.includes(one))
+  }
+  return { ordered, circle: left.map(({ name }) => name) }
+}
+
+/** What a composite becomes. Pure: the same composite always becomes the same. */
+export function expandComposition(parts: readonly CompositionPart[], instance: DocumentFields): GraphExpansion {
+  let composite: unknown = instance
+  const documents: ComposedDocument[] = []
+  for (const { name, base, path, patches, readyWhen, uses } of parts) {
+    let value: unknown = named(base, instance, name)
+    for (const patch of patches.filter(({ to }) => to === 'resource')) {
+      const put = patched(patch, composite)
+      if ('problem' in put) return put
+      if (put.value !== undefined) value = withValue(value, patch.target, put.value)
+    }
+    for (const patch of patches.filter(({ to }) => to === 'composite')) {
+      const put = patched(patch, value)
+      if ('problem' in put) return put
+      if (put.value !== undefined) composite = withValue(composite, patch.target, put.value)
+    }
+    documents.push({ id: name, value: fieldsOf(value), path, uses, readyWhen })
+  }
+  return { documents }
+}
+
+function patched(
+  { sources, format, transforms, required, path }: Patch,
+  from: unknown,
+): { readonly value: unknown } | { readonly problem: FieldProblem } {
+  const values = sources.map((source) => valueAt(from, source))
+  const missing = sources.find((_, index) => values[index] === undefined)
+  if (missing !== undefined) {
+    if (!required) return { value: undefined }
+    const message = `${missing.join('.')} is not there, and the patch requires it`
+    return { problem: { code: 'bad-composition', path, message } }
+  }
+  try {
+    const first = format === undefined ? values[0] : goFormat(format, values)
+    return { value: transforms.reduce((value, transform) => transform.apply(value), first) }
+  } catch (error) {
+    if (!(error instanceof TransformMistake)) throw error
+    return { problem: { code: 'bad-composition', path, message: error.message } }
+  }
+}
+
+/** Crossplane gives names by chance; here the same composite always has the same parts. */
+function named(base: DocumentFields, { metadata }: DocumentFields, part: string): DocumentFields {
+  const own = fieldsOf(base.metadata)
+  const { name, namespace } = fieldsOf(metadata)
+  const { generateName: _, ...rest } = own
+  return {
+    ...base,
+    metadata: {
+      name: `${String(name)}-${part}`.toLowerCase(),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...rest,
+    },
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function fieldsOf(value: unknown): DocumentFields {
+  return isFields(value) ? value : {}
+}

@@ -1,0 +1,166 @@
+import { isFields } from '../manifest.ts'
+import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
+import { type CompositionPart, expandComposition, partsOf } from './composition.ts'
+import { ANYTHING, type DocumentFields, shapeOf, type ValueShape } from './shape.ts'
+
+interface NamedComposition {
+  readonly name: string
+  readonly labels: DocumentFields
+  readonly type: string
+  readonly place: TemplatePlace
+  /** Undefined: something is wrong with it, and that was told. */
+  readonly parts: readonly CompositionPart[] | undefined
+}
+
+/** Crossplane's definitions and compositions, as patch-and-transform reads them. */
+export const compositions: ApiReader = {
+  group: 'apiextensions.crossplane.io',
+  kinds: ['CompositeResourceDefinition', 'Composition'],
+  reads: (apiVersion, kind) =>
+    /^apiextensions\.crossplane\.io\/v[12]/.test(apiVersion) &&
+    (kind === 'CompositeResourceDefinition' || kind === 'Composition'),
+  read(objects, complain, originOf) {
+    const definitions = objects.filter(({ value }) => value.kind === 'CompositeResourceDefinition')
+    const shapes = new Map(definitions.flatMap((one) => shapesIn(one).map(({ type, shape }) => [type, shape] as const)))
+    const named = objects
+      .filter(({ value }) => value.kind === 'Composition')
+      .map((object): NamedComposition => {
+        const { value, ...place } = object
+        const metadata = fieldsOf(value.metadata)
+        const typeRef = fieldsOf(fieldsOf(value.spec).compositeTypeRef)
+        const type = `${String(typeRef.apiVersion)} ${String(typeRef.kind)}`
+        const shape = shapes.get(type)
+        const base = { name: String(metadata.name), labels: fieldsOf(metadata.labels), type, place }
+        if (shape === undefined) {
+          const message = `no CompositeResourceDefinition here defines ${String(typeRef.kind)} of ${String(typeRef.apiVersion)}`
+          complain(place, { code: 'unknown-kind', path: ['spec', 'compositeTypeRef'], message })
+          return { ...base, parts: undefined }
+        }
+        const { parts, problems } = partsOf(value, shape)
+        for (const problem of problems) complain(place, problem)
+        return { ...base, parts: problems.length > 0 ? undefined : parts }
+      })
+    return definitions.flatMap((object) => apisOf(object, named, originOf))
+  },
+}
+
+/** Fields that every composite and every claim has. */
+const MACHINERY: Readonly<Record<string, ValueShape>> = Object.fromEntries(
+  'compositionRef compositionSelector compositionRevisionRef compositionRevisionSelector compositionUpdatePolicy compositeDeletePolicy claimRef resourceRef resourceRefs writeConnectionSecretToRef publishConnectionDetailsTo crossplane'
+    .split(' ')
+    .map((name) => [name, ANYTHING]),
+)
+
+function shapesIn({ value }: PlacedObject) {
+  const spec = fieldsOf(value.spec)
+  const names = fieldsOf(spec.names)
+  const claims = fieldsOf(spec.claimNames)
+  const versions = Array.isArray(spec.versions) ? spec.versions.filter(isFields) : []
+  return versions
+    .filter(({ served }) => served !== false)
+    .map((version) => {
+      const schema = shapeOf(fieldsOf(version.schema).openAPIV3Schema)
+      const own: ValueShape = schema.properties?.spec ?? { type: 'object', additionalProperties: true }
+      const shape: ValueShape = { ...own, type: 'object', properties: { ...own.properties, ...MACHINERY } }
+      const apiVersion = `${String(spec.group)}/${String(version.name)}`
+      const kind = String(names.kind)
+      return {
+        type: `${apiVersion} ${kind}`,
+        apiVersion,
+        kinds: [kind, ...(typeof claims.kind === 'string' ? [claims.kind] : [])],
+        shape,
+      }
+    })
+}
+
+function apisOf(
+  object: PlacedObject,
+  all: readonly NamedComposition[],
+  originOf: (place: TemplatePlace) => ComposedApi['origin'],
+): readonly ComposedApi[] {
+  const { value, ...place } = object
+  const metadata = fieldsOf(value.metadata)
+  const spec = fieldsOf(value.spec)
+  return shapesIn(object).flatMap(({ type, apiVersion, kinds, shape }) =>
+    kinds.map((kind, index): ComposedApi => {
+      const fitting = all.filter((one) => one.type === type)
+      return {
+        kind,
+        apiVersion,
+        spec: shape,
+        summary: `${index === 0 ? 'Defined' : 'A claim, defined'} by ${String(metadata.name)}.`,
+        definition: `CompositeResourceDefinition/${String(metadata.name)}`,
+        metadata: value.metadata,
+        place,
+        origin: originOf(place),
+        expand(instance) {
+          const chosen = chosenFor(instance, spec, fitting)
+          if (typeof chosen === 'string')
+            return { problem: { code: 'no-composition', path: ['metadata', 'name'], message: chosen } }
+          if (chosen.parts === undefined)
+            return {
+              problem: {
+                code: 'no-composition',
+                path: ['metadata', 'name'],
+                message: `Composition/${chosen.name} has errors`,
+              },
+            }
+          const expansion = expandComposition(chosen.parts, asComposite(instance, index > 0))
+          return 'problem' in expansion
+            ? { problem: { ...expansion.problem, place: chosen.place } }
+            : { documents: expansion.documents.map((one) => ({ ...one, place: chosen.place })) }
+        },
+      }
+    }),
+  )
+}
+
+/** The composite that a claim stands for has its labels; here it has its name too. */
+function asComposite(instance: DocumentFields, isClaim: boolean): DocumentFields {
+  const metadata = fieldsOf(instance.metadata)
+  const { name, namespace } = metadata
+  const labels = {
+    'crossplane.io/composite': name,
+    ...(isClaim ? { 'crossplane.io/claim-name': name, 'crossplane.io/claim-namespace': namespace ?? 'default' } : {}),
+    ...fieldsOf(metadata.labels),
+  }
+  // A composite behind a claim has no namespace, so what is made of it has none from there either.
+  const { namespace: _, ...alone } = metadata
+  return { ...instance, metadata: { ...(isClaim ? alone : metadata), labels } }
+}
+
+/** Which composition an instance wants; a text says why nobody can tell. */
+function chosenFor(
+  { spec }: DocumentFields,
+  definition: DocumentFields,
+  fitting: readonly NamedComposition[],
+): NamedComposition | string {
+  const asked = fieldsOf(spec)
+  const machinery = { ...asked, ...fieldsOf(asked.crossplane) }
+  const ref = [definition.enforcedCompositionRef, machinery.compositionRef, definition.defaultCompositionRef].find(
+    isFields,
+  )
+  const wanted = fieldsOf(fieldsOf(machinery.compositionSelector).matchLabels)
+  if (ref !== undefined && (definition.enforcedCompositionRef !== undefined || isFields(machinery.compositionRef)))
+    return fitting.find(({ name }) => name === ref.name) ?? `there is no Composition ${String(ref.name)} for it`
+  if (Object.keys(wanted).length > 0) {
+    const selected = fitting.filter(({ labels }) => Object.entries(wanted).every(([name, one]) => labels[name] === one))
+    return only(selected, 'that has these labels')
+  }
+  const preset = ref === undefined ? undefined : fitting.find(({ name }) => name === ref.name)
+  return preset ?? only(fitting, 'for it')
+}
+
+function only(found: readonly NamedComposition[], what: string): NamedComposition | string {
+  const [first] = found
+  if (first === undefined) return `there is no Composition ${what}`
+  if (found.length === 1) return first
+  return `there are several Compositions ${what}: ${found
+    .map(({ name }) => name)
+    .sort()
+    .join(', ')}; name one in compositionRef`
+}
+
+function fieldsOf(value: unknown): DocumentFields {
+  return isFields(value) ? value : {}
+}

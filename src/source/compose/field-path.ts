@@ -1,0 +1,62 @@
+import { isFields } from '../manifest.ts'
+import { ANYTHING, type ValueShape } from './shape.ts'
+
+export type PathSegment = string | number
+
+/** `spec.disk[0].size`, `metadata.labels[example.org/zone]`: as Crossplane writes the way to a field. */
+export function fieldPath(text: string): readonly PathSegment[] | undefined {
+  const segments: PathSegment[] = []
+  const step = /\.?([^.[\]]+)|\[(?:'([^']*)'|"([^"]*)"|([^\]]+))\]/gy
+  let end = 0
+  for (let match = step.exec(text); match !== null; match = step.exec(text)) {
+    const [, plain, single, double, bare] = match
+    const name = plain ?? single ?? double ?? bare ?? ''
+    segments.push(bare !== undefined && /^\d+$/.test(bare) ? Number(bare) : name)
+    end = step.lastIndex
+  }
+  return end === text.length && segments.length > 0 && !text.startsWith('.') ? segments : undefined
+}
+
+/** What stands at a path; undefined where it leads nowhere. */
+export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
+  let at = value
+  for (const step of path) {
+    if (Array.isArray(at) && typeof step === 'number') at = at[step]
+    else if (isFields(at) && Object.hasOwn(at, step)) at = at[step]
+    else return undefined
+  }
+  return at
+}
+
+/** The same value with something else at a path. What is missing on the way is made; `*` is every entry that is there. */
+export function withValue(value: unknown, path: readonly PathSegment[], put: unknown): unknown {
+  const [step, ...rest] = path
+  if (step === undefined) return put
+  if (step === '*') {
+    if (Array.isArray(value)) return value.map((one: unknown) => withValue(one, rest, put))
+    if (!isFields(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withValue(one, rest, put)]))
+  }
+  if (typeof step === 'number') {
+    const list: unknown[] = Array.isArray(value) ? [...value] : []
+    list[step] = withValue(list[step], rest, put)
+    return list
+  }
+  const fields = isFields(value) ? value : {}
+  return { ...fields, [step]: withValue(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, put) }
+}
+
+/** The shape at a path; undefined: the shape says that there is no such field. */
+export function shapeAt(shape: ValueShape, path: readonly PathSegment[]): ValueShape | undefined {
+  let at = shape
+  for (const step of path) {
+    const { type, properties = {}, additionalProperties, items } = at
+    if (type === undefined) return ANYTHING
+    if (type === 'array' && (typeof step === 'number' || step === '*')) at = items ?? ANYTHING
+    else if (type !== 'object') return undefined
+    else if (Object.hasOwn(properties, step)) at = properties[step] ?? ANYTHING
+    else if (additionalProperties === undefined) return undefined
+    else at = additionalProperties === true ? ANYTHING : additionalProperties
+  }
+  return at
+}
