@@ -44,7 +44,7 @@ export function decodeRequest(request: WireRequest): Decoded | undefined {
   }
   if (empty) return { method: request.method, path, dialect, params }
   const type = header(request, 'content-type') ?? ''
-  if (type.startsWith('multipart/form-data')) {
+  if (type.startsWith('multipart/form-data') && isUpload(request.method, path)) {
     const file = addMultipart(params, type, typeof body === 'string' ? Buffer.from(body, 'latin1') : body)
     return { method: request.method, path, dialect, params, ...(file ? { file } : {}) }
   }
@@ -54,6 +54,11 @@ export function decodeRequest(request: WireRequest): Decoded | undefined {
   else if (type === '' || type.startsWith('application/x-www-form-urlencoded')) addForm(params, text)
   else throw new PlainRefusal(506, `upload 'Content-Type '${type}' not implemented`)
   return { method: request.method, path, dialect, params }
+}
+
+/** Files are taken in one place; anywhere else their type of content is as foreign as any. */
+function isUpload(method: string, path: string): boolean {
+  return method === 'POST' && /^\/nodes\/[^/]+\/storage\/[^/]+\/upload$/.test(path)
 }
 
 export function header(request: WireRequest, name: string): string | undefined {

@@ -27,6 +27,12 @@ const SESSIONS: readonly (GoSession & { readonly name: string })[] = [
     version: 'v0.0.0-20240409105641-32c480fe008e',
     source: join(import.meta.dirname, 'go', 'proxmox_api_go.go'),
   },
+  {
+    name: "packer's Proxmox plugin v1.1.1",
+    module: 'github.com/hashicorp/packer-plugin-proxmox',
+    version: 'v1.1.1',
+    source: join(import.meta.dirname, 'go', 'packer_plugin.go'),
+  },
 ]
 
 const LIVES = [...SESSIONS.map(({ name, ...session }) => ({ name, live: () => lived(session) })), ...tofuLives()]

@@ -446,3 +446,18 @@ test('[T-08] services that all others need are not stopped; a log is downloaded 
   const log = await ask('GET', `${NODE}/tasks/${String(stopped.data)}/log`, { download: '1', limit: '5' })
   assert.match(log.reason, /^'download' cannot be used together with 'start' or 'limit' parameters/)
 })
+
+test('[T-08] a body of parts is taken by an upload and refused everywhere else', async () => {
+  const { clock, datacentre } = site()
+  const type = 'multipart/form-data; boundary=x'
+  const answer = await clock.runUntil(
+    datacentre.handle({
+      method: 'POST',
+      path: '/api2/json/pools',
+      headers: { authorization: `PVEAPIToken=${datacentre.token}`, 'content-type': type },
+      body: 'poolid=parts',
+    }),
+  )
+  assert.deepEqual([answer.status, answer.reason], [506, `upload 'Content-Type '${type}' not implemented`])
+  assert.equal(datacentre.world.pools.has('parts'), false)
+})
