@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
 import { runProgram } from '../guest/run-program.ts'
 import { type Box, reboot } from './box.ts'
@@ -49,6 +50,14 @@ const SCRIPTS: Readonly<Record<string, HostCommand>> = {
     world.clock.schedule(world.clock.now() + 2_000, () => {
       if (box.life === life) reboot(world, box)
     })
+    return {}
+  },
+  'mv -fT -- "$t/got" "$folder/$name"': ({ box, words: [folder = '', url = '', sum = '', , , name = ''] }) => {
+    const bytes = url.startsWith('file:') ? box.machine.files.read(url.slice('file:'.length)) : undefined
+    if (bytes === undefined) return { code: 6, err: `curl: (6) Could not resolve host: ${url}` }
+    const is = createHash('sha256').update(bytes).digest('hex')
+    if (is !== sum) return { code: 3, out: `what ${url} gives has the checksum ${is}, and ${sum} is declared\n` }
+    box.machine.files.write(`${folder}/${name}`, bytes)
     return {}
   },
   'zpool list -H "$1"': () => ({}),

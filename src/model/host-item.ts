@@ -18,6 +18,31 @@ export type HostItem =
       }
     >
   | TypedItem<'file', FileContent & FileRights & { readonly absent?: boolean; readonly restart?: readonly string[] }>
+  /** `name` is the link to what was fetched. */
+  | TypedItem<
+      'fetch',
+      {
+        readonly url: string
+        readonly sha256: string
+        /** Names its folder beside those of other versions; without it the checksum does. */
+        readonly version?: string
+        readonly mode?: number
+        readonly archive?: boolean
+        /** The file in the archive that the link leads to; without it to all of it. */
+        readonly member?: string
+        readonly absent?: boolean
+      }
+    >
+  | TypedItem<
+      'command',
+      {
+        readonly run: readonly string[]
+        readonly creates?: string
+        readonly unless?: readonly string[]
+        readonly directory?: string
+        readonly timeoutSeconds?: number
+      }
+    >
   | TypedItem<'directory', FileRights & { readonly absent?: boolean }>
   /** `name` is path and line together; `match`: a line that begins so is replaced. */
   | TypedItem<

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import type { Files } from '../../sim/guest/files.ts'
 import { addDisk, hostStateOf } from '../../sim/metal/host-state.ts'
 import { ITEM_TYPES } from '../../src/drivers/ssh/items/registry.ts'
@@ -8,6 +9,8 @@ import { example, hostsEstate, simulateHosts } from './hosts-run.ts'
 export const HOSTS = example('host-config/hosts.yaml')
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
 const disk = (name: string) => `/dev/disk/by-id/ata-${name}_1`
+
+const TOOL = '#!/bin/sh\n'
 
 /** One item of every type that there is, on a small PC that starts its kernel with grub. */
 export const EVERY_ITEM = `apiVersion: croft.dev/v1alpha1
@@ -25,6 +28,8 @@ spec:
   files:
     - {path: /etc/new.conf, content: "new\\n"}
     - {path: /etc/issue, content: "ours\\n"}
+  fetches: [{path: /usr/local/bin/tool, url: "file:/srv/tool", version: "1.0", sha256: ${createHash('sha256').update(TOOL).digest('hex')}}]
+  commands: [{name: look, run: [update-initramfs, -u], unless: [test, -e, /srv/tool]}]
   lines: [{path: /etc/environment, line: "A=ours", match: "A="}]
   blocks: [{path: /etc/environment, name: b, content: "B=ours\\n"}]
   sysctl: {net.ipv4.ip_forward: 1}
@@ -72,6 +77,7 @@ export function begin(seed: number) {
   for (const name of ['DATA', 'ZA', 'ZB', 'CEPH']) addDisk(duck, `ata-${name}_1`, `${name}1`, 'ext4')
   hostStateOf(duck).cards.push('0000:01:00.0 10de:2484 030000 1', '0000:00:01.0 1022:1470 060400 1')
   duck.machine.files.write('/etc/hosts', '127.0.0.1 localhost\n')
+  duck.machine.files.write('/srv/tool', TOOL)
   duck.machine.files.write('/etc/issue', 'as it was\n')
   duck.machine.files.write('/etc/environment', 'PATH=/bin\nA=theirs\n')
   duck.machine.files.write('/home/k3s/.ssh/authorized_keys', 'ssh-ed25519 AAAA of-somebody\n')

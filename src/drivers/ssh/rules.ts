@@ -231,6 +231,8 @@ function seenOf(sighting: Sighting): SeenOfHost {
 
 /** Fields that hold text of a person's own, which goes into files as it is and into no command. */
 const FREE: { readonly [Type in HostItemType]?: readonly string[] } = {
+  // Words of a program that no shell reads; a person may well name a shell there.
+  command: ['run', 'unless'],
   file: ['content'],
   block: ['content'],
   line: ['line', 'match'],
@@ -249,7 +251,7 @@ const MEANINGFUL = /[\u0000-\u001f\u007f$`;|&<>"'!(){}]/
 /** A way up would lead out of the folder that was meant. */
 const WAY_UP = /(?:^|\/)\.\.(?:\/|$)/
 /** A line of its own would be a statement of its own. Text of many lines has its own place. */
-const LINES: readonly string[] = ['line', 'match', 'options', 'keys']
+const LINES: readonly string[] = ['line', 'match', 'options', 'keys', 'run', 'unless']
 
 /** Undefined: every word of the item is only a word. */
 export function objectionTo(item: HostItem): Change | undefined {

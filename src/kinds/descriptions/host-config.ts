@@ -50,6 +50,26 @@ const USERS: Descriptions = {
 const FILES: Descriptions = {
   directories: 'Directories.',
   ...under('directories', { path: 'Absolute path of the directory.', ...RIGHTS, ...ABSENT }),
+  fetches: 'Programs and archives from an address, accepted by their checksum; versions stand side by side.',
+  ...under('fetches', {
+    path: 'Absolute path of the link to the program, or to the content of the archive.',
+    url: 'Address, http, https or a file of the host.',
+    sha256: 'SHA-256 of what the address gives.',
+    version: 'Names the folder of this version; without it the checksum does.',
+    mode: 'Rights of the program, "0755" unless you write others.',
+    archive: 'Unpacks it: tar with any compression, or zip.',
+    member: 'File in the archive that the link leads to.',
+    ...ABSENT,
+  }),
+  commands: 'Commands of your own, each run only while it has something to do.',
+  ...under('commands', {
+    name: 'Name of the command in the plan.',
+    run: 'The program and its words; no shell reads them.',
+    creates: 'Path that the command makes: it runs only while this is absent.',
+    unless: 'Program that only looks, and its words: the command runs only while it fails.',
+    directory: 'Directory in which the command runs.',
+    timeoutSeconds: 'How long the command may take; 300 unless you write otherwise.',
+  }),
   files: 'Files, each with content, secret or absent.',
   ...under('files', {
     path: 'Absolute path of the file.',

@@ -71,6 +71,18 @@ export const url = matching(
   'an address like https://pkgs.k8s.io/core, or file:/srv/packages',
   500,
 )
+/** Where a program is fetched from; its checksum says what it is. */
+export const fetchUrl = matching(
+  /^(?:https?:\/\/[A-Za-z0-9.[\]:-]+\/[A-Za-z0-9._~%+:@/-]+|file:(?!.*\/\.\.?(?:\/|$))(?:\/[A-Za-z0-9._+-]+)+)$/,
+  'an address like https://get.helm.sh/helm-v3.19.0-linux-amd64.tar.gz, or file:/srv/helm',
+  500,
+)
+/** A file inside an archive. */
+export const memberPath = matching(
+  /^(?!.*\.\.)[A-Za-z0-9_@+][A-Za-z0-9_@+./-]*$/,
+  'the path of a file in the archive, like linux-amd64/helm',
+  500,
+)
 export const armoured = matching(
   /^-----BEGIN PGP PUBLIC KEY BLOCK-----\n[A-Za-z0-9+/=:.,@()<> \n-]*-----END PGP PUBLIC KEY BLOCK-----\n?$/,
   'a public key in ASCII armour',

@@ -19,6 +19,8 @@ export function itemsOf(name: string, spec: HostConfigSpec): readonly HostItem[]
         spec: clean({ ...rest, ...(secret === undefined ? {} : { secret: secretReferenceOf(secret) }) }),
       }),
     ),
+    ...spec.fetches.map(({ path, ...rest }): HostItem => ({ type: 'fetch', name: path, spec: clean(rest) })),
+    ...spec.commands.map(({ name, ...rest }): HostItem => ({ type: 'command', name, spec: clean(rest) })),
     ...spec.lines.map(
       (one): HostItem => ({ type: 'line', name: `${one.path}:${one.match ?? one.line}`, spec: clean(one) }),
     ),
@@ -96,6 +98,13 @@ export function standsOn(item: HostItem, others: readonly HostItem[]): readonly 
           (other.type === 'directory' && item.name.startsWith(`${other.name}/`)) ||
           ((other.type === 'mount' || other.type === 'btrfs') && item.name.startsWith(`${other.name}/`)),
       )
+    case 'fetch':
+      return some(
+        (other) => other.type === 'package' || (other.type === 'mount' && item.name.startsWith(`${other.name}/`)),
+      )
+    case 'command':
+      // Whatever it uses may be any of these; a unit may be what it is for.
+      return some((other) => ['package', 'fetch', 'file', 'directory', 'user', 'mount'].includes(other.type))
     case 'line':
     case 'block':
       return some((other) => (other.type === 'file' && other.name === item.spec.path) || other.type === 'package')
@@ -109,7 +118,7 @@ export function standsOn(item: HostItem, others: readonly HostItem[]): readonly 
           other.type === 'package' ||
           other.type === 'user' ||
           (other.type === 'unit' && item.name === other.name.replace(/\.service$/, '.timer')) ||
-          (other.type === 'file' && (item.spec.content ?? '').includes(other.name)),
+          ((other.type === 'file' || other.type === 'fetch') && (item.spec.content ?? '').includes(other.name)),
       )
     case 'mount':
       return some((other) => (other.type === 'btrfs' && other.name === item.name) || other.type === 'package')

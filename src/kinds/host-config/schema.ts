@@ -90,6 +90,37 @@ export const schema = z.strictObject({
         },
       ),
   ),
+  fetches: list(
+    z
+      .strictObject({
+        path: field.path,
+        url: field.fetchUrl,
+        sha256: matching(/^[0-9a-f]{64}$/, 'the SHA-256 of what the address gives, in 64 hex digits', 64),
+        version: field.plainName.optional(),
+        mode: field.mode.optional(),
+        archive: on,
+        member: field.memberPath.optional(),
+        absent: on,
+      })
+      .refine((one) => one.member === undefined || one.archive === true, {
+        error: 'member names a file in an archive: write archive: true too',
+        path: ['member'],
+      }),
+  ),
+  commands: list(
+    z
+      .strictObject({
+        name: field.plainName,
+        run: z.array(field.oneLine).min(1).max(100),
+        creates: field.path.optional(),
+        unless: z.array(field.oneLine).min(1).max(100).optional(),
+        directory: field.path.optional(),
+        timeoutSeconds: z.int().min(1).max(3600).optional(),
+      })
+      .refine((one) => one.creates !== undefined || one.unless !== undefined, {
+        error: 'creates or unless must say when there is nothing to do; without them it would run again and again',
+      }),
+  ),
   lines: list(z.strictObject({ path: field.path, line: field.oneLine, match: field.oneLine.optional(), absent: on })),
   blocks: list(
     z.strictObject({ path: field.path, name: field.plainName, content: field.fileText.default(''), absent: on }),

@@ -48,6 +48,8 @@ const ITEMS: readonly HostItem[] = [
     spec: { uris: ['https://pkgs.k8s.io/x/'], suites: ['/'], components: [], key: 'KEY\n' },
   },
   { type: 'file', name: '/etc/a', spec: { content: 'a\n' } },
+  { type: 'fetch', name: '/usr/local/bin/a', spec: { url: 'https://a.example/a', sha256: 'a'.repeat(64) } },
+  { type: 'command', name: 'seed', spec: { run: ['touch', '/srv/a'], creates: '/srv/a' } },
   { type: 'directory', name: '/srv/a', spec: {} },
   { type: 'line', name: '/etc/a:x', spec: { path: '/etc/a', line: 'x=1', match: 'x=' } },
   { type: 'block', name: '/etc/a:b', spec: { path: '/etc/a', block: 'b', content: 'x\ny\n' } },

@@ -4,9 +4,11 @@ import { aptRepository } from './apt-repository.ts'
 import { block } from './block.ts'
 import { btrfs } from './btrfs.ts'
 import { cephDisk } from './ceph-disk.ts'
+import { command } from './command.ts'
 import { coral } from './coral.ts'
 import { directory } from './directory.ts'
 import { dns } from './dns.ts'
+import { fetch } from './fetch.ts'
 import { file } from './file.ts'
 import { hostname } from './hostname.ts'
 import { hosts } from './hosts.ts'
@@ -32,6 +34,8 @@ const ITEMS: { readonly [Type in HostItemType]: ItemRules<Type> } = {
   package: packageItem,
   'apt-repository': aptRepository,
   file,
+  fetch,
+  command,
   directory,
   line,
   block,
