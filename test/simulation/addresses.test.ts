@@ -48,16 +48,22 @@ async function planned(address: string, more: Readonly<Record<string, string>> =
 test('[D-10] a machine with the address of a guest that is there is refused in the plan, with the reason', async () => {
   assert.match(
     await planned('192.168.4.50/24'),
-    /^refuse address: 192\.168\.4\.50 is in use by VM 108 \([^)]+\) on \S+/,
+    /^refuse address-in-use: 192\.168\.4\.50 is in use by VM 108 \([^)]+\) on \S+/,
   )
   assert.equal(await planned('192.168.4.51/24'), 'create')
   assert.equal(await planned('dhcp'), 'create')
 })
 
 test('[D-10] so is one with the address of a hypervisor, or of another machine that is declared', async () => {
-  assert.equal(await planned('192.168.4.17/24'), 'refuse address: 192.168.4.17 is in use by the connection default')
+  assert.equal(
+    await planned('192.168.4.17/24'),
+    'refuse address-in-use: 192.168.4.17 is in use by the connection default',
+  )
   const other = { 'a.yaml': vm('app', 206, '192.168.4.60/24') }
-  assert.equal(await planned('192.168.4.60/24', other), 'refuse address: 192.168.4.60 is in use by EnvironmentVM/app')
+  assert.equal(
+    await planned('192.168.4.60/24', other),
+    'refuse address-in-use: 192.168.4.60 is in use by EnvironmentVM/app',
+  )
 })
 
 test('[D-10] so is one with the address of any node, also when the connection goes elsewhere, and only that', async () => {
@@ -65,7 +71,7 @@ test('[D-10] so is one with the address of any node, also when the connection go
   const { hosts } = simulate({ seed: 1, estate: estateFrom(elsewhere) }).datacentre.world
   assert.ok(hosts.size > 1)
   for (const { name, address } of hosts.values()) {
-    const refused = `refuse address: ${address} is in use by host ${name} itself`
+    const refused = `refuse address-in-use: ${address} is in use by host ${name} itself`
     assert.equal(await planned(`${address}/24`, elsewhere), refused)
     assert.equal(await planned(`${address}9/24`, elsewhere), 'create', 'an address that begins alike')
   }
