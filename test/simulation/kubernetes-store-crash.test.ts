@@ -1,53 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type KubernetesLab, oneApi } from '../../sim/testing/kubernetes-lab.ts'
-import { createKubernetesClient } from '../../src/kubernetes/client.ts'
-import { seededRandom } from '../../src/lib/random.ts'
-import { openKubernetesStore } from '../../src/store/kubernetes.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
 import { estateOf, SIX } from './manifests.ts'
+import { onKubernetes } from './on-kubernetes.ts'
 import { asDeclared, mostReconciles, nothingDoubledOrLost, strangersOf } from './oracle.ts'
-import { type Simulation, simulate } from './run.ts'
 import { points, replay, seeds } from './volume.ts'
 
 const FILE = 'kubernetes-store-crash.test.ts'
 const estate = estateOf(SIX)
-let shared: Promise<KubernetesLab> | undefined
-let stores = 0
-
-/** The simulation of F-01 with its store in a Kubernetes API: a power cut also ends a write to the store in the middle. */
-async function onKubernetes(seed: number): Promise<{ readonly run: Simulation; look(): Promise<void> }> {
-  shared ??= oneApi()
-  const api = await shared
-  const name = `run-${stores++}`
-  const random = seededRandom(seed)
-  const open = (wire = api.wire()): Store =>
-    openKubernetesStore({ client: createKubernetesClient(wire), namespace: 'default', name, random })
-  const run = simulate({ seed, estate, openStore: (mortal) => open(mortal(api.wire())) })
-  return {
-    run,
-    // The oracles read a disk in memory.
-    async look() {
-      const store = open()
-      const { disk } = createMemoryStore()
-      for (const record of await store.records()) disk.records.set(record.key, record)
-      for (const intention of await store.intentions()) disk.intentions.set(intention.id, intention)
-      run.disk = disk
-    },
-  }
-}
-
 test('[F-01] on a store in Kubernetes a crash at any effect, also in the middle of a store write, loses and doubles nothing', async (t) => {
   let runs = 0
   for (const seed of seeds(1, 1_000)) {
-    const calm = await onKubernetes(seed)
+    const calm = await onKubernetes({ seed, estate })
     const whole = calm.run.start()
     assert.equal(await calm.run.untilSettled(whole), 'settled', replay(FILE, seed))
     assert.ok(whole.points() > 200, `${whole.points()} points: the writes of the store are among them`)
     for (const point of points(whole.points(), 20)) {
       const hint = replay(FILE, seed, point)
-      const { run, look } = await onKubernetes(seed)
+      const { run, look } = await onKubernetes({ seed, estate })
       const strangers = strangersOf(run.datacentre)
       assert.equal(await run.untilSettled(run.start({ crashAt: point })), 'killed', hint)
       await look()
@@ -66,12 +35,12 @@ test('[F-01] on a store in Kubernetes a crash at any effect, also in the middle 
 
 test('[F-20] on a store in Kubernetes a process that stood still at any effect cannot write once another has begun', async () => {
   for (const seed of seeds(1, 200)) {
-    const calm = await onKubernetes(seed)
+    const calm = await onKubernetes({ seed, estate })
     const whole = calm.run.start()
     assert.equal(await calm.run.untilSettled(whole), 'settled', replay(FILE, seed))
     for (const point of points(whole.points(), 8)) {
       const hint = replay(FILE, seed, point)
-      const { run, look } = await onKubernetes(seed)
+      const { run, look } = await onKubernetes({ seed, estate })
       const strangers = strangersOf(run.datacentre)
       const paused = run.start({ pauseAt: point })
       const signal = new AbortController().signal
