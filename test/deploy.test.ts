@@ -74,3 +74,17 @@ test('the chart names every group of the provider that croft reads, and runs cro
   assert.doesNotMatch(rights, /verbs: .*\*/)
   assert.doesNotMatch(rights, /apiGroups: .*\*/)
 })
+
+test('the health for Argo CD names conditions and reasons that croft writes', () => {
+  const file = parse(readFileSync(at('argocd-health.yaml'), 'utf8')) as {
+    readonly data: Readonly<Record<string, string>>
+  }
+  const customizations = parse(file.data['resource.customizations'] ?? '') as Readonly<Record<string, unknown>>
+  assert.deepEqual(Object.keys(customizations), ['croft.dev/*'])
+  const said = readFileSync(new URL('../src/operator/status.ts', import.meta.url), 'utf8')
+  const named = [...JSON.stringify(customizations).matchAll(/found\.(\w+)|reason == \\"(\w+)/g)].map(
+    ([, type, reason]) => type ?? reason,
+  )
+  assert.deepEqual([...new Set(named)].sort(), ['Ready', 'Refused', 'Stalled', 'Synced'])
+  for (const word of named) assert.ok(said.includes(`'${word}'`), word)
+})

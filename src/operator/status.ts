@@ -68,7 +68,7 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     if (!known.passed || !ofCroft || declared.deleting) return []
     return (['Synced', 'Ready'] as const).map((type) => ({ type, status: 'True', reason: 'Accepted', message: '' }))
   }
-  return (['Synced', 'Ready'] as const).flatMap((type) => {
+  const standing = (['Synced', 'Ready'] as const).flatMap((type) => {
     const all = known.records.flatMap((record) => {
       const condition = record.conditions.find((one) => one.type === type)
       return condition === undefined ? [] : [{ condition, record }]
@@ -78,6 +78,19 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     const { condition, record } = worst
     return [crossplane ? asCrossplane(condition, record, declared, known) : { type, ...saidBy(condition) }]
   })
+  return crossplane ? standing : [...standing, ...stalled(declared, known)]
+}
+
+/** That a person must act: kstatus and Argo CD give up on it. Said when it is so, and taken back when it is over. */
+function stalled({ object }: DeclaredObject, { records }: KnownOfObject): readonly ShownCondition[] {
+  const type = 'Stalled'
+  const stuck = records.flatMap(
+    ({ conditions }) => conditions.find((one) => one.type === type && one.status === 'True') ?? [],
+  )
+  const [first] = stuck
+  if (first !== undefined) return [{ type, ...saidBy(first) }]
+  const before = recordsOf(at(object, 'status', 'conditions')).some((one) => one.type === type)
+  return before ? [{ type, status: 'False', reason: 'NotStalled', message: '' }] : []
 }
 
 function saidBy({ status, reason, message }: Condition): Omit<ShownCondition, 'type'> {
