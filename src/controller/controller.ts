@@ -37,6 +37,8 @@ export interface ControllerOptions {
   link(revision: Revision): Steps<Estate>
   /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
+  /** How many resources the same process looks after besides: the more there are, the more seldom it looks. */
+  otherResources?(): number
   /** The plan of a commit that waits for a person. A source with `apply: manual` needs it. */
   planWaiting?: ManualApplyDeps['plan']
   /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
@@ -232,10 +234,15 @@ export async function createController(options: ControllerOptions): Promise<Runn
     passDueMs = clock.monotonicMs()
   }
 
+  const load = ({ resources: { length: own } }: Estate): ResourceCount => ({
+    own,
+    all: own + (options.otherResources?.() ?? 0),
+  })
+
   const makePass = async (signal: AbortSignal): Promise<void> => {
     if (estate === undefined || passDueMs > clock.monotonicMs()) return
     const startedMs = clock.monotonicMs()
-    const sweep = report?.settled === true ? sweepReads(restMs(estate)) : 0
+    const sweep = report?.settled === true ? sweepReads(load(estate)) : 0
     const wasBusy = report?.settled !== true
     const made = await engine.pass(effective(estate), signal, { sweep })
     // Interrupted in the middle, it has seen only half: what was shown before is nearer to the truth.
@@ -248,7 +255,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     if (made.events.length > 0) newestSeq = -1
     const endedMs = clock.now()
     // Nothing is under way: a large estate is looked at more seldom, so that idling costs close to nothing.
-    const restedMs = made.settled ? Math.max(made.lookAgainMs, restMs(estate)) : made.lookAgainMs
+    const restedMs = made.settled ? Math.max(made.lookAgainMs, restMs(load(estate))) : made.lookAgainMs
     passDueMs = clock.monotonicMs() + restedMs
     if (made.settled && (wasBusy || clock.monotonicMs() - calmMs >= LIMITS.longestRestMs)) {
       calmMs = clock.monotonicMs()
@@ -385,13 +392,20 @@ function sameRevisions(some: readonly InForce[], others: readonly InForce[]): bo
   return some.length === others.length && some.every(({ revision }, at) => revision === others[at]?.revision)
 }
 
-/** How long a settled estate is left alone: ten seconds, and for many machines up to a minute. */
-function restMs({ resources }: Estate): number {
-  const { sweepIntervalMs, restPerResourceMs, longestRestMs } = LIMITS
-  return Math.min(longestRestMs, Math.max(sweepIntervalMs, resources.length * restPerResourceMs))
+/** Resources of an estate, and of everything that its process looks after. */
+interface ResourceCount {
+  readonly own: number
+  readonly all: number
 }
 
-/** The same number of close looks in the same time, however seldom there is a pass. */
-function sweepReads(intervalMs: number): number {
-  return Math.ceil((LIMITS.sweepReads * intervalMs) / LIMITS.sweepIntervalMs)
+/** How long a settled estate is left alone: ten seconds, and in a process with many machines up to a minute. */
+function restMs({ all }: ResourceCount): number {
+  const { sweepIntervalMs, restPerResourceMs, longestRestMs } = LIMITS
+  return Math.min(longestRestMs, Math.max(sweepIntervalMs, all * restPerResourceMs))
+}
+
+/** The same number of close looks of a process in the same time, however seldom there is a pass; this estate's share. */
+function sweepReads(load: ResourceCount): number {
+  const share = load.all === 0 ? 1 : load.own / load.all
+  return Math.ceil((share * LIMITS.sweepReads * restMs(load)) / LIMITS.sweepIntervalMs)
 }

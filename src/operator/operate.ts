@@ -7,7 +7,7 @@ import type { Wire } from '../lib/wire.ts'
 import type { CroftEvent } from '../model/event.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
-import { type ClusterSource, createClusterSource } from './cluster-source.ts'
+import { type ClusterSource, createClusterSource, type ShardSource } from './cluster-source.ts'
 import { joinedEpoch, joinStores } from './joined-stores.ts'
 import { shardStore } from './leases.ts'
 import { createOperator, OBJECTS } from './operator.ts'
@@ -43,6 +43,10 @@ export function createOperation(options: OperateOptions): Operation {
   const { client, clock, home, warn } = options
   const source = createClusterSource({ ...options, onChange: () => replica.wake() })
 
+  const parts = new Set<ShardSource>()
+  const otherThan = (own: ShardSource): number =>
+    [...parts].reduce((sum, part) => sum + (part === own ? 0 : part.objects().length), 0)
+
   const work = async (shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void> => {
     const store = together(shard, held)
     const epoch = joinedEpoch(held.map((one) => one.epoch))
@@ -50,6 +54,7 @@ export function createOperation(options: OperateOptions): Operation {
     const engine = await options.openEngine(store, epoch)
     let poke = () => {}
     const own = source.part(shard, () => poke())
+    parts.add(own)
     try {
       const operator = await createOperator({
         clock,
@@ -59,12 +64,14 @@ export function createOperation(options: OperateOptions): Operation {
         source: own,
         known,
         resolveSecret: options.resolveSecret,
+        otherResources: () => otherThan(own),
         back: { client, home, name: options.name, warn, mayWrite: () => !signal.aborted && replica.alive() },
       })
       poke = () => operator.poke('cluster')
       operator.subscribe((_view, events) => options.onEvents?.(events))
       await operator.run(signal)
     } finally {
+      parts.delete(own)
       own.close()
       await engine.close()
     }

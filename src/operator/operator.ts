@@ -29,6 +29,8 @@ export interface OperatorOptions {
     mayWrite(): boolean
   }
   resolveSecret(reference: SecretReference): Promise<Secret>
+  /** How many objects of other shards this replica works on. */
+  otherResources(): number
 }
 
 /** Keys of the objects that were there: one that is missing without a deletion proves nothing. */
@@ -142,6 +144,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     engine,
     sources: [objects],
     link: linkingRevision,
+    otherResources: options.otherResources,
     prepare: async (estate) => withoutMissing(estate, await missingSecrets(estate, options.resolveSecret)),
   })
   return controller
