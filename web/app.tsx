@@ -9,7 +9,7 @@ import { later } from './parts/later.tsx'
 import { Overlays } from './parts/overlays.tsx'
 import { Side, SmallBar } from './parts/side.tsx'
 import { hrefTo, place } from './route.ts'
-import { standingOf } from './troubles.ts'
+import { statusOf } from './troubles.ts'
 import { ClusterView } from './views/cluster.tsx'
 import { ClustersView } from './views/clusters.tsx'
 import { DriftView } from './views/drift.tsx'
@@ -69,7 +69,7 @@ export function App() {
 
 /** The first sentence of the overview, for whoever hears the page: said whenever it changes, wherever they are. */
 function Said({ page }: { readonly page: Page | undefined }) {
-  const text = page === undefined ? '' : standingOf(page).text
+  const text = page === undefined ? '' : statusOf(page).text
   return (
     <p class="hidden" role="status">
       {text}

@@ -15,7 +15,7 @@ export interface Live {
   /** Why nothing could be shown at all, as the server says it. */
   readonly trouble: string | undefined
   /** The server's time when the page was last told something, and ours at that moment. */
-  readonly heard: { readonly serverMs: number; readonly hereMs: number }
+  readonly received: { readonly serverMs: number; readonly hereMs: number }
 }
 
 const EVENTS_KEPT = 200
@@ -27,12 +27,12 @@ export const live = createStore<Live>({
   me: undefined,
   lostMs: undefined,
   trouble: undefined,
-  heard: { serverMs: Date.now(), hereMs: performance.now() },
+  received: { serverMs: Date.now(), hereMs: performance.now() },
 })
 
 /** The server's time now: ages must be right although the clock of this device is not. */
 export function serverNow(): number {
-  const { serverMs, hereMs } = live.get().heard
+  const { serverMs, hereMs } = live.get().received
   return serverMs + (performance.now() - hereMs)
 }
 
@@ -42,7 +42,7 @@ let source: EventSource | undefined
 export async function follow(): Promise<void> {
   try {
     const page = await api.view()
-    live.set({ page, line: 'live', trouble: undefined, heard: { serverMs: page.atMs, hereMs: performance.now() } })
+    live.set({ page, line: 'live', trouble: undefined, received: { serverMs: page.atMs, hereMs: performance.now() } })
     listen(page.cursor)
     // Who we are and what was before may come a moment later: what is now can be looked at already.
     const [me, history] = await Promise.all([api.me(), api.history(undefined)])
@@ -71,7 +71,7 @@ function listen(cursor: string): void {
   source.addEventListener('delta', (event) => {
     const { page } = live.get()
     const delta = JSON.parse(String(event.data)) as Delta
-    if (page !== undefined) live.set({ page: merged(page, delta), heard: heard(delta.atMs) })
+    if (page !== undefined) live.set({ page: merged(page, delta), received: received(delta.atMs) })
   })
   source.addEventListener('happened', (event) => {
     const fresh = (JSON.parse(String(event.data)) as EventOnPage[]).toReversed()
@@ -100,7 +100,7 @@ function take<V>(map: Map<string, V>, key: string): V | undefined {
   return value
 }
 
-function heard(serverMs: number): Live['heard'] {
+function received(serverMs: number): Live['received'] {
   // Never back: an older message must not make everything younger.
   return { serverMs: Math.max(serverMs, serverNow()), hereMs: performance.now() }
 }

@@ -27,7 +27,7 @@ export function isDoing(action: Row['do']): boolean {
   return ['create', 'update', 'adopt', 'replace', 'delete', 'forget'].includes(action)
 }
 
-/** How a cluster stands, in a word. One that is off by order is well. */
+/** How a cluster stands, in a word. One that is off on request is well. */
 export function clusterState(cluster: ClusterOnPage, page: Page): { readonly tone: Tone; readonly word: string } {
   const power = (page.power ?? []).find((one) => one.cluster === cluster.name)
   if (power?.phase === 'GoingOn') return { tone: 'busy', word: 'Coming on' }

@@ -81,8 +81,8 @@ function since(all: readonly { readonly sinceMs?: number | undefined }[]): { rea
 }
 
 /** How everything stands: the first sentence, and what is wrong, worst first. */
-export function standingOf(page: Page): Headline & { readonly troubles: readonly Trouble[] } {
-  const known = standings.get(page)
+export function statusOf(page: Page): Headline & { readonly troubles: readonly Trouble[] } {
+  const known = statuses.get(page)
   if (known !== undefined) return known
   const troubles = linesOf(troublesOf(page, serverNow()))
   const grave = troubles.filter(({ tone }) => tone === 'bad').length
@@ -90,10 +90,10 @@ export function standingOf(page: Page): Headline & { readonly troubles: readonly
   const coming =
     page.rows.filter((row) => !isDoing(row.do) && toneOf(row) === 'busy').length +
     page.clusters.filter((cluster) => clusterState(cluster, page).tone === 'busy').length
-  const standing = { troubles, ...headlineOf(page, { grave, slight: troubles.length - grave, doing, coming }) }
-  standings.set(page, standing)
-  return standing
+  const status = { troubles, ...headlineOf(page, { grave, slight: troubles.length - grave, doing, coming }) }
+  statuses.set(page, status)
+  return status
 }
 
 /** It is asked for in several places of one drawing. */
-const standings = new WeakMap<Page, ReturnType<typeof standingOf>>()
+const statuses = new WeakMap<Page, ReturnType<typeof statusOf>>()

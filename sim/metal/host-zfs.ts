@@ -37,9 +37,9 @@ const ZPOOL: Readonly<Record<string, HostCommand>> = {
     state.pools.set(name, { devices, properties: optionsIn(argv) })
     return {}
   },
-  attach: ({ state, argv: [, , name = '', beside = '', device = ''] }) => {
+  attach: ({ state, argv: [, , name = '', mirrorOf = '', device = ''] }) => {
     const [pool, disk] = [state.pools.get(name), state.disks.get(device)]
-    if (pool === undefined || disk === undefined || !pool.devices.includes(beside)) return { code: 1 }
+    if (pool === undefined || disk === undefined || !pool.devices.includes(mirrorOf)) return { code: 1 }
     if (pool.devices.includes(device)) return { code: 1, err: `${device} is part of active pool '${name}'` }
     disk.content = 'zfs_member'
     pool.devices.push(device)

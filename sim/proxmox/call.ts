@@ -27,10 +27,10 @@ export type Routes = Readonly<Record<string, Handler>>
 /** An answer with keys beside `data`: `total` of a log, `changes` of the network. */
 export class Answer {
   readonly data: unknown
-  readonly beside: Readonly<Record<string, unknown>>
-  constructor(data: unknown, beside: Readonly<Record<string, unknown>>) {
+  readonly envelope: Readonly<Record<string, unknown>>
+  constructor(data: unknown, envelope: Readonly<Record<string, unknown>>) {
     this.data = data
-    this.beside = beside
+    this.envelope = envelope
   }
 }
 

@@ -137,7 +137,7 @@ const TEXT_CLOSE = { ...COMMON, Connection: 'close', 'Content-Type': 'text/plain
 const EMPTY_CLOSE = { ...COMMON, Connection: 'close' }
 
 function ok(dialect: Decoded['dialect'], result: unknown): WireResponse {
-  const whole = result instanceof Answer ? { data: result.data ?? null, ...result.beside } : { data: result ?? null }
+  const whole = result instanceof Answer ? { data: result.data ?? null, ...result.envelope } : { data: result ?? null }
   const body = JSON.stringify(dialect === 'extjs' ? { ...whole, success: 1 } : whole)
   return { status: 200, reason: 'OK', headers: JSON_OPEN, body }
 }

@@ -41,9 +41,9 @@ export function startProgress(out: Terminal, style: Style, clock: Clock, mode: P
       return
     }
     // On a terminal the live lines are the sign of life, so the heartbeat would only repeat them.
-    const told = mode === 'tty' ? lines.filter((line) => line.tone !== 'heartbeat') : lines
+    const shown = mode === 'tty' ? lines.filter((line) => line.tone !== 'heartbeat') : lines
     erase()
-    for (const line of told) out.write(renderLine(line, progress.startedMs, style))
+    for (const line of shown) out.write(renderLine(line, progress.startedMs, style))
     if (mode !== 'tty') return
     const live = liveLines(progress, clock.now(), style).map((line) => cut(line, out.columns))
     if (live.length > 0) out.write(`${live.join('\n')}\n`)

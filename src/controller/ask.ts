@@ -7,14 +7,14 @@ import { GUARDS } from '../plan/guards/registry.ts'
 import type { Actor, Granted, Wish } from '../server/port.ts'
 import type { Store } from '../store/port.ts'
 import type { SourceState } from './source-state.ts'
-import type { StandingWishes } from './wishes.ts'
+import type { ActiveWishes } from './wishes.ts'
 
 export interface AskDeps {
   readonly clock: Clock
   readonly store: Store
   readonly epoch: number
-  wishes(): StandingWishes
-  keepWishes(next: StandingWishes): Promise<void>
+  wishes(): ActiveWishes
+  keepWishes(next: ActiveWishes): Promise<void>
   report(): PassReport | undefined
   troubles(): readonly SourceState[]
   /** `main@<commit>`: a step back in history that a person allows. */
@@ -64,29 +64,29 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
       return deps.adopt(wish)
     case 'cluster':
     case 'power':
-      return deps.order?.(wish, actor) ?? refused('refused', `nobody here takes orders for ${wish.wish}`)
+      return deps.order?.(wish, actor) ?? refused('refused', `this controller does not handle ${wish.wish}`)
   }
 }
 
 /** A person says that the cause is gone: what had stalled is tried again. */
 async function retry(key: ResourceKey, { store, epoch }: AskDeps): Promise<Granted> {
   const record = await store.record(key)
-  if (record === undefined) return refused('not-found', `nothing is known of ${key}`)
+  if (record === undefined) return refused('not-found', `croft does not know ${key}`)
   const { failure, stalledGeneration, ...rest } = record
   if (failure === undefined && stalledGeneration === undefined) return done('looking now')
   await store.putRecords(epoch, [rest])
-  return done(`${key} is tried again`)
+  return done(`${key} will be tried again`)
 }
 
 async function suspend(key: ResourceKey, on: boolean, deps: AskDeps): Promise<Granted> {
-  if (entryOf(key, deps) === undefined) return refused('not-found', `nothing is known of ${key}`)
+  if (entryOf(key, deps) === undefined) return refused('not-found', `croft does not know ${key}`)
   const wishes = deps.wishes()
   const others = wishes.suspended.filter((one) => one !== key)
   if (!on && others.length === wishes.suspended.length) {
     return refused('conflict', `${key} is not suspended here; an annotation in Git may hold it`)
   }
   await deps.keepWishes({ ...wishes, suspended: on ? [...others, key] : others })
-  return done(on ? `nothing is written to ${key} until it is resumed` : `${key} is kept again`)
+  return done(on ? `croft writes nothing to ${key} until you resume it` : `croft manages ${key} again`)
 }
 
 const APPROVABLE: ReadonlySet<string> = new Set(
@@ -95,14 +95,14 @@ const APPROVABLE: ReadonlySet<string> = new Set(
 
 async function approve(keys: readonly ResourceKey[], expiresMs: number, actor: Actor, deps: AskDeps): Promise<Granted> {
   const nowMs = deps.clock.now()
-  if (keys.length === 0) return refused('refused', 'nothing is named')
+  if (keys.length === 0) return refused('refused', 'name at least one resource')
   if (expiresMs <= nowMs || expiresMs > nowMs + LIMITS.approvalMs)
     return refused('refused', `an approval must end within ${LIMITS.approvalMs / 3_600_000} hours`)
   const returns = keys.filter((key) => key.startsWith('Source/'))
   if (returns.length > 0) return approveReturn(keys, returns, deps)
   for (const key of keys) {
     const action = entryOf(key, deps)?.action
-    if (action === undefined) return refused('not-found', `nothing is known of ${key}`)
+    if (action === undefined) return refused('not-found', `croft does not know ${key}`)
     if (action.do !== 'hold') return refused('conflict', `${key} is not held`)
     if (!APPROVABLE.has(action.guard)) return refused('refused', `${key} is held by ${action.guard}: ${action.allow}`)
   }
@@ -132,10 +132,10 @@ async function approveReturn(
     const [name = '', commit = ''] = key.slice('Source/'.length).split('@')
     const state = deps.troubles().find((one) => one.source.name === name)
     if (state?.trouble?.reason !== 'rewound' || state.trouble.commit !== commit)
-      return refused('conflict', `${key} is not what waits for a person`)
+      return refused('conflict', `${key} does not wait for an approval`)
     deps.allowReturn(`${name}@${commit}`)
   }
-  return done('the older history is followed')
+  return done('croft follows the older history')
 }
 
 function entryOf(key: ResourceKey, deps: AskDeps): PlanEntry | undefined {

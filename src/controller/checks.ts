@@ -27,7 +27,7 @@ interface CheckState {
  * except `atOnce`, for whoever looks a single time.
  */
 export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {}): Checks {
-  const standing = new Map<string, CheckState>()
+  const states = new Map<string, CheckState>()
   let declared: unknown
 
   return {
@@ -35,13 +35,13 @@ export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {
       const specs = seen.estate.checks ?? new Map<string, HealthCheckSpec>()
       if (specs !== declared) {
         declared = specs
-        for (const name of standing.keys()) if (!specs.has(name)) standing.delete(name)
+        for (const name of states.keys()) if (!specs.has(name)) states.delete(name)
         for (const [name, spec] of specs) {
-          const before = standing.get(name)
-          standing.set(name, { ...(before ?? { bad: 0 }), spec, dueMs: before?.dueMs ?? clock.monotonicMs() })
+          const before = states.get(name)
+          states.set(name, { ...(before ?? { bad: 0 }), spec, dueMs: before?.dueMs ?? clock.monotonicMs() })
         }
       }
-      const due = [...standing].filter(([, one]) => one.dueMs <= clock.monotonicMs())
+      const due = [...states].filter(([, one]) => one.dueMs <= clock.monotonicMs())
       let changed = false
       await inParallel(due, LIMITS.checksAtOnce, async ([name, one]) => {
         const answer = await ask(name, seen, signal)
@@ -58,7 +58,7 @@ export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {
       })
       return changed
     },
-    views: () => [...standing.values()].flatMap(({ view }) => (view === undefined ? [] : [view])),
-    dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...standing.values()].map(({ dueMs }) => dueMs)),
+    views: () => [...states.values()].flatMap(({ view }) => (view === undefined ? [] : [view])),
+    dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...states.values()].map(({ dueMs }) => dueMs)),
   }
 }

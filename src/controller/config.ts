@@ -101,7 +101,7 @@ const source = z
     const ref = refusedRef(given.tag ?? given.branch ?? 'main')
     if (ref !== undefined) wrong(ref, given.tag === undefined ? 'branch' : 'tag')
     if (given.url !== undefined && !given.url.startsWith('https:') && given.ssh === undefined)
-      wrong('ssh.hostKey is missing: without it nobody can tell who answers', 'ssh')
+      wrong('ssh.hostKey is missing: without it croft cannot verify the server', 'ssh')
     if (given.poll < 1_000) wrong('at least 1s', 'poll')
     const pulls = given.pullRequests
     if (pulls === undefined) return
@@ -109,7 +109,7 @@ const source = z
       wrong('only where a branch of a repository is followed', 'pullRequests')
     if (pulls.poll < 10_000) wrong('poll: at least 10s', 'pullRequests')
     if ((pulls.api ?? USUAL_API[pulls.forge]) === undefined)
-      wrong('api is missing: where is the forge?', 'pullRequests')
+      wrong('api is missing: set the address of the forge', 'pullRequests')
   })
 
 const publicName = z.string().min(1).max(LIMITS.statusTextLength)

@@ -11,8 +11,7 @@ import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createAsking } from './ask.ts'
-import { createBesides } from './beside.ts'
-import { createBetween } from './between.ts'
+import { createBackground } from './background.ts'
 import type { Checks } from './checks.ts'
 import { driftsOf } from './drifts.ts'
 import type { History } from './history/history.ts'
@@ -25,7 +24,8 @@ import { inForceOf, keptProblems, type Source, type SourceState, sourceView } fr
 import { openSourceStates } from './sources.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
-import { currentWishes, readWishes, type StandingWishes, withWishes } from './wishes.ts'
+import { type ActiveWishes, currentWishes, readWishes, withWishes } from './wishes.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 export interface ControllerOptions {
   readonly clock: Clock
@@ -86,7 +86,7 @@ export interface RunningController extends Controller {
   run(signal: AbortSignal): Promise<void>
   counters(): Readonly<Counters>
   /** Does something that must not happen beside a pass. Rejects when it is stopped before. */
-  between<T>(work: () => Promise<T>): Promise<T>
+  betweenPasses<T>(work: () => Promise<T>): Promise<T>
   /** What the last pass stood on and what it saw. Undefined before the first. */
   seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined
 }
@@ -99,13 +99,13 @@ interface Tried {
 }
 
 const WISHES = 'controller/wishes'
-const TOLD = 'controller/told'
+const NOTIFIED = 'controller/told'
 
 /** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
 export async function createController(options: ControllerOptions): Promise<RunningController> {
   const { clock, store, epoch, engine } = options
   const waker = createWaker(clock)
-  const others = createBetween(() => waker.wake())
+  const others = createWorkQueue(() => waker.wake())
   const counters: Counters = { passes: 0, effects: 0, passMs: 0, sourceLooks: 0, sourceTroubles: 0, pokes: 0 }
   const listeners = new Set<(view: EstateView, events: readonly CroftEvent[]) => void>()
   let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
@@ -131,16 +131,16 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let passDueMs = Number.POSITIVE_INFINITY
   let alive = false
   let calmMs = 0
-  let lacking = false
+  let incomplete = false
   let shownText = ''
   let view: EstateView = {
     ...atOnce(viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] })),
     version: 0,
     atMs: clock.now(),
   }
-  let wishes: StandingWishes = readWishes(await store.getValue(WISHES))
-  let told = await store.getValue(TOLD)
-  const notifier = options.notifier?.(told)
+  let wishes: ActiveWishes = readWishes(await store.getValue(WISHES))
+  let notified = await store.getValue(NOTIFIED)
+  const notifier = options.notifier?.(notified)
 
   /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
   const publish = async (): Promise<void> => {
@@ -174,7 +174,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     return withWishes(withUnread(given, sources), wishes, clock.now())
   }
 
-  const keepWishes = async (next: StandingWishes): Promise<void> => {
+  const keepWishes = async (next: ActiveWishes): Promise<void> => {
     if (next === wishes) return
     wishes = next
     await store.putValue(epoch, WISHES, JSON.stringify(next))
@@ -212,7 +212,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       return made.linked.problems.filter(({ severity }) => severity === 'error')
     })
     if (changed === undefined) return
-    if (!changed && !lacking) {
+    if (!changed && !incomplete) {
       const fresh = declared === undefined ? undefined : await options.refresh?.(declared)
       if (fresh === undefined) return
       estate = fresh
@@ -225,9 +225,9 @@ export async function createController(options: ControllerOptions): Promise<Runn
     revision = made.revision
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
     // What cannot be had now is asked for again at the next look, without waiting for a commit.
-    const lacks = prepared.problems.length > linked.problems.length
-    const still = lacking && lacks && !changed
-    lacking = lacks
+    const stillIncomplete = prepared.problems.length > linked.problems.length
+    const still = incomplete && stillIncomplete && !changed
+    incomplete = stillIncomplete
     if (still) return
     declared = linked
     estate = prepared
@@ -274,17 +274,17 @@ export async function createController(options: ControllerOptions): Promise<Runn
   }
 
   /** Checks, notices and plans for pull requests: begun when there is a reason, never waited for. */
-  const besides = createBesides({
+  const background = createBackground({
     clock,
     wake: () => waker.wake(),
     checks: options.checks,
     notifier,
     previews: options.previews,
     tell,
-    async keepTold(now) {
-      if (now === told || (told === undefined && now === '{}')) return
-      told = now
-      await store.putValue(epoch, TOLD, now)
+    async saveNotified(now) {
+      if (now === notified || (notified === undefined && now === '{}')) return
+      notified = now
+      await store.putValue(epoch, NOTIFIED, now)
     },
   })
 
@@ -329,7 +329,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ready: () => alive && pass !== undefined,
     counters: () => counters,
-    between: (work) => others.do(work),
+    betweenPasses: (work) => others.do(work),
     seen: () =>
       estate === undefined || revision === undefined || report === undefined
         ? undefined
@@ -338,7 +338,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       alive = true
       try {
         while (!signal.aborted) {
-          besides.check()
+          background.check()
           await others.turn()
           await lookAtSources(signal)
           if (signal.aborted) break
@@ -348,14 +348,14 @@ export async function createController(options: ControllerOptions): Promise<Runn
           await clock.sleep(0, signal)
           await publish()
           await remember()
-          besides.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
-          const nextMs = Math.min(passDueMs, besides.dueMs(), followed.dueMs())
+          background.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
+          const nextMs = Math.min(passDueMs, background.dueMs(), followed.dueMs())
           await waker.sleepUntil(nextMs, signal)
         }
       } finally {
         alive = false
         others.end()
-        await besides.rest()
+        await background.rest()
         if (signal.aborted) await options.history?.save()
       }
     },

@@ -7,9 +7,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Grant } from '../model/grant.ts'
 import { GRANTABLE } from '../plan/grants.ts'
 
-const named = z
-  .array(matching(/^[A-Za-z0-9_.:/@+-]*\*?$/, 'a name; a star may stand at its end', 300).min(1))
-  .max(1_000)
+const named = z.array(matching(/^[A-Za-z0-9_.:/@+-]*\*?$/, 'a name; it may end with a star', 300).min(1)).max(1_000)
 const entries = named.default([])
 
 const amount = z.int().min(0).max(1_000_000)
@@ -34,7 +32,7 @@ export const grantSchema = z.strictObject({
     .array(
       matching(
         /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:~?\/[A-Za-z0-9_./@+-]*)\*?$/,
-        'env:NAME or file:/path; a star may stand at its end',
+        'env:NAME or file:/path; it may end with a star',
       ),
     )
     .max(1_000)

@@ -41,13 +41,13 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
   for (const part of parts) {
     // Whoever may do everything was asked before: what is theirs by now stays theirs.
     const foreign = part.grant === undefined ? new Map() : new Map(owner)
-    problems.push(...part.revision.problems.map((problem) => toldBy(part, problem, foreign)))
+    problems.push(...part.revision.problems.map((problem) => reportedBy(part, problem, foreign)))
     for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
       yield
       const outside =
         part.grant === undefined ? [] : outsideGrant(declaration, part.grant, wantedSecrets(declaration.spec))
       if (outside.length > 0) {
-        problems.push(...outside.map((found) => toldBy(part, part.revision.problemAt(declaration, found), foreign)))
+        problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
         continue
       }
       const first = owner.get(declaration.key)
@@ -61,10 +61,10 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     }
   }
   for (const key of twice.keys()) owner.delete(key)
-  const told: Declaration[] = []
+  const merged: Declaration[] = []
   for (const { declaration, part } of owner.values()) {
     yield
-    told.push({
+    merged.push({
       ...declaration,
       spec: ofSource(declaration.spec, part.source),
       origin: { ...declaration.origin, file: `${part.source}:${declaration.origin.file}` },
@@ -74,7 +74,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
   const sourcesOf = new Map(parts.map((part) => [part, sourceIn(part)]))
   return {
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
-    declarations: told,
+    declarations: merged,
     problems,
     ignored: parts.flatMap(({ source, revision, grant }) =>
       revision.ignored.map((one) => ({
@@ -103,7 +103,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
       const found = original(declaration.key)
       return found === undefined
         ? plain(declaration, problem)
-        : toldBy(found.part, found.part.revision.problemAt(found.declaration, problem))
+        : reportedBy(found.part, found.part.revision.problemAt(found.declaration, problem))
     },
     sourceOf: (declaration) => {
       const part = original(declaration.key)?.part
@@ -176,7 +176,7 @@ function mayDeclare(key: ResourceKey, grant: Grant): boolean {
 }
 
 /** The object of a problem is refused with it: no source may have that done to the object of another. */
-function toldBy(
+function reportedBy(
   { source, grant }: InForce,
   problem: Problem,
   foreign: ReadonlyMap<ResourceKey, unknown> = new Map(),

@@ -1,5 +1,5 @@
+import { statusIn } from '../model/estate-status.ts'
 import type { EstateView } from '../model/estate-view.ts'
-import { standingIn } from '../model/standing.ts'
 import { troublesOf } from '../model/trouble.ts'
 import type { Counters } from './controller.ts'
 
@@ -21,11 +21,11 @@ export function metricsText(
   metric('passes_total', 'counter', 'Passes that were made.', [[{}, counters.passes]])
   metric('effects_total', 'counter', 'Calls that changed something.', [[{}, counters.effects]])
   metric('pass_seconds_total', 'counter', 'Time spent in passes.', [[{}, counters.passMs / 1000]])
-  metric('source_looks_total', 'counter', 'Looks at sources.', [[{}, counters.sourceLooks]])
-  metric('source_troubles_total', 'counter', 'Looks at sources that could not be followed.', [
+  metric('source_looks_total', 'counter', 'Checks of sources for new commits.', [[{}, counters.sourceLooks]])
+  metric('source_troubles_total', 'counter', 'Failed checks of sources for new commits.', [
     [{}, counters.sourceTroubles],
   ])
-  metric('webhooks_total', 'counter', 'Pushes that were told by webhook.', [[{}, counters.pokes]])
+  metric('webhooks_total', 'counter', 'Pushes that a webhook reported.', [[{}, counters.pokes]])
   if (longestStallMs !== undefined)
     metric('longest_stall_seconds', 'gauge', 'The longest time since the start that nobody was answered.', [
       [{}, longestStallMs / 1000],
@@ -96,7 +96,7 @@ export function metricsText(
     'troubles',
     'gauge',
     'What is wrong now, by class; bad: it does not work or needs a person, warn: somebody should look.',
-    counted(troublesOf(standingIn(view), nowMs).map(({ sort, tone }) => ({ sort, tone }))),
+    counted(troublesOf(statusIn(view), nowMs).map(({ sort, tone }) => ({ sort, tone }))),
   )
   metric(
     'cluster_quorum_margin',

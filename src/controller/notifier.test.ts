@@ -6,10 +6,10 @@ import { after, test } from 'node:test'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import { notification, notificationSpec } from '../kinds/notification.ts'
 import { systemClock } from '../lib/clock.ts'
+import { statusIn } from '../model/estate-status.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { Message } from '../model/notification.ts'
 import { Secret } from '../model/secret.ts'
-import { standingIn } from '../model/standing.ts'
 import { troublesOf as judged } from '../model/trouble.ts'
 import { readTexts } from '../source/testing/fixture.ts'
 import { createNotifier, type NotifiedTrouble, nextNotices } from './notifier.ts'
@@ -17,7 +17,7 @@ import { openOutbox } from './outbox.ts'
 import { send as sendOut } from './send-notice.ts'
 import { sendMail } from './smtp.ts'
 
-const troublesOf = (view: EstateView) => judged(standingIn(view), 0)
+const troublesOf = (view: EstateView) => judged(statusIn(view), 0)
 
 const EMPTY: EstateView = {
   version: 1,
@@ -43,11 +43,11 @@ const NOTICE: Message = {
 }
 
 test('a trouble is told once when it lasts, once more when it is over, and never while it flaps', () => {
-  let told: readonly NotifiedTrouble[] = []
+  let notified: readonly NotifiedTrouble[] = []
   const sent: string[] = []
   const at = (ms: number, view: EstateView) => {
-    const next = nextNotices(told, troublesOf(view), [], 30_000, ms)
-    told = next.told
+    const next = nextNotices(notified, troublesOf(view), [], 30_000, ms)
+    notified = next.notified
     sent.push(...next.notices.map(({ kind, trouble }) => `${ms} ${kind} ${trouble.id}`))
   }
   for (let ms = 0; ms < 20_000; ms += 5_000) at(ms, failing)
@@ -98,7 +98,10 @@ test('a receiver that is away is tried again later, loses nothing, and a restart
   const again = createNotifier(clock, { next: () => 0.5 }, outbox, notifier.remember(), () => {})
   await clock.advanceTo(1_060_000)
   await again.look(failing, revision)
-  assert.equal(posted.length, 1, 'it was told before the restart')
+  assert.equal(posted.length, 1, 'it was sent before the restart')
+  const saved = notifier.remember().replaceAll('"notified":', '"told":')
+  await createNotifier(clock, { next: () => 0.5 }, outbox, saved, () => {}).look(failing, revision)
+  assert.equal(posted.length, 1, 'an earlier version had sent it')
   await again.look(EMPTY, revision)
   await clock.advanceTo(1_080_000)
   await again.look(EMPTY, revision)

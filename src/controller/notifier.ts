@@ -4,9 +4,9 @@ import type { Clock } from '../lib/clock.ts'
 import { recordIn } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
+import { statusIn } from '../model/estate-status.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { Message, NotificationSpec, TroubleSort } from '../model/notification.ts'
-import { standingIn } from '../model/standing.ts'
 import { type Trouble, troublesOf } from '../model/trouble.ts'
 import type { Revision } from '../source/revision.ts'
 import { type Outbox, send } from './send-notice.ts'
@@ -24,7 +24,7 @@ export interface Notifier {
 
 interface One {
   readonly spec: NotificationSpec
-  told: readonly NotifiedTrouble[]
+  notified: readonly NotifiedTrouble[]
   /** Not sent yet, oldest first. */
   waiting: Notice[]
   tries: number
@@ -40,7 +40,7 @@ export function createNotifier(
   remembered: string | undefined,
   warn: (message: string) => void,
 ): Notifier {
-  const before = readTold(remembered)
+  const before = readNotified(remembered)
   const all = new Map<string, One>()
   let declared: unknown
   let failed = 0
@@ -60,14 +60,20 @@ export function createNotifier(
         for (const name of all.keys()) if (!specs.has(name)) all.delete(name)
         for (const [name, spec] of specs) {
           const known = all.get(name)
-          const fresh = { told: before[name] ?? [], waiting: [], tries: 0, retryMs: 0, pushMs: 0, dueMs: 0 }
+          const fresh = { notified: before[name] ?? [], waiting: [], tries: 0, retryMs: 0, pushMs: 0, dueMs: 0 }
           all.set(name, { ...fresh, ...known, spec })
         }
       }
-      const troubles = troublesOf(standingIn(view), nowMs())
+      const troubles = troublesOf(statusIn(view), nowMs())
       for (const [name, one] of all) {
-        const { notices, told, dueMs } = nextNotices(one.told, troubles, one.spec.about, one.spec.afterMs, nowMs())
-        one.told = told
+        const { notices, notified, dueMs } = nextNotices(
+          one.notified,
+          troubles,
+          one.spec.about,
+          one.spec.afterMs,
+          nowMs(),
+        )
+        one.notified = notified
         one.waiting = [...one.waiting, ...notices].slice(-LIMITS.noticesWaiting)
         one.dueMs = dueMs
         await deliver(name, one, troubles)
@@ -75,7 +81,9 @@ export function createNotifier(
     },
     dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...all.values()].map(dueOf)) - beganMs,
     remember: () =>
-      JSON.stringify(Object.fromEntries([...all].map(([name, { told }]) => [name, told.filter((one) => one.told)]))),
+      JSON.stringify(
+        Object.fromEntries([...all].map(([name, { notified }]) => [name, notified.filter((one) => one.notified)])),
+      ),
     failures: () => failed,
   }
 
@@ -115,18 +123,23 @@ function messageOf({ kind, trouble, sinceMs, atMs }: Notice): Message {
   return { ...trouble, text: resolved ? 'It is over.' : trouble.text, resolved, sinceMs, atMs }
 }
 
-function readTold(text: string | undefined): Readonly<Record<string, readonly NotifiedTrouble[]>> {
-  return (recordIn(text ?? '') ?? {}) as Readonly<Record<string, readonly NotifiedTrouble[]>>
+function readNotified(text: string | undefined): Readonly<Record<string, readonly NotifiedTrouble[]>> {
+  const kept = Object.entries(recordIn(text ?? '') ?? {})
+  return Object.fromEntries(kept.map(([name, all]) => [name, Array.isArray(all) ? all.map(readTrouble) : []]))
 }
 
-/** What was told, and what is still to be told, of each trouble. */
+/** An earlier version wrote `told`: nobody is to be notified again after an update. */
+function readTrouble({ told, ...one }: NotifiedTrouble & { readonly told?: boolean }): NotifiedTrouble {
+  return told === undefined ? one : { ...one, notified: told }
+}
+
+/** Of each trouble, whether its receivers were notified of it. */
 export interface NotifiedTrouble {
   readonly id: string
   readonly sort: TroubleSort
   readonly title: string
   readonly sinceMs: number
-  /** It was told. */
-  readonly told: boolean
+  readonly notified: boolean
   /** Since when it is gone; it counts as over when it stays away. */
   readonly goneMs?: number
 }
@@ -148,24 +161,24 @@ export function nextNotices(
   about: readonly TroubleSort[],
   afterMs: number,
   atMs: number,
-): { readonly notices: readonly Notice[]; readonly told: readonly NotifiedTrouble[]; readonly dueMs: number } {
+): { readonly notices: readonly Notice[]; readonly notified: readonly NotifiedTrouble[]; readonly dueMs: number } {
   const wanted = now.filter(({ sort }) => about.length === 0 || about.includes(sort))
   const present = new Map(wanted.map((trouble) => [trouble.id, trouble]))
   const known = new Map(before.map((one) => [one.id, one]))
   const notices: Notice[] = []
-  const told: NotifiedTrouble[] = []
+  const notified: NotifiedTrouble[] = []
   let dueMs = Number.POSITIVE_INFINITY
   for (const trouble of wanted) {
     const was = known.get(trouble.id)
     const sinceMs = was?.sinceMs ?? atMs
-    const due = was?.told !== true && atMs - sinceMs >= afterMs
+    const due = was?.notified !== true && atMs - sinceMs >= afterMs
     const { id, sort, title, text } = trouble
     if (due) notices.push({ kind: 'trouble', trouble: { id, sort, title, text }, sinceMs, atMs })
-    else if (was?.told !== true) dueMs = Math.min(dueMs, sinceMs + afterMs)
-    told.push({ id, sort, title, sinceMs, told: was?.told === true || due })
+    else if (was?.notified !== true) dueMs = Math.min(dueMs, sinceMs + afterMs)
+    notified.push({ id, sort, title, sinceMs, notified: was?.notified === true || due })
   }
   for (const was of before) {
-    if (present.has(was.id) || !was.told) continue
+    if (present.has(was.id) || !was.notified) continue
     const goneMs = was.goneMs ?? atMs
     if (atMs - goneMs >= afterMs)
       notices.push({
@@ -175,9 +188,9 @@ export function nextNotices(
         atMs,
       })
     else {
-      told.push({ ...was, goneMs })
+      notified.push({ ...was, goneMs })
       dueMs = Math.min(dueMs, goneMs + afterMs)
     }
   }
-  return { notices, told, dueMs }
+  return { notices, notified, dueMs }
 }

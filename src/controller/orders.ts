@@ -6,7 +6,7 @@ import { type ClusterOrders, NO_ORDERS } from '../model/observed-cluster.ts'
 import { NO_POWER_ORDERS, type PowerOrders } from '../model/power.ts'
 import { rolloutId } from '../plan/clusters/rollout.ts'
 import type { Actor, Granted, Wish } from '../server/port.ts'
-import { type OrderName, type Store, standingOrders } from '../store/port.ts'
+import { activeOrders, type OrderName, type Store } from '../store/port.ts'
 
 type ClusterWish = Extract<Wish, { readonly wish: 'cluster' }>
 type PowerWish = Extract<Wish, { readonly wish: 'power' }>
@@ -33,7 +33,7 @@ export function createOrders(deps: OrderDeps): (wish: ClusterWish | PowerWish, a
         return refused('not-found', noSuchPower(wish.target, powers))
       const name: OrderName = `power-orders/${wish.target}`
       const changed = changePower(
-        await standingOrders(deps.store, name, NO_POWER_ORDERS),
+        await activeOrders(deps.store, name, NO_POWER_ORDERS),
         wish,
         actor.name,
         deps.clock.now(),
@@ -43,9 +43,9 @@ export function createOrders(deps: OrderDeps): (wish: ClusterWish | PowerWish, a
     const cluster = estate?.clusters?.find(({ name }) => name === wish.cluster)
     if (cluster === undefined) return refused('not-found', `there is no Cluster ${wish.cluster}`)
     if (wish.order === 'snapshot')
-      return deps.snapshot?.(cluster) ?? refused('refused', 'nobody here can take a snapshot')
+      return deps.snapshot?.(cluster) ?? refused('refused', 'this controller cannot take snapshots')
     const name: OrderName = `cluster-orders/${wish.cluster}`
-    const changed = changeCluster(await standingOrders(deps.store, name, NO_ORDERS), wish, cluster, deps.clock.now())
+    const changed = changeCluster(await activeOrders(deps.store, name, NO_ORDERS), wish, cluster, deps.clock.now())
     return 'ok' in changed ? changed : keep(name, changed.orders, changed.message)
   }
 }
@@ -65,12 +65,12 @@ export function changeCluster(
       }
     case 'resume': {
       const { rolloutAborted: _, ...rest } = orders
-      return { orders: { ...rest, rolloutPaused: false, resumedMs: nowMs }, message: 'the rollout goes on' }
+      return { orders: { ...rest, rolloutPaused: false, resumedMs: nowMs }, message: 'the rollout continues' }
     }
     case 'abort':
       return {
         orders: { ...orders, rolloutAborted: rolloutId(spec) },
-        message: 'the rollout is aborted; every node that croft cordoned for it is given back',
+        message: 'the rollout is aborted; croft uncordons every node that it cordoned for it',
       }
     case 'replace': {
       const nodes = [...spec.servers, ...spec.agents].map(({ name }) => name)
@@ -86,10 +86,10 @@ export function changeCluster(
         return refused('refused', 'name the member by its id, as the page shows it')
       return {
         orders: { ...orders, removeMembers: [...new Set([...orders.removeMembers, member])] },
-        message: `the etcd member ${member} will be removed if no node stands behind it`,
+        message: `the etcd member ${member} will be removed if it belongs to no node`,
       }
     case 'snapshot':
-      return refused('refused', 'a snapshot is no standing order')
+      return refused('refused', 'croft takes a snapshot once, not as a lasting request')
   }
 }
 
@@ -100,7 +100,7 @@ export function changePower(
   by: string,
   nowMs: number,
 ): { readonly orders: PowerOrders; readonly message: string } | Granted {
-  if (untilMs !== undefined && untilMs <= nowMs) return refused('refused', 'that moment is over')
+  if (untilMs !== undefined && untilMs <= nowMs) return refused('refused', 'that time is in the past')
   const why = reason ?? 'asked for'
   switch (order) {
     case 'on':
@@ -128,14 +128,14 @@ export function changePower(
       // One's own first; somebody else's only where that is all there is.
       const others = orders.holds.filter((hold) => hold.by !== by)
       const left = others.length === orders.holds.length ? [] : others
-      return { orders: { ...orders, holds: left }, message: `${target} is held no longer` }
+      return { orders: { ...orders, holds: left }, message: `${target} is no longer on hold` }
     }
   }
 }
 
 function noSuchPower(target: string, powers: readonly { readonly name: string }[]): string {
   return powers.length === 0
-    ? `nothing here can be switched: no Power is declared`
+    ? `there is nothing to switch: no Power is declared`
     : `there is no Power ${target}; there are ${powers.map(({ name }) => name).join(', ')}`
 }
 

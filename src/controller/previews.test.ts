@@ -223,7 +223,7 @@ describe('a pull request', () => {
     await fetchMirror(it.directory, path.join(scratch, 'github-conflict.git'), { allowLocal: true })
     await previews.look(await it.linked('main'), signal)
     assert.equal(it.comments.length, 1)
-    assert.match(it.comments[0]?.body ?? '', /cannot be merged as it stands[\s\S]*- `lan.yaml`/)
+    assert.match(it.comments[0]?.body ?? '', /cannot be merged[\s\S]*- `lan.yaml`/)
     assert.deepEqual(it.asked, [])
   })
 

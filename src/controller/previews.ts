@@ -77,12 +77,12 @@ export function createPreviews(deps: PreviewDeps): Previews {
   const due = new Map(sources.map(({ source }) => [source, clock.monotonicMs()]))
   const waiting = new Map<string, readonly OpenPull[]>()
   const troubles = new Map<string, string>()
-  let told: Map<string, string> | undefined
+  let posted: Map<string, string> | undefined
 
   return {
     async look(state, signal) {
-      const known = told ?? readTold(await deps.remember())
-      told = known
+      const known = posted ?? readPosted(await deps.remember())
+      posted = known
       const before = JSON.stringify([...known])
       const events: NewEvent[] = []
       let left = LIMITS.previewsAtOnce
@@ -181,7 +181,7 @@ export function createPreviews(deps: PreviewDeps): Previews {
 
   function conflicting({ base, head }: { readonly base: string; readonly head: string }, files: readonly string[]) {
     const shown = files.slice(0, 20).map((file) => `- \`${file.replaceAll(/[^\w./ -]/g, '')}\``)
-    return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nIt cannot be merged as it stands. Both sides changed:\n\n${shown.join('\n')}\n`
+    return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nIt cannot be merged. Both sides changed:\n\n${shown.join('\n')}\n`
   }
 
   /** Anybody may open a request: one that adds thousands of objects is not planned before a person merged it. */
@@ -196,7 +196,7 @@ export function createPreviews(deps: PreviewDeps): Previews {
       troubles.delete(name)
       return events
     } catch (error) {
-      const message = error instanceof z.ZodError ? 'the forge answered something else' : messageOf(error)
+      const message = error instanceof z.ZodError ? 'the forge answered in an unexpected form' : messageOf(error)
       if (troubles.get(name) === message) return []
       troubles.set(name, message)
       return [{ atMs: clock.now(), type: 'Warning', reason: 'PreviewTrouble', message: `${name}: ${message}` }]
@@ -208,6 +208,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function readTold(text: string | undefined): Map<string, string> {
+function readPosted(text: string | undefined): Map<string, string> {
   return new Map(Object.entries(remembered.safeParse(jsonIn(text ?? '')).data ?? {}))
 }

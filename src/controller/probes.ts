@@ -20,7 +20,7 @@ export function networkProbes(resolveSecret: (reference: SecretReference) => Pro
         return dns(probe, signal)
       case 'cluster':
       case 'command':
-        return { passed: 'unknown', output: 'no lane leads there from this controller' }
+        return { passed: 'unknown', output: 'this controller has no way to reach it' }
     }
   }
 }

@@ -5,7 +5,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { Survey } from '../model/survey.ts'
 
 /** The clusters that stand now and all of whose nodes are machines: a twin has no boxes. */
-function standing({ clusters = [] }: Estate, looks: readonly ClusterLook[]): ReadonlyMap<string, string> {
+function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterLook[]): ReadonlyMap<string, string> {
   const versions = new Map<string, string>()
   for (const { declaration, observed } of looks) {
     const declared = clusters.find(({ key }) => key === declaration.key)
@@ -25,7 +25,7 @@ export function firstAct(
   estate: Estate,
   looks: readonly ClusterLook[],
 ): { readonly estate?: Estate; readonly keys: ReadonlySet<ResourceKey> } {
-  const versions = standing(estate, looks)
+  const versions = runningVersions(estate, looks)
   const clusters = (estate.clusters ?? []).flatMap((one) => {
     const version = versions.get(one.key)
     return version === undefined ? [] : [withoutChecksums({ ...one, spec: { ...one.spec, version } })]

@@ -4,9 +4,9 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import fc from 'fast-check'
 import { filesOf } from '../../test/simulation/manifests.ts'
 import { atOnce } from '../lib/in-turns.ts'
+import { statusIn } from '../model/estate-status.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import { referencesIn, type SecretReference } from '../model/secret.ts'
-import { standingIn } from '../model/standing.ts'
 import { troublesOf } from '../model/trouble.ts'
 import { projectPage } from '../server/api/project.ts'
 import { openVault } from '../source/secret-vault.ts'
@@ -203,7 +203,7 @@ test('[S-47] no secret of one source is ever in what is made for another, nor in
         estate,
         page: projectPage(view, { cursor: '', ready: true }),
         manifests: revision.declarations.map((one) => maskManifest(revision.text?.(one) ?? '')),
-        notices: troublesOf(standingIn(view), 0),
+        notices: troublesOf(statusIn(view), 0),
         metrics: metricsText(view, counters, '0', 0),
       }
       for (const [where, what] of Object.entries(told))

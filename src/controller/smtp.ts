@@ -88,11 +88,11 @@ function openTalk(signal: AbortSignal | undefined, socket: Socket) {
   socket.setEncoding('utf8')
   const hear = (chunk: string | Buffer) => {
     text += String(chunk)
-    if (text.length > LIMITS.mailAnswerLength) socket.destroy(new Error('the mail server says too much'))
+    if (text.length > LIMITS.mailAnswerLength) socket.destroy(new Error('the answer of the mail server is too long'))
     wake()
   }
   const fail = (error?: Error) => {
-    failure ??= error instanceof Error ? error : new Error('the mail server has hung up')
+    failure ??= error instanceof Error ? error : new Error('the mail server closed the connection')
     wake()
   }
   signal?.addEventListener('abort', () => socket.destroy(new Error('the mail server does not answer')), { once: true })

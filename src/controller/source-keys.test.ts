@@ -62,7 +62,7 @@ test('[S-31] a file that is copied from another repository stays closed, whichev
   for (const [keys, why] of [
     [{}, /no age key of its own.*set age of this source/],
     [{ age: '/lab.txt' }, /none of our age keys opens it/],
-    [{ age: '/copy.txt' }, /also opens what is not its own/],
+    [{ age: '/copy.txt' }, /also decrypts files of others/],
   ] as const) {
     const vault = vaultOf({ ...GRANT, ...keys }, stolen, stolen)
     for (const reference of [asked, byName])

@@ -35,7 +35,7 @@ export function createSourceKeys(
     for (const other of sources) if (other.name !== name) foreign.push(await keysOf(other))
     if (own.some((key) => foreign.flat().includes(key)))
       throw new SopsFailed(
-        `the age key of the source ${name} also opens what is not its own: give it a key that nobody else has`,
+        `the age key of the source ${name} also decrypts files of others: give it a key that nobody else has`,
       )
     return own
   }

@@ -13,21 +13,21 @@ const schema = z.object({
   approvals: z.array(z.object({ by: z.string(), keys: z.array(z.string()), expiresMs: z.number() })).default([]),
 })
 
-export type StandingWishes = z.output<typeof schema>
+export type ActiveWishes = z.output<typeof schema>
 
-const NO_WISHES: StandingWishes = { suspended: [], reverting: [], approvals: [] }
+const NO_WISHES: ActiveWishes = { suspended: [], reverting: [], approvals: [] }
 
 /** The wishes as they were kept. What cannot be read counts as none: a wish is asked for again, a truth is not. */
-export function readWishes(text: string | undefined): StandingWishes {
+export function readWishes(text: string | undefined): ActiveWishes {
   return schema.safeParse(jsonIn(text ?? '')).data ?? NO_WISHES
 }
 
 /** Takes out what is over: approvals that have expired, drifts that are gone. Pure. */
 export function currentWishes(
-  wishes: StandingWishes,
+  wishes: ActiveWishes,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   nowMs: number,
-): StandingWishes {
+): ActiveWishes {
   const approvals = wishes.approvals.filter((approval) => approval.expiresMs > nowMs)
   const reverting = wishes.reverting.filter((key) => records.get(key)?.driftSinceMs !== undefined)
   const same = approvals.length === wishes.approvals.length && reverting.length === wishes.reverting.length
@@ -35,7 +35,7 @@ export function currentWishes(
 }
 
 /** The estate as Git declares it and as people have asked for it to be treated meanwhile. Pure. */
-export function withWishes(estate: Estate, wishes: StandingWishes, nowMs: number): Estate {
+export function withWishes(estate: Estate, wishes: ActiveWishes, nowMs: number): Estate {
   const approvals = wishes.approvals.filter((approval) => approval.expiresMs > nowMs)
   if (wishes.suspended.length + wishes.reverting.length + approvals.length === 0) return estate
   const suspended = new Set(wishes.suspended)

@@ -6,11 +6,11 @@ import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { admit, type Traffic } from '../plan/admit.ts'
 import { type Attempt, act } from './act.ts'
-import type { Happening } from './case.ts'
 import { isGoodFor } from './close-looks.ts'
 import { isTrue } from './conditions.ts'
 import type { Observation } from './observation.ts'
 import type { PassDeps } from './pass-deps.ts'
+import type { Happening } from './resource-pass.ts'
 
 /** What limits how much begins in this pass. */
 export function trafficOf(
@@ -57,7 +57,7 @@ export async function actOn(
           generationOf: (key) => generations.get(key) ?? records.get(key)?.generation ?? '',
           sessionOf: (name) => {
             const looking = observation.lookings.get(name)
-            if (looking === undefined) throw new Error(`an effect was admitted on ${name}, which was not seen`)
+            if (looking === undefined) throw new Error(`an effect was admitted on ${name}, which was not surveyed`)
             return looking.session
           },
         },
@@ -69,11 +69,11 @@ export async function actOn(
     const looking = observation.lookings.get(one.entry.connection)
     // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
     if (one.step.verb !== 'delete') looking?.looks.delete(one.doing.externalId)
-    looking?.sight.born.delete(one.doing.externalId)
-    if (one.step.verb === 'create') looking?.sight.begun.add(one.doing.externalId)
-    else looking?.sight.begun.delete(one.doing.externalId)
-    looking?.sight.free.delete(one.doing.externalId)
-    looking?.sight.bare.delete(one.doing.externalId)
+    looking?.memory.born.delete(one.doing.externalId)
+    if (one.step.verb === 'create') looking?.memory.begun.add(one.doing.externalId)
+    else looking?.memory.begun.delete(one.doing.externalId)
+    looking?.memory.free.delete(one.doing.externalId)
+    looking?.memory.bare.delete(one.doing.externalId)
     if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
       deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
     }

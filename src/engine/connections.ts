@@ -15,7 +15,7 @@ export interface ConnectionTrouble {
 }
 
 /** What is known for a while of ids that no survey shows, so that it is not asked again in every pass. */
-export interface ConnectionSight {
+export interface ConnectionMemory {
   everything?: { readonly is: Promise<boolean>; readonly atMs: number }
   /** When an id was last said to be free. */
   readonly free: Map<string, number>
@@ -33,7 +33,7 @@ interface Open {
   readonly connection: Connection
   readonly session: Session
   readonly looks: CloseLooks
-  readonly sight: ConnectionSight
+  readonly memory: ConnectionMemory
 }
 
 /** The open sessions of an engine, each with what it remembers and its present trouble. */
@@ -56,12 +56,12 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
       if (before !== undefined && JSON.stringify(before.connection) === JSON.stringify(connection)) return before
       if (before !== undefined) await before.session.close()
       const driver = drivers.find((one) => one.name === connection.driver)
-      if (driver === undefined) throw new Error(`no driver is called ${connection.driver}`)
+      if (driver === undefined) throw new Error(`there is no driver ${connection.driver}`)
       const made: Open = {
         connection,
         session: driver.connect(connection, deps),
         looks: new Map(),
-        sight: { free: new Map(), bare: new Map(), born: new Set(), begun: new Set(), waited: new Map() },
+        memory: { free: new Map(), bare: new Map(), born: new Set(), begun: new Set(), waited: new Map() },
       }
       open.set(connection.name, made)
       return made

@@ -46,7 +46,7 @@ export function checkAsker(ways: CheckWays): AskCheck {
   }
 }
 
-export const nobodyAsks: ProbeFunction = async () => unknown('nobody here can ask that')
+export const nobodyAsks: ProbeFunction = async () => unknown('this process cannot run such a check')
 
 /** Asks questions that are no HealthCheck, about whatever the estate of the moment reaches. May reject. */
 export function probeAsker(ways: CheckWays, current: () => Estate | undefined): ProbeFunction {
@@ -139,7 +139,7 @@ async function intoGuest(
     await session.close()
     if (sighting === undefined) return { passed: 'no', output: `${on} is not there` }
     if (sighting.power !== 'running') return { passed: 'no', output: `${on} does not run` }
-    return unknown(`no lane leads into ${on}`)
+    return unknown(`croft has no way to run a program in ${on}`)
   } catch (error) {
     await session.close()
     throw error

@@ -8,11 +8,16 @@ import { showProof } from '../model/proof.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { callLine } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
-import type { Case } from './case.ts'
 import { conditionOf } from './conditions.ts'
+import type { ResourcePass } from './resource-pass.ts'
 
 /** What is worth telling of a pass: effects, drift, and every turn for the better or the worse. */
-export function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowMs: number): readonly NewEvent[] {
+export function eventsOf(
+  one: ResourcePass,
+  before: ResourceRecord,
+  after: ResourceRecord,
+  nowMs: number,
+): readonly NewEvent[] {
   const events: NewEvent[] = []
   const tell = (type: NewEvent['type'], reason: string, message: string, step?: Step) => {
     const cause = causeOf(one.entry, step)
@@ -69,7 +74,7 @@ export function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecor
     tell(
       'Normal',
       'Orphaned',
-      `id ${after.externalId ?? '?'} on ${after.host ?? '?'} stays and is no longer kept by croft`,
+      `id ${after.externalId ?? '?'} on ${after.host ?? '?'} stays; croft no longer manages it`,
     )
   }
   return events

@@ -3,8 +3,8 @@ import type { FailureRun, LastEffect, ResourceRecord } from '../model/record.ts'
 import { shownCall } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 import type { Refusal } from '../model/verdict.ts'
-import type { Case } from './case.ts'
 import { countFailure, isStalled } from './failures.ts'
+import type { ResourcePass } from './resource-pass.ts'
 
 /** What went wrong so far, and what was last done. */
 export interface Failures {
@@ -14,7 +14,7 @@ export interface Failures {
 }
 
 export function judgeFailures(
-  one: Case,
+  one: ResourcePass,
   before: ResourceRecord,
   renewed: boolean,
   nowMs: number,

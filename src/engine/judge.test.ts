@@ -6,9 +6,9 @@ import type { Action } from '../model/action.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { machine, NOW, step } from '../plan/testing/fixture.ts'
-import type { Case } from './case.ts'
 import { conditionOf } from './conditions.ts'
 import { judge } from './judge.ts'
+import type { ResourcePass } from './resource-pass.ts'
 
 const web = machine('web')
 const creating: Action = {
@@ -19,7 +19,7 @@ const creating: Action = {
   reason: 'declared, does not exist yet',
 }
 
-function caseOf(more: Partial<Case> & { action?: Action } = {}): Case {
+function caseOf(more: Partial<ResourcePass> & { action?: Action } = {}): ResourcePass {
   const { action = creating, ...rest } = more
   return {
     entry: { key: web.key, uid: web.uid, connection: 'default', type: 'vm', action, externalId: '100', host: 'alpha' },
@@ -186,7 +186,7 @@ test('a condition changes its time only when its status changes, and nothing new
 test('what was not read in this pass keeps what was known of it; what is not there is not Ready', () => {
   const up = { ready: true, reason: 'Up', message: '', status: 'Running' }
   const before = judge(caseOf({ action: { do: 'nothing' }, present: true, readiness: up }), NOW, seededRandom(1)).record
-  const ready = (more: Partial<Case>) => {
+  const ready = (more: Partial<ResourcePass>) => {
     const { conditions } = judge(caseOf({ action: { do: 'nothing' }, ...more }), NOW, seededRandom(1)).record
     return conditionOf(conditions, 'Ready')?.reason
   }

@@ -2,10 +2,10 @@ import { defined } from '../lib/defined.ts'
 import type { Random } from '../lib/random.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Case, Happening } from './case.ts'
+import { judgeConditions, statusWord } from './judge-conditions.ts'
 import { eventsOf } from './judge-events.ts'
 import { judgeFailures } from './judge-failures.ts'
-import { judgeConditions, statusWord } from './judge-standing.ts'
+import type { Happening, ResourcePass } from './resource-pass.ts'
 
 /** What an attempt means: the new record, the events worth telling. */
 export interface Verdict {
@@ -16,7 +16,7 @@ export interface Verdict {
 const MAKING_VERBS: ReadonlySet<string> = new Set(['create', 'download'])
 
 /** Turns what was decided and what happened into the resource's standing. Pure but for the jitter it is handed. */
-export function judge(one: Case, nowMs: number, random: Random): Verdict {
+export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict {
   const before = one.before ?? newRecord(one, nowMs)
   const renewed = before.generation !== one.generation
   const failures = judgeFailures(one, before, renewed, nowMs, random)
@@ -59,7 +59,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
 
 /** Which generation was last seen in force, and since when the world has moved away from it. */
 function driftOf(
-  { entry, generation, seen, driftBy }: Case,
+  { entry, generation, seen, driftBy }: ResourcePass,
   before: ResourceRecord,
   nowMs: number,
 ): Pick<ResourceRecord, 'syncedGeneration' | 'driftSinceMs' | 'driftBy'> {
@@ -75,12 +75,12 @@ function driftOf(
   }
 }
 
-function isHeldForCount({ entry: { action }, before, seen }: Case): boolean {
+function isHeldForCount({ entry: { action }, before, seen }: ResourcePass): boolean {
   if (!seen || action.do === 'wait') return before?.awaitsApproval === true
   return action.do === 'hold' && action.guard === 'blast-radius'
 }
 
-function declaredHostOf(one: Case, before: ResourceRecord): Pick<ResourceRecord, 'declaredHost'> {
+function declaredHostOf(one: ResourcePass, before: ResourceRecord): Pick<ResourceRecord, 'declaredHost'> {
   const host = one.seen && one.entry.action.do === 'nothing' ? one.declaredHost : before.declaredHost
   return host === undefined ? {} : { declaredHost: host }
 }
@@ -97,7 +97,7 @@ function learned(happenings: readonly Happening[]): Readonly<Record<string, stri
   return facts
 }
 
-function newRecord(one: Case, nowMs: number): ResourceRecord {
+function newRecord(one: ResourcePass, nowMs: number): ResourceRecord {
   return {
     key: one.entry.key,
     uid: one.entry.uid,

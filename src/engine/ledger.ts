@@ -7,9 +7,9 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { RemoteTask } from '../model/survey.ts'
 import type { Ledger } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
-import type { Happening } from './case.ts'
 import type { Looking } from './look.ts'
 import { type Fate, fateOf, fateOfStep } from './recover.ts'
+import type { Happening } from './resource-pass.ts'
 
 /** What the store remembers, brought up to date with what the survey shows of effects in flight. */
 export interface UpToDate {
@@ -107,7 +107,7 @@ export async function bringUpToDate(
         }
         if (end !== undefined) ended.set(intention.key, end)
         learn(intention, end)
-        if (end?.what === 'succeeded' && intention.step.verb === 'create') looking.sight.born.add(intention.externalId)
+        if (end?.what === 'succeeded' && intention.step.verb === 'create') looking.memory.born.add(intention.externalId)
         // The survey may be older than the end of it.
         if (end?.what === 'succeeded' && isGone(intention, looking)) looking.gone.add(intention.externalId)
         // What failed is judged at the end of this pass: until then nobody can say whether to try again.

@@ -2,7 +2,7 @@ import type { Session } from '../drivers/port.ts'
 import { ifSeen, LookFailed } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
-import type { Lack } from '../model/action.ts'
+import type { MissingFact } from '../model/action.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Resource } from '../model/resource.ts'
@@ -11,7 +11,7 @@ import type { Survey } from '../model/survey.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { seenWorld, unseenWorld, type World } from '../plan/things/world.ts'
 import { type CloseLooks, remember } from './close-looks.ts'
-import type { ConnectionSight } from './connections.ts'
+import type { ConnectionMemory } from './connections.ts'
 
 /** What a pass has seen of one connection so far; grows while the plan finds that it lacks something. */
 export interface Looking {
@@ -21,7 +21,7 @@ export interface Looking {
   /** The survey's sightings by external id: looked up once for every guest that is read closely. */
   readonly seen: ReadonlyMap<string, Sighting>
   readonly looks: CloseLooks
-  readonly sight: ConnectionSight
+  readonly memory: ConnectionMemory
   readonly close: Map<string, Sighting>
   readonly gone: Set<string>
   readonly lists: Map<string, readonly Sighting[]>
@@ -39,7 +39,7 @@ export const LOOK_ROUNDS = 6
 export async function surveyConnection(
   connection: Connection,
   session: Session,
-  { looks, sight }: { readonly looks: CloseLooks; readonly sight: ConnectionSight },
+  { looks, memory }: { readonly looks: CloseLooks; readonly memory: ConnectionMemory },
   signal: AbortSignal,
   wanted: readonly Resource[] = [],
 ): Promise<Looking | Refusal> {
@@ -54,7 +54,7 @@ export async function surveyConnection(
       survey,
       seen,
       looks,
-      sight,
+      memory,
       close,
       gone: new Set(),
       lists: new Map(),
@@ -81,46 +81,50 @@ export function worldUnseen(connection: Connection, refusal: Refusal): World {
 }
 
 /** What a plan could not decide for want of looking, by connection, each thing once. */
-export function lacksOf(plan: Plan): ReadonlyMap<string, readonly Lack[]> {
-  const lacks = new Map<string, Map<string, Lack>>()
+export function missingFacts(plan: Plan): ReadonlyMap<string, readonly MissingFact[]> {
+  const missing = new Map<string, Map<string, MissingFact>>()
   for (const { connection, action } of plan.entries) {
-    if (action.do !== 'wait' || action.lack === undefined) continue
-    const found = lacks.get(connection) ?? new Map<string, Lack>()
-    found.set(JSON.stringify(action.lack), action.lack)
-    lacks.set(connection, found)
+    if (action.do !== 'wait' || action.missing === undefined) continue
+    const found = missing.get(connection) ?? new Map<string, MissingFact>()
+    found.set(JSON.stringify(action.missing), action.missing)
+    missing.set(connection, found)
   }
-  return new Map([...lacks].map(([name, found]) => [name, [...found.values()]]))
+  return new Map([...missing].map(([name, found]) => [name, [...found.values()]]))
 }
 
 /** Looks at what was lacking. Answers how many looks brought something; a failed look leaves the lack standing. */
-export async function fillLacks(looking: Looking, lacks: readonly Lack[], signal: AbortSignal): Promise<number> {
-  const { brought: listed, rest } = await powersInBulk(looking, lacks, signal)
+export async function readMissing(
+  looking: Looking,
+  missing: readonly MissingFact[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { brought: listed, rest } = await powersInBulk(looking, missing, signal)
   let brought = listed
-  await inParallel(rest, looking.connection.limits.reads, async (lack) => {
+  await inParallel(rest, looking.connection.limits.reads, async (fact) => {
     if (signal.aborted) return
-    if (await fill(looking, lack, signal)) brought++
+    if (await fill(looking, fact, signal)) brought++
   })
   return brought
 }
 
-async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<boolean> {
+async function fill(looking: Looking, fact: MissingFact, signal: AbortSignal): Promise<boolean> {
   try {
-    switch (lack.look) {
+    switch (fact.look) {
       case 'config':
-        return await lookClosely(looking, lack.externalId, {}, signal)
+        return await lookClosely(looking, fact.externalId, {}, signal)
       case 'power':
-        return await lookClosely(looking, lack.externalId, { power: true }, signal)
+        return await lookClosely(looking, fact.externalId, { power: true }, signal)
       case 'id':
-        looking.probes.set(lack.externalId, (await isFree(looking, lack, signal)) ? 'free' : 'taken')
+        looking.probes.set(fact.externalId, (await isFree(looking, fact, signal)) ? 'free' : 'taken')
         return true
       case 'list':
-        looking.lists.set(lack.list, await listFor(looking, lack, signal))
+        looking.lists.set(fact.list, await listFor(looking, fact, signal))
         return true
     }
   } catch (error) {
     // One thing that cannot be read must not blind us to the others: it stays "not read yet" in this pass.
     if (error instanceof LookFailed) {
-      looking.failed.set(JSON.stringify(lack), error.message)
+      looking.failed.set(JSON.stringify(fact), error.message)
       return false
     }
     throw error
@@ -129,16 +133,16 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
 
 /** What was not there stays away until something is tried again: many that wait for their turn are asked about once. */
 async function listFor(
-  { session, sight, survey }: Looking,
-  { list, remainsOf }: Extract<Lack, { look: 'list' }>,
+  { session, memory, survey }: Looking,
+  { list, remainsOf }: Extract<MissingFact, { look: 'list' }>,
   signal: AbortSignal,
 ): Promise<readonly Sighting[]> {
   if (remainsOf === undefined) return session.list(list, signal)
-  const known = sight.bare.get(remainsOf) ?? new Map<string, number>()
+  const known = memory.bare.get(remainsOf) ?? new Map<string, number>()
   const atMs = known.get(list)
-  if (atMs !== undefined && survey.atMs - atMs < LIMITS.sightMs) return []
+  if (atMs !== undefined && survey.atMs - atMs < LIMITS.idCheckMs) return []
   const found = await session.list(list, signal)
-  if (found.length === 0) sight.bare.set(remainsOf, known.set(list, survey.atMs))
+  if (found.length === 0) memory.bare.set(remainsOf, known.set(list, survey.atMs))
   return found
 }
 
@@ -147,32 +151,32 @@ async function listFor(
  * answer holds for a while: should somebody take the id meanwhile, the creation is refused and another one is chosen.
  */
 async function isFree(
-  { session, sight, survey, believed }: Looking,
-  { externalId, vanished, anew }: Extract<Lack, { look: 'id' }>,
+  { session, memory, survey, believed }: Looking,
+  { externalId, vanished, anew }: Extract<MissingFact, { look: 'id' }>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const recent = (atMs: number | undefined) => atMs !== undefined && survey.atMs - atMs < LIMITS.sightMs
+  const recent = (atMs: number | undefined) => atMs !== undefined && survey.atMs - atMs < LIMITS.idCheckMs
   believed.delete(externalId)
-  if (anew !== true && recent(sight.free.get(externalId))) {
+  if (anew !== true && recent(memory.free.get(externalId))) {
     if (vanished === true) believed.add(externalId)
     return true
   }
   if (vanished !== true) {
-    if (!recent(sight.everything?.atMs)) sight.everything = { is: session.seesEverything(signal), atMs: survey.atMs }
-    if (await everythingSeen(sight)) return true
+    if (!recent(memory.everything?.atMs)) memory.everything = { is: session.seesEverything(signal), atMs: survey.atMs }
+    if (await everythingSeen(memory)) return true
   }
   const free = await session.idIsFree(externalId, signal)
-  if (free) sight.free.set(externalId, survey.atMs)
-  else sight.free.delete(externalId)
+  if (free) memory.free.set(externalId, survey.atMs)
+  else memory.free.delete(externalId)
   return free
 }
 
 /** Asked once for all who want to know; what could not be answered is asked anew next time. */
-async function everythingSeen(sight: ConnectionSight): Promise<boolean> {
+async function everythingSeen(memory: ConnectionMemory): Promise<boolean> {
   try {
-    return (await sight.everything?.is) === true
+    return (await memory.everything?.is) === true
   } catch (error) {
-    delete sight.everything
+    delete memory.everything
     throw error
   }
 }
@@ -180,18 +184,18 @@ async function everythingSeen(sight: ConnectionSight): Promise<boolean> {
 /** The power of guests of one host, read in this pass but for that, is asked for in one list, however many they are. */
 async function powersInBulk(
   looking: Looking,
-  lacks: readonly Lack[],
+  missing: readonly MissingFact[],
   signal: AbortSignal,
-): Promise<{ readonly brought: number; readonly rest: readonly Lack[] }> {
+): Promise<{ readonly brought: number; readonly rest: readonly MissingFact[] }> {
   const { session } = looking
   const byHost = new Map<string, Sighting[]>()
-  const told = new Set<string>()
-  for (const lack of lacks) {
-    const seen = lack.look === 'power' ? looking.close.get(lack.externalId) : undefined
+  const answered = new Set<string>()
+  for (const fact of missing) {
+    const seen = fact.look === 'power' ? looking.close.get(fact.externalId) : undefined
     if (seen?.close === undefined || seen.close.atMs < looking.survey.atMs || seen.type !== 'vm') continue
-    if (seen.power === 'unknown' && looking.sight.born.has(seen.externalId)) {
+    if (seen.power === 'unknown' && looking.memory.born.has(seen.externalId)) {
       knowPower(looking, seen, 'stopped')
-      told.add(seen.externalId)
+      answered.add(seen.externalId)
       continue
     }
     const there = byHost.get(seen.host)
@@ -208,12 +212,12 @@ async function powersInBulk(
       // The list calls what is paused running.
       if (seen.power === 'paused' && power === 'running') continue
       knowPower(looking, seen, power)
-      told.add(seen.externalId)
+      answered.add(seen.externalId)
     }
   }
   return {
-    brought: told.size,
-    rest: lacks.filter((lack) => !('externalId' in lack) || lack.look !== 'power' || !told.has(lack.externalId)),
+    brought: answered.size,
+    rest: missing.filter((fact) => !('externalId' in fact) || fact.look !== 'power' || !answered.has(fact.externalId)),
   }
 }
 

@@ -2,14 +2,14 @@ import { ifSeen } from '../drivers/port.ts'
 import type { Turns } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
-import { isDoing, type Lack } from '../model/action.ts'
+import { isDoing, type MissingFact } from '../model/action.ts'
 import type { AddressUse } from '../model/address-use.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import { objectsAsShown } from '../plan/clusters/as-shown.ts'
-import { standingStill } from '../plan/clusters/standstill.ts'
+import { holdForPower } from '../plan/clusters/power-hold.ts'
 import { planWhole, revise } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
@@ -18,11 +18,11 @@ import { isGoodFor } from './close-looks.ts'
 import type { Connections, ConnectionTrouble } from './connections.ts'
 import { withHistory } from './history.ts'
 import {
-  fillLacks,
   LOOK_ROUNDS,
   type Looking,
-  lacksOf,
   lookClosely,
+  missingFacts,
+  readMissing,
   surveyConnection,
   worldOf,
   worldUnseen,
@@ -36,10 +36,10 @@ export interface Observation {
   /** As Powers let it be, and with what the history of its sources says of things that are declared no more. */
   readonly estate: Estate
   /** New machines that are read while others are begun, by connection: the next pass decides about them. */
-  readonly later: Lacks
+  readonly later: MissingFacts
 }
 
-type Lacks = ReturnType<typeof lacksOf>
+type MissingFacts = ReturnType<typeof missingFacts>
 
 /** Surveys every connection of the estate at once, but for those whose trouble says to wait. */
 export async function surveyAll(
@@ -94,12 +94,12 @@ export async function observeAndPlan(
   const { lookings, unseen } = surveyed
   let worlds = worldsOf(inGit, lookings, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
-  let later: Lacks = NOTHING
+  let later: MissingFacts = NOTHING
   let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
-    const lacks = lacksOf(current.plan)
+    const missing = missingFacts(current.plan)
     const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
-    const split = begins === undefined ? { now: lacks, later: NOTHING } : putOff(lacks, beginning, lookings)
+    const split = begins === undefined ? { now: missing, later: NOTHING } : putOff(missing, beginning, lookings)
     later = split.later
     const wanted = [...split.now.values()].every((one) => one.length === 0)
       ? oldLooks(beginning, lookings, nowMs)
@@ -107,7 +107,7 @@ export async function observeAndPlan(
     const read: string[] = []
     for (const [name, these] of wanted) {
       const looking = lookings.get(name)
-      if (looking !== undefined && (await fillLacks(looking, these, signal)) > 0) read.push(name)
+      if (looking !== undefined && (await readMissing(looking, these, signal)) > 0) read.push(name)
     }
     if (read.length === 0) break
     worlds = new Map([...worlds, ...worldsAnew(read, lookings)])
@@ -125,10 +125,10 @@ export async function observeAndPlan(
     plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
   }
   plan = objectsAsShown(sayWhyUnread(plan, lookings), unforeseen)
-  return { plan: standingStill(plan), worlds, lookings, estate: current.estate, later }
+  return { plan: holdForPower(plan), worlds, lookings, estate: current.estate, later }
 }
 
-const NOTHING: Lacks = new Map()
+const NOTHING: MissingFacts = new Map()
 
 /**
  * Machines that croft has just made are read after everything else, and while the next ones begin: otherwise Proxmox
@@ -136,17 +136,17 @@ const NOTHING: Lacks = new Map()
  * once: what a plan shows is what the first pass does.
  */
 function putOff(
-  lacks: Lacks,
+  missing: MissingFacts,
   beginning: readonly PlanEntry[],
   lookings: ReadonlyMap<string, Looking>,
-): { readonly now: Lacks; readonly later: Lacks } {
-  const now = new Map<string, readonly Lack[]>()
-  const later = new Map<string, readonly Lack[]>()
-  for (const [connection, all] of lacks) {
-    const sight = lookings.get(connection)?.sight
-    const isNew = (lack: Lack) =>
-      lack.look === 'config' && sight?.born.has(lack.externalId) === true && sight.begun.has(lack.externalId)
-    const rest = all.filter((lack) => !isNew(lack))
+): { readonly now: MissingFacts; readonly later: MissingFacts } {
+  const now = new Map<string, readonly MissingFact[]>()
+  const later = new Map<string, readonly MissingFact[]>()
+  for (const [connection, all] of missing) {
+    const memory = lookings.get(connection)?.memory
+    const isNew = (fact: MissingFact) =>
+      fact.look === 'config' && memory?.born.has(fact.externalId) === true && memory.begun.has(fact.externalId)
+    const rest = all.filter((fact) => !isNew(fact))
     const busy = rest.length > 0 || beginning.some((one) => one.connection === connection && isDoing(one.action))
     now.set(connection, busy ? rest : all)
     if (busy) later.set(connection, all.filter(isNew))
@@ -156,15 +156,15 @@ function putOff(
 
 /** Reads what was put off. Nobody has started these machines: what is read now and what the next survey shows agree. */
 export async function readLater({ later, lookings }: Observation, signal: AbortSignal): Promise<void> {
-  for (const [connection, lacks] of later) {
+  for (const [connection, missing] of later) {
     const looking = lookings.get(connection)
     if (looking === undefined) continue
-    await fillLacks(looking, lacks, signal)
-    const unknown = lacks.flatMap((lack): Lack[] => {
-      const read = 'externalId' in lack ? looking.close.get(lack.externalId) : undefined
+    await readMissing(looking, missing, signal)
+    const unknown = missing.flatMap((fact): MissingFact[] => {
+      const read = 'externalId' in fact ? looking.close.get(fact.externalId) : undefined
       return read?.type === 'vm' && read.power === 'unknown' ? [{ look: 'power', externalId: read.externalId }] : []
     })
-    await fillLacks(looking, unknown, signal)
+    await readMissing(looking, unknown, signal)
   }
 }
 
@@ -246,11 +246,11 @@ export async function readAllUndeclared(
 /** Guests with a mark that nothing declares: only their description says whose they are, so each is read once. */
 async function readUndeclared(estate: Estate, looking: Looking, signal: AbortSignal): Promise<void> {
   const declared = new Set(estate.resources.map((resource) => resource.uid))
-  const lacks = looking.survey.sightings
+  const missing = looking.survey.sightings
     .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !looking.close.has(s.externalId))
     .filter((s) => !looking.gone.has(s.externalId))
     .map((s) => ({ look: 'config' as const, externalId: s.externalId }))
-  await fillLacks(looking, lacks, signal)
+  await readMissing(looking, missing, signal)
 }
 
 /** What is to begin, by connection, where what was read of it earlier is not good enough for it. */
@@ -258,12 +258,12 @@ function oldLooks(
   entries: readonly PlanEntry[],
   lookings: ReadonlyMap<string, Looking>,
   passStartedMs: number,
-): ReadonlyMap<string, readonly Lack[]> {
-  const old = new Map<string, Lack[]>()
-  const add = (connection: string, lack: Lack) => {
+): ReadonlyMap<string, readonly MissingFact[]> {
+  const old = new Map<string, MissingFact[]>()
+  const add = (connection: string, fact: MissingFact) => {
     const list = old.get(connection)
-    if (list === undefined) old.set(connection, [lack])
-    else list.push(lack)
+    if (list === undefined) old.set(connection, [fact])
+    else list.push(fact)
   }
   for (const { connection, externalId, action } of entries) {
     const looking = lookings.get(connection)
@@ -286,7 +286,7 @@ export function sayWhyUnread(plan: Plan, lookings: ReadonlyMap<string, Pick<Look
 
 function withReason(entry: PlanEntry, looking: Pick<Looking, 'survey' | 'failed'> | undefined): PlanEntry {
   const { action, host } = entry
-  if (action.do !== 'wait' || action.lack === undefined || looking === undefined) return entry
+  if (action.do !== 'wait' || action.missing === undefined || looking === undefined) return entry
   const { hosts } = looking.survey
   const there = hosts.find((one) => one.name === host)
   if (there?.online === false) {
@@ -299,6 +299,6 @@ function withReason(entry: PlanEntry, looking: Pick<Looking, 'survey' | 'failed'
     const message = `${entry.connection} has no host ${host}; it has ${names}`
     return { ...entry, action: { ...action, reason: 'NoSuchHost', message } }
   }
-  const said = looking.failed.get(JSON.stringify(action.lack))
+  const said = looking.failed.get(JSON.stringify(action.missing))
   return said === undefined ? entry : { ...entry, action: { ...action, reason: 'CannotBeRead', message: said } }
 }

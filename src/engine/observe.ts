@@ -12,7 +12,6 @@ import type { PlanInput } from '../plan/planner.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
-import type { Happening } from './case.ts'
 import { forgetForSweep } from './close-looks.ts'
 import { withDrills } from './clusters/drills.ts'
 import { type LookedAt, lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
@@ -24,6 +23,7 @@ import type { Looking } from './look.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import type { PowerLookDeps } from './power/deps.ts'
 import { lookAtPowers, type PowerLooked } from './power/look.ts'
+import type { Happening } from './resource-pass.ts'
 
 /** What observing works with: it asks the world and the store, and writes to neither. */
 export interface ObserveDeps extends PowerLookDeps {

@@ -11,8 +11,6 @@ import { goingOff } from '../plan/power/machines.ts'
 import type { Attempt } from './act.ts'
 import { actOn, gather, trafficOf } from './act-on-plan.ts'
 import { blame } from './blame.ts'
-import type { Case } from './case.ts'
-import { casesOf } from './cases.ts'
 import { departedClusters } from './clusters/departed.ts'
 import { isClusterSettled } from './clusters/judge.ts'
 import { keepClusters } from './clusters/keep.ts'
@@ -28,6 +26,8 @@ import { isPowerSettled } from './power/judge.ts'
 import { type KeptPowers, keepPowers } from './power/keep.ts'
 import { lookForReadiness } from './readiness.ts'
 import { departed, report } from './report-pass.ts'
+import type { ResourcePass } from './resource-pass.ts'
+import { casesOf } from './resource-passes.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths, notePace } from './widths.ts'
 
@@ -212,7 +212,7 @@ function chosenOf(plan: Plan, { only }: PassRequest): Plan {
   return only === undefined ? plan : { ...plan, entries: plan.entries.filter((entry) => only.has(entry.key)) }
 }
 
-function withBlame(one: Case, blamed: Awaited<ReturnType<typeof blame>>): Case {
+function withBlame(one: ResourcePass, blamed: Awaited<ReturnType<typeof blame>>): ResourcePass {
   const driftBy = blamed.get(one.entry.key)
   return driftBy === undefined ? one : { ...one, driftBy }
 }
@@ -231,7 +231,7 @@ function isComplete(plan: Plan): boolean {
   return !plan.entries.some(
     ({ action }) =>
       action.do === 'wait' &&
-      (action.lack !== undefined || action.reason === 'UnfinishedCreation' || action.reason === 'BeingCreated'),
+      (action.missing !== undefined || action.reason === 'UnfinishedCreation' || action.reason === 'BeingCreated'),
   )
 }
 

@@ -5,10 +5,10 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { World } from '../plan/things/world.ts'
-import type { Happening } from './case.ts'
-import type { ConnectionSight } from './connections.ts'
+import type { ConnectionMemory } from './connections.ts'
 import { lookClosely, worldOf } from './look.ts'
 import type { Observation } from './observation.ts'
+import type { Happening } from './resource-pass.ts'
 import { stillReady } from './still-ready.ts'
 
 /**
@@ -37,8 +37,8 @@ export async function lookForReadiness(
       const record = records.get(resource.key)
       const known = seen !== undefined && record !== undefined && stillReady(record.conditions, seen, nowMs)
       const booting = seen?.close?.agent !== 'up' || seen.close.cloudInit?.state === 'running'
-      if (!runs || !booting || known) looking.sight.waited.delete(entry.externalId)
-      else if (isItsTurn(looking.sight, entry.externalId, nowMs)) asked.push(entry.externalId)
+      if (!runs || !booting || known) looking.memory.waited.delete(entry.externalId)
+      else if (isItsTurn(looking.memory, entry.externalId, nowMs)) asked.push(entry.externalId)
     }
     if (asked.length === 0) continue
     await inParallel(asked, looking.connection.limits.reads, async (externalId) => {
@@ -50,7 +50,7 @@ export async function lookForReadiness(
 }
 
 /** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
-function isItsTurn({ waited }: ConnectionSight, externalId: string, nowMs: number): boolean {
+function isItsTurn({ waited }: ConnectionMemory, externalId: string, nowMs: number): boolean {
   const known = waited.get(externalId)
   // A wall clock that was set back would keep everybody waiting until it has caught up: then the wait begins anew.
   const before = known !== undefined && known.askedMs <= nowMs ? known : undefined

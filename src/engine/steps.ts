@@ -118,7 +118,7 @@ export function eventsOfAttempts<A extends Coordinated>(
     const refusal = refusalIn(outcome)
     if (isKnown(attempt, refusal)) return []
     if (refusal !== undefined) return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
-    const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
+    const unclear = outcome.result === 'unclear' ? `, and the result is not known: ${outcome.message}` : ''
     const why = step.about === 'cluster' && step.reason !== '' ? `: ${step.reason}` : ''
     return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.verb), `${step.summary}${why}${unclear}`)]
   })

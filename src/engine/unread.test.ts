@@ -5,8 +5,8 @@ import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Looking } from './look.ts'
 import { sayWhyUnread } from './observation.ts'
 
-const lack = { look: 'config', externalId: '101' } as const
-const wait: Action = { do: 'wait', reason: 'NotReadClosely', message: 'not read yet', lookAgainMs: 1, lack }
+const missing = { look: 'config', externalId: '101' } as const
+const wait: Action = { do: 'wait', reason: 'NotReadClosely', message: 'not read yet', lookAgainMs: 1, missing }
 const entry = (action: Action, more: Partial<PlanEntry> = {}): PlanEntry => ({
   key: 'Machine/web-1',
   uid: 'u',
@@ -37,10 +37,10 @@ test('what could not be read says why: the host is off, is not there, or somebod
     told(entry(wait, { host: 'pve9' }), looking(true)),
     'NoSuchHost: default has no host pve9; it has pve1, pve2',
   )
-  assert.equal(told(entry(wait), looking(true, [[JSON.stringify(lack), 'no rights']])), 'CannotBeRead: no rights')
+  assert.equal(told(entry(wait), looking(true, [[JSON.stringify(missing), 'no rights']])), 'CannotBeRead: no rights')
   assert.equal(told(entry(wait), looking(true)), 'NotReadClosely: not read yet')
   // What waits for something else, or is done, has its reason already.
-  const { lack: _lack, ...other } = wait
+  const { missing: _lack, ...other } = wait
   assert.equal(told(entry(other), looking(false)), 'NotReadClosely: not read yet')
   assert.equal(told(entry({ do: 'nothing' }), looking(false)), 'nothing')
   assert.equal(told(entry(wait, { connection: 'another' }), looking(false)), 'NotReadClosely: not read yet')

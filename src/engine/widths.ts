@@ -6,8 +6,8 @@ import type { Step } from '../model/step.ts'
 import { learnPace, type Pace, UNKNOWN_PACE } from '../plan/pace.ts'
 import { type Lesson, learn, type Windows } from '../plan/windows.ts'
 import type { Attempt } from './act.ts'
-import type { Happening } from './case.ts'
 import type { Looking } from './look.ts'
+import type { Happening } from './resource-pass.ts'
 
 /** How wide the queues of this engine have turned out to be, which of them something had to wait for, and how fast tasks end. */
 export interface Widths {

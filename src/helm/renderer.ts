@@ -162,10 +162,10 @@ async function keep(folder: string, from: string, to: string): Promise<void> {
     const old = ages.toSorted((a, b) => a[1] - b[1]).slice(0, names.length - LIMITS.chartsKept + 1)
     for (const [name] of old) await rm(path.join(folder, name), { force: true })
   }
-  const beside = `${to}.${process.pid}`
-  await writeFile(beside, await readFile(from), { mode: 0o600 })
-  await chmod(beside, 0o600)
-  await rename(beside, to)
+  const temporary = `${to}.${process.pid}`
+  await writeFile(temporary, await readFile(from), { mode: 0o600 })
+  await chmod(temporary, 0o600)
+  await rename(temporary, to)
 }
 
 /** The documents of values, later ones over earlier ones; hidden ones by their shape alone. */

@@ -119,8 +119,8 @@ export function flagDrift(
     Object.keys(EQUAL_ON_SERVERS).flatMap((flag): FlagDrift[] => {
       const [is, should] = [canonical(flag, flags[flag]), canonical(flag, listOf(declared[flag]))]
       if (is === should) return []
-      const told = (value: string) => (value === '' ? 'nothing' : value)
-      const message = `${server} runs with ${flag} ${told(is)}, declared is ${told(should)}${consequence(flag)}`
+      const orNothing = (value: string) => (value === '' ? 'nothing' : value)
+      const message = `${server} runs with ${flag} ${orNothing(is)}, declared is ${orNothing(should)}${consequence(flag)}`
       return [{ server, flag, live: is, declared: should, message }]
     }),
   )

@@ -12,11 +12,11 @@ export interface Credential {
 
 /** What the program is told in KUBERNETES_EXEC_INFO. Pure. */
 export function execInfo({ apiVersion, cluster }: CredentialProgram): string {
-  const told =
+  const reach =
     cluster === undefined
       ? {}
       : { cluster: { server: cluster.server, 'certificate-authority-data': cluster['certificate-authority-data'] } }
-  return JSON.stringify({ apiVersion, kind: 'ExecCredential', spec: { ...told, interactive: false } })
+  return JSON.stringify({ apiVersion, kind: 'ExecCredential', spec: { ...reach, interactive: false } })
 }
 
 /** What it printed, or why that is no credential. Its text is repeated nowhere: it may hold the secret. Pure. */

@@ -217,7 +217,7 @@ export const LIMITS = {
   /** Effects of one queue at once: what is tried first, until the answers say whether more or less is right. */
   firstWindow: { host: 12, storage: 8 },
   /** How long it is believed that a token sees every guest, or that an id nobody has seen is free. */
-  sightMs: 60_000,
+  idCheckMs: 60_000,
   /** A survey shows the power of a guest with this delay at most: it is renewed every ten seconds, and kept for two. */
   surveyLagMs: 15_000,
   /** An agent that is waited for is asked again after this share of the time that it has been waited for. */

@@ -48,10 +48,10 @@ export async function openController(
   const epoch = await store.beginEpoch()
   const records = await store.records()
   noteEstate(file, sourcesIdentity(config.sources))
-  const told = new Set<string>()
+  const warned = new Set<string>()
   const tellOnce = (text: string) => {
-    if (!told.has(text)) runtime.err.write(`${text}\n`)
-    told.add(text)
+    if (!warned.has(text)) runtime.err.write(`${text}\n`)
+    warned.add(text)
   }
   const data = path.dirname(file)
   const keys = sourceKeys(runtime.env, config)

@@ -33,7 +33,7 @@ export type Doing =
     }
 
 /** What must be looked at before the next action can be decided. */
-export type Lack =
+export type MissingFact =
   | { readonly look: 'config' | 'power'; readonly externalId: string }
   /**
    * vanished: it was there, or we began to make it: a survey without it proves nothing. anew: what was asked a moment ago
@@ -51,7 +51,7 @@ export type Action =
       readonly reason: string
       readonly message: string
       readonly lookAgainMs: number
-      readonly lack?: Lack
+      readonly missing?: MissingFact
       /** What will be done when the wait is over: part of what a person agrees to. */
       readonly next?: Doing
     }

@@ -36,7 +36,7 @@ export type NodePhase =
   | 'PoweredOff'
   | 'Booting'
   | 'StaleState'
-  /** In a cluster that lives and that croft has no record of. */
+  /** In a running cluster and that croft has no record of. */
   | 'Unrecorded'
   | 'Duplicate'
   | 'Waiting'

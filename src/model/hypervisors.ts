@@ -10,7 +10,7 @@ export interface HypervisorRow {
   /** Where the ids that croft may choose are declared. Without it croft chooses none. */
   readonly ids?: string
   /** What lets croft see every machine. */
-  readonly sight: string
+  readonly visibility: string
   /** Does it put machines into pools that divide people? */
   readonly pools: boolean
   /** Where a seed goes when neither it nor a disk names a storage. */
@@ -24,7 +24,7 @@ export const HYPERVISORS = [
     field: 'proxmox',
     reaches: 'hosts',
     ids: 'spec.vmids',
-    sight: 'give the token VM.Audit on /vms (propagate)',
+    visibility: 'give the token VM.Audit on /vms (propagate)',
     pools: true,
   },
   {
@@ -32,7 +32,7 @@ export const HYPERVISORS = [
     driver: 'libvirt',
     field: 'libvirt',
     reaches: 'host',
-    sight: 'let the user of the connection see every domain',
+    visibility: 'let the user of the connection see every domain',
     pools: false,
     seedStorage: 'default',
   },
@@ -43,6 +43,6 @@ export function hypervisorRow(driver: string): HypervisorRow | undefined {
 }
 
 /** What would let croft see what it does not see now. */
-export function sightOf(driver: string): string {
-  return hypervisorRow(driver)?.sight ?? 'let the connection see everything'
+export function visibilityOf(driver: string): string {
+  return hypervisorRow(driver)?.visibility ?? 'let the connection see everything'
 }

@@ -203,7 +203,7 @@ export interface CheckResult {
 /** What people asked for by command; kept in the journal until it is done or withdrawn. */
 export interface ClusterOrders {
   /** Everything stands still: a power-down, a restore, a person who said stop. */
-  readonly hold?: ClusterStandstill
+  readonly hold?: ClusterHold
   readonly rolloutPaused: boolean
   /** The rollout that was aborted, as `rolloutId` names it; another declaration or a resume lifts it. */
   readonly rolloutAborted?: string
@@ -214,7 +214,7 @@ export interface ClusterOrders {
   readonly removeMembers: readonly string[]
 }
 
-export interface ClusterStandstill {
+export interface ClusterHold {
   /** `not-seen`: croft could not look at it. Otherwise somebody ordered it. */
   readonly guard?: 'not-seen'
   readonly reason: string

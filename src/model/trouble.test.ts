@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EstateStatus, StatusCluster, StatusPower, StatusRow } from './estate-status.ts'
 import { TROUBLE_SORTS, type TroubleSort } from './notification.ts'
-import type { Standing, StandingCluster, StandingPower, StandingRow } from './standing.ts'
 import { troublesOf } from './trouble.ts'
 
 const NOW = 1_000_000_000
-const WELL: Standing = {
+const WELL: EstateStatus = {
   sources: [{ name: 'main' }],
   problems: [],
   connections: [{ name: 'default', endpoint: 'https://pve', state: 'ok' }],
@@ -15,7 +15,7 @@ const WELL: Standing = {
   drifts: [],
   checks: [{ name: 'web', passed: 'yes', output: '' }],
 }
-const row = (more: Partial<StandingRow>): StandingRow => ({
+const row = (more: Partial<StatusRow>): StatusRow => ({
   key: 'Machine/web',
   ready: 'True',
   stalled: false,
@@ -25,7 +25,7 @@ const row = (more: Partial<StandingRow>): StandingRow => ({
   message: '',
   ...more,
 })
-const cluster = (more: Partial<StandingCluster>): StandingCluster => ({
+const cluster = (more: Partial<StatusCluster>): StatusCluster => ({
   name: 'home',
   phase: 'Ready',
   quorumMargin: 1,
@@ -35,7 +35,7 @@ const cluster = (more: Partial<StandingCluster>): StandingCluster => ({
   refusals: [],
   ...more,
 })
-const power = (more: Partial<StandingPower>): StandingPower => ({
+const power = (more: Partial<StatusPower>): StatusPower => ({
   name: 'site',
   phase: 'On',
   wanted: { state: 'on' },
@@ -49,7 +49,7 @@ const objection = { guard: 'quorum', reason: 'why', allow: 'how' }
 const drift = { key: 'Machine/web', field: 'memory', declared: '2', observed: '1', sinceMs: 5 }
 
 /** What is wrong, and how it is told: `tone id: title`. */
-const CASES: readonly [what: string, standing: Partial<Standing>, told: readonly string[]][] = [
+const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readonly string[]][] = [
   ['nothing', {}, []],
   ['a check of which nothing is known', { checks: [{ name: 'web', passed: 'unknown', output: '' }] }, []],
   [
@@ -81,7 +81,7 @@ const CASES: readonly [what: string, standing: Partial<Standing>, told: readonly
   ['a host that is offline', { hosts: [{ name: 'a', online: false }] }, ['bad host/a: Host a is offline']],
   ['a host that is hot', { hosts: [{ name: 'a', online: true, temperatureC: 75 }] }, ['warn hot/a: Host a is hot']],
   [
-    'a host that is off by order, under its other name',
+    'a host that is off on request, under its other name',
     {
       hosts: [{ name: 'a', online: false, alsoCalled: 'duck' }],
       power: [power({ wanted: { state: 'off' }, phase: 'Off', hosts: [{ name: 'duck', power: 'off' }] })],
@@ -137,7 +137,7 @@ const CASES: readonly [what: string, standing: Partial<Standing>, told: readonly
     ['bad cluster/quorum/home: home is held by quorum'],
   ],
   [
-    'a cluster that is off by order',
+    'a cluster that is off on request',
     {
       clusters: [cluster({ phase: 'QuorumLost', quorumMargin: -1 })],
       power: [power({ cluster: 'home', phase: 'Off', wanted: { state: 'off' } })],
@@ -160,9 +160,9 @@ const CASES: readonly [what: string, standing: Partial<Standing>, told: readonly
   ['drift that is ignored', { drifts: [{ ...drift, policy: 'ignore' }] }, []],
 ]
 
-for (const [what, standing, expected] of CASES)
+for (const [what, status, expected] of CASES)
   test(`[D-11] what is wrong: ${what}`, () => {
-    const found = troublesOf({ ...WELL, ...standing }, NOW)
+    const found = troublesOf({ ...WELL, ...status }, NOW)
     assert.deepEqual(
       found.map(({ tone, id, title }) => `${tone} ${id}: ${title}`),
       expected,
@@ -171,8 +171,8 @@ for (const [what, standing, expected] of CASES)
 
 test('[D-11] every class that a Notification may name is found by some case, and no two troubles share an id', () => {
   const found = new Set<TroubleSort>()
-  for (const [what, standing] of CASES) {
-    const troubles = troublesOf({ ...WELL, ...standing }, NOW)
+  for (const [what, status] of CASES) {
+    const troubles = troublesOf({ ...WELL, ...status }, NOW)
     for (const { sort } of troubles) found.add(sort)
     assert.equal(new Set(troubles.map(({ id }) => id)).size, troubles.length, what)
   }

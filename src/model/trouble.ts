@@ -1,6 +1,6 @@
 import { defined } from '../lib/defined.ts'
+import type { EstateStatus, StatusCluster, StatusHost, StatusPower, StatusRow } from './estate-status.ts'
 import type { TroubleSort } from './notification.ts'
-import type { Standing, StandingCluster, StandingHost, StandingPower, StandingRow } from './standing.ts'
 
 /** Something that is wrong now and that somebody should know of. The same trouble keeps its id while it lasts. */
 export interface Trouble {
@@ -24,33 +24,33 @@ export interface Trouble {
  * Everything that is wrong, worst first. This is the only judgement of it: the page, `croft health`, notifications and
  * metrics all show its answer. Pure.
  */
-export function troublesOf(standing: Standing, nowMs: number): readonly Trouble[] {
+export function troublesOf(status: EstateStatus, nowMs: number): readonly Trouble[] {
   const troubles: readonly Trouble[] = [
-    ...standing.sources.flatMap(({ name, trouble }): readonly Trouble[] =>
+    ...status.sources.flatMap(({ name, trouble }): readonly Trouble[] =>
       trouble === undefined
         ? []
         : [of('source', name, 'bad', `The newest commit of ${name} is not in force`, { text: trouble })],
     ),
-    ...standing.sources.flatMap(({ name, waiting }): readonly Trouble[] => {
+    ...status.sources.flatMap(({ name, waiting }): readonly Trouble[] => {
       if (waiting === undefined) return []
       const { plan, summary, sinceMs } = waiting
       const allow = plan === undefined ? undefined : `croft ask approve Source/${name}@${plan}`
       return [of('approval', name, 'warn', `A plan of ${name} waits for approval`, { text: summary, allow, sinceMs })]
     }),
-    ...manifestTroubles(standing),
-    ...standing.connections
+    ...manifestTroubles(status),
+    ...status.connections
       .filter(({ state }) => state !== 'ok')
       .map(({ name, state, message, endpoint, allow }) =>
         of('connection', name, 'bad', `The connection ${name} is ${state}`, { text: message ?? endpoint, allow }),
       ),
-    ...standing.clusters.filter((cluster) => !offByOrder(cluster, standing)).flatMap(clusterTroubles),
-    ...(standing.power ?? []).flatMap(powerTroubles),
-    ...hostTroubles(standing),
-    ...standing.checks
+    ...status.clusters.filter((cluster) => !offByOrder(cluster, status)).flatMap(clusterTroubles),
+    ...(status.power ?? []).flatMap(powerTroubles),
+    ...hostTroubles(status),
+    ...status.checks
       .filter(({ passed }) => passed === 'no')
       .map(({ name, output }) => of('check', name, 'bad', `The check ${name} fails`, { text: output })),
-    ...standing.rows.flatMap((row) => rowTroubles(row, nowMs)),
-    ...driftTroubles(standing),
+    ...status.rows.flatMap((row) => rowTroubles(row, nowMs)),
+    ...driftTroubles(status),
   ]
   return troubles.toSorted((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
 }
@@ -81,7 +81,7 @@ function of(
 }
 
 /** One for each line, whatever is wrong there: what has one id is reported, and is over, once. */
-function manifestTroubles({ problems }: Standing): readonly Trouble[] {
+function manifestTroubles({ problems }: EstateStatus): readonly Trouble[] {
   const errors = problems.filter(({ severity }) => severity === 'error')
   return [...Map.groupBy(errors, ({ file, line }) => `${file}:${line}`)].map(([place, here]) =>
     of('manifest', place, 'bad', `${place} is not valid`, {
@@ -92,12 +92,12 @@ function manifestTroubles({ problems }: Standing): readonly Trouble[] {
 }
 
 /** One that is switched off, or on its way, is held by that order: no trouble. */
-function offByOrder({ name }: StandingCluster, { power = [] }: Standing): boolean {
+function offByOrder({ name }: StatusCluster, { power = [] }: EstateStatus): boolean {
   const order = power.find(({ cluster }) => cluster === name)
   return order !== undefined && ['GoingOn', 'GoingOff', 'Off'].includes(order.phase)
 }
 
-function clusterTroubles(cluster: StandingCluster): readonly Trouble[] {
+function clusterTroubles(cluster: StatusCluster): readonly Trouble[] {
   const { name, phase, quorumMargin, faultTolerance, holds, refusals } = cluster
   const objections = [...refusals, ...holds].map((one) =>
     of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', `${name} is held by ${one.guard ?? 'a guard'}`, {
@@ -124,8 +124,8 @@ function clusterTroubles(cluster: StandingCluster): readonly Trouble[] {
   return [of('cluster', name, 'bad', `${name} is ${phase.toLowerCase()}`, { text: faultTolerance })]
 }
 
-function powerTroubles({ name, holds, refusals, ups }: StandingPower): readonly Trouble[] {
-  const objection = (tone: Trouble['tone'], word: string) => (one: StandingPower['holds'][number]) =>
+function powerTroubles({ name, holds, refusals, ups }: StatusPower): readonly Trouble[] {
+  const objection = (tone: Trouble['tone'], word: string) => (one: StatusPower['holds'][number]) =>
     of('power', name, tone, `Power ${name} is ${word}`, {
       id: `power/${word}/${one.guard ?? 'guard'}`,
       text: one.reason,
@@ -145,9 +145,9 @@ const LOW_CHARGE = 20
 /** From here on a host is worth a look. */
 export const HOT_C = 75
 
-function hostTroubles(standing: Standing): readonly Trouble[] {
-  const asleep = hostsAsleep(standing)
-  return standing.hosts.flatMap((host): readonly Trouble[] => {
+function hostTroubles(status: EstateStatus): readonly Trouble[] {
+  const asleep = hostsAsleep(status)
+  return status.hosts.flatMap((host): readonly Trouble[] => {
     if (!host.online)
       return asleep.has(host.name)
         ? []
@@ -160,7 +160,7 @@ function hostTroubles(standing: Standing): readonly Trouble[] {
 }
 
 /** Hosts that are off because somebody or the schedule says so: that is no trouble. */
-export function hostsAsleep({ power = [], hosts }: Pick<Standing, 'power' | 'hosts'>): ReadonlySet<string> {
+export function hostsAsleep({ power = [], hosts }: Pick<EstateStatus, 'power' | 'hosts'>): ReadonlySet<string> {
   const nameOf = hostNames(hosts)
   const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
   return new Set(
@@ -169,7 +169,7 @@ export function hostsAsleep({ power = [], hosts }: Pick<Standing, 'power' | 'hos
 }
 
 /** One name for each host: what Git calls a box and what its hypervisor calls it lead to the same. */
-export function hostNames(hosts: readonly StandingHost[]): (name: string) => string {
+export function hostNames(hosts: readonly StatusHost[]): (name: string) => string {
   const other = new Map(
     hosts.flatMap(({ name, alsoCalled }) => (alsoCalled === undefined ? [] : [[alsoCalled, name] as const])),
   )
@@ -178,7 +178,7 @@ export function hostNames(hosts: readonly StandingHost[]): (name: string) => str
   return (name) => other.get(name) ?? name
 }
 
-function rowTroubles(row: StandingRow, nowMs: number): readonly Trouble[] {
+function rowTroubles(row: StatusRow, nowMs: number): readonly Trouble[] {
   const { key, sinceMs } = row
   const said = (otherwise: string) => (row.message === '' || row.message === 'as declared' ? otherwise : row.message)
   if (row.stalled) {
@@ -206,7 +206,7 @@ function rowTroubles(row: StandingRow, nowMs: number): readonly Trouble[] {
 }
 
 /** Not ready because it was just started, moved or changed, for a while: that is no trouble yet. */
-export function isComing({ reason, sinceMs }: Pick<StandingRow, 'reason' | 'sinceMs'>, nowMs: number): boolean {
+export function isComing({ reason, sinceMs }: Pick<StatusRow, 'reason' | 'sinceMs'>, nowMs: number): boolean {
   return COMING.has(reason) && (sinceMs === undefined ? Number.POSITIVE_INFINITY : nowMs - sinceMs) < COMING_MS
 }
 
@@ -224,7 +224,7 @@ const COMING = new Set([
 ])
 const COMING_MS = 180_000
 
-function driftTroubles({ drifts }: Standing): readonly Trouble[] {
+function driftTroubles({ drifts }: EstateStatus): readonly Trouble[] {
   const groups = Map.groupBy(
     drifts.filter(({ policy }) => policy !== 'ignore'),
     ({ key }) => key,

@@ -43,12 +43,12 @@ const WRONG: readonly (readonly [string, readonly string[], readonly string[]])[
   [
     'a name that nothing has',
     [machine('db-1'), machine('web', '  dependsOn:\n    - Machine/db-1\n    - Machine/db1\n')],
-    ['unknown-dependency 18:7 nothing that is declared is called Machine/db1 (did you mean Machine/db-1?)'],
+    ['unknown-dependency 18:7 nothing declares Machine/db1 (did you mean Machine/db-1?)'],
   ],
   [
     'itself',
     [machine('a', '  dependsOn: [Machine/a]\n')],
-    ['dependency-circle 8:15 Machine/a waits for Machine/a: none of them could ever be first (take one of them out)'],
+    ['dependency-circle 8:15 Machine/a waits for Machine/a: a dependency cycle (take one of them out)'],
   ],
   [
     'a circle of three',
@@ -58,9 +58,9 @@ const WRONG: readonly (readonly [string, readonly string[], readonly string[]])[
       machine('c', '  dependsOn: [Machine/b]\n'),
     ],
     [
-      'dependency-circle 8:15 Machine/a waits for Machine/c waits for Machine/b waits for Machine/a: none of them could ever be first (take one of them out)',
-      'dependency-circle 17:15 Machine/b waits for Machine/a waits for Machine/c waits for Machine/b: none of them could ever be first (take one of them out)',
-      'dependency-circle 26:15 Machine/c waits for Machine/b waits for Machine/a waits for Machine/c: none of them could ever be first (take one of them out)',
+      'dependency-circle 8:15 Machine/a waits for Machine/c waits for Machine/b waits for Machine/a: a dependency cycle (take one of them out)',
+      'dependency-circle 17:15 Machine/b waits for Machine/a waits for Machine/c waits for Machine/b: a dependency cycle (take one of them out)',
+      'dependency-circle 26:15 Machine/c waits for Machine/b waits for Machine/a waits for Machine/c: a dependency cycle (take one of them out)',
     ],
   ],
 ]

@@ -23,7 +23,7 @@ export interface DependencyProblem {
   readonly problem: FieldProblem
 }
 
-/** Names that nothing has, and circles. Who is in one is not followed: none of them could ever be first. */
+/** Names that nothing has, and circles. Who is in one is not followed: a dependency cycle. */
 export function dependencyProblems(
   resources: readonly Pick<Resource, 'key' | 'needs'>[],
   among: Dependable,
@@ -40,7 +40,7 @@ export function dependencyProblems(
         return [{ declaration, problem: { code: 'unknown-dependency', path, ...unknown(key, known) } }]
       const way = wayBack(key, declaration.key, edges)
       if (way === undefined) return []
-      const message = `${[declaration.key, ...way].join(' waits for ')}: none of them could ever be first`
+      const message = `${[declaration.key, ...way].join(' waits for ')}: a dependency cycle`
       return [{ declaration, problem: { code: 'dependency-circle', path, message, hint: 'take one of them out' } }]
     }),
   )
@@ -63,7 +63,7 @@ export function withDependencies(
 }
 
 function unknown(key: ResourceKey, known: ReadonlySet<ResourceKey>): Pick<FieldProblem, 'message' | 'hint'> {
-  const message = `nothing that is declared is called ${key}`
+  const message = `nothing declares ${key}`
   const kind = key.slice(0, key.indexOf('/') + 1)
   const meant = nearest(
     key,

@@ -24,7 +24,7 @@ export function disruptionOf(plan: Plan): PlanDisruption {
             ...NONE,
             subject: declaration.key,
             worst: 'outage',
-            text: 'is switched off by order, and all that runs there with it',
+            text: 'is switched off on request, with everything that runs there',
           },
         ]
       : [],

@@ -266,7 +266,7 @@ function ownReference(name: string, value: unknown, source: string): unknown {
 }
 
 function unbounded(type: string, { source }: Grant): FieldProblem {
-  return problem(['spec'], `a ${type} is nothing that can be granted to the source ${source}`, {})
+  return problem(['spec'], `a ${type} cannot be granted to the source ${source}`, {})
 }
 
 function isGrantedId(id: string, { vmids }: Pick<Grant, 'vmids'>): boolean {
@@ -281,8 +281,7 @@ function problem(
   const { list, ids } = allowed
   const range = ids?.vmids === undefined ? undefined : `${ids.vmids.from} to ${ids.vmids.to}`
   const what = ids === undefined ? list?.join(', ') : range
-  const hint =
-    list === undefined && ids === undefined ? 'only hostAccess allows it' : `granted: ${what || 'nothing of the sort'}`
+  const hint = list === undefined && ids === undefined ? 'only hostAccess allows it' : `granted: ${what || 'none'}`
   return { code: 'outside-grant', path, message, hint }
 }
 

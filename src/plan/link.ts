@@ -168,7 +168,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     complain(second, {
       code: 'two-estates',
       path: ['spec', 'uid'],
-      message: 'this directory says twice which estate it is',
+      message: 'this directory declares two Estates',
       hint: 'keep the one whose uid is on what exists (croft plan names it), and remove the other',
     })
   }

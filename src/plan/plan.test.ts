@@ -224,7 +224,7 @@ test('power is never changed on hearsay: the survey may be 12 s old', () => {
   const close = { config: { memory: '1024' }, digest: 'd1', atMs: NOW }
   const hearsay = actionOf(estateOf([web]), worldWith([{ ...seen, close }]))
   assert.equal(words(hearsay), 'wait NotReadClosely')
-  assert.deepEqual(hearsay.do === 'wait' && hearsay.lack, { look: 'power', externalId: '100' })
+  assert.deepEqual(hearsay.do === 'wait' && hearsay.missing, { look: 'power', externalId: '100' })
   const sure = actionOf(estateOf([web]), worldWith([{ ...seen, close: { ...close, power: 'stopped' } }]))
   assert.equal(words(sure), 'update')
 })

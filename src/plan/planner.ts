@@ -3,10 +3,10 @@ import type { ClusterInput } from '../model/cluster-look.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PowerInput } from '../model/power-look.ts'
 import type { Unforeseen } from './clusters/as-shown.ts'
-import type { SightInput } from './things/sights.ts'
+import type { IdentifyInput } from './things/identify-all.ts'
 
 /** Everything that a plan is decided on: what is declared, observed and remembered, and the time. */
-export interface PlanInput extends SightInput {
+export interface PlanInput extends IdentifyInput {
   readonly clusters?: readonly ClusterInput[]
   readonly powers?: readonly PowerInput[]
   /** What the plan that a person agreed to could not say of clusters. */

@@ -83,7 +83,7 @@ export function createTally({ source, names, quota }: Pick<Grant, 'source' | 'na
             : `${unknown} cannot be counted, and the source ${source} has a quota for it`,
         hint:
           unknown === undefined
-            ? 'declare less, or ask whoever runs croft for a larger quota in its grant'
+            ? 'declare less, or ask the administrator of croft for a larger quota in its grant'
             : 'write the number',
       }
     },

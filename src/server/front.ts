@@ -92,8 +92,8 @@ export function createFront(parts: FrontParts): Front {
       const { actor } = who
       const stranger = who === NOBODY && result === 'refused'
       if (stranger && !strangers.take('', clock.monotonicMs())) return
-      const told = stranger ? shownText(about, LIMITS.refusedAuditLength) : about
-      options.audit?.({ atMs: clock.now(), actor, what: route.path.slice(5), about: told, result, message })
+      const shown = stranger ? shownText(about, LIMITS.refusedAuditLength) : about
+      options.audit?.({ atMs: clock.now(), actor, what: route.path.slice(5), about: shown, result, message })
     }
     try {
       who = await door.identify(request.headers.authorization, sessionOf(request))

@@ -47,7 +47,7 @@ test('what is being made is neither well nor unwell', () => {
   assert.deepEqual(told('resource', KEY, [making, well]), { slots: '.o', share: 1 })
 })
 
-test('[A45] what is off by order is not unwell, and does not count', () => {
+test('[A45] what is off on request is not unwell, and does not count', () => {
   const on = smallEstate()
   const hosts = on.hosts.map((host) => ({ ...host, online: false }))
   const asleep = fakePower({

@@ -40,8 +40,8 @@ export function createStream(
   let bytes = 0
   let n = 0
   /** What listeners have been told so far. Undefined while nobody has listened for long: then nothing is prepared. */
-  let told: Pictured | undefined
-  let untold: CroftEvent[] = []
+  let sent: Pictured | undefined
+  let unsent: CroftEvent[] = []
   let dirty = false
   /** A view could not be shown: what listeners know is from before it, and a delta would not fit. */
   let missed = false
@@ -64,14 +64,14 @@ export function createStream(
   /** Prepared for the first who asks, and for all who ask meanwhile. */
   let beginning: Promise<Pictured> | undefined
   const begun = async (): Promise<Pictured> => {
-    if (told !== undefined) return told
+    if (sent !== undefined) return sent
     beginning ??= prepare()
     try {
-      told ??= await beginning
+      sent ??= await beginning
     } finally {
       beginning = undefined
     }
-    return told
+    return sent
   }
 
   function forget(): void {
@@ -79,22 +79,22 @@ export function createStream(
     n += 1
     messages = []
     bytes = 0
-    told = undefined
-    untold = []
+    sent = undefined
+    unsent = []
   }
 
   const unsubscribe = controller.subscribe((_view, happened) => {
-    if (told === undefined && beginning === undefined) return
+    if (sent === undefined && beginning === undefined) return
     if (!wanted()) return forget()
-    untold.push(...happened.slice(-LIMITS.historyPage))
-    if (untold.length > LIMITS.historyPage) untold = untold.slice(-LIMITS.historyPage)
+    unsent.push(...happened.slice(-LIMITS.historyPage))
+    if (unsent.length > LIMITS.historyPage) unsent = unsent.slice(-LIMITS.historyPage)
     dirty = true
     wake?.()
   })
 
   async function tell(): Promise<void> {
     dirty = false
-    if (told === undefined) return
+    if (sent === undefined) return
     let next: Pictured
     try {
       next = await prepare()
@@ -105,20 +105,20 @@ export function createStream(
       return
     }
     // Nobody listens any longer.
-    if (told === undefined) return
+    if (sent === undefined) return
     const turns = turnsOf(clock)
-    const delta = deltaOf(told, next)
+    const delta = deltaOf(sent, next)
     const deltaText = delta === undefined ? undefined : await turns.perform(writing(delta))
-    if (told === undefined) return
-    told = next
+    if (sent === undefined) return
+    sent = next
     if (missed) {
       missed = false
-      untold = []
+      unsent = []
       send('reset', '{}')
       return
     }
-    const happened = untold
-    untold = []
+    const happened = unsent
+    unsent = []
     if (deltaText !== undefined) send('delta', deltaText)
     if (happened.length > 0) send('happened', shownJson(events.parse(happened)))
   }
@@ -159,7 +159,7 @@ export function createStream(
     while (!stop.signal.aborted) {
       await clock.sleep(LIMITS.streamHeartbeatMs, stop.signal)
       for (const client of clients) write(client, `: ${clock.now()}\n\n`)
-      if (told !== undefined && !wanted()) forget()
+      if (sent !== undefined && !wanted()) forget()
     }
   }
   void beat()
@@ -169,7 +169,7 @@ export function createStream(
       return clients.size
     },
     async page() {
-      if (told === undefined) leftMs = clock.monotonicMs()
+      if (sent === undefined) leftMs = clock.monotonicMs()
       else if (dirty) await tellInTurn()
       const { page } = await begun()
       return { ...page, cursor: cursor() }

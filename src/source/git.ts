@@ -80,7 +80,7 @@ export async function readCommit(
     files,
     ...defined({ ignore }),
     above,
-    beside: await readBeside(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
+    siblings: await readSibling(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
     links: tree.links,
     commit,
     ...defined({ tooLarge: tree.tooLarge, cache }),
@@ -108,7 +108,7 @@ async function readAbove(
 }
 
 /** What generators read, as far as it is there and within the limits. */
-async function readBeside(
+async function readSibling(
   repository: string,
   commit: string,
   prefix: string,

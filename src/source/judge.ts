@@ -85,8 +85,8 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
   else if (manifest !== undefined) found.push(...(kind.check?.(parsed.data, manifest) ?? []))
   const failed = findings.length > 0 || found.some((problem) => problem.severity !== 'warning')
   if (failed || !parsed.success || manifest === undefined || key === undefined) {
-    const told = manifest !== undefined && annotatedPolicy(manifest).paused ? found.map(ofPaused) : found
-    return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: told }
+    const reported = manifest !== undefined && annotatedPolicy(manifest).paused ? found.map(ofPaused) : found
+    return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: reported }
   }
   const policy = kind.policy(parsed.data, manifest)
   // How drift is met is no part of what is declared: changing it must not make a drift look like a new declaration.

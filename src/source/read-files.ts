@@ -20,7 +20,7 @@ export interface FileReading {
   /** Files of the same repository above the top (`../base/net.yaml`): read only where a kustomization names them. */
   readonly above?: readonly SourceFile[]
   /** What generators of kustomizations read that is no manifest, by path. */
-  readonly beside?: ReadonlyMap<string, Uint8Array>
+  readonly siblings?: ReadonlyMap<string, Uint8Array>
   readonly links: readonly string[]
   /** The text of `.croftignore` at the top. */
   readonly ignore?: string
@@ -56,7 +56,7 @@ export function readFiles(reading: FileReading): Revision {
     reading.files.map(({ path }) => path),
     reading.ignore,
   )
-  const hand = lazily(() => inHand(all, reading.beside))
+  const hand = lazily(() => inHand(all, reading.siblings))
   reading.begin?.(-1)
   const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
   const brings = new Set(built?.roots.flatMap(({ documents }) => documents.map(({ file }) => file)))
@@ -93,7 +93,7 @@ export function readFiles(reading: FileReading): Revision {
   for (const file of reading.above ?? [])
     if ('bytes' in file && built?.used.has(printable(file.path)) === true)
       identity.update(`${file.path}\0${file.blob ?? blobHash(file.bytes)}\n`)
-  for (const [path, bytes] of reading.beside ?? []) identity.update(`${path}\0${blobHash(bytes)}\n`)
+  for (const [path, bytes] of reading.siblings ?? []) identity.update(`${path}\0${blobHash(bytes)}\n`)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
   for (const root of built?.roots ?? []) {
     const { brought, foreign } = broughtBy(root)
@@ -135,9 +135,9 @@ function lazily<T>(make: () => T): () => T {
 }
 
 /** What can be read of the files as text, anything else is no manifest; and all of them as they are, for generators. */
-function inHand(files: readonly SourceFile[], beside: FileReading['beside']): FilesInHand {
+function inHand(files: readonly SourceFile[], siblings: FileReading['siblings']): FilesInHand {
   const found = new Map<string, string>()
-  const bytes = new Map(beside)
+  const bytes = new Map(siblings)
   for (const file of files) {
     if (!('bytes' in file)) continue
     bytes.set(printable(file.path), file.bytes)

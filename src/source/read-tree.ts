@@ -34,20 +34,20 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
     cacheDir === undefined || options.cache !== undefined ? undefined : openDiskCache(cacheDir, resolve(directory))
   const walked = clock === undefined ? walkFiles(directory) : await inTurns(walking(directory), clock)
   const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
-  const beside = await filesBeside(directory, await reader.generatorFiles([...walked.files, ...above]))
-  const ignore = await readBeside(directory, IGNORE_FILE)
+  const siblings = await siblingFiles(directory, await reader.generatorFiles([...walked.files, ...above]))
+  const ignore = await readSibling(directory, IGNORE_FILE)
   const revision = await reader.tree({
     ...walked,
     ...(ignore === undefined ? {} : { ignore }),
     above,
-    beside,
+    siblings,
     ...reading,
     ...(disk === undefined ? {} : { cache: disk }),
   })
   disk?.save()
   return {
     ...revision,
-    read: (file) => readBeside(directory, file),
+    read: (file) => readSibling(directory, file),
     place: `directory ${await realpath(directory)}`,
     logs: [{ log: gitLog(() => placeOfDirectory(directory), readCommit) }],
   }
@@ -74,23 +74,23 @@ function repositoryOf(directory: string): string {
 }
 
 /** What generators read, as far as it is there. */
-async function filesBeside(directory: string, paths: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+async function siblingFiles(directory: string, paths: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>()
   let total = 0
   for (const path of paths) {
-    const bytes = await bytesBeside(directory, path)
+    const bytes = await siblingBytes(directory, path)
     total += bytes?.length ?? 0
     if (bytes !== undefined && total <= LIMITS.treeBytes) found.set(path, bytes)
   }
   return found
 }
 
-async function readBeside(directory: string, file: string): Promise<string | undefined> {
-  return (await bytesBeside(directory, file))?.toString('utf8')
+async function readSibling(directory: string, file: string): Promise<string | undefined> {
+  return (await siblingBytes(directory, file))?.toString('utf8')
 }
 
 /** A file of the directory or of its repository. What leads out of that is not followed. */
-async function bytesBeside(directory: string, file: string): Promise<Buffer | undefined> {
+async function siblingBytes(directory: string, file: string): Promise<Buffer | undefined> {
   try {
     const here = await realpath(directory)
     const root = file.startsWith('../') ? repositoryOf(here) : here

@@ -27,14 +27,14 @@ export function isManifestName(name: string): boolean {
  * opened through that open directory, so that a link that is put in place between the look and the read leads nowhere.
  * `between` is called at that very moment, for the tests that put one there. `also`: names of further files that count.
  */
-export function walkFiles(root: string, between: (path: string) => void = () => {}, also?: RegExp): Walked {
-  return atOnce(walking(root, between, also))
+export function walkFiles(root: string, onEntry: (path: string) => void = () => {}, also?: RegExp): Walked {
+  return atOnce(walking(root, onEntry, also))
 }
 
 /** The same, one file at a step: a tree may have as many bytes as take a while to read. */
-export function* walking(root: string, between: (path: string) => void = () => {}, also?: RegExp): Steps<Walked> {
+export function* walking(root: string, onEntry: (path: string) => void = () => {}, also?: RegExp): Steps<Walked> {
   const isWanted = (name: string) => isManifestName(name) || also?.test(name) === true
-  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, between, isWanted }
+  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, onEntry, isWanted }
   const tooLarge = yield* walkDirectory(root, '', 0, state)
   return { files: state.files, links: state.links, ...(tooLarge === undefined ? {} : { tooLarge }) }
 }
@@ -44,7 +44,7 @@ interface State {
   readonly links: string[]
   entries: number
   bytes: number
-  readonly between: (path: string) => void
+  readonly onEntry: (path: string) => void
   readonly isWanted: (name: string) => boolean
 }
 
@@ -71,7 +71,7 @@ function* walkDirectory(openPath: string, shown: string, depth: number, state: S
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       const path = shown === '' ? entry.name : `${shown}/${entry.name}`
       yield
-      state.between(path)
+      state.onEntry(path)
       if (entry.isDirectory()) {
         const stopped = yield* walkDirectory(`${base}/${entry.name}`, path, depth + 1, state)
         if (stopped !== undefined) return stopped

@@ -53,8 +53,8 @@ function lastWords(stderr: string): string {
     .filter(
       (line) => line !== '' && !/^(?:debug[123]:|OpenSSH_|Authenticated to|Transferred:|Bytes per second)/.test(line),
     )
-  const told = lines
+  const cause = lines
     .filter((line) => !/^(?:Connection closed by UNKNOWN|kex_exchange_identification)/.test(line))
     .at(-1)
-  return plainText(told ?? lines.at(-1) ?? '', 200).replaceAll(/croft-[0-9]+/g, 'the host')
+  return plainText(cause ?? lines.at(-1) ?? '', 200).replaceAll(/croft-[0-9]+/g, 'the host')
 }

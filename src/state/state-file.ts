@@ -79,8 +79,8 @@ function configurationAt(
 export function vaultDirectory(env: Environment, realDirectory: string, override: string | undefined): string {
   const asked = env.CROFT_VAULT
   if (asked !== undefined && asked !== '') return path.resolve(asked)
-  const beside = (database: string) => path.join(path.dirname(database), 'vault')
-  const first = beside(stateFile(env, realDirectory, override))
+  const vaultBeside = (database: string) => path.join(path.dirname(database), 'vault')
+  const first = vaultBeside(stateFile(env, realDirectory, override))
   if (hasVault(first)) return first
   const home = stateHomeIn(env)
   if (home === undefined) return first

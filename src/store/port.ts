@@ -81,7 +81,7 @@ export interface Store {
 }
 
 /** What people have ordered under a name and nobody has done or withdrawn. `none` says what is not in it. */
-export async function standingOrders<Orders extends object>(
+export async function activeOrders<Orders extends object>(
   store: Pick<Store, 'getValue'>,
   name: OrderName,
   none: Orders,

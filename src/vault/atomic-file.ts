@@ -3,7 +3,7 @@ import path from 'node:path'
 
 /** Writes a whole file, or none: under another name first, then on disk, then in its place; then its directory. */
 export async function replaceFile(file: string, content: Uint8Array | string): Promise<void> {
-  const temporary = await writeBeside(file, content)
+  const temporary = await writeSibling(file, content)
   try {
     await rename(temporary, file)
   } catch (error) {
@@ -15,7 +15,7 @@ export async function replaceFile(file: string, content: Uint8Array | string): P
 
 /** The same, unless there is one already: then that one stays. */
 export async function createOnce(file: string, content: string): Promise<void> {
-  const temporary = await writeBeside(file, content)
+  const temporary = await writeSibling(file, content)
   try {
     await link(temporary, file)
   } catch (error) {
@@ -29,7 +29,7 @@ export async function createOnce(file: string, content: string): Promise<void> {
 /** Two writers of one process, or of two machines that share the disk, must not meet in one file. */
 let written = 0
 
-async function writeBeside(file: string, content: Uint8Array | string): Promise<string> {
+async function writeSibling(file: string, content: Uint8Array | string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
   for (let attempt = 0; ; attempt++) {
     written += 1

@@ -58,7 +58,7 @@ esac
 
 interface JsonPreview {
   readonly changes: readonly { readonly path: string }[]
-  readonly chart?: { readonly lack?: { readonly why: string } }
+  readonly chart?: { readonly notRendered?: { readonly why: string } }
 }
 
 const deployment = (replicas: number, image: string) => `apiVersion: apps/v1
@@ -164,7 +164,7 @@ test('[R21] [R32] [A51] one host, one node, nothing else to run: one apply on no
     json.stdout,
   )
   const chart = plan.entries.find(({ key }) => key.endsWith('HelmChart.helm.cattle.io/kube-system/podinfo'))?.preview
-  assert.equal(chart?.chart?.lack?.why, 'no-helm', 'without Helm the values alone are compared')
+  assert.equal(chart?.chart?.notRendered?.why, 'no-helm', 'without Helm the values alone are compared')
   for (const { stdout, stderr } of [empty, changed, json, applied])
     assert.doesNotMatch(stdout + stderr, /correct-horse|Y29ycmVjdC1ob3JzZQ/)
 

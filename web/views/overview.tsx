@@ -7,10 +7,10 @@ import { Hosts } from '../parts/host-card.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { hrefTo, hrefToKey } from '../route.ts'
 import { clusterState, isDoing, TONE_ORDER, toneOf } from '../tone.ts'
-import { standingOf, type Trouble } from '../troubles.ts'
+import { statusOf, type Trouble } from '../troubles.ts'
 
 export function OverviewView({ page }: { readonly page: Page }) {
-  const { troubles, tone, text } = standingOf(page)
+  const { troubles, tone, text } = statusOf(page)
   const empty = page.rows.length === 0 && page.clusters.length === 0
   return (
     <>

@@ -139,9 +139,9 @@ function workloadObject(one: WorkloadFacts, release: Release): KubeObject {
   const [path, otherwise = 1] = one.replicas ?? []
   const asked = path === undefined ? undefined : valueAt(values, path)
   // Only the chart of CoreDNS is told by presets where it may run.
-  const told = chart === 'coredns' || chart === 'traefik' ? values : {}
-  const tolerations = told.tolerations ?? one.tolerations
-  const priority = text(told.priorityClassName) || one.priority
+  const given = chart === 'coredns' || chart === 'traefik' ? values : {}
+  const tolerations = given.tolerations ?? one.tolerations
+  const priority = text(given.priorityClassName) || one.priority
   return {
     apiVersion: 'apps/v1',
     kind: one.kind,

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import { type ClusterOrders, NO_ORDERS, type OperationEffect } from '../../model/observed-cluster.ts'
-import { type OrderName, type Store, standingOrders } from '../../store/port.ts'
+import { activeOrders, type OrderName, type Store } from '../../store/port.ts'
 
 /** Changes what people have ordered of a cluster; answers what stands now. */
 export function changeOrders(
@@ -34,7 +34,7 @@ export async function changeOrder<Orders extends object>(
   none: Orders,
   change: (orders: Orders) => Orders,
 ): Promise<Orders> {
-  const after = change(await standingOrders(store, name, none))
+  const after = change(await activeOrders(store, name, none))
   await store.putOrder(name, JSON.stringify(after))
   return after
 }

@@ -30,19 +30,19 @@ export async function takeSnapshot(
     operator: {
       ...operator,
       perform: (...args) =>
-        controller.between(async () => {
+        controller.betweenPasses(async () => {
           // A pass since then may have begun to work on that very server.
           const still = planNow(controller, cluster)
           if (!('ok' in still) && still.step.target === planned.step.target) return operator.perform(...args)
           const message = 'ok' in still ? still.message : 'another server would do it by now; ask once more'
           return { result: 'refused', refusal: { reason: 'Changed', meaning: 'stalled', message } }
         }),
-      reached: (...args) => controller.between(() => operator.reached(...args)),
+      reached: (...args) => controller.betweenPasses(() => operator.reached(...args)),
     },
     clock: runtime.clock,
     signal: runtime.signal,
     surroundings: () =>
-      controller.between(async () => {
+      controller.betweenPasses(async () => {
         const estate = controller.seen()?.estate
         const found = estate === undefined ? undefined : await engine.surroundings(estate, cluster.name, runtime.signal)
         if (found === undefined) throw new Error(`${cluster.name} is no longer declared`)

@@ -51,9 +51,12 @@ export const thirdServer: Scene = {
 async function pushed(stage: Stage, message: string): Promise<number> {
   const commit = await stage.repository.push(message)
   stage.say(`${stage.style.paint('dim', '$')} git commit -m "${message}" && git push   ${commit.slice(0, 7)}`)
-  const told = narrate(stage)
+  const narrator = narrate(stage)
   const began = stage.clock.now()
-  await stage.sync({ ...told, plan: (plan) => told.tell(`planned: ${plan.entries.length} things and a cluster`) })
+  await stage.sync({
+    ...narrator,
+    plan: (plan) => narrator.tell(`planned: ${plan.entries.length} things and a cluster`),
+  })
   return Math.round((stage.clock.now() - began) / 1000)
 }
 

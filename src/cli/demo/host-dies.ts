@@ -13,13 +13,13 @@ export const hostDies: Scene = {
     const { estate } = await runtime.load(stage.repository.directory)
     const host = simulator.hosts()[2] ?? ''
     const others = SERVERS.slice(0, 2)
-    const told = narrate(stage)
+    const narrator = narrate(stage)
     stage.say(style.paint('dim', `(the power cable of ${host} is pulled: ${SERVERS[2]} and VM 114 run there)`))
     simulator.hostPower(host, 'off')
     const until = async (what: string, holds: () => boolean) => {
       for (let look = 0; look < LOOKS && !holds(); look++) {
         if (runtime.signal.aborted) throw new SceneFailed('interrupted')
-        told.pass?.(await engine.pass(estate, runtime.signal))
+        narrator.pass?.(await engine.pass(estate, runtime.signal))
         await clock.sleep(LOOK_MS, runtime.signal)
       }
       if (!holds()) throw new SceneFailed(what)
@@ -36,7 +36,7 @@ export const hostDies: Scene = {
     const settlement = await engine.settle(estate, {
       signal: runtime.signal,
       deadlineMs: SCENE_MS,
-      onPass: (report) => told.pass?.(report),
+      onPass: (report) => narrator.pass?.(report),
     })
     if (settlement.outcome !== 'settled') throw new SceneFailed(`croft did not settle (${settlement.outcome})`)
     verifyServers(stage, SERVERS)

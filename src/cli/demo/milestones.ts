@@ -6,35 +6,35 @@ const WATCH_MS = 250
 
 /** What a new machine goes through, seen in the datacentre itself rather than told by croft. */
 const MILESTONES: readonly {
-  readonly told: (guest: SimulatedGuest) => string
+  readonly says: (guest: SimulatedGuest) => string
   readonly reached: (guest: SimulatedGuest) => boolean
 }[] = [
-  { told: (guest) => `VM ${guest.vmid} is there on ${guest.host}`, reached: () => true },
+  { says: (guest) => `VM ${guest.vmid} is there on ${guest.host}`, reached: () => true },
   {
-    told: () => 'the image is imported into scsi0',
+    says: () => 'the image is imported into scsi0',
     reached: (guest) => guest.config.scsi0 !== undefined && guest.disks.length > 0,
   },
   {
-    told: () => 'cloud-init is attached',
+    says: () => 'cloud-init is attached',
     reached: (guest) => Object.values(guest.config).some((value) => value.includes('cloudinit')),
   },
   {
-    told: (guest) => `the disk is grown to ${Math.round(largestDisk(guest) / GIB)} GiB`,
+    says: (guest) => `the disk is grown to ${Math.round(largestDisk(guest) / GIB)} GiB`,
     reached: (guest) => largestDisk(guest) >= 50 * GIB,
   },
-  { told: () => 'it is started', reached: (guest) => guest.running },
-  { told: () => 'it has booted', reached: (guest) => guest.booted },
-  { told: () => 'its agent is up', reached: (guest) => guest.agent },
+  { says: () => 'it is started', reached: (guest) => guest.running },
+  { says: () => 'it has booted', reached: (guest) => guest.booted },
+  { says: () => 'its agent is up', reached: (guest) => guest.agent },
 ]
 
 /** The milestones reached beyond the first `known` ones, in order: a later one is not told before an earlier one. */
 export function milestonesAfter(known: number, guest: SimulatedGuest): readonly string[] {
-  const told: string[] = []
-  for (const { told: words, reached } of MILESTONES.slice(known)) {
+  const says: string[] = []
+  for (const { says: words, reached } of MILESTONES.slice(known)) {
     if (!reached(guest)) break
-    told.push(words(guest))
+    says.push(words(guest))
   }
-  return told
+  return says
 }
 
 /** Tells each milestone when it is reached, until all are or the watch is ended. */

@@ -33,13 +33,13 @@ const thirdNode: Scene = {
     stage.say(`${style.paint('dim', '$')} cat ${later.file}`)
     stage.say(style.paint('dim', cleanLines(withoutBlankLines(later.text)).replace(/^/gm, '    ')))
     writeFileSync(path.join(stage.repository.directory, later.file), later.text)
-    const told = narrate(stage)
+    const narrator = narrate(stage)
     const watching = new AbortController()
     const find = () => stage.simulator.guests().find((guest) => guest.vmid === 114)
     const signal = AbortSignal.any([watching.signal, stage.runtime.signal])
     const watched = watchMachine(find, stage.clock, signal, {
-      milestone: (milestone) => told.tell(`in the datacentre: ${milestone}`),
-      tick: told.beat,
+      milestone: (milestone) => narrator.tell(`in the datacentre: ${milestone}`),
+      tick: narrator.beat,
     })
     try {
       const commit = await stage.repository.push('Add k3s-vm-fun-bedbug')
@@ -47,7 +47,7 @@ const thirdNode: Scene = {
         `\n${style.paint('dim', '$')} git commit -m "Add k3s-vm-fun-bedbug" && git push   ${commit.slice(0, 7)}`,
       )
       stage.say(style.paint('dim', `  time is simulated: ${stage.speed} seconds of it pass in one of yours`))
-      await stage.sync(told)
+      await stage.sync(narrator)
     } finally {
       watching.abort()
       await watched
@@ -78,11 +78,11 @@ const changedByHand: Scene = {
     const { estate } = await runtime.load(stage.repository.directory)
     stage.say(`${style.paint('dim', '$')} croft plan .`)
     runtime.out.write(renderPlan(await engine.plan(estate, runtime.signal), style))
-    const told = narrate(stage)
+    const narrator = narrate(stage)
     const settlement = await engine.settle(estate, {
       signal: runtime.signal,
       deadlineMs: SCENE_MS,
-      onPass: (report) => told.pass?.(report),
+      onPass: (report) => narrator.pass?.(report),
     })
     const after = simulator.guests().find((guest) => guest.vmid === VMID)
     if (settlement.outcome !== 'settled' || after?.running !== true || after.config.cores !== before?.config.cores)

@@ -35,11 +35,11 @@ export interface SeenNow {
 export function withJudged(
   judged: readonly Trouble[],
   explained: readonly HealthProblem[],
-  told: ReadonlySet<Trouble['sort']>,
+  shown: ReadonlySet<Trouble['sort']>,
 ): readonly HealthProblem[] {
   const known = new Set(explained.map(({ key }) => key))
   const others = judged.filter(
-    ({ sort, about }) => !told.has(sort) && !known.has(about) && !known.has(`Cluster/${about}`),
+    ({ sort, about }) => !shown.has(sort) && !known.has(about) && !known.has(`Cluster/${about}`),
   )
   return [
     ...others.map(({ about, title, text, allow, sinceMs, sort }) => ({
@@ -81,7 +81,7 @@ export function troublesOf({ plan, records, events }: SeenNow): readonly HealthP
         why: [
           ...(judged?.why ?? []),
           ...drifted.map(driftLine),
-          ...told(record, events),
+          ...reasons(record, events),
           ...doer(record, drifted.length > 0),
         ],
         next: judged?.next ?? `croft why ${key}`,
@@ -98,7 +98,7 @@ export function troublesOf({ plan, records, events }: SeenNow): readonly HealthP
       key: record.key,
       what: record.status,
       ...sinceIn(record),
-      why: told(record, events),
+      why: reasons(record, events),
       next: `croft why ${record.key}`,
     }))
   return [...clusters, ...entries, ...others]
@@ -174,7 +174,7 @@ function clusterTrouble(
         ...objections.map(({ guard, reason }) => `held [${guard}]: ${reason}`),
         ...decision.waits.map(({ awaits }) => `waits for ${awaits}`),
         ...decision.warnings,
-        ...told(record, events),
+        ...reasons(record, events),
       ],
       next:
         objections[0]?.allow ??
@@ -253,7 +253,7 @@ function sinceIn(record: ResourceRecord | undefined): { readonly sinceMs?: numbe
 }
 
 /** What the last attempts have met: the run of failures, or else the newest trouble that was told. */
-function told(record: ResourceRecord | undefined, events: readonly CroftEvent[]): readonly string[] {
+function reasons(record: ResourceRecord | undefined, events: readonly CroftEvent[]): readonly string[] {
   if (record === undefined) return []
   const { failure } = record
   if (failure !== undefined) return [`${failure.reason}: ${failure.message} (${failure.count} times)`]

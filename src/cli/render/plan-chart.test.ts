@@ -41,11 +41,15 @@ test('a large chart is cut short unless everything is asked for', () => {
 })
 
 test('that there is no Helm is said once for the whole plan, every other lack with its chart', () => {
-  const lacking = (why: 'no-helm' | 'failed'): ChartPreview => ({ ...CHART, objects: [], lack: { why, message: why } })
-  assert.deepEqual(chartLines(lacking('no-helm'), PLAIN, {}), [])
-  assert.deepEqual(chartLines(lacking('failed'), PLAIN, {}), ['its objects are not shown: failed'])
+  const notRendered = (why: 'no-helm' | 'failed'): ChartPreview => ({
+    ...CHART,
+    objects: [],
+    notRendered: { why, message: why },
+  })
+  assert.deepEqual(chartLines(notRendered('no-helm'), PLAIN, {}), [])
+  assert.deepEqual(chartLines(notRendered('failed'), PLAIN, {}), ['its objects are not shown: failed'])
   const entries = ['no-helm', 'no-helm', 'failed'].map((why) => ({
-    preview: { changes: [], chart: lacking(why as 'no-helm') },
+    preview: { changes: [], chart: notRendered(why as 'no-helm') },
   }))
   assert.deepEqual(chartRemarks({ entries } as unknown as Plan), ['no-helm'])
 })

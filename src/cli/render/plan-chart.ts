@@ -11,9 +11,10 @@ const PAINTS = { added: 'green', changed: 'yellow', removed: 'red' } as const
 /** What would come out of the templates of a chart: its objects, and their fields where they change. */
 export function chartLines(chart: ChartPreview | undefined, style: Style, view: PlanView): readonly string[] {
   if (chart === undefined) return []
-  const { lack, objects, relabelled, unsteady } = chart
+  const { notRendered, objects, relabelled, unsteady } = chart
   // That there is no Helm is said once, at the end of the plan.
-  if (lack !== undefined) return lack.why === 'no-helm' ? [] : [`its objects are not shown: ${clean(lack.message)}`]
+  if (notRendered !== undefined)
+    return notRendered.why === 'no-helm' ? [] : [`its objects are not shown: ${clean(notRendered.message)}`]
   const lines = objects.flatMap((one) => objectLines(one, style))
   const most = view.calls === true ? lines.length : MOST
   const rest = lines.length - most
@@ -44,8 +45,8 @@ export function chartSentence({ objects, total }: ChartPreview): string {
 
 /** What is to be said once of all charts of a plan. */
 export function chartRemarks(plan: Plan): readonly string[] {
-  const lacks = plan.entries.flatMap(({ preview }) => preview?.chart?.lack ?? [])
-  return [...new Set(lacks.filter(({ why }) => why === 'no-helm').map(({ message }) => message))]
+  const notRendered = plan.entries.flatMap(({ preview }) => preview?.chart?.notRendered ?? [])
+  return [...new Set(notRendered.filter(({ why }) => why === 'no-helm').map(({ message }) => message))]
 }
 
 function objectLines({ id, becomes, changes }: ChartObjectPreview, style: Style): readonly string[] {

@@ -52,8 +52,8 @@ export function clusterCounts(looks: readonly ClusterLook[], done = false): stri
     [count('replaced'), done ? 'replaced' : 'to replace'],
     [count('leaves'), done ? 'left' : 'to leave'],
   ] as const
-  const told = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
-  return told.length === 0 ? '' : `Nodes: ${told.join(', ')}.`
+  const parts = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
+  return parts.length === 0 ? '' : `Nodes: ${parts.join(', ')}.`
 }
 
 function objection(word: string, { guard, reason, allow }: ClusterHold): readonly string[] {

@@ -72,8 +72,11 @@ test('what would come of a chart is told by its objects, or why it was not rende
     told({ objects }),
     /the chart changes 1, removes 1 of 3 objects: ✏️`Deployment\.apps\/a`, 🗑️`Service\/'\\\|x'`/,
   )
-  assert.match(told({ lack: { why: 'new-place', message: 'not rendered: <there>' } }), /<br>not rendered: &lt;there/)
-  assert.doesNotMatch(told({ lack: { why: 'no-helm', message: 'install it' } }), /install it/)
+  assert.match(
+    told({ notRendered: { why: 'new-place', message: 'not rendered: <there>' } }),
+    /<br>not rendered: &lt;there/,
+  )
+  assert.doesNotMatch(told({ notRendered: { why: 'no-helm', message: 'install it' } }), /install it/)
 })
 
 test('a cluster that a pull request upgrades is told node by node, and what would refuse it', () => {

@@ -121,7 +121,8 @@ function row({ key, action, preview }: PlanEntry): string {
 /** What would come of a chart, in one cell: which of its objects, but not their fields. */
 function chartCell(chart: ChartPreview | undefined): string {
   if (chart === undefined) return ''
-  if (chart.lack !== undefined) return chart.lack.why === 'no-helm' ? '' : `<br>${md(chart.lack.message)}`
+  if (chart.notRendered !== undefined)
+    return chart.notRendered.why === 'no-helm' ? '' : `<br>${md(chart.notRendered.message)}`
   const names = chart.objects.slice(0, MOST_OF_CHART).map(({ id, becomes }) => `${CHART_SIGN[becomes]}\`${md(id)}\``)
   const rest = chart.objects.length - names.length
   const more = rest > 0 ? [`and ${rest} more`] : []

@@ -50,7 +50,7 @@ export function closingLine(plan: Plan, style: Style): string {
     const all =
       summary.unchanged === 1 ? 'The 1 declared resource is' : `All ${summary.unchanged} declared resources are`
     const nothing = clusters.length === 0 ? ['Nothing is declared and nothing is left over.'] : []
-    const seen = [...(summary.unchanged === 0 ? nothing : [`${all} as declared.`]), ...clusters.map(standingOf)]
+    const seen = [...(summary.unchanged === 0 ? nothing : [`${all} as declared.`]), ...clusters.map(statusOf)]
     return `${style.paint(['green', 'bold'], 'No changes.')} ${seen.join(' ')}\n`
   }
   const nodes = clusterCounts(clusters)
@@ -58,7 +58,7 @@ export function closingLine(plan: Plan, style: Style): string {
 }
 
 /** A cluster that nothing is done about: as declared, or what is wrong with it that croft does not change. */
-function standingOf({ declaration, decision }: ClusterLook): string {
+function statusOf({ declaration, decision }: ClusterLook): string {
   const key = clean(declaration.key)
   if (decision.phase === 'Ready') return `${key} is as declared.`
   const nodes = decision.nodes

@@ -30,7 +30,7 @@ export interface Progress {
   /** When a line was last shown, or a sign of life given. */
   readonly shownMs: number
   /** Trouble that was told: at the next attempt it is no news. */
-  readonly told: ReadonlySet<string>
+  readonly reported: ReadonlySet<string>
 }
 
 /** One thing worth telling. The same data becomes a line of text or a line of JSON. */
@@ -48,7 +48,7 @@ export interface ProgressStep {
 }
 
 export function beginProgress(nowMs: number): Progress {
-  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs, told: new Set() }
+  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs, reported: new Set() }
 }
 
 /** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
@@ -68,10 +68,10 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
   }))
   // While something is done to it, that it is not ready yet is no news.
   lines = lines.filter((line) => line.reason !== 'NotReady' || !isOpen(tracked, line.key))
-  const told = new Set(lines.map((line) => line.key))
+  const reported = new Set(lines.map((line) => line.key))
   for (const [key, before] of tracked) {
     if (before.endedMs !== undefined && !isOpenAgain(actions.get(key))) continue
-    const { after, line } = follow(before, actions.get(key), records.get(key), nowMs, told.has(key))
+    const { after, line } = follow(before, actions.get(key), records.get(key), nowMs, reported.has(key))
     tracked.set(key, after)
     if (line === undefined) continue
     // The last line of a resource says how long it took: the event of the same moment would only repeat it.
@@ -83,17 +83,17 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
       action.do === 'wait' && !isOpen(tracked, key) ? [[key, action.message] as const] : [],
     ),
   )
-  const news = lines.filter((line) => !isOld(line, progress.told))
+  const news = lines.filter((line) => !isOld(line, progress.reported))
   const trouble = news.filter(({ tone }) => tone === 'warning').map(sameness)
   const shownMs = news.length > 0 ? nowMs : progress.shownMs
   return {
-    progress: { ...progress, tracked, waiting, shownMs, told: new Set([...progress.told, ...trouble]) },
+    progress: { ...progress, tracked, waiting, shownMs, reported: new Set([...progress.reported, ...trouble]) },
     lines: news,
   }
 }
 
-function isOld(line: ProgressLine, told: ReadonlySet<string>): boolean {
-  return line.tone === 'warning' && told.has(sameness(line))
+function isOld(line: ProgressLine, reported: ReadonlySet<string>): boolean {
+  return line.tone === 'warning' && reported.has(sameness(line))
 }
 
 function sameness({ key, message }: ProgressLine): string {
@@ -111,7 +111,7 @@ export function heartbeat(progress: Progress, nowMs: number): ProgressStep {
     lines.push({ atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWorking', message })
   }
   if (lines.length === 0 && nowMs - progress.shownMs >= LIMITS.heartbeatMs) lines.push(...stillWaiting(progress, nowMs))
-  if (lines.length === 0 && nowMs - progress.shownMs >= LIMITS.heartbeatMs * QUIET && progress.told.size > 0) {
+  if (lines.length === 0 && nowMs - progress.shownMs >= LIMITS.heartbeatMs * QUIET && progress.reported.size > 0) {
     const message = `${STILL_TRYING} [${showElapsed(nowMs - progress.startedMs)} elapsed]`
     lines.push({ atMs: nowMs, tone: 'heartbeat', reason: 'StillTrying', message })
   }
@@ -122,8 +122,8 @@ export function heartbeat(progress: Progress, nowMs: number): ProgressStep {
 function stillWaiting({ tracked, waiting }: Progress, nowMs: number): readonly ProgressLine[] {
   if ([...tracked.values()].some((one) => one.endedMs === undefined)) return []
   return [...waiting].slice(0, LIMITS.progressLinesShown).map(([key, message]) => {
-    const told = `still ${message.startsWith('waits') ? message : `waits: ${message}`}`
-    return { atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWaiting', message: told }
+    const reported = `still ${message.startsWith('waits') ? message : `waits: ${message}`}`
+    return { atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWaiting', message: reported }
   })
 }
 
@@ -148,8 +148,8 @@ export function renderLine(line: ProgressLine, startedMs: number, style: Style):
   const about = line.key === undefined ? '' : `${style.paint('bold', clean(line.key))}  `
   const sign = SIGN[line.tone]
   const painted = sign.paint === undefined ? sign.text : style.paint(sign.paint, sign.text)
-  const told = joined(line.tone === 'heartbeat' ? '' : clean(line.reason), clean(line.message))
-  return `${style.paint('dim', time)} ${painted} ${about}${told}\n`
+  const reported = joined(line.tone === 'heartbeat' ? '' : clean(line.reason), clean(line.message))
+  return `${style.paint('dim', time)} ${painted} ${about}${reported}\n`
 }
 
 /** The lines that are redrawn at the bottom of a terminal: what is under way now, the longest first. */
@@ -164,7 +164,7 @@ export function liveLines(progress: Progress, nowMs: number, style: Style): read
   })
   if (open.length > 0)
     return open.length > shown.length ? [...lines, `  … and ${open.length - shown.length} more`] : lines
-  if (progress.waiting.size === 0 && progress.told.size > 0)
+  if (progress.waiting.size === 0 && progress.reported.size > 0)
     return [`${style.paint('dim', '…')} ${STILL_TRYING} ${showElapsed(nowMs - progress.startedMs)}`]
   return [...progress.waiting]
     .slice(0, LIMITS.progressLinesShown)
@@ -209,7 +209,7 @@ function follow(
   action: Action | undefined,
   record: ResourceRecord | undefined,
   nowMs: number,
-  told: boolean,
+  reported: boolean,
 ): { readonly after: Tracked; readonly line: ProgressLine | undefined } {
   const { endedMs: _ended, failed: _failed, ...open } = before
   const elapsed = `after ${showElapsed(nowMs - before.sinceMs)}`
@@ -230,8 +230,8 @@ function follow(
   const status = record?.status ?? open.status
   const message = condition('Ready')?.message ?? ''
   const changed = status !== open.status || message !== open.message
-  const after: Tracked = { ...open, status, message, shownMs: changed || told ? nowMs : open.shownMs }
-  if (!changed || told) return { after, line: undefined }
+  const after: Tracked = { ...open, status, message, shownMs: changed || reported ? nowMs : open.shownMs }
+  if (!changed || reported) return { after, line: undefined }
   return { after, line: { atMs: nowMs, key: open.key, tone: 'normal', reason: status, message } }
 }
 

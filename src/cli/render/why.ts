@@ -39,7 +39,7 @@ export function whyLines({
 }: WhyFacts): readonly string[] {
   const lines: string[] = []
   if (record === undefined) lines.push(`Nothing was ever done about ${key}.`)
-  else lines.push(...standing(key, record))
+  else lines.push(...currentState(key, record))
   if (origin !== undefined) lines.push(`It is declared at ${origin}.`)
   if (composed !== undefined)
     lines.push(`It is a part of ${composed.instance} (${showOrigin(composed.origin)}), as ${composed.definition} says.`)
@@ -61,7 +61,7 @@ function awaitedLine({ key, ready, message }: AwaitedDependency): string {
   return `It waits for ${key}, which is not Ready yet${message === undefined ? '' : `: ${message}`}.`
 }
 
-function standing(key: string, record: ResourceRecord): readonly string[] {
+function currentState(key: string, record: ResourceRecord): readonly string[] {
   const where =
     record.externalId === undefined
       ? ''

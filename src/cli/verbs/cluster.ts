@@ -47,7 +47,7 @@ const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) 
     ...orders,
     removeMembers: [...new Set([...orders.removeMembers, id])],
   }))
-  const message = `the etcd member ${id} will be removed if no node stands behind it`
+  const message = `the etcd member ${id} will be removed if it belongs to no node`
   await noteOperation(runtime, store.it, cluster.key, 'remove-member', 'done', message)
   runtime.out.write(`${cluster.key}: ${message}\n`)
   return EXIT.ok
@@ -81,8 +81,8 @@ const upgrade: ClusterCommand = async (runtime, { cluster, state }, options) => 
 
 const SAID = {
   pause: 'the rollout is paused; what has begun is finished, nothing new begins',
-  resume: 'the rollout goes on',
-  abort: 'the rollout is aborted; every node that croft cordoned for it is given back',
+  resume: 'the rollout continues',
+  abort: 'the rollout is aborted; croft uncordons every node that it cordoned for it',
 } as const
 
 /** Reads CA and token back from a server that runs, where the record of a cluster was lost. */

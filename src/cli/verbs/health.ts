@@ -3,12 +3,12 @@ import { driftsOf } from '../../controller/drifts.ts'
 import { viewOf } from '../../controller/view.ts'
 import { atOnce } from '../../lib/in-turns.ts'
 import type { Estate } from '../../model/estate.ts'
+import { statusIn } from '../../model/estate-status.ts'
 import type { CheckView, EstateView } from '../../model/estate-view.ts'
 import type { HealthCheckSpec } from '../../model/health-check.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { standingIn } from '../../model/standing.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { closing, existingState } from '../load.ts'
@@ -95,7 +95,7 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   const events = (
     await Promise.all([...troubled].slice(0, LOOKED_INTO).map((key) => store.it.events({ key, limit: 200 })))
   ).flat()
-  const judged = judge(standingIn(seenNow(loaded.estate, plan, records, checks.views())), runtime.clock.now())
+  const judged = judge(statusIn(seenNow(loaded.estate, plan, records, checks.views())), runtime.clock.now())
   const troubles = withJudged(judged, troublesOf({ plan, records, events }), TOLD_ABOVE)
   const healthy = well && troubles.length === 0 && judged.length === 0
   const output = options.json === true ? 'json' : options.output
@@ -165,7 +165,7 @@ interface Resting {
   readonly isAskedOf: (probe: HealthCheckSpec['probe']) => boolean
 }
 
-/** A cluster that is off by order is healthy: what nobody can see in it then is nobody's trouble. Pure. */
+/** A cluster that is off on request is healthy: what nobody can see in it then is nobody's trouble. Pure. */
 function atRest(plan: Plan, records: readonly ResourceRecord[], nowMs: number): Resting {
   const off = (plan.powers ?? []).filter(({ decision }) => decision.phase === 'Off')
   const connections = new Set(off.flatMap(connectionsOf))
@@ -179,7 +179,7 @@ function atRest(plan: Plan, records: readonly ResourceRecord[], nowMs: number): 
   const lines = off.map(({ declaration, decision: { wanted } }) => {
     const since = wanted.sinceMs === 0 ? '' : `, since ${showAge(nowMs - wanted.sinceMs)}`
     const what = declaration.spec.cluster === undefined ? '' : ` cluster ${declaration.spec.cluster} is`
-    return `${declaration.key}:${what} off by order (${wanted.why})${since}; ${many(resting.length, 'thing')} rest with it → croft power on ${declaration.name}`
+    return `${declaration.key}:${what} off on request (${wanted.why})${since}; ${many(resting.length, 'thing')} rest with it → croft power on ${declaration.name}`
   })
   const hidden = new Set(resting.map(({ key }) => String(key)))
   return {

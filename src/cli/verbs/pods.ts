@@ -47,7 +47,7 @@ export const run: Verb = async (runtime, words, options) => {
   }
 }
 
-/** A cluster that is off by order has no pods, and nothing is wrong with it. Undefined: nobody put it down. */
+/** A cluster that is off on request has no pods, and nothing is wrong with it. Undefined: nobody put it down. */
 async function switchedOff(runtime: Runtime, { cluster, estate, state }: FoundCluster): Promise<string | undefined> {
   const power = estate.powers?.find(({ spec }) => spec.cluster === cluster.name)
   if (power === undefined) return undefined
@@ -55,7 +55,7 @@ async function switchedOff(runtime: Runtime, { cluster, estate, state }: FoundCl
   const text = await store.it.getValue(`power-done/${power.name}`)
   const done = text === undefined ? undefined : (JSON.parse(text) as PowerDone)
   if (done?.state !== 'off' || done.result !== 'done') return undefined
-  return `${cluster.name} has no pods: ${power.key} is off by order. croft power on ${power.name} brings it back.`
+  return `${cluster.name} has no pods: ${power.key} is off on request. croft power on ${power.name} brings it back.`
 }
 
 export interface PodRow {

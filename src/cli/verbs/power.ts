@@ -93,8 +93,8 @@ async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off'
       `${state} is ordered; ${who} does it`,
     )
     if (locked.got) return await switchHere(runtime, asked, look, state, store.it)
-    const told = `${state} is ordered. ${who} begins with its next look; croft power status ${asked.power.name} says how far it is`
-    runtime.out.write(`${asked.power.key}: ${told}\n`)
+    const message = `${state} is ordered. ${who} begins with its next look; croft power status ${asked.power.name} says how far it is`
+    runtime.out.write(`${asked.power.key}: ${message}\n`)
     return EXIT.ok
   } finally {
     if (locked.got) locked.release()

@@ -88,8 +88,8 @@ async function observe(runtime: Runtime, estate: Estate, directory: string): Pro
 /** The timeline of a rehearsal, and what it would cost. Pure. */
 function renderRehearsal(rehearsal: Rehearsed): string {
   const { events, startedMs, downtimes, margins, held, outcome, tookMs } = rehearsal
-  const told = events.filter(({ reason }) => reason !== 'Revision')
-  const lines = told.map(
+  const shown = events.filter(({ reason }) => reason !== 'Revision')
+  const lines = shown.map(
     ({ atMs, key, type, reason, message }) =>
       `${`+${showElapsed(atMs - startedMs)}`.padStart(9)}  ${clean(key ?? '-')}  ${type === 'Warning' ? 'warning ' : ''}${clean(reason)}: ${clean(message)}`,
   )

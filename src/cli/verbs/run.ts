@@ -67,7 +67,7 @@ async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
 }
 
 async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promise<() => void> {
-  let told = false
+  let warned = false
   for (;;) {
     const locked = await runtime.lockState(file)
     if (locked.got) return () => locked.release()
@@ -77,8 +77,8 @@ async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promis
         : `another croft (process ${locked.owner.pid} on ${locked.owner.host})`
     if (!wait)
       throw new CliError(`${who} is at work on ${file}. Stop it, name another database with --state, or use --wait.`)
-    if (!told) runtime.err.write(`Waiting: ${who} is at work on ${file}.\n`)
-    told = true
+    if (!warned) runtime.err.write(`Waiting: ${who} is at work on ${file}.\n`)
+    warned = true
     await runtime.clock.sleep(WAIT_FOR_LOCK_MS, runtime.signal)
     if (runtime.signal.aborted) throw new CliError('Stopped while waiting.')
   }

@@ -17,7 +17,7 @@ export interface Copying {
  * checksum is that of the original.
  */
 export async function copySnapshot({ from, to, isLate, signal }: Copying): Promise<Outcome> {
-  const fail = (told: Unanswered, doing: string): Outcome => outcomeOf(told, doing)
+  const fail = (reply: Unanswered, doing: string): Outcome => outcomeOf(reply, doing)
   const measured = await askProgram(from.shell, ['measure', from.path], signal)
   if (measured.is !== 'answer') return fail(measured, `measure ${from.path} on ${from.name}`)
   const size = numberIn(measured.value, 'bytes')

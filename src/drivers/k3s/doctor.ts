@@ -115,12 +115,12 @@ export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Ch
 
 function cgroupChecks(node: string, kind: string, controllers: string): readonly Check[] {
   const there = new Set(controllers.split(/\s+/))
-  const lacking = ['cpu', 'memory', 'pids'].filter((name) => !there.has(name))
-  const fix = lacking.includes('memory') ? [`cgroup_enable=memory on the kernel's command line of ${node}`] : []
+  const missing = ['cpu', 'memory', 'pids'].filter((name) => !there.has(name))
+  const fix = missing.includes('memory') ? [`cgroup_enable=memory on the kernel's command line of ${node}`] : []
   const old = kind !== '' && kind !== 'cgroup2fs'
   return [
-    ...(lacking.length > 0
-      ? [wrong('hosts', 'cgroups', `${node} has no control group for ${lacking.join(', ')}`, fix)]
+    ...(missing.length > 0
+      ? [wrong('hosts', 'cgroups', `${node} has no control group for ${missing.join(', ')}`, fix)]
       : []),
     ...(old
       ? [

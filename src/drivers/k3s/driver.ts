@@ -13,7 +13,7 @@ import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } fro
 import { readBackSecrets, runHealthCheck } from './steps/health-check.ts'
 import { clearRemovedMark, cordon, deleteJoinToken, drain, noteFormed, uncordon } from './steps/node-marks.ts'
 import { configureK3s, deleteNode, deleteNodePassword, removeMember, upgradeK3s } from './steps/removal.ts'
-import { restartK3s, snapshot, stopK3s, wipeStanding } from './steps/service.ts'
+import { restartK3s, snapshot, stopK3s, wipeStopped } from './steps/service.ts'
 
 /** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
 export function createK3sDriver(): ClusterDriver {
@@ -101,7 +101,7 @@ const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'stop-machine': notOurs,
   'restart-machine': notOurs,
   'destroy-machine': notOurs,
-  'wipe-k3s': wipeStanding,
+  'wipe-k3s': wipeStopped,
   'prepare-k3s': prepareK3s,
   'init-cluster': initCluster,
   'join-server': joinServer,

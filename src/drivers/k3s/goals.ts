@@ -52,9 +52,9 @@ async function ofNode(
   signal: AbortSignal,
 ): Promise<OperationProgress> {
   const shell = nodes.get(step.node ?? '')?.shell
-  const told = shell === undefined ? undefined : await askFacts(shell, signal)
-  if (told?.is !== 'answer') return NO
-  const { service, job } = told.value
+  const reply = shell === undefined ? undefined : await askFacts(shell, signal)
+  if (reply?.is !== 'answer') return NO
+  const { service, job } = reply.value
   if (step.until === 'stopped') return service === 'running' || service === 'starting' ? NO : YES
   if (job === undefined || job.state === 'running') return NO
   return job.state === 'done' ? YES : { is: 'failed', message: `${job.name}: ${job.message ?? 'no reason given'}` }
@@ -130,7 +130,7 @@ function provedBy(nodes: number, spaces: number, types: readonly string[]): stri
 
 /** K3s that dies at every start, by its last words. */
 async function deadOf(shell: Shell, signal: AbortSignal): Promise<OperationProgress | undefined> {
-  const told = await askFacts(shell, signal)
-  if (told.is !== 'answer' || told.value.service !== 'failed') return undefined
-  return { is: 'failed', message: `K3s does not start there: ${told.value.failure ?? 'no reason given'}` }
+  const reply = await askFacts(shell, signal)
+  if (reply.is !== 'answer' || reply.value.service !== 'failed') return undefined
+  return { is: 'failed', message: `K3s does not start there: ${reply.value.failure ?? 'no reason given'}` }
 }

@@ -30,16 +30,16 @@ export async function lookAtNodes(
     if (shell === undefined) return
     // A look writes nothing: where our program is not, it goes along with the question.
     if (!memory.programs.has(name) && (await hasProgram(shell, signal))) memory.programs.add(name)
-    const told = await (memory.programs.has(name) ? askFacts : askFactsOnly)(shell, signal)
-    if (told.is !== 'answer') {
+    const reply = await (memory.programs.has(name) ? askFacts : askFactsOnly)(shell, signal)
+    if (reply.is !== 'answer') {
       // It may be another machine by now, on which nobody has put our program.
       memory.programs.delete(name)
-      memory.silences.set(name, told.is === 'silence' ? told.message : told.error)
+      memory.silences.set(name, reply.is === 'silence' ? reply.message : reply.error)
       return
     }
     const readMs = clock.now()
     memory.facts.set(name, {
-      facts: onOurClock(told.value, readMs),
+      facts: onOurClock(reply.value, readMs),
       readMs,
       fingerprint: fingerprintOf(seen.get(name)),
     })

@@ -58,9 +58,9 @@ export async function askFacts(shell: Shell, signal: AbortSignal): Promise<Progr
   return factsIn(await call(shell, ['facts'], undefined, signal))
 }
 
-function factsIn(told: ProgramAnswer<unknown>): ProgramAnswer<NodeFacts> {
-  if (told.is !== 'answer') return told
-  const facts = readFacts(told.value)
+function factsIn(reply: ProgramAnswer<unknown>): ProgramAnswer<NodeFacts> {
+  if (reply.is !== 'answer') return reply
+  const facts = readFacts(reply.value)
   return facts === undefined
     ? { is: 'refused', error: 'the program on the node answers something else than facts' }
     : { is: 'answer', value: facts }
@@ -74,8 +74,8 @@ export async function command(
   { argument, input }: { readonly argument?: string; readonly input?: unknown } = {},
 ): Promise<ProgramAnswer<'done'>> {
   const words = argument === undefined ? ([verb] as const) : ([verb, argument] as const)
-  const told = await askProgram(shell, words, signal, input === undefined ? undefined : JSON.stringify(input))
-  return told.is === 'answer' ? { is: 'answer', value: 'done' } : told
+  const reply = await askProgram(shell, words, signal, input === undefined ? undefined : JSON.stringify(input))
+  return reply.is === 'answer' ? { is: 'answer', value: 'done' } : reply
 }
 
 /** Runs one verb and gives what it answers besides its success. */
@@ -85,22 +85,22 @@ export async function askProgram(
   signal: AbortSignal,
   input?: string,
 ): Promise<ProgramAnswer<Readonly<Record<string, unknown>>>> {
-  const told = await call(shell, words, input, signal)
-  if (told.is !== 'answer') return told
-  const answer = told.value as Readonly<Record<string, unknown>>
+  const reply = await call(shell, words, input, signal)
+  if (reply.is !== 'answer') return reply
+  const answer = reply.value as Readonly<Record<string, unknown>>
   if (answer.ok === true) return { is: 'answer', value: answer }
   return { is: 'refused', error: typeof answer.error === 'string' ? cleanText(answer.error) : 'no reason given' }
 }
 
 /** What a call that gave no success means for the step that made it. */
-export function outcomeOf(told: Exclude<ProgramAnswer<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
-  if (told.is === 'silence') {
-    const message = `could not ${doing}: ${told.message}`
-    return told.ran === 'no' ? { result: 'not-sent', message } : { result: 'unclear', message }
+export function outcomeOf(reply: Exclude<ProgramAnswer<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
+  if (reply.is === 'silence') {
+    const message = `could not ${doing}: ${reply.message}`
+    return reply.ran === 'no' ? { result: 'not-sent', message } : { result: 'unclear', message }
   }
   return {
     result: 'refused',
-    refusal: { reason: 'NodeRefused', meaning: 'backoff', message: `could not ${doing}: ${told.error}` },
+    refusal: { reason: 'NodeRefused', meaning: 'backoff', message: `could not ${doing}: ${reply.error}` },
   }
 }
 
@@ -204,7 +204,7 @@ export async function withFacts(
   work: (shell: Shell, facts: NodeFacts) => Promise<Outcome>,
 ): Promise<Outcome> {
   return withShell(actor, async (shell) => {
-    const told = await askFacts(shell, actor.signal)
-    return told.is === 'answer' ? work(shell, told.value) : outcomeOf(told, `look at ${nodeName(actor)}`)
+    const reply = await askFacts(shell, actor.signal)
+    return reply.is === 'answer' ? work(shell, reply.value) : outcomeOf(reply, `look at ${nodeName(actor)}`)
   })
 }

@@ -53,20 +53,22 @@ const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
   release: nothing,
   'stop-k3s': stopK3s,
   'restart-k3s': restartK3s,
-  'start-k3s': (operating) => told(operating, 'start', { role: 'server' }),
+  'start-k3s': (operating) => runVerb(operating, 'start', { role: 'server' }),
   'write-files': writeFiles,
   'take-password': takePassword,
-  'restore-snapshot': (operating) => told(operating, 'restore', { snapshot: operating.operation.target ?? '' }),
-  'forget-db': (operating) => told(operating, 'forget-db'),
+  'restore-snapshot': (operating) => runVerb(operating, 'restore', { snapshot: operating.operation.target ?? '' }),
+  'forget-db': (operating) => runVerb(operating, 'forget-db'),
   'delete-node': deleteVanished,
   snapshot,
   'make-password': makePassword,
   'rotate-token': rotateToken,
   'make-authorities': makeAuthorities,
   'rotate-ca': async (operating) =>
-    operating.secrets === undefined ? missing() : told(operating, 'rotate-ca', { files: caFiles(operating.secrets) }),
-  'rotate-keys': (operating) => told(operating, 'rotate-keys'),
-  'renew-certificates': (operating) => told(operating, 'renew-certificates'),
+    operating.secrets === undefined
+      ? missing()
+      : runVerb(operating, 'rotate-ca', { files: caFiles(operating.secrets) }),
+  'rotate-keys': (operating) => runVerb(operating, 'rotate-keys'),
+  'renew-certificates': (operating) => runVerb(operating, 'renew-certificates'),
   'install-k3s': (operating) =>
     withFacts(operating, async (shell, facts) =>
       facts.cloudInit === 'running'
@@ -161,7 +163,7 @@ function asStep({ node, lane, summary, awaits }: Step<'operation'>): Step<'clust
   }
 }
 
-async function told(operating: Operating, verb: Parameters<typeof command>[1], input?: unknown): Promise<Outcome> {
+async function runVerb(operating: Operating, verb: Parameters<typeof command>[1], input?: unknown): Promise<Outcome> {
   return withShell(operating, async (shell) => {
     const answer = await command(shell, verb, operating.signal, input === undefined ? {} : { input })
     return answer.is === 'answer' ? DONE : outcomeOf(answer, operating.operation.summary)
@@ -177,11 +179,11 @@ async function writeFiles(operating: Operating): Promise<Outcome> {
     if (!(token instanceof Secret)) return token
     // Its Node is Ready while it restarts, so that proves nothing of the token: this one goes when it expires.
     operating.memory.tokens.delete(node.name)
-    return told(operating, 'put', { files: await agentFiles(operating, node, token) })
+    return runVerb(operating, 'put', { files: await agentFiles(operating, node, token) })
   }
   // Whom it is to join is seen now: after a restore only one server is there to be joined.
   await observeCluster(operating, operating.surroundings, operating.signal)
-  return told(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating), secrets) })
+  return runVerb(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating), secrets) })
 }
 
 async function takePassword({ secrets, deps, operation }: Operating): Promise<Outcome> {
@@ -206,7 +208,7 @@ async function rotateToken(operating: Operating): Promise<Outcome> {
   const { secrets, deps, pending } = operating
   const made = pending.password
   if (secrets === undefined || made === undefined) return missing()
-  const outcome = await told(operating, 'rotate-token', { token: made.reveal() })
+  const outcome = await runVerb(operating, 'rotate-token', { token: made.reveal() })
   if (outcome.result !== 'done') return outcome
   const former = [secrets.password, ...secrets.formerPasswords].filter((one) => one.reveal() !== made.reveal())
   const agentPassword = secrets.agentPassword ?? (await agentPasswordOn(operating))
@@ -325,7 +327,7 @@ async function writeDrillFiles(operating: Operating): Promise<Outcome> {
       fileOf(CONFIG_FILE, `${DRILL_MARK}${config}`, 0o600),
       ...tokenFiles({ ...secrets, password: opening }),
     ]
-    return told(operating, 'put', { files })
+    return runVerb(operating, 'put', { files })
   })
 }
 

@@ -30,8 +30,8 @@ export function steadyTime(known: KnownTimes, name: string, atMs: number, clock:
 }
 
 function firstSeen(before: KnownTime | undefined, atMs: number, nowMs: number, steadyMs: number): KnownTime {
-  const told = nowMs - atMs
+  const claimedMs = nowMs - atMs
   const most = before === undefined ? Number.POSITIVE_INFINITY : steadyMs - before.lookedMs
-  const ageMs = told > most + SLACK_MS ? most : told < -SLACK_MS ? 0 : told
+  const ageMs = claimedMs > most + SLACK_MS ? most : claimedMs < -SLACK_MS ? 0 : claimedMs
   return { atMs, ageMs, seenMs: steadyMs, lookedMs: steadyMs }
 }

@@ -148,7 +148,7 @@ test('what anybody may propose sends nobody to a new place; a new version from t
     [{}, { chart: 'other' }],
   ] as const) {
     const { preview, asked } = await previewed(from, to, renderer(false))
-    assert.deepEqual([preview?.lack?.why, asked], ['new-place', []], JSON.stringify(to))
+    assert.deepEqual([preview?.notRendered?.why, asked], ['new-place', []], JSON.stringify(to))
   }
   const { preview } = await previewed({}, { version: '2.0.0' }, renderer(false))
   assert.equal(preview?.objects.length, 1)
@@ -168,7 +168,7 @@ test('a place that only the cluster names is never gone to', async () => {
 
 test('why nothing can be shown is said', async () => {
   const failed = await previewed(undefined, {}, renderer(true, { is: 'failed', message: 'helm pull: no' }))
-  assert.deepEqual(failed.preview?.lack, { why: 'failed', message: 'helm pull: no' })
+  assert.deepEqual(failed.preview?.notRendered, { why: 'failed', message: 'helm pull: no' })
   const none = await previewed(undefined, {}, renderer(true, { is: 'no-helm' }))
-  assert.equal(none.preview?.lack?.why, 'no-helm')
+  assert.equal(none.preview?.notRendered?.why, 'no-helm')
 })

@@ -35,22 +35,22 @@ export async function chartPreview(
   // From another place it is another chart, and what a cluster names is no place that Git has ever named.
   const former = before !== undefined && samePlace(before, next) ? before : undefined
   if (former === undefined && !charts.newPlaces)
-    return lacking('new-place', 'not rendered before it is in force: no cluster has this chart from there yet')
+    return notRendered('new-place', 'not rendered before it is in force: no cluster has this chart from there yet')
   const after = await charts.render(next, signal)
-  if (after.is === 'no-helm') return lacking('no-helm', NO_HELM)
-  if (after.is === 'failed') return lacking('failed', after.message)
+  if (after.is === 'no-helm') return notRendered('no-helm', NO_HELM)
+  if (after.is === 'failed') return notRendered('failed', after.message)
   if (former === undefined) return inTurns(compareRenderings(undefined, after.objects, after.again), clock)
   const then = await charts.render(former, signal)
-  if (then.is !== 'objects') return lacking('failed', then.is === 'failed' ? then.message : NO_HELM)
+  if (then.is !== 'objects') return notRendered('failed', then.is === 'failed' ? then.message : NO_HELM)
   return inTurns(compareRenderings(then.objects, after.objects, after.again), clock)
 }
 
 const NO_HELM = 'charts are compared by their values: with helm in PATH (or CROFT_HELM) their objects are shown as well'
 
-type Why = NonNullable<ChartPreview['lack']>['why']
+type Why = NonNullable<ChartPreview['notRendered']>['why']
 
-function lacking(why: Why, message: string): ChartPreview {
-  return { objects: [], total: 0, relabelled: 0, unsteady: [], lack: { why, message } }
+function notRendered(why: Why, message: string): ChartPreview {
+  return { objects: [], total: 0, relabelled: 0, unsteady: [], notRendered: { why, message } }
 }
 
 function isChart({ kind, apiVersion }: RenderedObject): boolean {

@@ -36,10 +36,10 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   /** How long this session has known of a task, by the clock that nobody can set: what jumps is the other one. */
   const waitedMs = (taskId: string): number => {
     const nowMs = deps.clock.monotonicMs()
-    const heardMs = patience.get(taskId) ?? nowMs
+    const firstSeenMs = patience.get(taskId) ?? nowMs
     if (patience.size > LIMITS.surveyEntries) patience.clear()
-    patience.set(taskId, heardMs)
-    return nowMs - heardMs
+    patience.set(taskId, firstSeenMs)
+    return nowMs - firstSeenMs
   }
 
   /** What pools and networks there are changes rarely; a survey renews it. */

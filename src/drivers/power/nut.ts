@@ -18,22 +18,22 @@ const ANSWER = /^VAR \S+ (\S+) "((?:[^"\\]|\\.)*)"$/
 
 /** What the answers say. Undefined: not even whether it feeds from the mains; then nothing is known. */
 export function readUps(lines: readonly string[]): UpsReading | undefined {
-  const told = new Map(
+  const variables = new Map(
     lines.flatMap((line) => {
       const match = ANSWER.exec(line.trim())
       return match === null ? [] : [[match[1] ?? '', match[2] ?? ''] as const]
     }),
   )
-  const status = told.get('ups.status')?.split(' ') ?? []
+  const status = variables.get('ups.status')?.split(' ') ?? []
   if (!status.includes('OL') && !status.includes('OB')) return undefined
-  const charge = Number(told.get('battery.charge'))
+  const charge = Number(variables.get('battery.charge'))
   const onBattery = status.includes('OB')
-  const watts = Number(told.get('ups.realpower'))
+  const watts = Number(variables.get('ups.realpower'))
   return {
     onBattery,
     low: onBattery && status.includes('LB'),
     // A battery that does not say how full it is counts as full until the UPS itself says that it is low.
-    charge: told.has('battery.charge') && Number.isFinite(charge) ? charge : 100,
-    ...(told.has('ups.realpower') && Number.isFinite(watts) ? { watts } : {}),
+    charge: variables.has('battery.charge') && Number.isFinite(charge) ? charge : 100,
+    ...(variables.has('ups.realpower') && Number.isFinite(watts) ? { watts } : {}),
   }
 }

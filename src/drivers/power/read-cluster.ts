@@ -211,10 +211,10 @@ function storageUp(workloads: readonly PowerWorkload[] | 'unknown'): ClusterPowe
 
 /** What time it is where jobs are stamped: the newest word of a kubelet. */
 function clusterTime(nodes: readonly Foreign[]): number {
-  const heard = nodes.flatMap((node) =>
+  const renewals = nodes.flatMap((node) =>
     recordsOf(at(node, 'status', 'conditions')).map((one) => timeOf(one.lastHeartbeatTime) ?? 0),
   )
-  return Math.max(0, ...heard)
+  return Math.max(0, ...renewals)
 }
 
 function jobHolds(jobs: readonly Foreign[], nowMs: number): readonly SeenHold[] {

@@ -71,8 +71,8 @@ export async function keepDrill(
     const due = dueDrill(declaration.spec, observed, decision, before, deps.clock.now())
     if (due === undefined) return { state: before, events: [], effects: 0 }
     const state = await keep({ ...before, lastMs: due.sinceMs, run: due })
-    const told = tell(declaration, 'DrillBegun', `${due.snapshot} is tried on a machine of its own`, deps.clock.now())
-    return { state, events: [told], effects: 1 }
+    const event = tell(declaration, 'DrillBegun', `${due.snapshot} is tried on a machine of its own`, deps.clock.now())
+    return { state, events: [event], effects: 1 }
   }
   const awaited = deps.unsure.some(({ step, key }) => step.about === 'operation' && key === declaration.key)
   if (awaited) return { state: before, events: [], effects: 0 }

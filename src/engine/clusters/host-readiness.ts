@@ -6,9 +6,9 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedMachine } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Sight } from '../../plan/things/sights.ts'
+import type { Identified } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
-import { fillLacks, type Looking } from '../look.ts'
+import { type Looking, readMissing } from '../look.ts'
 
 /** What the configuration of a box means for the node on it. */
 export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
@@ -20,11 +20,11 @@ export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
 export function hostReadiness(
   estate: Estate,
   worlds: ReadonlyMap<string, World>,
-  sights: ReadonlyMap<ResourceKey, Sight>,
+  identities: ReadonlyMap<ResourceKey, Identified>,
   rules: ReadonlyMap<string, Rules>,
   ledger: Ledger,
 ): ReadonlyMap<string, HostReadiness> {
-  const lacking = new Map<string, string[]>()
+  const missing = new Map<string, string[]>()
   const restarts = new Map<string, string[]>()
   const hosts = new Set<string>()
   const unseen = new Set<string>()
@@ -36,13 +36,13 @@ export function hostReadiness(
       unseen.add(host)
       continue
     }
-    const found = judged(resource, sights.get(resource.key), rules.get(resource.driver), ledger)
-    if (found?.lacks === true) lacking.set(host, [...(lacking.get(host) ?? []), itemId(item)])
+    const found = judged(resource, identities.get(resource.key), rules.get(resource.driver), ledger)
+    if (found?.incomplete === true) missing.set(host, [...(missing.get(host) ?? []), itemId(item)])
     if (found?.restart === true) restarts.set(host, [...(restarts.get(host) ?? []), itemId(item)])
   }
   return new Map(
     [...hosts].map((host) => {
-      const unprepared = unseen.has(host) ? 'to see what it has of its HostConfig' : awaited(lacking.get(host) ?? [])
+      const unprepared = unseen.has(host) ? 'to see what it has of its HostConfig' : awaited(missing.get(host) ?? [])
       const wants = restarts.get(host)?.join(', ')
       return [
         host,
@@ -72,23 +72,23 @@ export async function readHostItems(
     const list = rules.get(resource.driver)?.listOf?.(resource)
     if (looking === undefined || list === undefined || looking.lists.has(list)) continue
     // Where that fails the box stays one of which nothing is known.
-    await ifSeen(() => fillLacks(looking, [{ look: 'list', list }], signal))
+    await ifSeen(() => readMissing(looking, [{ look: 'list', list }], signal))
   }
 }
 
 function judged(
   resource: Resource,
-  sight: Sight | undefined,
+  identified: Identified | undefined,
   rules: Rules | undefined,
   ledger: Ledger,
-): { readonly lacks: boolean; readonly restart: boolean } | undefined {
-  if (rules === undefined || sight?.identity.is !== 'ours') return { lacks: true, restart: false }
-  const { sighting } = sight.identity
+): { readonly incomplete: boolean; readonly restart: boolean } | undefined {
+  if (rules === undefined || identified?.identity.is !== 'ours') return { incomplete: true, restart: false }
+  const { sighting } = identified.identity
   const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
   if (changes.length === 0) return undefined
   // What only a person can decide, a disk that would be erased, is no reason to wait; a restart that nobody allowed is.
-  const lacks = changes.some(({ blocked, effect }) => blocked === undefined || effect === 'restart')
-  if (changes.some(({ blocked }) => blocked !== undefined)) return { lacks, restart: false }
+  const incomplete = changes.some(({ blocked, effect }) => blocked === undefined || effect === 'restart')
+  if (changes.some(({ blocked }) => blocked !== undefined)) return { incomplete, restart: false }
   const [first] = rules.updateSteps(resource, sighting, changes)
-  return { lacks, restart: first?.disruption === 'restart' }
+  return { incomplete, restart: first?.disruption === 'restart' }
 }

@@ -126,7 +126,7 @@ function conditionsOf(
   const [step] = decision.steps
   const [wait] = decision.waits
   const blocked = refused ?? held
-  const standstill = observed.orders.hold
+  const hold = observed.orders.hold
   const synced: Omit<Condition, 'sinceMs'> =
     blocked !== undefined
       ? { type: 'Synced', status: 'False', reason: pascal(blocked.guard), message: objectionSentence(blocked) }
@@ -138,8 +138,8 @@ function conditionsOf(
             ? { type: 'Synced', status: 'False', reason: 'Waiting', message: `waits for ${wait.awaits}` }
             : { type: 'Synced', status: 'True', reason: 'AsDeclared', message: '' }
   const ready: Omit<Condition, 'sinceMs'> =
-    standstill?.power === 'off'
-      ? { type: 'Ready', status: 'True', reason: 'Off', message: standstill.reason }
+    hold?.power === 'off'
+      ? { type: 'Ready', status: 'True', reason: 'Off', message: hold.reason }
       : observed.api === 'yes' && isWell(look)
         ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
         : decision.phase === 'Unknown'

@@ -12,9 +12,9 @@ import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import { plan } from '../../plan/plan.ts'
+import { type Identified, identifyAll } from '../../plan/things/identify-all.ts'
 import { isDeclaredHere } from '../../plan/things/proof.ts'
 import { type Removal, removals } from '../../plan/things/removals.ts'
-import { type Sight, sightings } from '../../plan/things/sights.ts'
 import { suspect } from '../../plan/things/suspicion.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
@@ -215,7 +215,7 @@ function machinesSeen(
   rules: ReadonlyMap<string, Rules>,
   nowMs: number,
 ): MachinesSeen {
-  const sights = sightings({ estate, worlds, ledger, rules })
+  const identities = identifyAll({ estate, worlds, ledger, rules })
   const believed = new Set(validApprovals(estate, nowMs).flatMap(({ absence = [] }) => absence))
   const suspicious = [...worlds].filter(
     ([name, world]) =>
@@ -223,16 +223,16 @@ function machinesSeen(
   )
   const restarts = new Map<ResourceKey, string>()
   for (const resource of estate.resources) {
-    const wants = restartFor(resource, sights.get(resource.key), rules.get(resource.driver), ledger)
+    const wants = restartFor(resource, identities.get(resource.key), rules.get(resource.driver), ledger)
     if (wants !== undefined) restarts.set(resource.key, wants)
   }
   const leaving = removed.filter(({ type }) => isGuest(type))
   return {
     restarts,
     kept: leaving.length === 0 ? new Map() : keptOf(leaving, plan({ estate, worlds, ledger, rules, nowMs })),
-    hosts: hostReadiness(estate, worlds, sights, rules, ledger),
+    hosts: hostReadiness(estate, worlds, identities, rules, ledger),
     resources: new Map(estate.resources.map((resource) => [resource.key, resource])),
-    identities: new Map([...sights].map(([key, sight]) => [key, sight.identity])),
+    identities: new Map([...identities].map(([key, identified]) => [key, identified.identity])),
     leaving,
     ledger,
     nowMs,
@@ -258,12 +258,12 @@ function keptOf(leaving: readonly Removal[], { entries }: Plan): MachinesSeen['k
 /** What a restart of the machine would bring into force, when its update needs one. */
 function restartFor(
   resource: Resource,
-  sight: Sight | undefined,
+  identified: Identified | undefined,
   rules: Rules | undefined,
   ledger: Ledger,
 ): string | undefined {
-  if (rules === undefined || sight?.identity.is !== 'ours' || !isGuest(resource.desired.type)) return undefined
-  const { sighting } = sight.identity
+  if (rules === undefined || identified?.identity.is !== 'ours' || !isGuest(resource.desired.type)) return undefined
+  const { sighting } = identified.identity
   if (sighting.close === undefined || sighting.lock !== undefined) return undefined
   const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
   if (changes.length === 0 || changes.some(({ effect }) => effect === 'replace')) return undefined
@@ -292,11 +292,11 @@ async function lookAtMembers(
       [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
     ),
   )
-  const sights = sightings({ estate, worlds: seen.worlds, ledger, rules })
+  const identities = identifyAll({ estate, worlds: seen.worlds, ledger, rules })
   for (const [name, looking] of seen.lookings) {
     const doubtful = estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !nodes.has(resource.key) || ledger.intentions.has(resource.key)) return []
-      const identity = sights.get(resource.key)?.identity
+      const identity = identities.get(resource.key)?.identity
       if (identity?.is !== 'ours') return []
       const { externalId, power, lock, close } = identity.sighting
       const awaited = guestIn(resource.desired)?.power === 'running' && power !== 'running' && lock === undefined

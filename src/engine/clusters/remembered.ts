@@ -1,6 +1,6 @@
 import { type ClusterOrders, NO_ORDERS, type ObservedCluster, type Remediation } from '../../model/observed-cluster.ts'
 import { remediationsOver } from '../../plan/clusters/remediation-over.ts'
-import { type Store, standingOrders } from '../../store/port.ts'
+import { activeOrders, type Store } from '../../store/port.ts'
 
 /** Under which name the store keeps what people asked of a cluster. */
 export function ordersName(cluster: string): `cluster-orders/${string}` {
@@ -13,7 +13,7 @@ function journalName(cluster: string): string {
 
 /** What people asked for by command, and has not been done or withdrawn. */
 export async function readOrders(store: Pick<Store, 'getValue'>, cluster: string): Promise<ClusterOrders> {
-  return standingOrders(store, ordersName(cluster), NO_ORDERS)
+  return activeOrders(store, ordersName(cluster), NO_ORDERS)
 }
 
 /** What croft began to replace because it was dead, by node. */

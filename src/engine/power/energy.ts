@@ -19,8 +19,8 @@ export function wattsOf({ declaration, observed }: PowerLook): {
     return sum + (watts === undefined ? 0 : on ? watts.on : watts.off)
   }, 0)
   const ups = observed.ups === undefined || observed.ups === 'unknown' ? undefined : observed.ups.watts
-  const told = observed.hosts.flatMap(({ watts }) => watts ?? [])
-  const measured = ups ?? (told.length === 0 ? undefined : told.reduce((sum, one) => sum + one, 0))
+  const readings = observed.hosts.flatMap(({ watts }) => watts ?? [])
+  const measured = ups ?? (readings.length === 0 ? undefined : readings.reduce((sum, one) => sum + one, 0))
   return measured === undefined ? { estimated } : { estimated, measured }
 }
 

@@ -102,7 +102,7 @@ function eventsOf(
   if (hold !== undefined && known !== objectionSentence(hold))
     events.push(tell('Warning', pascal(hold.guard), objectionSentence(hold)))
   if (decision.ended?.result === 'aborted') {
-    events.push(tell('Warning', 'Aborted', `gave up going off, and goes back: ${decision.ended.reason}`))
+    events.push(tell('Warning', 'Aborted', `gave up the power-off and switches back on: ${decision.ended.reason}`))
   }
   const warned = new Set(before?.details?.warnings?.split('\n'))
   for (const warning of decision.warnings) if (!warned.has(warning)) events.push(tell('Warning', 'Deadline', warning))
@@ -111,8 +111,8 @@ function eventsOf(
 }
 
 const PHRASES: Readonly<Record<PowerDecision['phase'], string>> = {
-  On: 'all is on',
-  Off: 'all is off',
+  On: 'everything is on',
+  Off: 'everything is off',
   GoingOff: 'going off',
   GoingOn: 'going on',
   Held: 'held',

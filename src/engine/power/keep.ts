@@ -36,14 +36,14 @@ export async function keepPowers(
       const { declaration } = looked.look
       const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
       const known = new Set(memory.begun.keys())
-      const heard = idle ? undefined : await lastWords(looked, deps, signal)
-      const now = heard === undefined ? looked : { ...looked, notes: heard.notes }
+      const reported = idle ? undefined : await lastWords(looked, deps, signal)
+      const now = reported === undefined ? looked : { ...looked, notes: reported.notes }
       const attempts = idle ? [] : await actOnPower(now, lookings, deps, signal)
       const goesOn = (step: Step<'power'>) => known.has(stepName(declaration.key, step))
       const before = records.get(declaration.key)
       if (!idle) await noteEnergy(looked.look, memory, deps)
       return {
-        ...judgePower(looked.look, attempts, before, goesOn, heard?.words ?? [], clock.now()),
+        ...judgePower(looked.look, attempts, before, goesOn, reported?.words ?? [], clock.now()),
         look: looked.look,
         attempts,
       }
@@ -66,9 +66,9 @@ async function lastWords(
   const host = unreadHost(spec, notes, epoch)
   if (host === undefined || power === undefined || notes === undefined) return undefined
   const words = await (await power()).ownJournal(host, signal)
-  const heard: PowerNotes = { ...notes, heard: true }
-  await writePowerNotes(store, epoch, name, heard)
-  return { words, notes: heard }
+  const reported: PowerNotes = { ...notes, reported: true }
+  await writePowerNotes(store, epoch, name, reported)
+  return { words, notes: reported }
 }
 
 /** One Power in one pass. */

@@ -25,10 +25,10 @@ export async function lookAtHosts(
     spec.hosts.map(async (host): Promise<SeenHost> => {
       const survey = host.connection === undefined ? undefined : worlds.get(host.connection)?.survey
       const node = survey?.hosts.find(({ name }) => name === host.node)
-      const told = notes?.stopped[host.name]
+      const stoppedBy = notes?.stopped[host.name]
       if (host.own) {
         // croft runs here. Told to go down in an earlier life, it has been, and somebody has started it since.
-        const power = told !== undefined && told !== deps.epoch ? 'off' : 'on'
+        const power = stoppedBy !== undefined && stoppedBy !== deps.epoch ? 'off' : 'on'
         return { name: host.name, power, strangers: [] }
       }
       const strangers = (survey?.sightings ?? [])
@@ -38,7 +38,7 @@ export async function lookAtHosts(
       if (node !== undefined) return { name: host.name, power: node.online ? 'on' : 'off', strangers }
       const ask = () => driver.hostPower(host, signal)
       const asked = await fresh(deps.powerMemory.hosts, host.name, LIMITS.hostLookMs, deps.clock, ask)
-      const power = asked.power === 'unknown' && told !== undefined ? 'off' : asked.power
+      const power = asked.power === 'unknown' && stoppedBy !== undefined ? 'off' : asked.power
       return { ...asked, name: host.name, power, strangers }
     }),
   )

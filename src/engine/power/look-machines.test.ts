@@ -4,7 +4,7 @@ import type { SeenHost } from '../../model/observed-power.ts'
 import type { Resource } from '../../model/resource.ts'
 import { host, specWith } from '../../plan/power/testing/fixture.ts'
 import { estateOf, FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../../plan/testing/fixture.ts'
-import { sightings } from '../../plan/things/sights.ts'
+import { identifyAll } from '../../plan/things/identify-all.ts'
 import { guestsOf, machinesOf } from './look-machines.ts'
 
 const stopped: Resource = {
@@ -21,7 +21,7 @@ const web = machine('web')
 const gone = machine('gone')
 const estate = estateOf([web, gone, stopped, file])
 const ledger = ledgerWith({ known: [recordOf(gone, { host: 'beta' })] })
-const found = sightings({
+const found = identifyAll({
   estate,
   ledger,
   worlds: new Map([['default', worldWith([guest(101, { of: 'Machine/web' }), guest(102, { of: 'Machine/spare' })])]]),

@@ -5,7 +5,7 @@ import type { PowerSeen, SeenHold, SeenHost, SeenMachine } from '../../model/obs
 import type { PowerSpec } from '../../model/power.ts'
 import { guestIn } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { sightings } from '../../plan/things/sights.ts'
+import type { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 
 /** A declared machine of a hypervisor, as far as power is concerned. */
@@ -20,7 +20,7 @@ interface GuestSeen {
 
 export function guestsOf(
   estate: Estate,
-  found: ReturnType<typeof sightings>,
+  found: ReturnType<typeof identifyAll>,
   ledger: Ledger,
 ): ReadonlyMap<ResourceKey, GuestSeen> {
   const guests = new Map<ResourceKey, GuestSeen>()

@@ -14,7 +14,7 @@ import type { CheckSeen, ObservedPower, UpsReading } from '../../model/observed-
 import type { PowerDeclaration } from '../../model/power.ts'
 import type { PowerInput, PowerLook } from '../../model/power-look.ts'
 import type { Rules } from '../../model/rules.ts'
-import { sightings } from '../../plan/things/sights.ts'
+import { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger } from '../../plan/things/world.ts'
 import type { LookedAt } from '../clusters/look.ts'
 import { lookClosely, worldOf } from '../look.ts'
@@ -23,7 +23,7 @@ import { fresh, latest } from './kept-answers.ts'
 import { clusterPower, existingPower, showCluster, showExisting } from './look-cluster.ts'
 import { lookAtHa, lookAtHosts } from './look-hosts.ts'
 import { guestBackups, guestsOf, machinesOf } from './look-machines.ts'
-import { type PowerMemory, stillStanding } from './memory.ts'
+import { type PowerMemory, unexpired } from './memory.ts'
 import { type PowerNotes, readPowerDone, readPowerNotes, readPowerOrders } from './notes.ts'
 
 /** A Power that was looked at, with the ways that its steps need. */
@@ -52,7 +52,7 @@ export async function lookAtPowers(
   const driver = await deps.power()
   await askMachines(estate, powers, seen, ledger, rules, deps.powerMemory, signal)
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
-  const found = sightings({ estate, worlds, ledger, rules })
+  const found = identifyAll({ estate, worlds, ledger, rules })
   return Promise.all(
     powers.map(async (declaration): Promise<PowerLooked<PowerInput>> => {
       const { spec, name } = declaration
@@ -62,7 +62,7 @@ export async function lookAtPowers(
         readPowerDone(deps.store, name),
         readPowerNotes(deps.store, name),
       ])
-      const orders = stillStanding(name, ordered, powerMemory, clock)
+      const orders = unexpired(name, ordered, powerMemory, clock)
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
       const hosts = await lookAtHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
@@ -205,7 +205,7 @@ async function askMachines(
     for (const machine of Object.keys(last?.machines ?? {})) off.add(machine as ResourceKey)
   }
   if (moving.size + off.size === 0) return
-  const found = sightings({ estate, worlds: seen.worlds, ledger, rules })
+  const found = identifyAll({ estate, worlds: seen.worlds, ledger, rules })
   for (const [name, looking] of seen.lookings) {
     const ids = estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !(moving.has(resource.key) || off.has(resource.key))) return []

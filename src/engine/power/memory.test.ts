@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PowerOrders } from '../../model/power.ts'
-import { emptyPowerMemory, stillStanding } from './memory.ts'
+import { emptyPowerMemory, unexpired } from './memory.ts'
 
 const HOUR = 3_600_000
 const START = 1_760_000_000_000
@@ -21,7 +21,7 @@ for (const [name, jump] of [
       holds: [{ by: 'ana', why: '', sinceMs: START, untilMs }],
     }
     const left = () => {
-      const { wanted, holds } = stillStanding('p', orders, memory, clock)
+      const { wanted, holds } = unexpired('p', orders, memory, clock)
       return [wanted?.state, holds.length]
     }
     assert.deepEqual(left(), ['off', 1])

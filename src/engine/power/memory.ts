@@ -40,7 +40,7 @@ export function emptyPowerMemory(): PowerMemory {
  * Orders and holds that still count. How long one has left is measured from when it was first seen, on the clock that
  * never jumps: a wall clock that is set forward ends nobody's hold, and one that is set back makes none last longer.
  */
-export function stillStanding(
+export function unexpired(
   power: string,
   { wanted, holds }: PowerOrders,
   memory: PowerMemory,

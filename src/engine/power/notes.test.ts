@@ -15,7 +15,7 @@ const CASES: readonly [
 ][] = [
   ['an earlier run switched our own box off', HOSTS, NOTES, 4, 'cat'],
   ['this run switched it off', HOSTS, NOTES, 3, undefined],
-  ['what it wrote has been read', HOSTS, { ...NOTES, heard: true }, 4, undefined],
+  ['what it wrote has been read', HOSTS, { ...NOTES, reported: true }, 4, undefined],
   ['only another box was switched off', HOSTS, { ...NOTES, stopped: { cow: 3 } }, 4, undefined],
   ['nothing is noted', HOSTS, undefined, 4, undefined],
   ['croft runs on none of the boxes', [host('cow')], NOTES, 4, undefined],

@@ -1,5 +1,5 @@
 import { NO_POWER_ORDERS, type PowerDone, type PowerHost, type PowerOrders, type PowerSpec } from '../../model/power.ts'
-import { type Store, standingOrders } from '../../store/port.ts'
+import { activeOrders, type Store } from '../../store/port.ts'
 
 /** What is noted of the change of state that is under way. Everything else is seen in the world. */
 export interface PowerNotes {
@@ -8,7 +8,7 @@ export interface PowerNotes {
   /** Hosts that were told to go down, with the epoch of who told them: who could say that they are off is off as well. */
   readonly stopped: Readonly<Record<string, number>>
   /** What our own box wrote when it went down has been read back and told. */
-  readonly heard?: true
+  readonly reported?: true
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
 }
 
@@ -20,7 +20,7 @@ export function unreadHost(
 ): PowerHost | undefined {
   const host = hosts.find(({ own }) => own)
   const stoppedBy = host === undefined ? undefined : notes?.stopped[host.name]
-  const isDue = stoppedBy !== undefined && stoppedBy !== epoch && notes?.heard !== true
+  const isDue = stoppedBy !== undefined && stoppedBy !== epoch && notes?.reported !== true
   return isDue ? host : undefined
 }
 
@@ -29,7 +29,7 @@ export function powerOrdersName(power: string): `power-orders/${string}` {
 }
 
 export async function readPowerOrders(store: Pick<Store, 'getValue'>, power: string): Promise<PowerOrders> {
-  return standingOrders(store, powerOrdersName(power), NO_POWER_ORDERS)
+  return activeOrders(store, powerOrdersName(power), NO_POWER_ORDERS)
 }
 
 export async function readPowerDone(store: Pick<Store, 'getValue'>, power: string): Promise<PowerDone | undefined> {

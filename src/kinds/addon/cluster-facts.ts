@@ -12,8 +12,9 @@ export function clusterFacts(lookup: Pick<Lookup, 'declaration'>, name: string):
   const { families, serviceCidrs: usual } = rangesOf(spec)
   // What others have set up is not K3s' habit: only what is written down is known of it.
   const serviceCidrs = spec.type === 'existing' ? (spec.serviceCidrs ?? []) : usual
-  const told = spec.serverFlags?.['cluster-dns']
-  const dns = told === undefined ? serviceCidrs.flatMap((range) => tenthOf(range) ?? []) : String(told).split(',')
+  const declared = spec.serverFlags?.['cluster-dns']
+  const dns =
+    declared === undefined ? serviceCidrs.flatMap((range) => tenthOf(range) ?? []) : String(declared).split(',')
   return {
     families: families.length === 0 ? [4] : families,
     serviceCidrs,

@@ -33,7 +33,7 @@ export function keepersOf(
   const { handover } = spec
   if (handover === undefined) return { chart: [], objects: [] }
   const argo = handover.to === 'argocd'
-  const beside = objects.filter(isHandedOver)
+  const handedOver = objects.filter(isHandedOver)
   const named = chart === undefined ? name : `${name}-objects`
   return {
     chart:
@@ -43,7 +43,7 @@ export function keepersOf(
           ? [chartApplication(name, handover, chart, namespace)]
           : helmRelease(name, handover, chart, namespace),
     objects:
-      handover.repository === undefined || beside.length === 0
+      handover.repository === undefined || handedOver.length === 0
         ? []
         : argo
           ? [
@@ -53,7 +53,7 @@ export function keepersOf(
                 targetRevision: handover.revision,
               }),
             ]
-          : kustomization(named, handover, onlyNamespace(beside)),
+          : kustomization(named, handover, onlyNamespace(handedOver)),
   }
 }
 
@@ -69,8 +69,8 @@ export function handoverProblems(spec: AddonDeclaration['spec']): readonly Field
   if (handover === undefined) return []
   const problems: FieldProblem[] = []
   const withChart = chart !== undefined || (preset !== undefined && PRESETS[preset].chart !== undefined)
-  const told = [handover.repository, handover.path].filter((one) => one !== undefined).length
-  if (told === 1 || (!withChart && told === 0)) {
+  const given = [handover.repository, handover.path].filter((one) => one !== undefined).length
+  if (given === 1 || (!withChart && given === 0)) {
     const message = `${handover.to} must be told where it finds the manifests`
     problems.push({ code: 'no-repository', path: ['spec', 'handover'], message, hint: 'set repository and path' })
   }

@@ -44,8 +44,8 @@ export function gitopsSkeleton(
     const path = `clusters/${cluster}/${addon.name}`
     if (objects.length > 0) files.push({ path: `${path}/objects.yaml`, objects })
     const handover = { revision: 'main', project: 'default', ...addon.spec.handover, to, repository, path }
-    const told = { ...addon, spec: { ...addon.spec, handover } }
-    const keepers = keepersOf(told, chart, namespace, objects)
+    const handed = { ...addon, spec: { ...addon.spec, handover } }
+    const keepers = keepersOf(handed, chart, namespace, objects)
     if (to === 'argocd' && chart?.valuesFrom !== undefined) unread.push(`${cluster}: ${addon.name}`)
     files.push({
       path: `clusters/${cluster}/${to}/${addon.name}.yaml`,

@@ -12,8 +12,8 @@ import type { ClusterFields } from './schema.ts'
 export function checkCluster(spec: ClusterFields, manifest: RawManifest): readonly FieldProblem[] {
   if (spec.type === 'existing')
     return [...checkAnnotations(manifest), ...checkExisting(spec, manifest), ...checkFamily(spec)]
-  const lacking = [...checkOwn(spec, manifest)]
-  if (lacking.length > 0) return [...checkAnnotations(manifest), ...lacking]
+  const problems = [...checkOwn(spec, manifest)]
+  if (problems.length > 0) return [...checkAnnotations(manifest), ...problems]
   return [
     ...checkAnnotations(manifest),
     ...checkVersion(spec.version),

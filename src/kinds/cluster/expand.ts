@@ -167,8 +167,8 @@ function whateverPower(desired: Part['desired']): Part['desired'] {
 /** A finding about the machine, at the place in the cluster that led to it. */
 function atNode(cluster: Cluster, member: Member, problem: FieldProblem): FieldProblem {
   const [, field, index, inner] = problem.path
-  const told = `${member.name}: ${problem.message}`
-  const at = (path: MemberPath, message = told): FieldProblem => ({
+  const text = `${member.name}: ${problem.message}`
+  const at = (path: MemberPath, message = text): FieldProblem => ({
     ...problem,
     path,
     message,
@@ -228,10 +228,10 @@ function specProblems(spec: ClusterSpec, members: readonly Member[]): readonly F
       member?.fields.addresses !== undefined ? 'addresses' : member?.fields.address === undefined ? [] : 'address'
     return bad([...path, ...[inner].flat()], message)
   })
-  const flags = flagProblems(spec).map((told) => {
-    const [, place = '', flag = '', message = ''] = /^(\S+): (?:"?([^\s":]+)"?.*)$/.exec(told) ?? []
+  const flags = flagProblems(spec).map((text) => {
+    const [, place = '', flag = '', message = ''] = /^(\S+): (?:"?([^\s":]+)"?.*)$/.exec(text) ?? []
     const owner = place.endsWith('.flags') ? [...pathOf(place.slice(0, -'.flags'.length)), 'flags'] : ['spec', place]
-    return bad([...owner, flag], told.slice(place.length + 2) || message)
+    return bad([...owner, flag], text.slice(place.length + 2) || message)
   })
   return [...network, ...flags, ...endpointProblems(spec)]
 }

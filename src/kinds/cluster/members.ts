@@ -118,14 +118,14 @@ function claimProblems(
   }
   const others = owners.filter((owner) => owner.member !== member)
   if (others.length === 0) return []
-  const told = others.map((owner) =>
+  const claims = others.map((owner) =>
     owner.cluster === cluster ? `node ${owner.member.name}` : `node ${owner.member.name} of ${owner.cluster.key}`,
   )
   return [
     {
       code: 'machine-claimed-twice',
       path: isMade(member) ? [...member.path, 'name'] : [...member.path, 'machine'],
-      message: `${key} is also ${told.join(' and ')}`,
+      message: `${key} is also ${claims.join(' and ')}`,
       hint: 'a machine is one node of one cluster',
     },
   ]

@@ -66,7 +66,7 @@ function packagesOf({ artifacts }: ClusterFields): readonly string[] {
 
 function add(needed: TreeMap, written: WrittenUserData, at: MemberPath, places: boolean): UserDataResult {
   if (written === undefined) return { tree: needed }
-  const told = (found: readonly SeedProblem[]): UserDataResult => ({
+  const asProblems = (found: readonly SeedProblem[]): UserDataResult => ({
     problems: found.map(({ path, message, hint }) =>
       defined<FieldProblem>({
         code: 'bad-user-data',
@@ -77,14 +77,14 @@ function add(needed: TreeMap, written: WrittenUserData, at: MemberPath, places: 
     ),
   })
   if (isVolume(written))
-    return told([
+    return asProblems([
       { path: [], message: 'user data on a volume cannot be added to', hint: 'write the cloud-config here' },
     ])
   const own =
     typeof written === 'string' ? parseUserData(written) : { tree: JSON.parse(JSON.stringify(written)) as TreeMap }
-  if ('problems' in own) return told(own.problems)
+  if ('problems' in own) return asProblems(own.problems)
   const wrong = checkUserData(own.tree)
-  if (wrong.length > 0) return told(wrong)
+  if (wrong.length > 0) return asProblems(wrong)
   const merged = mergeUserData(needed, own.tree)
-  return 'problems' in merged ? told(merged.problems) : merged
+  return 'problems' in merged ? asProblems(merged.problems) : merged
 }

@@ -276,8 +276,8 @@ function cloudInitOf(
   const { spec } = machine
   const storage = disks[0]?.storage
   const fromImage = disks.some((disk) => disk.importFrom !== undefined)
-  const told = spec.user !== undefined || spec.sshKeys !== undefined || spec.userData !== undefined || fromImage
-  if (storage === undefined || !told) return {}
+  const configured = spec.user !== undefined || spec.sshKeys !== undefined || spec.userData !== undefined || fromImage
+  if (storage === undefined || !configured) return {}
   const networks = spec.networks.map((nic) => networkOf(nic.network, machine, lookup)?.spec)
   const gatewayAt = given.findIndex((address, index) => address !== undefined && networks[index]?.gateway !== undefined)
   const dns = networks.find((network) => network?.dns !== undefined)?.dns

@@ -36,9 +36,9 @@ export function isVolume(userData: MachineSpec['userData']): userData is string 
 /** Does the machine read a document of its own? Not one that was taken over: it has booted long ago. */
 export function isSeeded({ spec, policy }: SeededMachine): boolean {
   const { user, sshKeys, userData, hostname, disks } = spec
-  const told = [user, sshKeys, userData, hostname].some((part) => part !== undefined)
+  const configured = [user, sshKeys, userData, hostname].some((part) => part !== undefined)
   const fromImage = disks.some((disk) => disk.image !== undefined)
-  return policy.adopt === undefined && disks.length > 0 && !isVolume(userData) && (told || fromImage)
+  return policy.adopt === undefined && disks.length > 0 && !isVolume(userData) && (configured || fromImage)
 }
 
 /** Every card with a hardware address: the document names it, so it must be known before the machine is made. */
@@ -87,7 +87,7 @@ function userDataOf(
   const { spec } = machine
   const written = spec.userData
   const isText = typeof written === 'string'
-  const told = (found: readonly SeedProblem[]) => {
+  const asProblems = (found: readonly SeedProblem[]) => {
     for (const { path, message, hint } of found) {
       const place = isText ? [] : path
       problems.push(
@@ -97,9 +97,9 @@ function userDataOf(
     return undefined
   }
   const own = isText ? parseUserData(written) : { tree: JSON.parse(JSON.stringify(written ?? {})) as TreeMap }
-  if ('problems' in own) return told(own.problems)
+  if ('problems' in own) return asProblems(own.problems)
   const wrong = checkUserData(own.tree)
-  if (wrong.length > 0) return told(wrong)
+  if (wrong.length > 0) return asProblems(wrong)
   const needed = neededUserData(
     defined({
       hostname: hostnameOf(machine),
@@ -109,7 +109,7 @@ function userDataOf(
     }),
   )
   const merged = mergeUserData(needed, own.tree)
-  return 'problems' in merged ? told(merged.problems) : merged.tree
+  return 'problems' in merged ? asProblems(merged.problems) : merged.tree
 }
 
 /** One default route and one set of name servers: those of the first network that has them. */

@@ -18,9 +18,9 @@ export function withClass(written: WrittenMachine, namespace: string | undefined
   const memory = written.memory ?? from?.memory
   const { cores } = cpu
   if (cores === undefined || memory === undefined) {
-    const lacking = cores === undefined ? 'cpu.cores' : 'memory'
-    const message = `neither the machine nor MachineClass ${written.class} says ${lacking}`
-    return { problems: [{ code: 'missing-field', path: ['spec', 'class'], message, hint: `add ${lacking} to either` }] }
+    const missing = cores === undefined ? 'cpu.cores' : 'memory'
+    const message = `neither the machine nor MachineClass ${written.class} says ${missing}`
+    return { problems: [{ code: 'missing-field', path: ['spec', 'class'], message, hint: `add ${missing} to either` }] }
   }
   return {
     spec: {

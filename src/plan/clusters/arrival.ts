@@ -224,7 +224,7 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
     })
   }
   return stepOn(view, node, recreate ? 'destroy-machine' : 'wipe-k3s', {
-    summary: recreate ? `destroy the machine of ${node.name} to make it anew` : `wipe K3s from ${node.name}`,
+    summary: recreate ? `destroy the machine of ${node.name} to create it again` : `wipe K3s from ${node.name}`,
     reason: what,
     awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,
   })
@@ -270,11 +270,11 @@ function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
   const told =
     view.observed.identity === undefined
       ? {
-          reason: `${node.name} is on and nobody answers on it${because}; croft has no record of ${view.spec.name}, so it may be a node of a cluster that runs`,
+          reason: `${node.name} is on and nothing answers on it${because}; croft has no record of ${view.spec.name}, so it may be a node of a cluster that runs`,
           allow: `let croft look into ${node.name} (guest agent or SSH), or look at its console; until then croft changes nothing on it`,
         }
       : {
-          reason: `${node.name} is on and not in the cluster, and nobody answers on it${because}`,
+          reason: `${node.name} is on and not in the cluster, and nothing answers on it${because}`,
           allow: `look at its console, or run croft cluster replace ${view.spec.name} ${node.name}`,
         }
   return merge([wait, holdFor({ node: node.name, guard: 'unreachable', ...told })])
@@ -283,7 +283,7 @@ function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
 function notSeen(view: ClusterSituation, node: NodeView): ClusterFinding {
   // Nobody can tell as long as the majority is lost, and that waits for a person.
   if (quorumLost(view)) return NOTHING
-  return waitFor({ node: node.name, awaits: `word of what there is of ${node.name}`, sinceMs: view.nowMs })
+  return waitFor({ node: node.name, awaits: `a report of what exists of ${node.name}`, sinceMs: view.nowMs })
 }
 
 /** Is it known whether the cluster has this node? Before there is one: yes, it has not. */

@@ -55,7 +55,7 @@ export function planBackup(spec: ClusterSpec, observed: ObservedCluster): Cluste
       name,
       steps: [],
       warnings: [],
-      refusals: [{ reason: 'no server that votes can be seen', allow: 'bring the servers back' }],
+      refusals: [{ reason: 'no voting server is visible', allow: 'bring the servers back' }],
     }
   }
   const summary = `take a snapshot of etcd on ${voter.name}${targetOf(spec.backup)}`

@@ -17,7 +17,7 @@ import {
   observedCluster,
   VERSION,
 } from './testing/fixture.ts'
-import { nextSteps, phaseOf, toldGuards, toldSteps } from './testing/told.ts'
+import { nextSteps, phaseOf, plannedGuards, plannedSteps } from './testing/planned.ts'
 
 /** Not formed yet: nobody can be asked about the cluster. */
 function unformed(names: string, turns: Readonly<Record<string, NodeTurn>>, firstServer?: string): ObservedCluster {
@@ -39,8 +39,8 @@ describe('forming', () => {
       for (const name of ['s1', 's3']) {
         const turns = { s1: NOTHING, s2: NOTHING, s3: NOTHING, [name]: { machine, k3s } }
         const decision = coordinate(clusterSpec('s1 s2 s3'), unformed('s1 s2 s3', turns), NOW)
-        assert.deepEqual(toldSteps(decision), [])
-        assert.match(decision.waits.map(({ awaits }) => awaits).join(), new RegExp(`word of what runs on ${name}$`))
+        assert.deepEqual(plannedSteps(decision), [])
+        assert.match(decision.waits.map(({ awaits }) => awaits).join(), new RegExp(`a report of what runs on ${name}$`))
       }
     })
 
@@ -49,11 +49,11 @@ describe('forming', () => {
     const turns = { s1: silent, a1: silent }
     const { holds, waits, steps } = coordinate(clusterSpec('s1 a1'), unformed('s1 a1', turns), NOW)
     assert.deepEqual(steps, [])
-    assert.match(waits.map(({ awaits }) => awaits).join('\n'), /^word of what runs on s1: permission denied$/m)
+    assert.match(waits.map(({ awaits }) => awaits).join('\n'), /^a report of what runs on s1: permission denied$/m)
     const [hold] = holds.filter(({ node }) => node === 'a1')
     assert.match(
       hold?.reason ?? '',
-      /^a1 is on and nobody answers on it: permission denied; croft has no record of homelab/,
+      /^a1 is on and nothing answers on it: permission denied; croft has no record of homelab/,
     )
     assert.doesNotMatch(hold?.allow ?? 'replace', /replace|wipe|recreate/)
     const known = coordinate(clusterSpec('s1 a1'), unformed('s1 a1', { s1: FRESH, a1: silent }, 's1'), NOW)
@@ -81,7 +81,7 @@ describe('forming', () => {
     const fresh = { s1: FRESH, s2: FRESH, s3: FRESH }
     const spec = clusterSpec('s3 s1 s2')
     const decision = coordinate(spec, unformed('s1 s2 s3', fresh, 's2'), NOW)
-    assert.deepEqual(toldSteps(decision), [`init-cluster s2 ${VERSION}`])
+    assert.deepEqual(plannedSteps(decision), [`init-cluster s2 ${VERSION}`])
     assert.equal(decision.phase, 'Forming')
   })
 
@@ -101,7 +101,7 @@ describe('forming', () => {
 
   test('a server declared on demand is refused: it would hold a vote while it sleeps', () => {
     const spec = { ...clusterSpec('s1'), servers: [nodeSpec('s1', { power: 'onDemand' })] }
-    assert.deepEqual(toldGuards(coordinate(spec, observedCluster('s1'), NOW)), ['power'])
+    assert.deepEqual(plannedGuards(coordinate(spec, observedCluster('s1'), NOW)), ['power'])
   })
 })
 
@@ -110,7 +110,7 @@ describe('booting', () => {
   const guards = (upMs: number | undefined) => {
     const machine = { createdMs: NOW - 5 * HOUR, ...(upMs === undefined ? {} : { upMs }) }
     const turns = { a1: { kube: 'absent', k3s: 'unknown', machine } as const }
-    return toldGuards(coordinate(spec, observedCluster('s1 s2 s3 a1', turns), NOW))
+    return plannedGuards(coordinate(spec, observedCluster('s1 s2 s3 a1', turns), NOW))
   }
   test('a machine that was made long ago and has just been started is given its time to boot', () => {
     assert.deepEqual(guards(5_000), [])
@@ -325,7 +325,7 @@ describe('what a former machine left behind', () => {
       NOW,
     )
     assert.deepEqual(decision.steps, [])
-    assert.deepEqual(toldGuards(decision), ['contradiction'])
+    assert.deepEqual(plannedGuards(decision), ['contradiction'])
   })
 })
 
@@ -351,7 +351,7 @@ describe('phases', () => {
       NOW,
     )
     assert.equal(phaseOf(decision, 's1'), 'AwaitingCNI')
-    assert.deepEqual(toldSteps(decision), [`join-server s2 ${VERSION}`])
+    assert.deepEqual(plannedSteps(decision), [`join-server s2 ${VERSION}`])
     const all = coordinate(spec, observedCluster('s1 s2 a1', { s1: { kube }, s2: { kube }, a1: { kube } }), NOW)
     assert.equal(all.phase, 'AwaitingCNI')
     assert.deepEqual(all.steps, [])

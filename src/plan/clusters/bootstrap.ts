@@ -104,7 +104,7 @@ function record(view: ClusterSituation, declared: readonly NodeView[]): ClusterF
   if (unasked.length > 0) {
     const names = unasked.map(({ name }) => name).join(', ')
     const silence = unasked.find((node) => node.silence !== undefined)?.silence
-    const awaits = `word of what runs on ${names}${silence === undefined ? '' : `: ${silence}`}`
+    const awaits = `a report of what runs on ${names}${silence === undefined ? '' : `: ${silence}`}`
     return waitFor({ node: chosen.name, awaits, sinceMs: view.nowMs })
   }
   return stepOn(view, chosen, 'record-first-server', {

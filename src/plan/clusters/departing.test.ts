@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { clusterSpec, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
-import { nextSteps } from './testing/told.ts'
+import { nextSteps } from './testing/planned.ts'
 
 const SPEC = clusterSpec('s1 s2 s3')
 const under = (purpose: 'upgrade' | 'configure' | 'restart') =>

@@ -42,7 +42,7 @@ function noLongerWanted(view: ClusterSituation, node: NodeView, purpose: keyof t
       if (isDue(view, node)) return undefined
       const wanted = isAborted(view) ? undefined : wantedChange(view, node, rolloutOf(view))
       const byRollout = view.spec.upgrade.method === 'replace' && wanted?.purpose === 'upgrade'
-      return byRollout ? undefined : 'nobody wants it replaced any more'
+      return byRollout ? undefined : 'the request to replace it was withdrawn'
     }
   }
 }

@@ -6,7 +6,7 @@ import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts
 import { coordinate } from './coordinate.ts'
 import { isDue } from './removals.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, nodeSpec, observedCluster } from './testing/fixture.ts'
-import { toldGuards, toldSteps } from './testing/told.ts'
+import { plannedGuards, plannedSteps } from './testing/planned.ts'
 import { viewOf } from './view.ts'
 
 // Each of these lies on the edge of a comparison that a bug of one character moves.
@@ -40,8 +40,8 @@ describe('a health check before a rollout goes on', () => {
       const checks = [{ name: 'ceph', passed, output: 'HEALTH_ERR', atMs: NOW - ageMs }]
       const done: NodeTurn = { kube: { version: NEXT, changedMs, readySinceMs: changedMs }, k3s: { version: NEXT } }
       const decision = coordinate(spec, observedCluster(names, { s1: done }, { ...ready, checks }), NOW)
-      assert.deepEqual(toldSteps(decision), does)
-      assert.deepEqual(toldGuards(decision), held ? ['health-check'] : [])
+      assert.deepEqual(plannedSteps(decision), does)
+      assert.deepEqual(plannedGuards(decision), held ? ['health-check'] : [])
     })
 })
 
@@ -57,7 +57,7 @@ describe('a node under work whose declaration has changed meanwhile', () => {
       const marks = changed ? { work: { ...work, changedMs: NOW - MINUTE }, changedMs: NOW - MINUTE } : { work }
       const s1: NodeTurn = { kube: { unschedulable: true, ...marks } }
       const decision = coordinate(clusterSpec(names, { version }), observedCluster(names, { s1 }, ready), NOW)
-      assert.deepEqual(toldSteps(decision), does)
+      assert.deepEqual(plannedSteps(decision), does)
     })
 })
 
@@ -102,7 +102,7 @@ describe('a node that only waits for its network counts as back, where the netwo
   const turn: NodeTurn = { kube: { ...waiting, work, changedMs: NOW - MINUTE }, k3s: { version: NEXT } }
   const next = (name: string, one: ClusterSpec, members?: ObservedCluster['members']) => {
     const more = members === undefined ? ready : { ...ready, members }
-    return toldSteps(coordinate(one, observedCluster(names, { [name]: turn }, more), NOW))
+    return plannedSteps(coordinate(one, observedCluster(names, { [name]: turn }, more), NOW))
   }
   test('an agent', () => assert.deepEqual(next('a1', spec), ['uncordon a1']))
   test('a server whose member is up', () => assert.deepEqual(next('s1', spec), ['uncordon s1']))

@@ -33,7 +33,7 @@ export function planHops(
   if (start === undefined || target === undefined) {
     const missing = start === undefined ? from : to
     return refused(
-      `${missing} is not in the table of releases, so its etcd is not known and no safe way can be told`,
+      `${missing} is not in the table of releases, so croft knows neither its etcd nor a safe upgrade path`,
       'pin a release that croft knows or one that is later than those of its minor, or use a newer croft',
     )
   }

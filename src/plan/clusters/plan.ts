@@ -1,5 +1,5 @@
 import type { ClusterInput, ClusterLook } from '../../model/cluster-look.ts'
-import type { ClusterStandstill } from '../../model/observed-cluster.ts'
+import type { ClusterHold } from '../../model/observed-cluster.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { Step } from '../../model/step.ts'
 import type { Planner } from '../planner.ts'
@@ -33,7 +33,7 @@ function planCluster(
   // Kept with what was seen: whoever forecasts from it must know as well.
   const seen =
     power?.decision.holdsCluster === true
-      ? { ...observed, orders: { ...observed.orders, hold: standstillOf(power) } }
+      ? { ...observed, orders: { ...observed.orders, hold: holdOf(power) } }
       : observed
   const whole = { ...cluster, observed: seen, decision: coordinate(declaration.spec, seen, nowMs) }
   const { decision } = asShown(whole, unforeseen)
@@ -50,7 +50,7 @@ function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster
   })
 }
 
-function standstillOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): ClusterStandstill {
+function holdOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): ClusterHold {
   const how = phase === 'Off' ? 'off' : phase === 'GoingOn' ? 'going on' : 'going off'
   return {
     reason: `${key} is ${how} (${wanted.why})`,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { coordinate } from './coordinate.ts'
 import { brakeLimit } from './remediate.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
-import { nextSteps, phaseOf, toldGuards } from './testing/told.ts'
+import { nextSteps, phaseOf, plannedGuards } from './testing/planned.ts'
 
 /** Silent for so long: NotReady, its machine on, nobody answering. */
 const silent = (forMs: number, more: NodeTurn = {}): NodeTurn => ({
@@ -47,7 +47,7 @@ describe('dead nodes', () => {
     const cordoned = silent(HOUR, { kube: { ready: 'no', readySinceMs: NOW - HOUR, unschedulable: true } })
     const decision = coordinate(three, observedCluster('s1 s2 s3', { s3: cordoned }, withoutS3), NOW)
     assert.deepEqual(decision.steps, [])
-    assert.ok(toldGuards(decision).includes('somebody-at-work'))
+    assert.ok(plannedGuards(decision).includes('somebody-at-work'))
   })
 
   test('one whose machine is off, or whose K3s has stopped, is started, not replaced', () => {
@@ -87,7 +87,7 @@ describe('[F-34] the brake', () => {
       const turns = Object.fromEntries(ill.map((name) => [name, silent(HOUR)]))
       const decision = coordinate(spec, observedCluster(['s1 s2 s3', ...names].join(' '), turns), NOW)
       assert.equal(decision.steps.length, replaced ? 1 : 0)
-      assert.equal(toldGuards(decision).includes('brake'), !replaced)
+      assert.equal(plannedGuards(decision).includes('brake'), !replaced)
     })
   }
 })

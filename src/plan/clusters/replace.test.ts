@@ -16,7 +16,7 @@ import {
   observedCluster,
   VERSION,
 } from './testing/fixture.ts'
-import { nextSteps, toldGuards, toldSteps } from './testing/told.ts'
+import { nextSteps, plannedGuards, plannedSteps } from './testing/planned.ts'
 
 const spec = clusterSpec('s1 s2 s3')
 const asked = { orders: { ...NO_ORDERS, replace: [{ node: 's3', atMs: NOW - MINUTE }] } }
@@ -92,9 +92,9 @@ describe('[F-28] replacing a server: each moment a crash may leave behind has on
       const members = [member('s1'), member('s2', { up }), member('s3')]
       return coordinate(spec, observedCluster('s1 s2 s3', { s3: { kube: marked } }, { ...asked, members }), NOW)
     }
-    assert.deepEqual(toldSteps(beside('no')), ['uncordon s3'])
-    assert.deepEqual(toldSteps(beside('unknown')), [])
-    assert.ok(toldGuards(beside('unknown')).includes('quorum'))
+    assert.deepEqual(plannedSteps(beside('no')), ['uncordon s3'])
+    assert.deepEqual(plannedSteps(beside('unknown')), [])
+    assert.ok(plannedGuards(beside('unknown')).includes('quorum'))
   })
 
   test('a box that was there before us is wiped, not destroyed', () => {
@@ -184,7 +184,7 @@ describe('changing the number of servers', () => {
       const names = [...new Set([...there.split(' '), ...declared.split(' ')])].join(' ')
       const members = there.split(' ').map((name) => member(name))
       const decision = coordinate(clusterSpec(declared), observedCluster(names, turns, { members }), NOW)
-      return decision.steps.length === 0 ? toldGuards(decision) : decision.steps.map((step) => step.verb)
+      return decision.steps.length === 0 ? plannedGuards(decision) : decision.steps.map((step) => step.verb)
     }
     assert.deepEqual(way('s1', 's1 s2 s3'), ['fault-tolerance'])
     assert.deepEqual(way('s1 s2 s3 s4', 's1 s2 s3'), ['fault-tolerance'])
@@ -254,7 +254,7 @@ describe('ghost members', () => {
   test('[A40] everything is blocked until the ghost is removed by its own step', () => {
     const decision = coordinate({ ...spec, version: 'v1.35.0+k3s1' }, haunted, NOW)
     assert.deepEqual(decision.steps, [])
-    assert.deepEqual(toldGuards(decision), ['ghost-member'])
+    assert.deepEqual(plannedGuards(decision), ['ghost-member'])
     assert.equal(decision.phase, 'Blocked')
     const ordered = { ...haunted, orders: { ...haunted.orders, removeMembers: [ghost.id] } }
     assert.deepEqual(nextSteps(spec, ordered), ['remove-member old'])
@@ -287,7 +287,7 @@ describe('ghost members', () => {
     for (const up of ['yes', 'unknown'] as const) {
       const members = [...two, member('s3'), { ...ghost, up }]
       assert.ok(
-        !toldGuards(coordinate(spec, observedCluster('s1 s2 s3', {}, { members }), NOW)).includes('ghost-member'),
+        !plannedGuards(coordinate(spec, observedCluster('s1 s2 s3', {}, { members }), NOW)).includes('ghost-member'),
       )
     }
   })

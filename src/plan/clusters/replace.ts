@@ -41,7 +41,7 @@ export function remains(view: ClusterSituation, node: NodeView, reason: string):
     const hold = holdFor({
       node: node.name,
       guard: 'contradiction',
-      reason: `${node.name} seems well in the cluster, yet ${reason}`,
+      reason: `${node.name} looks healthy in the cluster, but ${reason}`,
       allow: 'look again; if it stays so, see which machine answers under this name',
     })
     // Mostly it is only that the cluster has not noticed yet: a silent Node counts as Ready for most of a minute.
@@ -180,7 +180,7 @@ function outOfKubernetes(view: ClusterSituation, node: NodeView, reason: string)
   if (node.passwordSecret === 'unknown') {
     return waitFor({
       node: node.name,
-      awaits: `word whether the node password of ${node.name} is gone`,
+      awaits: `a report whether the node password of ${node.name} is gone`,
       sinceMs: view.nowMs,
     })
   }
@@ -197,7 +197,7 @@ function offTheMachine(view: ClusterSituation, node: NodeView, reason: string): 
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
   if (machine.exists === 'no') return NOTHING
   if (machine.exists === 'unknown') {
-    return waitFor({ node: node.name, awaits: `word of the machine of ${node.name}`, sinceMs: view.nowMs })
+    return waitFor({ node: node.name, awaits: `a report of the machine of ${node.name}`, sinceMs: view.nowMs })
   }
   if (isKept(node)) {
     return stepOn(view, node, 'destroy-machine', {

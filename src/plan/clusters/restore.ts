@@ -102,7 +102,7 @@ export function planRestore(
       about: 'operation',
       verb: 'delete-node',
       lane: 'object',
-      summary: 'delete the Nodes that the snapshot has and nobody stands behind',
+      summary: 'delete the Nodes of the snapshot that have no machine',
       awaits: 'only Nodes that are declared',
       until: 'nothing',
     },
@@ -219,11 +219,11 @@ function warningsOf(spec: ClusterSpec, observed: ObservedCluster, request: Resto
 }
 
 export function hold(reason: string): Step<'operation'> {
-  return local('hold', 'hold everything else that croft does with the cluster', 'the order written down', reason)
+  return local('hold', 'hold everything else that croft does with the cluster', 'the hold recorded', reason)
 }
 
 export function release(): Step<'operation'> {
-  return local('release', 'let croft go on with the cluster', 'the order withdrawn')
+  return local('release', 'let croft go on with the cluster', 'the hold released')
 }
 
 export function local(

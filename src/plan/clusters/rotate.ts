@@ -77,8 +77,13 @@ function begin(what: Rotation, first: NodeSpec, spec: ClusterSpec): readonly Ste
   switch (what) {
     case 'token':
       return [
-        local('make-password', 'make a new password and write it down beside the old one', 'both kept'),
-        on(first, 'rotate-token', `hand the new password to K3s on ${first.name}`, 'its bootstrap data encrypted anew'),
+        local('make-password', 'make a new password and record it next to the old one', 'both kept'),
+        on(
+          first,
+          'rotate-token',
+          `hand the new password to K3s on ${first.name}`,
+          'its bootstrap data encrypted again',
+        ),
         ...spec.servers.map((node) => on(node, 'write-files', `write the new token on ${node.name}`, 'it on its disk')),
       ]
     case 'ca':
@@ -93,7 +98,7 @@ function begin(what: Rotation, first: NodeSpec, spec: ClusterSpec): readonly Ste
         on(
           first,
           'rotate-keys',
-          `have K3s on ${first.name} make new keys and encrypt everything anew`,
+          `have K3s on ${first.name} make new keys and encrypt everything again`,
           'its end',
           'job-done',
         ),

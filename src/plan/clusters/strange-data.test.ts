@@ -5,13 +5,13 @@ import { isDestruction } from '../../model/cluster-decision.ts'
 import type { LocalK3s, ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { clusterSpec, FRESH, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
-import { nextSteps, phaseOf } from './testing/told.ts'
+import { nextSteps, phaseOf } from './testing/planned.ts'
 
 const OTHER = 'd'.repeat(64)
 const POLICIES = ['refuse', 'wipe', 'recreate'] as const
 const NAMES = 's1 s2 s3 a1 a2'
 
-/** The nodes of a cluster that lives, as they look to somebody who has lost the record of it. */
+/** The nodes of a running cluster, as they look to somebody who has lost the record of it. */
 function unrecorded(
   turns: Readonly<Record<string, NodeTurn>> = {},
   voters: readonly string[] = ['s1', 's2', 's3'],

@@ -36,18 +36,18 @@ export function isArriving({ service, data, configured }: LocalK3s): boolean {
 }
 
 function votersOf(holders: readonly NodeView[]): StrangeCluster['voters'] {
-  const told = holders.flatMap((node) => localOf(node)?.etcd ?? [])
+  const reports = holders.flatMap((node) => localOf(node)?.etcd ?? [])
   // Two that disagree are two halves: the larger list needs the larger majority.
-  const [list] = told.map(({ voters }) => voters).sort((a, b) => b.length - a.length)
+  const [list] = reports.map(({ voters }) => voters).sort((a, b) => b.length - a.length)
   if (list === undefined || list.length === 0) return undefined
-  const selves = new Set(told.flatMap(({ self }) => self ?? []))
+  const selves = new Set(reports.flatMap(({ self }) => self ?? []))
   const up = list.filter(({ id }) => selves.has(id)).length
   return { nodes: list.map(({ node }) => node), up, held: up >= majority(list.length) }
 }
 
 /**
  * Why K3s may not be taken off this node, whatever a policy or a person at the terminal says: it runs, so it may hold a
- * vote in a cluster that lives; or its cluster could come back as a whole, because a majority of our own servers holds
+ * vote in a running cluster; or its cluster could come back as a whole, because a majority of our own servers holds
  * its data and ours is not there to prove that it is another one. Losing our record makes every node look like this.
  */
 export function keptFromWiping(view: ClusterSituation, node: NodeView): ClusterFinding | undefined {
@@ -152,7 +152,7 @@ function isRunning(node: NodeView): boolean {
 }
 
 function described(cluster: StrangeCluster | undefined): string {
-  if (cluster === undefined) return 'a cluster that lives'
+  if (cluster === undefined) return 'a running cluster'
   const { caHash, voters, running } = cluster
   const names = (voters?.nodes ?? running.map(({ name }) => name)).join(', ')
   const state = voters === undefined ? '' : `, ${voters.up} of ${voters.nodes.length} voters up`

@@ -6,7 +6,7 @@ import { type KubeNode, NO_ORDERS, type NodeWork, type ObservedCluster } from '.
 import { coordinate } from './coordinate.ts'
 import { rolloutId } from './rollout.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster, VERSION } from './testing/fixture.ts'
-import { nextSteps, phaseOf, toldGuards, toldSteps } from './testing/told.ts'
+import { nextSteps, phaseOf, plannedGuards, plannedSteps } from './testing/planned.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
 const NEXT = 'v1.34.4+k3s1'
@@ -53,7 +53,7 @@ describe('a rollout', () => {
   for (const [what, turn, expected] of moments) {
     test(`${what}: ${expected.join() || 'wait'}`, () => {
       const decision = coordinate(spec, observedCluster(names, { s1: turn }, ready), NOW)
-      assert.deepEqual(toldSteps(decision), expected)
+      assert.deepEqual(plannedSteps(decision), expected)
       assert.equal(phaseOf(decision, 's1'), 'Working')
       assert.equal(decision.phase, 'Upgrading')
       if (expected.length === 0) assert.equal(decision.waits[0]?.untilMs, NOW - MINUTE + 10 * MINUTE)
@@ -97,13 +97,13 @@ describe('a rollout', () => {
     const mixed = { s1: done(HOUR) }
     const decision = coordinate({ ...spec, version: VERSION }, observedCluster(names, mixed, ready), NOW)
     assert.deepEqual(decision.steps, [])
-    assert.deepEqual(toldGuards(decision), ['upgrade'])
+    assert.deepEqual(plannedGuards(decision), ['upgrade'])
   })
 
   test('one or two servers are upgraded only where the interruption is allowed', () => {
     const one = clusterSpec('s1', { version: NEXT })
     const observed = observedCluster('s1', { s1: { kube: marked } }, ready)
-    assert.deepEqual(toldGuards(coordinate(one, observed, NOW)), ['quorum'])
+    assert.deepEqual(plannedGuards(coordinate(one, observed, NOW)), ['quorum'])
     assert.deepEqual(nextSteps({ ...one, allow: { degraded: false, interruption: true } }, observed), [
       `upgrade-k3s s1 ${NEXT}`,
     ])
@@ -152,7 +152,7 @@ describe('between nodes', () => {
 
   test('[A34] also long after: and when it is Ready again its soak starts anew', () => {
     const late: NodeTurn = { kube: { version: NEXT, changedMs: NOW - HOUR, ready: 'no', readySinceMs: NOW - MINUTE } }
-    assert.ok(toldGuards(coordinate(spec, observedCluster(names, { s1: late }, ready), NOW)).includes('soak'))
+    assert.ok(plannedGuards(coordinate(spec, observedCluster(names, { s1: late }, ready), NOW)).includes('soak'))
     const back: NodeTurn = { kube: { version: NEXT, changedMs: NOW - 30 * MINUTE, readySinceMs: NOW - MINUTE } }
     const decision = coordinate(spec, observedCluster(names, { s1: back }, ready), NOW)
     assert.deepEqual(decision.steps, [])
@@ -170,7 +170,7 @@ describe('between nodes', () => {
     assert.deepEqual(decision.steps, [])
     assert.equal(decision.holds[0]?.reason, 'the check ceph fails: HEALTH_WARN 1 osds down')
     const again = coordinate(asked, observedCluster(names, {}, result('no', 2 * MINUTE)), NOW)
-    assert.deepEqual(toldSteps(again), ['run-health-checks'])
+    assert.deepEqual(plannedSteps(again), ['run-health-checks'])
   })
 
   test('[A35] a result from before the last change, or none, is asked for anew', () => {
@@ -254,17 +254,17 @@ describe('pause, abort, and whose cordon it is', () => {
     assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: { kube: marked } }, { ...ready, orders })), [
       `upgrade-k3s s1 ${NEXT}`,
     ])
-    assert.deepEqual(toldGuards(coordinate(spec, observedCluster(names, {}, { ...ready, orders }), NOW)), ['paused'])
+    assert.deepEqual(plannedGuards(coordinate(spec, observedCluster(names, {}, { ...ready, orders }), NOW)), ['paused'])
   })
 
   test('[A37] aborted: every node that carries our mark is given back, and no other', () => {
     const orders = { ...NO_ORDERS, rolloutAborted: rolloutId(spec) }
     const turns = { s1: { kube: marked }, s2: { kube: { unschedulable: true } }, a1: { kube: changed }, a2: {} }
     const decision = coordinate(spec, observedCluster(names, turns, { ...ready, orders }), NOW)
-    assert.deepEqual(toldSteps(decision), ['uncordon s1', 'uncordon a1'])
+    assert.deepEqual(plannedSteps(decision), ['uncordon s1', 'uncordon a1'])
     const after = coordinate(spec, observedCluster(names, { s2: turns.s2 }, { ...ready, orders }), NOW)
     assert.deepEqual(after.steps, [])
-    assert.deepEqual(toldGuards(after), ['aborted'])
+    assert.deepEqual(plannedGuards(after), ['aborted'])
     const other = { ...spec, version: 'v1.34.5+k3s1' }
     assert.deepEqual(
       nextSteps(other, observedCluster(names, {}, { ...ready, orders })),
@@ -286,7 +286,7 @@ describe('pause, abort, and whose cordon it is', () => {
   test('a drain that was given up is not begun again until a person resumes', () => {
     const kube = { drainGivenUp: { target: NEXT, atMs: NOW - MINUTE } }
     const observed = observedCluster(names, { s1: { kube } }, ready)
-    assert.deepEqual(toldGuards(coordinate(spec, observed, NOW)), ['drain'])
+    assert.deepEqual(plannedGuards(coordinate(spec, observed, NOW)), ['drain'])
     assert.deepEqual(nextSteps(spec, { ...observed, orders: { ...NO_ORDERS, resumedMs: NOW } }), ['cordon s1'])
   })
 
@@ -388,7 +388,7 @@ describe('[D-10] a server whose declared address is no longer that of its machin
 
   test('keeps what it runs with, and the plan says both ways on', () => {
     const decision = coordinate(moved, observed(), NOW)
-    assert.deepEqual(toldSteps(decision), [])
+    assert.deepEqual(plannedSteps(decision), [])
     const [refusal] = decision.refusals
     assert.deepEqual([refusal?.node, refusal?.guard], ['s2', 'address-moved'])
     assert.match(refusal?.reason ?? '', /^s2 is in the cluster as 10\.0\.0\.2 and is now declared with 10\.0\.0\.9/)
@@ -396,7 +396,7 @@ describe('[D-10] a server whose declared address is no longer that of its machin
   })
 
   test('holds an upgrade back as well, unless that brings new machines', () => {
-    assert.deepEqual(toldSteps(coordinate({ ...moved, version: NEXT }, observed(), NOW)), [])
+    assert.deepEqual(plannedSteps(coordinate({ ...moved, version: NEXT }, observed(), NOW)), [])
     const anew = { ...moved, version: NEXT, upgrade: { ...moved.upgrade, method: 'replace' as const } }
     assert.deepEqual(coordinate(anew, observed(), NOW).refusals, [])
   })

@@ -43,8 +43,8 @@ export interface ClusterSituation {
 export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterSituation {
   const formed = isFormed(observed)
   // Before there is a cluster nobody can be asked about it, and nobody can be in it.
-  const told = observed.members === 'unknown' && !formed ? [] : observed.members
-  const members = fileMember(observed) ?? told
+  const reported = observed.members === 'unknown' && !formed ? [] : observed.members
+  const members = fileMember(observed) ?? reported
   const declared = new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
   const seen = new Map(observed.nodes.map((node) => [node.name, node]))
   const names = [...new Set([...declared.keys(), ...seen.keys()])]

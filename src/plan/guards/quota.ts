@@ -14,7 +14,7 @@ export const quota: Guard = {
         do: 'hold',
         guard: 'quota',
         held: action,
-        reason: `the source ${own.source} asks for more than its quota, so nothing new is made for it`,
+        reason: `the source ${own.source} asks for more than its quota, so croft creates nothing new for it`,
         allow: 'correct the objects that croft validate names, or enlarge the quota in the grant of the source',
       }
     const over = overrun(plus(own.used, leftOver(own, leaving)), own.quota)

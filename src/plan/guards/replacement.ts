@@ -2,7 +2,7 @@ import type { Guard } from './guard.ts'
 
 export const replacement: Guard = {
   name: 'replacement',
-  stops: 'destroying a thing to make it anew, unless its declaration allows that',
+  stops: 'destroying a thing to create it again, unless its declaration allows that',
   approvable: true,
   judge(action, { policy, entry }) {
     if (action.do !== 'replace' || policy.replace === 'allowed') return action

@@ -98,7 +98,7 @@ test('[A43] up: every kind of workload says what becomes of it', () => {
   )
 })
 
-test('[A45] a cluster that is off by order stays off, whatever its machines are declared to be', () => {
+test('[A45] a cluster that is off on request stays off, whatever its machines are declared to be', () => {
   const off = SERVERS.map((name) => node(name, { power: 'off', k3s: 'stopped', kube: 'unknown' }))
   const observed = observedWith({
     cluster: clusterWith(off, [], { api: 'unknown', quorum: 'no', workloads: 'unknown', attachments: 'unknown' }),

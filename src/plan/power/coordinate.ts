@@ -102,8 +102,8 @@ function endOf(
   if (abort !== undefined) return { result: 'aborted', reason: abort }
   if (!view.changing || holds.length > 0 || finding.unfinished) return undefined
   const { wanted } = view
-  if (wanted.state === 'off') return isAllOff(view) ? { result: 'done', reason: 'all is off' } : undefined
-  return isAllOn(view, finding) ? { result: 'done', reason: 'all is on' } : undefined
+  if (wanted.state === 'off') return isAllOff(view) ? { result: 'done', reason: 'everything is off' } : undefined
+  return isAllOn(view, finding) ? { result: 'done', reason: 'everything is on' } : undefined
 }
 
 function isAllOff({ observed, targets }: PowerSituation): boolean {

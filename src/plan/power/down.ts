@@ -311,7 +311,7 @@ function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFindi
   if (seen === undefined || seen.power === 'off') return NOTHING
   const { strangers } = seen
   if (strangers.length > 0 && view.spec.strangers === 'hold') {
-    const reason = `${strangers.slice(0, 5).join(', ')} run on ${name}, and nobody declared them`
+    const reason = `${strangers.slice(0, 5).join(', ')} run on ${name}, and no manifest declares them`
     const allow = `stop them, declare them, or set strangers: shutdown`
     return { ...NOTHING, holds: [{ tier, guard: 'stranger', reason, allow }], unfinished: true }
   }

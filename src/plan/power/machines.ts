@@ -19,7 +19,7 @@ export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
   }
 }
 
-/** Machines that are to be off by order. */
+/** Machines that are to be off on request. */
 export function goingOff(looks: readonly PowerLook[]): ReadonlySet<ResourceKey> {
   return new Set(
     looks.flatMap(({ decision }) =>

@@ -175,7 +175,7 @@ function answered(view: PowerSituation): PowerFinding {
   const failing = failingCheck(view, 'dns')
   if (seen?.dns.up === 'yes' && failing === undefined) return NOTHING
   const instead = seen?.dns.up === 'yes' && failing !== undefined ? failing : { what: 'DNS', seen: seen?.dns.message }
-  return lacking(view, 'dns', 'DNS to answer', instead)
+  return missing(view, 'dns', 'DNS to answer', instead)
 }
 
 function healthy(view: PowerSituation): PowerFinding {
@@ -184,7 +184,7 @@ function healthy(view: PowerSituation): PowerFinding {
   if (seen?.storage.up === 'yes' && failing === undefined) return hooksOf(view, 'storage', 'on')
   const instead =
     seen?.storage.up === 'yes' && failing !== undefined ? failing : { what: 'storage', seen: seen?.storage.message }
-  return lacking(view, 'storage', 'storage to be healthy', instead)
+  return missing(view, 'storage', 'storage to be healthy', instead)
 }
 
 interface Instead {
@@ -198,7 +198,7 @@ function failingCheck({ spec, observed }: PowerSituation, sort: 'dns' | 'storage
   return name === undefined ? undefined : { what: `the check ${name}`, seen: observed.checks[name]?.output }
 }
 
-function lacking(view: PowerSituation, tier: 'dns' | 'storage', awaits: string, { what, seen }: Instead): PowerFinding {
+function missing(view: PowerSituation, tier: 'dns' | 'storage', awaits: string, { what, seen }: Instead): PowerFinding {
   return awaiting(view, { tier, what, awaits, deadline: 'start', ...(seen === undefined ? {} : { seen }) })
 }
 

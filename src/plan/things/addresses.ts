@@ -59,7 +59,7 @@ export function refuseTakenAddresses(
       const who =
         there === undefined || there.mark?.uid === uid
           ? (places.get(address) ?? other ?? answering(address, desired, near))
-          : told(there)
+          : describe(there)
       if (who === undefined) continue
       refused.set(key, {
         do: 'refuse',
@@ -85,7 +85,7 @@ function isMaking(action: PlanEntry['action']): boolean {
   return action.do === 'create' || (action.do === 'wait' && action.next?.do === 'create')
 }
 
-function told({ type, externalId, name, host, power }: Sighting): string {
+function describe({ type, externalId, name, host, power }: Sighting): string {
   const called = name === undefined ? '' : ` (${name})`
   const off = power === 'stopped' ? ', which is stopped' : ''
   return `${type === 'container' ? 'container' : 'VM'} ${externalId}${called} on ${host}${off}`

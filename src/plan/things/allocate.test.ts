@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { guest, ledgerWith, machine, recordOf, worldWith } from '../testing/fixture.ts'
-import { allocateIds } from './sights.ts'
+import { allocateIds } from './identify-all.ts'
 
 const names = fc.uniqueArray(fc.constantFrom(...'abcdefghijklmnop'), { minLength: 1 })
 const ids = fc.uniqueArray(fc.integer({ min: 100, max: 130 }))

@@ -2,7 +2,7 @@ import type { Action } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import { estateUidIn } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
-import { hypervisorRow, sightOf } from '../../model/hypervisors.ts'
+import { hypervisorRow, visibilityOf } from '../../model/hypervisors.ts'
 import { guestIn, type Resource, withGuestFields } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
@@ -46,7 +46,7 @@ export function decide(situation: Situation): Action {
 
 function notSeen({ world, resource }: Situation): Action | undefined {
   if (world.survey !== undefined) return undefined
-  const why = world.refusal?.message ?? `${resource.connection} was not looked at`
+  const why = world.refusal?.message ?? `${resource.connection} has not been surveyed`
   return { do: 'wait', reason: 'ConnectionNotSeen', message: why, lookAgainMs: LOOK_LATER_MS }
 }
 
@@ -90,7 +90,7 @@ function decideByIdentity(situation: Situation): Action {
         abandoned(situation, identity.sighting) ?? {
           do: 'wait',
           reason: 'BeingCreated',
-          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is ${identity.sighting.lock === undefined ? 'empty' : `locked (${identity.sighting.lock})`} while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
+          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is ${identity.sighting.lock === undefined ? 'empty' : `locked (${identity.sighting.lock})`} while it is being created; if no task works on it any more, run there: ${clearing(identity.sighting)}`,
           lookAgainMs: LOOK_SOON_MS,
         }
       )
@@ -326,7 +326,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
         reason: 'IdNotProbed',
         message: `it is not known whether id ${externalId} is free`,
         lookAgainMs: LOOK_SOON_MS,
-        lack: { look: 'id', externalId, ...(record?.externalId === externalId ? { vanished: true } : {}) },
+        missing: { look: 'id', externalId, ...(record?.externalId === externalId ? { vanished: true } : {}) },
       }
     }
     if (probe === 'taken') {
@@ -334,7 +334,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
         do: 'refuse',
         guard: 'identity',
         reason: `id ${externalId} is taken by something that the token cannot see`,
-        allow: `${sightOf(world.connection.driver)}, or choose another id`,
+        allow: `${visibilityOf(world.connection.driver)}, or choose another id`,
       }
     }
   }
@@ -373,7 +373,7 @@ function unfinishedByAnyone(
     return {
       do: 'wait',
       reason: 'UnfinishedCreation',
-      message: `id ${guest.externalId} on ${guest.host} is being made and may be ours; if nothing is at work on it any more, run on ${guest.host}: ${clearing(guest)}`,
+      message: `id ${guest.externalId} on ${guest.host} is being created and may be ours; if no task works on it any more, run on ${guest.host}: ${clearing(guest)}`,
       lookAgainMs: LOOK_SOON_MS,
     }
   }
@@ -414,5 +414,7 @@ function notListed({ resource, rules, unmet }: Situation): Action {
     message: 'it could not be looked at',
     lookAgainMs: LOOK_LATER_MS,
   } as const
-  return list === undefined ? wait : { ...wait, message: `${list} has not been read yet`, lack: { look: 'list', list } }
+  return list === undefined
+    ? wait
+    : { ...wait, message: `${list} has not been read yet`, missing: { look: 'list', list } }
 }

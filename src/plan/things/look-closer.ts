@@ -8,6 +8,6 @@ export function lookCloser({ externalId, host }: Sighting, look: 'config' | 'pow
     reason: 'NotReadClosely',
     message: `the ${look} of id ${externalId} on ${host} has not been read yet`,
     lookAgainMs: 1_000,
-    lack: { look, externalId },
+    missing: { look, externalId },
   }
 }

@@ -12,12 +12,12 @@ import type { GuardContext, Guarded } from '../guards/guard.ts'
 import type { PlanInput, Planner } from '../planner.ts'
 import { decide, heedsNeeds } from './decide.ts'
 import type { ThingIdentity } from './identify.ts'
+import { type Identified, identifyAll } from './identify-all.ts'
 import { inOrder } from './order.ts'
 import { tightOn } from './placement/room.ts'
 import { type DecidedRemoval, dependentsFirst, inOrderOfLeaving } from './removal-order.ts'
 import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
-import { type Sight, sightings } from './sights.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
 import type { World } from './world.ts'
 
@@ -55,7 +55,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
   const { sorted, cycle } = same?.sorted ?? inOrder(estate.resources)
   const circular = new Set(cycle)
   yield
-  const sights = sightings(input)
+  const identities = identifyAll(input)
   yield
   const renamed = renames(estate, worlds, ledger)
   const kept = new Set([...renamed.values()].map(({ uid }) => uid))
@@ -79,7 +79,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
     gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
   )
 
-  const ready = readiness(input, clusters, sights)
+  const ready = readiness(input, clusters, identities)
   const decided = new Map<ResourceKey, Decided>()
   for (const resource of sorted) {
     yield
@@ -91,7 +91,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       decided.set(resource.key, strange(resource))
       continue
     }
-    const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
+    const identified = identities.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
     const unmet = [
       ...resource.needs.filter((need) => !ready(need, resource)),
       ...(survey === undefined ? [] : rules.awaits(resource, survey)),
@@ -99,7 +99,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
     const member = members.get(resource.key)
     const order = member === undefined ? undefined : machineOrder(member)
     const known = same?.decided.get(resource.key)
-    if (known !== undefined && stillHolds(resource, known, { identity: sight.identity, survey, unmet, order })) {
+    if (known !== undefined && stillHolds(resource, known, { identity: identified.identity, survey, unmet, order })) {
       decided.set(resource.key, known)
       continue
     }
@@ -108,12 +108,12 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       : (homeless(resource) ??
         decide({
           resource,
-          identity: sight.identity,
+          identity: identified.identity,
           world,
           ledger,
           rules,
           unmet,
-          allocatedId: sight.allocatedId,
+          allocatedId: identified.allocatedId,
           nowMs,
           ...(order === undefined ? {} : { order }),
         }))
@@ -127,10 +127,10 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       !onlyPending(action) &&
       !isHousekeeping(action) &&
       ledger.records.get(resource.key)?.syncedGeneration === resource.generation
-    const entry = entryOf(resource, rules, action, sight.identity, survey)
+    const entry = entryOf(resource, rules, action, identified.identity, survey)
     const { awaitsApproval = false } = ledger.records.get(resource.key) ?? {}
     const guarded = { entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval }
-    decided.set(resource.key, { identity: sight.identity, survey, unmet, order, guarded })
+    decided.set(resource.key, { identity: identified.identity, survey, unmet, order, guarded })
   }
 
   const guarded = [...decided.values()].map((one) => one.guarded)
@@ -207,7 +207,11 @@ function isHousekeeping(action: Action): boolean {
 }
 
 /** Asked once for each thing: thousands of objects may need the same hundred. */
-function readiness(input: PlanInput, clusters: readonly ClusterLook[], sights: ReadonlyMap<ResourceKey, Sight>) {
+function readiness(
+  input: PlanInput,
+  clusters: readonly ClusterLook[],
+  identities: ReadonlyMap<ResourceKey, Identified>,
+) {
   const known = new Map<string, boolean>()
   let found: ReadonlyMap<ResourceKey, Resource> | undefined
   const resourceOf = (key: ResourceKey) => {
@@ -219,7 +223,7 @@ function readiness(input: PlanInput, clusters: readonly ClusterLook[], sights: R
     const name = `${by.desired.type === 'setting' ? 'setting ' : ''}${said ? `after ${by.connection} ` : ''}${need}`
     const before = known.get(name)
     if (before !== undefined) return before
-    const is = isReady(need, by, input, clusters, sights, resourceOf, said)
+    const is = isReady(need, by, input, clusters, identities, resourceOf, said)
     known.set(name, is)
     return is
   }
@@ -234,7 +238,7 @@ function isReady(
   by: Resource,
   input: PlanInput,
   clusters: readonly ClusterLook[],
-  sights: ReadonlyMap<ResourceKey, Sight>,
+  identities: ReadonlyMap<ResourceKey, Identified>,
   resourceOf: (key: ResourceKey) => Resource | undefined,
   said: boolean,
 ): boolean {
@@ -246,10 +250,10 @@ function isReady(
     const whole = policy.readyWhen !== undefined || (said && by.connection !== `cluster/${name}`)
     return cluster.observed.api === 'yes' && (!whole || isRecordedReady(need, ledger))
   }
-  const sight = sights.get(need)
-  if (sight === undefined) return !estate.unreadable.includes(need)
-  if (sight.identity.is !== 'ours') return false
-  const { sighting } = sight.identity
+  const identified = identities.get(need)
+  if (identified === undefined) return !estate.unreadable.includes(need)
+  if (identified.identity.is !== 'ours') return false
+  const { sighting } = identified.identity
   // Who says that it depends on something means that this works; and what `readyWhen` says of itself is in its record.
   if ((said || resourceOf(need)?.policy.readyWhen !== undefined) && !isRecordedReady(need, ledger)) return false
   if (sighting.list !== undefined) {

@@ -24,8 +24,8 @@ export function remainsOf(
     const things = world.lists.get(list)
     if (things === undefined) {
       const message = `${list} has not been read yet`
-      const lack = { look: 'list', list, remainsOf: externalId } as const
-      return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, lack }
+      const missing = { look: 'list', list, remainsOf: externalId } as const
+      return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, missing }
     }
     for (const thing of things.values()) if (madeSince(thing, record.createdMs)) found.push(thing)
   }

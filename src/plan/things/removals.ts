@@ -271,11 +271,17 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
   }
   if (sighting.list !== undefined && sighting.close === undefined) {
     const message = `${sighting.list} has not been read yet`
-    return { do: 'wait', reason: 'NotListed', message, lookAgainMs: 1_000, lack: { look: 'list', list: sighting.list } }
+    return {
+      do: 'wait',
+      reason: 'NotListed',
+      message,
+      lookAgainMs: 1_000,
+      missing: { look: 'list', list: sighting.list },
+    }
   }
-  const standing = rules.undeletable(sighting)
-  if (standing !== undefined)
-    return { do: 'refuse', guard: 'protection', reason: standing.message, allow: standing.allow }
+  const obstacle = rules.undeletable(sighting)
+  if (obstacle !== undefined)
+    return { do: 'refuse', guard: 'protection', reason: obstacle.message, allow: obstacle.allow }
   // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
   if (sighting.list === undefined && sighting.close?.power === undefined) return lookCloser(sighting, 'power')
   return {

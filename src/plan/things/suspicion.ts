@@ -1,4 +1,4 @@
-import { sightOf } from '../../model/hypervisors.ts'
+import { visibilityOf } from '../../model/hypervisors.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { identify } from './identify.ts'
@@ -21,7 +21,7 @@ export function suspect(
   ledger: Ledger,
 ): Suspicion | undefined {
   if (world.survey === undefined) return undefined
-  const sight = sightOf(world.connection.driver)
+  const visibility = visibilityOf(world.connection.driver)
   let known = 0
   const absent: string[] = []
   const hidden: string[] = []
@@ -40,7 +40,7 @@ export function suspect(
   if (hidden.length > 0) {
     return {
       message: `${list(hidden)} cannot be seen on ${world.connection.name}, yet its id is taken: the token sees less than is there`,
-      allow: `${sight}, or free the id`,
+      allow: `${visibility}, or free the id`,
     }
   }
   const unknown = ledger.fresh
@@ -49,13 +49,13 @@ export function suspect(
   if (unknown !== undefined) {
     return {
       message: `id ${unknown[0]} on ${world.connection.name} is taken by something that the token cannot see, and with a new store it may be ours`,
-      allow: sight,
+      allow: visibility,
     }
   }
   if (absent.length > Math.max(1, Math.floor(known / 2))) {
     return {
       message: `${absent.length} of ${known} machines that were on ${world.connection.name} are gone at once: ${list(absent)}`,
-      allow: `${sight}, and check that the endpoint is the right one; if they are really gone, say so in Git with an Approval that lists ${world.connection.name} under absence`,
+      allow: `${visibility}, and check that the endpoint is the right one; if they are really gone, say so in Git with an Approval that lists ${world.connection.name} under absence`,
     }
   }
   return undefined

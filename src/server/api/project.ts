@@ -1,11 +1,11 @@
 import { defined } from '../../lib/defined.ts'
 import type { Action, Doing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
+import { rowStatus } from '../../model/estate-status.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
 import { asBoxes } from '../../model/one-box.ts'
 import { savedOfCoordinator, shownCall } from '../../model/shown-step.ts'
-import { rowStanding } from '../../model/standing.ts'
 import type { Step } from '../../model/step.ts'
 import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
 
@@ -44,11 +44,11 @@ export function rowMaker(view: EstateView): (resource: ResourceView) => Row {
 function projectRow(resource: ResourceView, drifted: boolean): Row {
   const { key, kind, name, connection, status, action } = resource
   const synced = resource.conditions.find(({ type }) => type === 'Synced')
-  const { next: _, ...standing } = rowStanding(resource)
+  const { next: _, ...row } = rowStatus(resource)
   const next = nextOf(action)?.do
   const address = resource.addresses?.[0]
   return {
-    ...standing,
+    ...row,
     key,
     kind,
     name,

@@ -242,7 +242,7 @@ export const chapter = z.object({
 export const strip = z.object({
   subject: z.string(),
   what: z.enum(['cluster', 'host', 'check', 'resource']),
-  /** One letter for each slot, oldest first: `o` well, `x` not well, `?` not known, `-` off by order, `.` not looked. */
+  /** One letter for each slot, oldest first: `o` well, `x` not well, `?` not known, `-` off on request, `.` not looked. */
   slots: z.string(),
   /** Share of the looked-at slots that were well, 0 to 1. */
   share: z.number().optional(),
@@ -253,7 +253,7 @@ const seconds = z.number().int().nonnegative()
 export const dayStrip = z.object({
   subject: z.string(),
   what: z.enum(['cluster', 'host', 'check']),
-  /** One for each day, oldest first; null: nobody looked, or it was off by order. */
+  /** One for each day, oldest first; null: nobody looked, or it was off on request. */
   days: list(z.object({ up: seconds, down: seconds, unknown: seconds }).nullable()),
 })
 

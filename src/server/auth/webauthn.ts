@@ -114,12 +114,13 @@ function judgeClientData(given: string, type: string, { challenge, origin }: Key
     return refuse('client data in JSON')
   }
   if (typeof data !== 'object' || data === null) return refuse('client data')
-  const told = data as Readonly<Record<string, unknown>>
-  if (told.type !== type) return refuse(`the type ${type}`)
-  if (typeof told.challenge !== 'string' || !sameSecret(told.challenge, challenge)) return refuse('this challenge')
-  if (told.origin !== origin) return refuse('the origin of this page')
-  if (told.crossOrigin !== undefined && told.crossOrigin !== false) return refuse('a page that is not inside another')
-  if (told.topOrigin !== undefined) return refuse('a page that is not inside another')
+  const client = data as Readonly<Record<string, unknown>>
+  if (client.type !== type) return refuse(`the type ${type}`)
+  if (typeof client.challenge !== 'string' || !sameSecret(client.challenge, challenge)) return refuse('this challenge')
+  if (client.origin !== origin) return refuse('the origin of this page')
+  if (client.crossOrigin !== undefined && client.crossOrigin !== false)
+    return refuse('a page that is not inside another')
+  if (client.topOrigin !== undefined) return refuse('a page that is not inside another')
   return undefined
 }
 

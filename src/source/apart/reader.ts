@@ -132,13 +132,13 @@ async function perform(
 function placeOf(job: WorkerJob, at: SharedArrayBuffer): string {
   if (job.job === 'objects') return ' what was fetched'
   if (job.job === 'generator-files') return ' its kustomizations'
-  const told = new Int32Array(at)[0] ?? 0
-  return told === 0 ? ' it' : ` ${job.reading.files[told - 2]?.path ?? 'its kustomizations'}`
+  const index = new Int32Array(at)[0] ?? 0
+  return index === 0 ? ' it' : ` ${job.reading.files[index - 2]?.path ?? 'its kustomizations'}`
 }
 
 /** The same bytes at the same paths. */
 function* nameOf(
-  { files, above = [], beside = new Map(), ignore = '', commit = '' }: FileReading,
+  { files, above = [], siblings = new Map(), ignore = '', commit = '' }: FileReading,
   places: readonly string[],
 ): Steps<string> {
   const hash = createHash('sha256').update(`${commit}\0${places.join('\0')}\0${ignore}\n`)
@@ -147,7 +147,7 @@ function* nameOf(
     hash.update(`${file.path}\0${blob}\n`)
     yield
   }
-  for (const [path, bytes] of beside) {
+  for (const [path, bytes] of siblings) {
     hash.update(`${path}\0${blobHash(bytes)}\n`)
     yield
   }

@@ -3,7 +3,7 @@ import { type ClusterOperation, destroyedBy } from '../../../model/cluster-opera
 import { NO_ORDERS } from '../../../model/observed-cluster.ts'
 import { wayOf } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
-import { type Store, standingOrders } from '../../../store/port.ts'
+import { activeOrders, type Store } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import { changeOrders, withEffect, withoutOrder } from '../../clusters/orders.ts'
 import { note, writeData } from '../../output.ts'
@@ -86,7 +86,7 @@ export async function performOperation(
         reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { ...orders.hold, reason, allow } },
       )
     },
-    unsure: async () => (await standingOrders(store, `cluster-orders/${name}`, NO_ORDERS)).hold?.effect,
+    unsure: async () => (await activeOrders(store, `cluster-orders/${name}`, NO_ORDERS)).hold?.effect,
     intend: async (effect) => {
       await changeOrders(store, name, (orders) => withEffect(orders, effect))
     },
@@ -94,8 +94,8 @@ export async function performOperation(
     onStep: async (step, number, state, said) => {
       if (state === 'begun') return watcher.begun(step, number)
       if (said !== undefined) watcher.said(said)
-      const told = said === undefined ? '' : `: ${clean(said)}`
-      await noted('done', `${number}/${operation.steps.length} ${step.summary}${told}`)
+      const note = said === undefined ? '' : `: ${clean(said)}`
+      await noted('done', `${number}/${operation.steps.length} ${step.summary}${note}`)
     },
   })
   if (result.is === 'done') await noted('done', 'ended')

@@ -128,7 +128,7 @@ export function afterPower(resource: Resource, power: 'running' | 'stopped'): st
 /** Why the plan does not do it; undefined when it does. */
 function refusalOf({ action }: PlanEntry): string | undefined {
   if (action.do === 'hold' || action.do === 'refuse') return `${action.reason}. To allow it: ${action.allow}.`
-  return action.do === 'wait' && action.next === undefined && action.lack === undefined
+  return action.do === 'wait' && action.next === undefined && action.missing === undefined
     ? `${action.message}. Try again when that is over.`
     : undefined
 }

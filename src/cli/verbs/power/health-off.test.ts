@@ -53,7 +53,7 @@ function world(power: 'on' | 'off', more: readonly PlanEntry[] = []) {
   })
 }
 
-test('[A45] a cluster that is off by order is one line of health, and well', async () => {
+test('[A45] a cluster that is off on request is one line of health, and well', async () => {
   const runtime = world('off')
   const code = await run(runtime, ['.'], { state: '/nonexistent/state.db' })
   const lines = runtime.written.out.trim().split('\n')
@@ -61,7 +61,7 @@ test('[A45] a cluster that is off by order is one line of health, and well', asy
   assert.equal(lines.filter((line) => line.startsWith('bad')).length, 0, runtime.written.out)
   assert.match(
     lines[0] ?? '',
-    /^ok +Power\/homelab: cluster homelab is off by order \(tapas: night\), since 120m; 31 things rest with it/,
+    /^ok +Power\/homelab: cluster homelab is off on request \(tapas: night\), since 120m; 31 things rest with it/,
   )
 })
 

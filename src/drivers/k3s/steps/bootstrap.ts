@@ -24,7 +24,7 @@ import {
   withApi,
   withFacts,
 } from '../node-lane.ts'
-import { agentFiles, caFiles, serverFiles, voterBeside } from './node-files.ts'
+import { agentFiles, caFiles, otherVoter, serverFiles } from './node-files.ts'
 import { installed } from './service.ts'
 
 /** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
@@ -62,17 +62,17 @@ async function strangers(actor: StepContext): Promise<Outcome | undefined> {
     const reach = surroundings.nodes.get(name)
     if (reach === undefined || reach.machine.exists === 'no' || reach.machine.power === 'off') continue
     const young = deps.clock.now() - (madeMs(reach.machine) ?? 0) < LIMITS.machineBootMs
-    const told = await asked(reach.shell, signal)
-    if (told.is === 'answer') {
-      if (told.value.data === 'none') continue
+    const reply = await asked(reach.shell, signal)
+    if (reply.is === 'answer') {
+      if (reply.value.data === 'none') continue
       return refused(
         'RecordMissing',
         'stalled',
-        `${name} holds K3s data (${told.value.data.slice(0, 12)}) and the record of ${declaration.name} is missing; if it is this cluster, run croft cluster recover ${declaration.name} --from ${name}, else wipe ${name}`,
+        `${name} holds K3s data (${reply.value.data.slice(0, 12)}) and the record of ${declaration.name} is missing; if it is this cluster, run croft cluster recover ${declaration.name} --from ${name}, else wipe ${name}`,
       )
     }
     if (reach.machine.exists === 'yes' && !young) {
-      const why = told.is === 'silence' ? told.message : told.error
+      const why = reply.is === 'silence' ? reply.message : reply.error
       const message = `waits to see that ${name} holds no data of an earlier ${declaration.name} before a new CA is made: ${why}`
       return refused('NotSeen', 'waiting', message)
     }
@@ -101,7 +101,7 @@ export function initCluster(actor: StepContext): Promise<Outcome> {
 
 export function joinServer(actor: StepContext): Promise<Outcome> {
   return arrive(actor, undefined, async (shell, node, secrets) => {
-    if (voterBeside(actor, node.name) === undefined)
+    if (otherVoter(actor, node.name) === undefined)
       return refused('NoVoter', 'waiting', `no server that votes is known by its address for ${node.name} to join`)
     const current = await currentSecrets(actor, secrets)
     return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
@@ -127,7 +127,7 @@ function arrive(
     const node = specOf(actor)
     if (secrets === undefined || node === undefined)
       return refused('NotRecorded', 'waiting', 'nothing is written down yet')
-    const before = objection?.(node, secrets) ?? standing(facts, secrets, node.name)
+    const before = objection?.(node, secrets) ?? existing(facts, secrets, node.name)
     if (before !== undefined) return before
     const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
     return missing ?? configure(shell, node, secrets)
@@ -146,7 +146,7 @@ export async function prepareK3s(actor: StepContext): Promise<Outcome> {
 }
 
 /** Undefined: clean, or with our own data and standing still. K3s that croft started and that is on its way is left alone. */
-function standing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): Outcome | undefined {
+function existing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): Outcome | undefined {
   const moving = facts.service === 'running' || facts.service === 'starting'
   if (moving && facts.configHash !== undefined && !facts.mixedCa && ['none', 'other', caHash].includes(facts.data))
     return DONE

@@ -38,7 +38,7 @@ async function answerTo(actor: StepContext, probe: Probe): Promise<ProbeAnswer> 
     return commandAnswer(code, stdout, stderr)
   }
   if (probe.ask === 'cluster' && probe.cluster === declaration.name) return nodesReady(actor)
-  if (deps.ask === undefined) return { passed: 'unknown', output: 'nobody here can ask that' }
+  if (deps.ask === undefined) return { passed: 'unknown', output: 'this process cannot run such a check' }
   return deps.ask(probe, signal)
 }
 

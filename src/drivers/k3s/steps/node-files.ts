@@ -57,7 +57,7 @@ export async function configFiles(
   const announced = node.role === 'server' ? kubeVipManifest(spec) : undefined
   const backup = node.role === 'server' ? backupFiles(spec.backup, await s3Credentials(actor)) : []
   return [
-    fileOf(CONFIG_FILE, configFile(spec, node, place, voterBeside(actor, node.name)), 0o600),
+    fileOf(CONFIG_FILE, configFile(spec, node, place, otherVoter(actor, node.name)), 0o600),
     ...backup.map(({ path, text, mode }) => fileOf(path, text, mode)),
     ...(announced === undefined ? [] : [fileOf(KUBE_VIP_FILE, announced, 0o600)]),
     ...gatesOf(actor, node),
@@ -66,7 +66,7 @@ export async function configFiles(
 }
 
 /** The address of another server that was seen to vote; a declared one before one that is leaving. */
-export function voterBeside({ declaration, memory }: StepContext, name: string): string | undefined {
+export function otherVoter({ declaration, memory }: StepContext, name: string): string | undefined {
   const declared = declaration.spec.servers.map((server) => server.name)
   return [...declared, ...memory.voters.keys()]
     .filter((server) => server !== name)

@@ -54,8 +54,8 @@ async function removeThroughEtcd(actor: StepContext): Promise<Outcome> {
     const shell = surroundings.nodes.get(name)?.shell
     if (shell === undefined) continue
     memory.touched.add(name)
-    const told = await command(shell, 'remove-member', signal, { argument: id })
-    return told.is === 'answer' ? DONE : outcomeOf(told, `remove the etcd member ${id}`)
+    const reply = await command(shell, 'remove-member', signal, { argument: id })
+    return reply.is === 'answer' ? DONE : outcomeOf(reply, `remove the etcd member ${id}`)
   }
   return { result: 'not-sent', message: 'no server that is up can be reached to remove the member' }
 }
@@ -93,8 +93,8 @@ export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
     if (missing !== undefined) return missing
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
-    const told = await command(shell, 'restart', actor.signal)
-    return told.is === 'answer' ? DONE : outcomeOf(told, `restart K3s on ${nodeName(actor)}`)
+    const reply = await command(shell, 'restart', actor.signal)
+    return reply.is === 'answer' ? DONE : outcomeOf(reply, `restart K3s on ${nodeName(actor)}`)
   })
 }
 
@@ -111,8 +111,8 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
     if (noted.result !== 'done') return noted
     const put = await command(shell, 'put', actor.signal, { input: { files } })
     if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
-    const told = await command(shell, 'restart', actor.signal)
-    if (told.is !== 'answer') return outcomeOf(told, `restart K3s on ${name}`)
+    const reply = await command(shell, 'restart', actor.signal)
+    if (reply.is !== 'answer') return outcomeOf(reply, `restart K3s on ${name}`)
     // Lost, it is found again by comparing the file on the node.
     await noteConfig(actor, configHash(actor.declaration.spec, node))
     return DONE

@@ -30,8 +30,10 @@ export async function wipeK3s(actor: StepContext): Promise<Outcome> {
     if (facts.job?.name === 'wipe' && facts.job.state === 'running')
       return { result: 'started', taskId: `wipe@${name}` }
     if (facts.data === 'none' && facts.service === 'absent') return DONE
-    const told = await command(shell, 'wipe', actor.signal)
-    return told.is === 'answer' ? { result: 'started', taskId: `wipe@${name}` } : outcomeOf(told, `wipe K3s on ${name}`)
+    const reply = await command(shell, 'wipe', actor.signal)
+    return reply.is === 'answer'
+      ? { result: 'started', taskId: `wipe@${name}` }
+      : outcomeOf(reply, `wipe K3s on ${name}`)
   })
 }
 
@@ -39,7 +41,7 @@ export async function wipeK3s(actor: StepContext): Promise<Outcome> {
  * The same as a step of a plan: only where K3s stands still at this very moment. One that runs may hold a vote in a
  * cluster that lives; whoever means it to go has it stopped first.
  */
-export async function wipeStanding(actor: StepContext): Promise<Outcome> {
+export async function wipeStopped(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (_shell, facts) => {
     const wiping = facts.job?.name === 'wipe' && facts.job.state === 'running'
     if (!wiping && (facts.service === 'running' || facts.service === 'starting') && facts.data !== 'none') {
@@ -59,10 +61,10 @@ export async function snapshot(actor: StepContext): Promise<Outcome> {
       return { result: 'started', taskId: `snapshot@${name}` }
     }
     const argument = `croft-${Math.floor(actor.deps.clock.now() / 1000)}`
-    const told = await command(shell, 'snapshot', actor.signal, { argument })
-    return told.is === 'answer'
+    const reply = await command(shell, 'snapshot', actor.signal, { argument })
+    return reply.is === 'answer'
       ? { result: 'started', taskId: `snapshot@${name}` }
-      : outcomeOf(told, `take a snapshot on ${name}`)
+      : outcomeOf(reply, `take a snapshot on ${name}`)
   })
 }
 
@@ -72,8 +74,8 @@ async function simple(
   doing: string,
 ): Promise<Outcome> {
   return withShell(actor, async (shell) => {
-    const told = await command(shell, verb, actor.signal)
-    return told.is === 'answer' ? DONE : outcomeOf(told, `${doing} on ${nodeName(actor)}`)
+    const reply = await command(shell, verb, actor.signal)
+    return reply.is === 'answer' ? DONE : outcomeOf(reply, `${doing} on ${nodeName(actor)}`)
   })
 }
 
@@ -97,8 +99,8 @@ export async function installed(
   }
   const order = await installOrder(actor, facts, version)
   if ('result' in order) return order
-  const told = await command(shell, 'install', actor.signal, { input: order })
-  if (told.is !== 'answer') return outcomeOf(told, `install K3s ${version} on ${name}`)
+  const reply = await command(shell, 'install', actor.signal, { input: order })
+  if (reply.is !== 'answer') return outcomeOf(reply, `install K3s ${version} on ${name}`)
   return { result: 'started', taskId: `install@${name}` }
 }
 

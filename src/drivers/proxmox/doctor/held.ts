@@ -40,8 +40,8 @@ export interface Missing {
 export function missingOf(needs: readonly Need[], held: HeldPrivileges): readonly Missing[] {
   return needs.flatMap((need) => {
     const [least] = need.ways
-    if (least === undefined || need.ways.some((one) => lackOf(one, held).length === 0)) return []
-    return [{ need, way: least, privileges: lackOf(least, held) }]
+    if (least === undefined || need.ways.some((one) => absentOf(one, held).length === 0)) return []
+    return [{ need, way: least, privileges: absentOf(least, held) }]
   })
 }
 
@@ -99,7 +99,7 @@ function isBelow(path: string, above: string): boolean {
   return above === '/' ? path !== '/' : path.startsWith(`${above}/`)
 }
 
-function lackOf({ path, privileges, below }: PrivilegeSet, held: HeldPrivileges): readonly string[] {
+function absentOf({ path, privileges, below }: PrivilegeSet, held: HeldPrivileges): readonly string[] {
   const here = heldAt(held, path)
   return privileges.filter((privilege) => here.get(privilege) === undefined || (below && here.get(privilege) === false))
 }

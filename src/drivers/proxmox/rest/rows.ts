@@ -8,7 +8,7 @@ export const UNAPPLIED = 'croft:unapplied'
 export const LEAVING = 'croft:leaving'
 
 /** The things in an answer, one row each. `beside` is what stands next to the data. */
-export function rowsIn(reading: ListReading, data: unknown, beside: ApiFields): readonly ApiFields[] {
+export function rowsIn(reading: ListReading, data: unknown, envelope: ApiFields): readonly ApiFields[] {
   switch (reading.rows ?? 'each') {
     case 'each':
       return recordsOf(data)
@@ -23,7 +23,7 @@ export function rowsIn(reading: ListReading, data: unknown, beside: ApiFields): 
     case 'pending':
       return recordsOf(data).map(pendingRow)
     case 'changes':
-      return interfaceRows(recordsOf(data), beside.changes)
+      return interfaceRows(recordsOf(data), envelope.changes)
   }
 }
 

@@ -65,11 +65,11 @@ export const zpool: ItemRules<'zpool'> = {
     for (const one of changes) {
       if (one.path === 'mirror') {
         const device = String(one.to)
-        const [beside] = (spec.vdevs.find((vdev) => vdev.devices.includes(device))?.devices ?? []).flatMap(
+        const [mirrorOf] = (spec.vdevs.find((vdev) => vdev.devices.includes(device))?.devices ?? []).flatMap(
           (other) => nameInPool(name, other, seen) ?? [],
         )
-        if (beside !== undefined)
-          commands.push(run('wipefs', '-a', '--', device), run('zpool', 'attach', name, beside, device))
+        if (mirrorOf !== undefined)
+          commands.push(run('wipefs', '-a', '--', device), run('zpool', 'attach', name, mirrorOf, device))
       }
       if (one.path.startsWith('properties.'))
         commands.push(run('zpool', 'set', `${one.path.slice('properties.'.length)}=${String(one.to)}`, name))

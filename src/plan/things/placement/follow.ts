@@ -1,7 +1,7 @@
 import { guestIn, type Resource, withGuestFields } from '../../../model/resource.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { Ledger, World } from '../world.ts'
-import { type Demand, demandOf, lackOf, roomsOf } from './room.ts'
+import { type Demand, demandOf, roomsOf, shortageOf } from './room.ts'
 
 /**
  * A guest that is on another host than declared was either carried there by somebody (then it is followed), or the
@@ -46,11 +46,11 @@ function obstacle(
 ): { readonly message: string; readonly allow: string } | undefined {
   const rooms = roomsOf(survey)
   const room = rooms.find(({ node }) => node === host)
-  const lack = room === undefined ? 'is not there' : lackOf(room, demand)
-  if (lack === undefined) return undefined
-  const others = rooms.filter((one) => lackOf(one, demand) === undefined).map(({ node }) => node)
+  const shortage = room === undefined ? 'is not there' : shortageOf(room, demand)
+  if (shortage === undefined) return undefined
+  const others = rooms.filter((one) => shortageOf(one, demand) === undefined).map(({ node }) => node)
   return {
-    message: `it cannot be moved to ${host}, which ${lack}`,
+    message: `it cannot be moved to ${host}, which ${shortage}`,
     allow: others.length === 0 ? 'no host has room for it: make some' : `${others.join(', ')} could hold it`,
   }
 }

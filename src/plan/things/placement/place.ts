@@ -4,7 +4,7 @@ import { type Candidate, guestIn, type Placement, type Resource } from '../../..
 import type { LoadSample } from '../../../model/survey.ts'
 import type { Ledger, World } from '../world.ts'
 import { movedByGit, movingHere } from './follow.ts'
-import { type Demand, demandOf, freeMemory, gib, lackOf, type Room, roomsOf, withPromise } from './room.ts'
+import { type Demand, demandOf, freeMemory, gib, type Room, roomsOf, shortageOf, withPromise } from './room.ts'
 
 export interface PlaceInput {
   readonly worlds: ReadonlyMap<string, World>
@@ -109,7 +109,7 @@ function stay(
   const why = placement.unfit.find((one) => one.host === node)?.why ?? 'no Host declares it'
   return refused(
     resource,
-    `it is on ${node}, where it cannot be kept as declared: ${why}`,
+    `it is on ${node}, where it cannot stay as declared: ${why}`,
     `bind there what it names, or move it: croft move ${resource.name} HOST`,
   )
 }
@@ -174,7 +174,7 @@ function objection(
   const since = busy === undefined ? undefined : busySince(samples, busy, nowMs)
   if (busy !== undefined && since !== undefined)
     return `has been busier than ${Math.round(busy.above * 100)} % for ${Math.floor((nowMs - since) / 60_000)} minutes`
-  return lackOf(room, demand)
+  return shortageOf(room, demand)
 }
 
 function on(resource: Resource, candidate: Candidate, why: string): Resource {

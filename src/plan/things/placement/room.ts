@@ -92,7 +92,7 @@ export function freeSpace(storage: StorageRoom): number | undefined {
 }
 
 /** Why it does not fit, for a person; undefined when it does. What is not known is no reason. */
-export function lackOf(room: Room, demand: Demand): string | undefined {
+export function shortageOf(room: Room, demand: Demand): string | undefined {
   if (!room.online) return 'is offline'
   const memory = freeMemory(room)
   if (memory !== undefined && memory < demand.memoryBytes)
@@ -138,7 +138,7 @@ export function tightOn(desired: Desired, host: string, survey: Survey): readonl
 
 /** How often it would still fit. */
 export function fits(room: Room, demand: Demand): number {
-  if (lackOf(room, demand) !== undefined) return 0
+  if (shortageOf(room, demand) !== undefined) return 0
   const limits = [demand.memoryBytes > 0 ? Math.floor((freeMemory(room) ?? Infinity) / demand.memoryBytes) : Infinity]
   for (const [name, bytes] of demand.storages) {
     const storage = room.storages.get(name)

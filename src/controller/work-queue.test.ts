@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SIX } from '../../test/simulation/manifests.ts'
-import { createBetween } from './between.ts'
 import { startHarness } from './testing/harness.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 test('work is done in the order in which it came; who asked hears of what went wrong; at the end nobody waits', async () => {
   let woken = 0
-  const between = createBetween(() => woken++)
+  const between = createWorkQueue(() => woken++)
   const did: string[] = []
   const first = between.do(async () => did.push('first'))
   const second = between.do(async () => {
@@ -39,7 +39,7 @@ test('what is asked of a running controller is never done while a pass is under 
     }
   }
   for (let n = 0; n < 40; n++) {
-    void harness.controller.between(async () => {
+    void harness.controller.betweenPasses(async () => {
       if (passing) beside++
       await harness.clock.sleep(70)
       if (passing) beside++
@@ -51,7 +51,7 @@ test('what is asked of a running controller is never done while a pass is under 
   assert.equal(beside, 0)
   await harness.stop()
   await assert.rejects(
-    harness.controller.between(async () => {}),
+    harness.controller.betweenPasses(async () => {}),
     /is stopping/,
   )
 })

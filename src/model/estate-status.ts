@@ -4,7 +4,7 @@ import { asBoxes } from './one-box.ts'
 import type { PowerView } from './power-view.ts'
 
 /** What is judged: how everything stands at one moment, in the words that the page shows it in. */
-export interface Standing {
+export interface EstateStatus {
   readonly sources: readonly {
     readonly name: string
     readonly trouble?: string | undefined
@@ -27,11 +27,11 @@ export interface Standing {
     readonly message?: string | undefined
     readonly allow?: string | undefined
   }[]
-  readonly hosts: readonly StandingHost[]
-  readonly rows: readonly StandingRow[]
-  readonly clusters: readonly StandingCluster[]
-  readonly power?: readonly StandingPower[] | undefined
-  readonly drifts: readonly StandingDrift[]
+  readonly hosts: readonly StatusHost[]
+  readonly rows: readonly StatusRow[]
+  readonly clusters: readonly StatusCluster[]
+  readonly power?: readonly StatusPower[] | undefined
+  readonly drifts: readonly StatusDrift[]
   readonly checks: readonly {
     readonly name: string
     readonly passed: 'yes' | 'no' | 'unknown'
@@ -39,14 +39,14 @@ export interface Standing {
   }[]
 }
 
-export interface StandingHost {
+export interface StatusHost {
   readonly name: string
   readonly online: boolean
   readonly temperatureC?: number | undefined
   readonly alsoCalled?: string | undefined
 }
 
-export interface StandingRow {
+export interface StatusRow {
   readonly key: string
   readonly ready: 'True' | 'False' | 'Unknown'
   readonly stalled: boolean
@@ -58,7 +58,7 @@ export interface StandingRow {
   readonly sinceMs?: number | undefined
 }
 
-export interface StandingCluster {
+export interface StatusCluster {
   readonly name: string
   readonly phase: string
   readonly quorumMargin: number | 'unknown'
@@ -69,24 +69,24 @@ export interface StandingCluster {
     readonly phase: string
     readonly readySinceMs?: number | undefined
   }[]
-  readonly holds: readonly StandingObjection[]
-  readonly refusals: readonly StandingObjection[]
+  readonly holds: readonly StatusObjection[]
+  readonly refusals: readonly StatusObjection[]
 }
 
-export interface StandingObjection {
+export interface StatusObjection {
   readonly guard?: string | undefined
   readonly reason: string
   readonly allow: string
 }
 
-export interface StandingPower {
+export interface StatusPower {
   readonly name: string
   readonly cluster?: string | undefined
   readonly phase: string
   readonly wanted: { readonly state: 'on' | 'off' }
   readonly hosts: readonly { readonly name: string; readonly power: string }[]
-  readonly holds: readonly StandingObjection[]
-  readonly refusals: readonly StandingObjection[]
+  readonly holds: readonly StatusObjection[]
+  readonly refusals: readonly StatusObjection[]
   readonly ups?:
     | {
         readonly state: NonNullable<PowerView['ups']>['state']
@@ -96,7 +96,7 @@ export interface StandingPower {
     | undefined
 }
 
-interface StandingDrift {
+interface StatusDrift {
   readonly key: string
   readonly field: string
   readonly declared: string
@@ -107,7 +107,7 @@ interface StandingDrift {
 }
 
 /** How a resource stands, of which the page shows a row. */
-export function rowStanding({ conditions, action, ...one }: EstateView['resources'][number]): StandingRow {
+export function rowStatus({ conditions, action, ...one }: EstateView['resources'][number]): StatusRow {
   const of = (type: 'Synced' | 'Ready' | 'Stalled') => conditions.find((condition) => condition.type === type)
   const [synced, ready, stalled] = [of('Synced'), of('Ready'), of('Stalled')]
   // The one that says most: why it is not well, or since when it is.
@@ -126,7 +126,7 @@ export function rowStanding({ conditions, action, ...one }: EstateView['resource
 }
 
 /** How everything stands that the controller, or one look from the command line, has seen. Pure. */
-export function standingIn(view: Omit<EstateView, 'version' | 'atMs'>): Standing {
+export function statusIn(view: Omit<EstateView, 'version' | 'atMs'>): EstateStatus {
   return {
     sources: view.sources,
     problems: view.problems.map(({ origin: { file, line }, severity, message, hint }) => ({
@@ -138,7 +138,7 @@ export function standingIn(view: Omit<EstateView, 'version' | 'atMs'>): Standing
     })),
     connections: view.connections,
     hosts: asBoxes(view),
-    rows: view.resources.map(rowStanding),
+    rows: view.resources.map(rowStatus),
     clusters: view.clusters.map(({ name, quorumMargin, decision, observed }) => {
       const phases = new Map(decision.nodes.map((node) => [node.name, node.phase]))
       return {

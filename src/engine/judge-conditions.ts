@@ -2,15 +2,15 @@ import type { Action } from '../model/action.ts'
 import type { Condition } from '../model/condition.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
-import type { Case } from './case.ts'
 import { conditionOf, isTrue, withCondition } from './conditions.ts'
 import type { Failures } from './judge-failures.ts'
+import type { ResourcePass } from './resource-pass.ts'
 
 /** A connection that answers again within this time changes nobody's conditions. */
 const UNSEEN_GRACE_MS = 30_000
 
 export function judgeConditions(
-  one: Case,
+  one: ResourcePass,
   before: ResourceRecord,
   failures: Failures,
   nowMs: number,
@@ -49,7 +49,7 @@ function synced(action: Action, seen: boolean): ConditionState {
   }
 }
 
-function ready(one: Case): ConditionState {
+function ready(one: ResourcePass): ConditionState {
   if (!one.seen) return { status: 'Unknown', reason: 'ConnectionNotSeen', message: 'the connection cannot be seen' }
   const power = one.happenings.find((happening) => happening.what !== 'failed' && POWER_VERBS.has(happening.step.verb))
   if (power !== undefined) return { status: 'False', reason: 'PowerChanging', message: power.step.summary }
@@ -68,7 +68,7 @@ function ready(one: Case): ConditionState {
 const POWER_VERBS: ReadonlySet<string> = new Set(['start', 'shutdown', 'stop', 'reboot', 'delete'])
 
 /** The one word that `croft get` shows. */
-export function statusWord(one: Case, conditions: readonly Condition[], failures: Failures): string {
+export function statusWord(one: ResourcePass, conditions: readonly Condition[], failures: Failures): string {
   if (one.entry.action.do === 'forget') return 'Orphaned'
   if (failures.stalled) return 'Stalled'
   if (!one.seen) return one.before?.status ?? 'Unknown'

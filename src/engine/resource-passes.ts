@@ -9,10 +9,10 @@ import type { Readiness, Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { wasDeclared } from '../plan/things/proof.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
-import type { Case, Happening } from './case.ts'
 import type { Connections } from './connections.ts'
 import type { Observation } from './observation.ts'
 import { notYet, selfOf } from './ready-when.ts'
+import type { Happening, ResourcePass } from './resource-pass.ts'
 import { stillReady } from './still-ready.ts'
 
 /** Lays out, for every entry of the plan, what its verdict depends on. Pure. */
@@ -24,7 +24,7 @@ export function casesOf(
   happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
   connections: Pick<Connections, 'trouble'>,
   nowMs: number,
-): Steps<readonly Case[]> {
+): Steps<readonly ResourcePass[]> {
   const clusterOf = new Map(
     (estate.clusters ?? []).flatMap(({ key, spec }) =>
       [...spec.servers, ...spec.agents].flatMap(({ machine }) =>
@@ -85,7 +85,10 @@ function policyOfUndeclared(
   return removed?.get(key)?.policy ?? { ...DEFAULT_POLICY, deletion: sighting?.mark?.deletion ?? 'Orphan' }
 }
 
-function declaredBy(resource: Resource | undefined, before: ResourceRecord | undefined): Pick<Case, 'declaredBy'> {
+function declaredBy(
+  resource: Resource | undefined,
+  before: ResourceRecord | undefined,
+): Pick<ResourcePass, 'declaredBy'> {
   const by = resource === undefined ? before?.declaredBy : resource.declaredBy
   return by === undefined ? {} : { declaredBy: by }
 }

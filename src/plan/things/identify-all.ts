@@ -6,7 +6,7 @@ import { identify, type ThingIdentity } from './identify.ts'
 import { renames } from './renames.ts'
 import type { Ledger, World } from './world.ts'
 
-export interface SightInput {
+export interface IdentifyInput {
   readonly estate: Estate
   /** By connection name. */
   readonly worlds: ReadonlyMap<string, World>
@@ -15,15 +15,15 @@ export interface SightInput {
   readonly rules: ReadonlyMap<string, Rules>
 }
 
-export interface Sight {
+export interface Identified {
   readonly identity: ThingIdentity
   readonly allocatedId: string | undefined
 }
 
 /** Which thing each resource is, and under which id it would be made if it is not there. */
-export function sightings(input: SightInput): ReadonlyMap<ResourceKey, Sight> {
+export function identifyAll(input: IdentifyInput): ReadonlyMap<ResourceKey, Identified> {
   const renamed = renames(input.estate, input.worlds, input.ledger)
-  const sights = new Map<ResourceKey, Sight>()
+  const identities = new Map<ResourceKey, Identified>()
   const wanting = new Map<string, ResourceKey[]>()
   const declared = new Map<string, Set<string>>()
   const ranges = new Map<ResourceKey, IdRange>()
@@ -33,7 +33,7 @@ export function sightings(input: SightInput): ReadonlyMap<ResourceKey, Sight> {
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
     if (!rules.keeps(resource)) {
-      sights.set(resource.key, { identity: { is: 'unknown' }, allocatedId: undefined })
+      identities.set(resource.key, { identity: { is: 'unknown' }, allocatedId: undefined })
       continue
     }
     const id = rules.declaredId(resource)
@@ -42,7 +42,7 @@ export function sightings(input: SightInput): ReadonlyMap<ResourceKey, Sight> {
       rename === undefined
         ? identify(resource, rules, world, input.ledger)
         : { is: 'adoptable', sighting: rename.sighting }
-    sights.set(resource.key, { identity, allocatedId: undefined })
+    identities.set(resource.key, { identity, allocatedId: undefined })
     if (id !== undefined) setOf(declared, resource.connection).add(id)
     if (identity.is === 'absent' && id === undefined && rules.choosesId(resource)) {
       const keys = wanting.get(resource.connection)
@@ -54,9 +54,9 @@ export function sightings(input: SightInput): ReadonlyMap<ResourceKey, Sight> {
     const world = input.worlds.get(connection)
     if (world === undefined) continue
     const ids = allocateIds(keys, setOf(declared, connection), world, input.ledger, (key) => ranges.get(key))
-    for (const [key, id] of ids) sights.set(key, { identity: { is: 'absent' }, allocatedId: id })
+    for (const [key, id] of ids) identities.set(key, { identity: { is: 'absent' }, allocatedId: id })
   }
-  return sights
+  return identities
 }
 
 function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import { filesOf, SIX } from '../../test/simulation/manifests.ts'
+import { statusIn } from '../model/estate-status.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import { TROUBLE_SORTS } from '../model/notification.ts'
-import { standingIn } from '../model/standing.ts'
 import { troublesOf } from '../model/trouble.ts'
 import { readTexts } from '../source/testing/fixture.ts'
 import { metricsText } from './metrics.ts'
@@ -45,7 +45,7 @@ test('[D-11] a host that goes offline and a commit with an error reach the phone
   await harness.until(() => posted.some((title) => title.includes('is offline')), 3_600_000)
   await harness.pass(60_000)
   const view = harness.controller.view()
-  const judged = troublesOf(standingIn(view), harness.clock.now())
+  const judged = troublesOf(statusIn(view), harness.clock.now())
   assert.ok(posted.includes('Host fun-bedbug is offline'), posted.join('\n'))
   assert.ok(posted.includes('The newest commit of main is not in force'), posted.join('\n'))
   assert.ok(

@@ -12,7 +12,7 @@ export type Happening =
   | { readonly what: 'failed'; readonly step: Step; readonly refusal: Refusal }
   | { readonly what: 'unclear'; readonly step: Step; readonly message: string }
 
-export interface Case {
+export interface ResourcePass {
   readonly entry: PlanEntry
   readonly policy: Policy
   readonly generation: string

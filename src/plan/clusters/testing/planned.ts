@@ -5,18 +5,18 @@ import { coordinate } from '../coordinate.ts'
 import { NOW } from './fixture.ts'
 
 /** `stop-k3s s3`: each step in three words at most. */
-export function toldSteps(decision: ClusterDecision): readonly string[] {
+export function plannedSteps(decision: ClusterDecision): readonly string[] {
   return decision.steps.map(({ verb, node, version, force }) =>
     [verb, node, version, force === true ? 'force' : undefined].filter((word) => word !== undefined).join(' '),
   )
 }
 
-export function toldGuards(decision: ClusterDecision): readonly string[] {
+export function plannedGuards(decision: ClusterDecision): readonly string[] {
   return [...decision.holds, ...decision.refusals].map(({ guard }) => guard)
 }
 
 export function nextSteps(spec: ClusterSpec, observed: ObservedCluster, nowMs: number = NOW): readonly string[] {
-  return toldSteps(coordinate(spec, observed, nowMs))
+  return plannedSteps(coordinate(spec, observed, nowMs))
 }
 
 export function phaseOf(decision: ClusterDecision, name: string): string | undefined {

@@ -1,13 +1,13 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterStandstill } from '../../model/observed-cluster.ts'
+import type { ClusterHold } from '../../model/observed-cluster.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 
 /**
  * While a Power takes a cluster off or on, croft is one of those who would scale its workloads back up: what it keeps in
  * the cluster stands still until the cluster is on, and that replicas are at zero is no drift.
  */
-export function standingStill(plan: Plan): Plan {
-  const still = new Map<string, ClusterStandstill>(
+export function holdForPower(plan: Plan): Plan {
+  const still = new Map<string, ClusterHold>(
     (plan.clusters ?? []).flatMap(({ declaration, observed }) => {
       const { hold } = observed.orders
       return hold?.power === undefined ? [] : [[`cluster/${declaration.name}`, hold] as const]
@@ -23,7 +23,7 @@ export function standingStill(plan: Plan): Plan {
       action: { do: 'wait', reason: 'Power', message: hold.reason, lookAgainMs: LIMITS.sweepIntervalMs },
     }
   })
-  // Of a cluster that is off by order nobody expects an answer.
+  // Of a cluster that is off on request nobody expects an answer.
   const notes = plan.notes.filter(({ connection }) => still.get(connection)?.power !== 'off')
   return { ...plan, entries, notes }
 }

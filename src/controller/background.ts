@@ -20,22 +20,22 @@ export interface TurnResult {
   readonly inForce: readonly InForce[]
 }
 
-export interface BesidesDeps {
+export interface BackgroundDeps {
   readonly clock: Clock
   wake(): void
   readonly checks: Checks | undefined
   readonly notifier: Notifier | undefined
   readonly previews: Previews | undefined
   tell(events: readonly NewEvent[]): Promise<void>
-  keepTold(remembered: string): Promise<void>
+  saveNotified(remembered: string): Promise<void>
 }
 
 /**
  * Checks, notices and plans for pull requests go on beside the loop, each one at a time: a receiver that is away, or a
  * check with a long patience, must not hold up a push. Each is begun when it is due or when what it looks at is new.
  */
-export function createBesides({ clock, wake, checks, notifier, previews, tell, keepTold }: BesidesDeps) {
-  const [checking, notifying, previewing] = [createBeside(wake), createBeside(wake), createBeside(wake)]
+export function createBackground({ clock, wake, checks, notifier, previews, tell, saveNotified }: BackgroundDeps) {
+  const [checking, notifying, previewing] = [createJob(wake), createJob(wake), createJob(wake)]
   let checked: Estate | undefined
   let notified: { readonly version: number; readonly revision: Revision } | undefined
   const isDue = (dueMs: number) => dueMs <= clock.monotonicMs()
@@ -53,7 +53,7 @@ export function createBesides({ clock, wake, checks, notifier, previews, tell, k
         notifying.begin(async () => {
           notified = { version: view.version, revision }
           await notifier.look(view, revision)
-          await keepTold(notifier.remember())
+          await saveNotified(notifier.remember())
         })
       if (previews !== undefined && declared !== undefined && isDue(previews.dueMs()))
         previewing.begin(async () => {
@@ -78,7 +78,7 @@ export function createBesides({ clock, wake, checks, notifier, previews, tell, k
   }
 }
 
-function createBeside(wake: () => void) {
+function createJob(wake: () => void) {
   let running: Promise<void> | undefined
   let failed: { readonly error: unknown } | undefined
   return {

@@ -1,5 +1,5 @@
 /** Work that others have for the loop: done between two passes, never beside one. */
-export interface Between {
+export interface WorkQueue {
   /** Rejects when the loop ends before it is the work's turn. */
   do<T>(work: () => Promise<T>): Promise<T>
   /** Does what is waiting, in the order in which it came. What goes wrong is told to who asked. */
@@ -9,7 +9,7 @@ export interface Between {
 }
 
 /** A pass and a person's operation that both speak to the same servers would each act on what the other changes. */
-export function createBetween(wake: () => void): Between {
+export function createWorkQueue(wake: () => void): WorkQueue {
   let ended = false
   let waiting: { readonly run: () => Promise<void>; readonly drop: (error: Error) => void }[] = []
   return {
