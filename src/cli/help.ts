@@ -14,7 +14,7 @@ const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'selftest', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
   'Existing infrastructure:': ['import', 'export'],
-  'Other:': ['user', 'token', 'downgrade', 'completion', 'version', 'help'],
+  'Other:': ['context', 'user', 'token', 'downgrade', 'completion', 'version', 'help'],
 }
 
 export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(
@@ -24,6 +24,7 @@ export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(
 /** One or two command lines for each verb, as a person would type them. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   init: ['croft init infra/'],
+  context: ['croft context add home infra/', 'croft context use home'],
   validate: ['croft validate infra/'],
   plan: [
     'croft plan infra/ --calls',

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { HYPERVISORS } from '../model/hypervisors.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
-import { wholeNumber } from './output.ts'
+import { note, wholeNumber } from './output.ts'
 import { NAMES_ONLY, placed } from './place.ts'
 import type { Runtime } from './runtime.ts'
 import { UsageError, type Verb, type VerbResult } from './verb.ts'
@@ -18,7 +18,8 @@ export function createProgram(runtime: Runtime, done: (answer: VerbResult) => vo
     .addHelpText(
       'after',
       `\nExit codes: 0 success, 1 failed, 2 plan found changes, 3 held or not ready in time, 4 not authorized, 64 wrong usage.
-Environment: CROFT_DIR, CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
+Options of every command on a directory: --dir DIR, --context NAME.
+Environment: CROFT_DIR, CROFT_CONTEXT, CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
 
 Start with:  croft demo        a tour on a simulated datacentre; touches nothing real
              croft plan DIR    show what croft would change, and why`,
@@ -39,7 +40,12 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
         const options = command.opts()
         const most = command.registeredArguments.length
         const about = { name, takesDirectory: usage.includes('[dir]'), most }
-        const { words, dir } = placed(about, command.args, options.dir as string | undefined, runtime.env, runtime.cwd)
+        const context = await contextOf(runtime, command)
+        const env = context === undefined ? runtime.env : { ...runtime.env, CROFT_DIR: context.dir }
+        const { words, dir } = placed(about, command.args, options.dir as string | undefined, env, runtime.cwd)
+        if (context !== undefined && dir === context.dir) note(runtime, `Context ${context.name}: ${dir}`)
+        else if (context !== undefined && options.context !== undefined)
+          throw new UsageError(`Both ${dir} and --context ${context.name} are given. Name one.`)
         if (NAMES_ONLY.has(name) && words.length > most)
           throw new UsageError(
             `Too many arguments for ${name}: ${words.slice(most).join(' ')}. Run croft ${name} --help.`,
@@ -326,6 +332,11 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--url <url>', 'where its page is; CROFT_URL, or http://127.0.0.1:8087')
     .option('--field <field...>', 'adopt: only these fields')
     .addOption(output())
+  verb(
+    'context [what] [name] [place]',
+    'list, add, use or remove names for directories and controllers',
+    () => import('./verbs/context.ts'),
+  ).addOption(output())
   verb('token <what> [name]', 'create, list or revoke tokens for the API', () => import('./verbs/token.ts'))
     .option('--scopes <list>', 'create: some of read,operate,approve,power,admin', 'read')
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
@@ -372,6 +383,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
       const { complete } = await import('./complete.ts')
       done(await complete(runtime, program, words))
     })
+  for (const command of program.commands)
+    if (takesContext(command) || command.name() === 'ask') command.addOption(contextOption())
   // The help tells them in the order in which a person meets them.
   const place = new Map(Object.keys(GROUP_OF).map((name, index) => [name, index]))
   ;(program.commands as Command[]).sort((a, b) => (place.get(a.name()) ?? 99) - (place.get(b.name()) ?? 99))
@@ -391,6 +404,26 @@ function output(forPeople: readonly string[] = []): Option {
 
 function keepGoing(): Option {
   return new Option('--keep-going', 'go on with what is valid when some manifests are not')
+}
+
+function contextOption(): Option {
+  return new Option('--context <name>', 'work in this context; CROFT_CONTEXT, or the one in use').hideHelp()
+}
+
+/** Verbs that work on a directory, but for the one that makes it. */
+function takesContext(command: Command): boolean {
+  return command.name() !== 'init' && command.options.some(({ long }) => long === '--dir')
+}
+
+/** The directory that a context names, where the command works on one and no other is named. */
+async function contextOf(
+  { env }: Runtime,
+  command: Command,
+): Promise<{ readonly name: string; readonly dir: string } | undefined> {
+  if (!takesContext(command)) return undefined
+  const { directoryByContext, readContexts } = await import('./contexts.ts')
+  const { context, dir } = command.opts<{ context?: string; dir?: string }>()
+  return directoryByContext(command.name(), readContexts(env), { context, dir }, env)
 }
 
 function directory(): Option {

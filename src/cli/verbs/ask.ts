@@ -1,5 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
+import { chosenContext, readContexts } from '../contexts.ts'
 import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import { clean, cleanLines } from '../render/text.ts'
@@ -112,9 +113,16 @@ function bodyOf(what: string, key: string | undefined, { field }: Options): obje
   return key === undefined ? {} : { key }
 }
 
+/** A context that is a controller; one that is a directory says nothing about where its controller is. */
+function serverOfContext(asked: unknown, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const chosen = chosenContext(readContexts(env), typeof asked === 'string' ? asked : undefined, env)
+  return chosen !== undefined && 'server' in chosen.context ? chosen.context.server : undefined
+}
+
 /** The token goes along, so it is sent to this computer, or over TLS. */
-function controllerAt({ url }: Options, env: Readonly<Record<string, string | undefined>>): URL {
-  const text = typeof url === 'string' ? url : (env.CROFT_URL ?? 'http://127.0.0.1:8087')
+function controllerAt({ url, context }: Options, env: Readonly<Record<string, string | undefined>>): URL {
+  const text =
+    typeof url === 'string' ? url : (env.CROFT_URL ?? serverOfContext(context, env) ?? 'http://127.0.0.1:8087')
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed?.hostname ?? '')
   if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopback)) return parsed

@@ -1,0 +1,104 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { cleanText } from '../lib/clean-text.ts'
+import { isRecord } from '../lib/is-record.ts'
+import type { Environment } from './runtime.ts'
+import { CliError, UsageError } from './verb.ts'
+
+/** A name for an estate: a directory on this computer, or the address of a controller. */
+export type Context = { readonly dir: string } | { readonly server: string }
+
+export interface Contexts {
+  readonly current?: string
+  readonly contexts: ReadonlyMap<string, Context>
+}
+
+export const CONTEXT_NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/i
+
+/** Where the names are kept, for all estates of a person. */
+export function contextsFile(env: Environment): string {
+  const home = env.HOME === undefined || env.HOME === '' ? undefined : path.join(env.HOME, '.config')
+  const config = env.XDG_CONFIG_HOME === undefined || env.XDG_CONFIG_HOME === '' ? home : env.XDG_CONFIG_HOME
+  if (config === undefined)
+    throw new CliError('Neither XDG_CONFIG_HOME nor HOME is set. Set one: contexts are kept there.')
+  return path.join(config, 'croft', 'contexts.json')
+}
+
+export function readContexts(env: Environment): Contexts {
+  const none: Contexts = { contexts: new Map() }
+  if ((env.HOME ?? '') === '' && (env.XDG_CONFIG_HOME ?? '') === '') return none
+  const file = contextsFile(env)
+  const damaged = (why: string) => new CliError(`${file} cannot be read: ${why}. Correct it, or remove it.`)
+  let read: unknown
+  try {
+    read = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none
+    throw damaged(error instanceof Error ? cleanText(error.message, 200) : 'it is no JSON')
+  }
+  if (!isRecord(read) || !isRecord(read.contexts)) throw damaged('it has no contexts')
+  const contexts = new Map<string, Context>()
+  for (const [name, one] of Object.entries(read.contexts)) {
+    if (isRecord(one) && typeof one.dir === 'string') contexts.set(name, { dir: one.dir })
+    else if (isRecord(one) && typeof one.server === 'string') contexts.set(name, { server: one.server })
+    else throw damaged(`${cleanText(name, 100)} has neither dir nor server`)
+  }
+  const current = typeof read.current === 'string' && contexts.has(read.current) ? { current: read.current } : {}
+  return { ...current, contexts }
+}
+
+/** Whole or not at all. */
+export function writeContexts(env: Environment, { current, contexts }: Contexts): void {
+  const file = contextsFile(env)
+  const text = JSON.stringify(
+    { ...(current === undefined ? {} : { current }), contexts: Object.fromEntries(contexts) },
+    undefined,
+    2,
+  )
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(`${file}.${process.pid}`, `${text}\n`, { mode: 0o600 })
+    renameSync(`${file}.${process.pid}`, file)
+  } catch (error) {
+    throw new CliError(`${file} cannot be written: ${error instanceof Error ? error.message : ''}. Check who owns it.`)
+  }
+}
+
+/** Which context a command works in: the one that is asked for, else CROFT_CONTEXT, else the one in use. Pure. */
+export function chosenContext(
+  { current, contexts }: Contexts,
+  asked: string | undefined,
+  env: Environment,
+): { readonly name: string; readonly context: Context; readonly asked: boolean } | undefined {
+  const named = asked ?? (env.CROFT_CONTEXT === '' ? undefined : env.CROFT_CONTEXT)
+  const name = named ?? current
+  if (name === undefined) return undefined
+  const context = contexts.get(name)
+  if (context !== undefined) return { name, context, asked: named !== undefined }
+  const known = contexts.size === 0 ? 'There are none yet' : `There are: ${[...contexts.keys()].join(', ')}`
+  throw new UsageError(
+    `There is no context ${cleanText(name, 100)}. ${known}. Add it with croft context add ${cleanText(name, 100)} DIR.`,
+  )
+}
+
+/** The directory of a command by its context; undefined: it has none, and the usual rule applies. Pure. */
+export function directoryByContext(
+  verb: string,
+  contexts: Contexts,
+  given: { readonly context: string | undefined; readonly dir: string | undefined },
+  env: Environment,
+): { readonly name: string; readonly dir: string } | undefined {
+  const chosen = chosenContext(contexts, given.context, env)
+  if (chosen === undefined) return undefined
+  const { name, context, asked } = chosen
+  const directory = given.dir ?? (asked || env.CROFT_DIR === '' ? undefined : env.CROFT_DIR)
+  if (given.context !== undefined && given.dir !== undefined)
+    throw new UsageError(`Both --dir ${given.dir} and --context ${given.context} are given. Name one.`)
+  if (directory !== undefined) return undefined
+  if ('dir' in context) return { name, dir: context.dir }
+  // The one in use may be a server, and the command about the directory that it is started in.
+  if (!asked) return undefined
+  throw new UsageError(
+    `The context ${name} is the controller at ${context.server}, and croft ${verb} needs a directory. Name one with --dir, or ask the controller with croft ask.`,
+  )
+}
