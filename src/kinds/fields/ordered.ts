@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { celProblem } from '../../lib/cel.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kind.ts'
+import { freeText } from '../settings/field-schema.ts'
 import { DEPENDS_ON, READY_WHEN } from './annotations.ts'
 import { show } from './explain.ts'
+import { line } from './text.ts'
 
 const KEY = /^[A-Z][A-Za-z0-9]*(?:\/[a-z0-9][a-z0-9.-]*){1,2}$/
 
@@ -12,7 +14,11 @@ const fields = {
     .array(z.string().max(400).regex(KEY, { error: 'a key like Machine/db-1' }))
     .max(LIMITS.dependencies)
     .optional(),
-  readyWhen: z.array(z.string().min(1)).max(LIMITS.dependencies).optional(),
+  /** It is read by an evaluator that knows no effects. */
+  readyWhen: z
+    .array(line.clone().register(freeText, { free: true }))
+    .max(LIMITS.dependencies)
+    .optional(),
 }
 
 interface Ordering {

@@ -120,6 +120,14 @@ test('what includeWhen leaves out is left out with everything that takes values 
   )
 })
 
+test('what takes values from a resource that is left out is left out as well', () => {
+  const without = GRAPH.replace('    - id: vm\n', `    - id: vm\n      includeWhen: ["\${schema.spec.cores > 2}"]\n`)
+  const keys = (cores: number) =>
+    declared({ 'g.yaml': without, 'i.yaml': `${INSTANCE}  cores: ${cores}\n` }).objects.map(({ key }) => key)
+  assert.deepEqual(keys(2), [])
+  assert.deepEqual(keys(3), ['Addon/agent-1-lldp', 'Addon/agent-1-smart', 'Machine/agent-1'])
+})
+
 const WRONG_INSTANCES: readonly (readonly [string, string, string])[] = [
   ['a field that is missing', INSTANCE.replace('  host: cow\n', ''), 'missing-field 5:1 host is missing'],
   [
