@@ -5,7 +5,7 @@ import { containerFields } from './crossplane/container-schema.ts'
 import { containerSpec } from './crossplane/container-spec.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
 import { allFields, checkGuestEnvelope, guestFields, guestPolicy } from './crossplane/guest-fields.ts'
-import { servedBy } from './crossplane/provider.ts'
+import { served } from './crossplane/provider.ts'
 import type { Kind } from './kind.ts'
 import { volumesNeeded } from './machines/files-needed.ts'
 
@@ -34,17 +34,12 @@ export const environmentContainer: Kind<EnvironmentContainerSpec> = {
 
   policy: guestPolicy,
 
-  expand(declaration, lookup) {
-    const provider = servedBy(declaration.spec, declaration, lookup)
-    if ('problem' in provider) return { problems: [provider.problem] }
-    const container = containerOf(declaration)
-    return {
-      role: 'resource',
-      ...(provider.connection === undefined ? {} : { connection: provider.connection }),
-      desired: { type: 'container', container },
-      needs: volumesNeeded(container.host, [container.image], lookup),
-    }
-  },
+  expand: (declaration, lookup) =>
+    served(declaration, lookup, () => {
+      const container = containerOf(declaration)
+      const needs = volumesNeeded(container.host, [container.image], lookup)
+      return { desired: { type: 'container', container }, needs }
+    }),
 }
 
 function containerOf(declaration: Declaration<EnvironmentContainerSpec>) {

@@ -8,7 +8,7 @@ import {
 } from './crossplane/download-spec.ts'
 import { crossplaneGroup, isNamespaced } from './crossplane/envelope.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
-import { servedBy } from './crossplane/provider.ts'
+import { served } from './crossplane/provider.ts'
 import { EXTERNAL_NAME } from './fields/annotations.ts'
 import { fileNameOf, wrongEnding } from './fields/file-name.ts'
 import type { FieldProblem, Kind } from './kind.ts'
@@ -98,16 +98,9 @@ export const environmentDownloadFile: Kind<DownloadSpec> = {
   policy: (spec, manifest) => crossplanePolicy(spec, manifest, externalName(manifest)),
 
   expand(declaration, lookup) {
-    const provider = servedBy(declaration.spec, declaration, lookup)
-    if ('problem' in provider) return { problems: [provider.problem] }
     const file = downloadedFile(declaration)
     if (file === undefined)
       return { problems: [{ code: 'missing-field', path: ['spec', 'forProvider'], message: 'not complete' }] }
-    return {
-      role: 'resource',
-      ...(provider.connection === undefined ? {} : { connection: provider.connection }),
-      desired: { type: 'file', file },
-      needs: [],
-    }
+    return served(declaration, lookup, () => ({ desired: { type: 'file', file }, needs: [] }))
   },
 }

@@ -2,7 +2,7 @@ import { crossplaneGroup, isNamespaced } from './crossplane/envelope.ts'
 import { type EnvironmentFileSpec, schema } from './crossplane/file-schema.ts'
 import { environmentFileOf, fileFieldsOf } from './crossplane/file-spec.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
-import { servedBy } from './crossplane/provider.ts'
+import { served } from './crossplane/provider.ts'
 import type { FieldProblem, Kind } from './kind.ts'
 
 /** A file on a storage: a snippet, whose text goes over SSH, or one that Proxmox fetches by itself. */
@@ -40,14 +40,7 @@ export const environmentFile: Kind<EnvironmentFileSpec> = {
   expand(declaration, lookup) {
     const file = environmentFileOf(declaration)
     if (file === undefined) return { role: 'fact' }
-    const provider = servedBy(declaration.spec, declaration, lookup)
-    if ('problem' in provider) return { problems: [provider.problem] }
-    return {
-      role: 'resource',
-      ...(provider.connection === undefined ? {} : { connection: provider.connection }),
-      desired: { type: 'file', file },
-      needs: [],
-    }
+    return served(declaration, lookup, () => ({ desired: { type: 'file', file }, needs: [] }))
   },
 }
 

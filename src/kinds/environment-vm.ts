@@ -4,7 +4,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
 import { allFields, checkGuestEnvelope, guestFields, guestPolicy } from './crossplane/guest-fields.ts'
-import { servedBy } from './crossplane/provider.ts'
+import { served } from './crossplane/provider.ts'
 import { aliasWarnings, withoutAliases } from './crossplane/vm-aliases.ts'
 import { checkVm } from './crossplane/vm-check.ts'
 import { vmFields } from './crossplane/vm-schema.ts'
@@ -45,17 +45,12 @@ export const environmentVm: Kind<EnvironmentVmSpec> = {
 
   policy: guestPolicy,
 
-  expand(declaration, lookup) {
-    const provider = servedBy(declaration.spec, declaration, lookup)
-    if ('problem' in provider) return { problems: [provider.problem] }
-    const vm = vmSpecOf(declaration)
-    return {
-      role: 'resource',
-      ...(provider.connection === undefined ? {} : { connection: provider.connection }),
-      desired: { type: 'vm', vm },
-      needs: [...filesNeeded(vm, lookup), ...cloneNeeds(vm, declaration, lookup)],
-    }
-  },
+  expand: (declaration, lookup) =>
+    served(declaration, lookup, () => {
+      const vm = vmSpecOf(declaration)
+      const needs = [...filesNeeded(vm, lookup), ...cloneNeeds(vm, declaration, lookup)]
+      return { desired: { type: 'vm', vm }, needs }
+    }),
 }
 
 function vmSpecOf(declaration: Declaration<EnvironmentVmSpec>) {

@@ -205,7 +205,8 @@ function printPart<Item>(part: PropertyPart<Item>, value: Value): string {
 
 function same<Item>({ anyCase, zeroCounts }: PropertyPart<Item>, from: Value | undefined, to: Value): boolean {
   if (from === to || (anyCase && String(from).toUpperCase() === String(to).toUpperCase())) return true
-  if (Array.isArray(from) && Array.isArray(to)) return [...from].sort().join(';') === [...to].sort().join(';')
+  if (Array.isArray(from) && Array.isArray(to))
+    return from.map(String).sort().join(';') === to.map(String).sort().join(';')
   // 0 and nothing are how a declaration says "none of it".
   return from === undefined && ((to === 0 && !zeroCounts) || to === '')
 }

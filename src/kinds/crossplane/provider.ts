@@ -1,4 +1,6 @@
 import type { Declaration } from '../../model/declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { Desired } from '../../model/resource.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import { type ProviderConfigSpec, providerConnection } from '../provider-config.ts'
 import type { Envelope } from './envelope.ts'
@@ -38,4 +40,15 @@ export function servedBy(
           : `give ProviderConfig ${wanted} the annotation croft.dev/connection`,
     },
   }
+}
+
+/** A thing of the provider as a resource on the connection that serves it, or why none does. */
+export function served(
+  declaration: Declaration<Envelope>,
+  lookup: Lookup,
+  make: () => { readonly desired: Desired; readonly needs: readonly ResourceKey[] },
+) {
+  const provider = servedBy(declaration.spec, declaration, lookup)
+  if ('problem' in provider) return { problems: [provider.problem] }
+  return { role: 'resource' as const, ...provider, ...make() }
 }

@@ -2,7 +2,7 @@ import type { VmSpec } from '../../../model/vm.ts'
 import type { ApiFields } from '../foreign.ts'
 import { type Option, optionKit, textOf, type WantedGuest } from '../option.ts'
 
-export { drop, type Params, printFlag, textOf } from '../option.ts'
+export { type Params, textOf } from '../option.ts'
 
 export type VmWanted = WantedGuest<VmSpec>
 export type VmOption = Option<VmSpec>
