@@ -11,7 +11,7 @@ import { Secret } from '../../model/secret.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { libvirtDriver } from './driver.ts'
-import { diffPlace, type PlaceConfig, undeletablePlace, updatePlaceSteps } from './place-rules.ts'
+import { deletePlaceSteps, diffPlace, type PlaceConfig, undeletablePlace, updatePlaceSteps } from './place-rules.ts'
 import { newPlace, viewPlace, writePlace } from './place-view.ts'
 import { testDriverShell } from './testing/virsh-session.ts'
 import { parseXml, printXml } from './xml.ts'
@@ -124,6 +124,8 @@ test('a network is stopped for a change only when nobody is in it', () => {
     assert.match(diffPlace(wanted, config({ users }))[0]?.blocked?.message ?? '', /cut off/)
   const off = config({ active: false, live: undefined })
   assert.deepEqual(verbs(updatePlaceSteps(wanted, off, diffPlace(wanted, off))), ['configure', 'start'])
+  assert.deepEqual(verbs(deletePlaceSteps(config({}))), ['stop', 'delete'])
+  assert.deepEqual(verbs(deletePlaceSteps(off)), ['delete'])
 })
 
 test('a crash between writing and starting again is made good', () => {

@@ -23,7 +23,11 @@ function domain(disks: readonly { dev: string; device?: string; volume: string }
     host: 'kvm',
     power: 'stopped',
     mark: { uid: UID },
-    close: { config: { domain: { disks: views }, ours, snapshots: 0 }, digest: 'd', atMs: 0 },
+    close: {
+      config: { domain: { disks: views, nics: [], pci: [], usb: [] }, ours, snapshots: 0 },
+      digest: 'd',
+      atMs: 0,
+    },
   } as unknown as Sighting
 }
 
@@ -45,4 +49,16 @@ test('a sort of thing that libvirt does not keep is no thing in sync: it is not 
   const item = { key: 'HostConfig/a@x', desired: { type: 'item' }, needs: [] } as unknown as Resource
   assert.equal(libvirtRules.keeps(item), false)
   assert.throws(() => libvirtRules.diff(item, domain([])), /which the driver libvirt does not keep/)
+})
+
+test('a change that needs a restart gets one, whatever else changes with it, and only where it runs', () => {
+  const vm = { host: 'kvm', name: 'web', power: 'running', disks: [], nics: [] }
+  const resource = { key: 'Machine/web', uid: UID, desired: { type: 'vm', vm }, policy: {} } as unknown as Resource
+  const live = { path: 'onBoot', from: false, to: true, effect: 'live' } as const
+  const restart = { path: 'devices', from: 1, to: 2, effect: 'restart' } as const
+  const verbs = (changes: readonly (typeof live | typeof restart)[], power: 'running' | 'stopped') =>
+    libvirtRules.updateSteps(resource, { ...domain([]), power }, changes).map(({ verb }) => verb)
+  assert.deepEqual(verbs([live, restart], 'running'), ['shutdown', 'reboot'])
+  assert.deepEqual(verbs([live], 'running'), [])
+  assert.deepEqual(verbs([live, restart], 'stopped'), [])
 })
