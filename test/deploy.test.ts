@@ -83,7 +83,7 @@ test('the health for Argo CD names conditions and reasons that croft writes', ()
   assert.deepEqual(Object.keys(customizations), ['croft.dev/*'])
   const said = readFileSync(new URL('../src/operator/status.ts', import.meta.url), 'utf8')
   const named = [...JSON.stringify(customizations).matchAll(/found\.(\w+)|reason == \\"(\w+)/g)].map(
-    ([, type, reason]) => type ?? reason,
+    ([, type, reason]) => type ?? reason ?? '',
   )
   assert.deepEqual([...new Set(named)].sort(), ['Ready', 'Refused', 'Stalled', 'Synced'])
   for (const word of named) assert.ok(said.includes(`'${word}'`), word)

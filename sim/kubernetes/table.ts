@@ -139,7 +139,8 @@ function columnsOf({ kind, columns = [] }: ApiResource): readonly Column[] {
     const cell = (object: KubeObject, nowMs: number) => {
       const value = read(object)
       if (type === 'date') return value === undefined ? '<unknown>' : age(text(value), nowMs)
-      return typeof value === 'number' ? value : value === undefined ? '' : String(value)
+      if (typeof value === 'number') return value
+      return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
     }
     return [name, cell, wide]
   })

@@ -162,7 +162,8 @@ function plain(value: unknown): unknown {
   if (isCelList(value)) return [...value].map(plain)
   if (isCelMap(value)) {
     const fields: Record<string, unknown> = Object.create(null)
-    for (const [name, inner] of value) fields[String(name)] = plain(inner)
+    for (const [name, inner] of value)
+      fields[typeof name === 'object' ? String(name.value) : String(name)] = plain(inner)
     return fields
   }
   return value

@@ -97,7 +97,8 @@ function releaseOf({ kind, metadata, spec }: KubeObject): string | undefined {
 
 /** By group, kind, namespace and name. */
 function nameIn(object: Foreign): string {
-  const [group = ''] = String(object.apiVersion ?? '').includes('/') ? String(object.apiVersion).split('/') : []
+  const apiVersion = typeof object.apiVersion === 'string' ? object.apiVersion : ''
+  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
   const { metadata } = object
   return [group, object.kind, at(metadata, 'namespace') ?? '', at(metadata, 'name')].join(' ')
 }

@@ -261,8 +261,8 @@ function withOrder(value: DocumentFields, after: readonly ResourceKey[], readyWh
   }
   const metadata = isFields(value.metadata) ? value.metadata : {}
   const annotations = isFields(metadata.annotations) ? metadata.annotations : {}
-  const said = [annotations[DEPENDS_ON], ...keys].filter((one) => one !== undefined)
-  const expressions = [annotations[READY_WHEN], ...readyWhen].filter((one) => one !== undefined)
+  const said = [annotations[DEPENDS_ON], ...keys].filter((one) => typeof one === 'string')
+  const expressions = [annotations[READY_WHEN], ...readyWhen].filter((one) => typeof one === 'string')
   return {
     ...value,
     metadata: {
@@ -273,9 +273,7 @@ function withOrder(value: DocumentFields, after: readonly ResourceKey[], readyWh
         ...(expressions.length === 0
           ? {}
           : {
-              [READY_WHEN]: expressions
-                .map((one) => (expressions.length === 1 ? one : `(${String(one)})`))
-                .join(' && '),
+              [READY_WHEN]: expressions.map((one) => (expressions.length === 1 ? one : `(${one})`)).join(' && '),
             }),
       },
     },

@@ -6,7 +6,7 @@ import { fieldPath, type PathSegment, shapeAt, valueAt, withValue } from './fiel
 import { isCroftTemplate, SELF } from './graph.ts'
 import { templateShape } from './known-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
-import { goFormat, TransformMistake, transformOf } from './transforms.ts'
+import { goFormat, shown, TransformMistake, transformOf } from './transforms.ts'
 
 /** One copy of values between a composite and a resource that is made of it. */
 interface Patch {
@@ -147,7 +147,7 @@ function patchOf(
   composite: ValueShape,
   wrong: Wrong,
 ): Patch | undefined {
-  const type = String(patch.type ?? 'FromCompositeFieldPath')
+  const type = patch.type === undefined ? 'FromCompositeFieldPath' : shown(patch.type)
   const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
   if (known === undefined) {
     wrong(
@@ -183,7 +183,7 @@ function patchOf(
   if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace')
     wrong(
       [...path, 'policy', 'toFieldPath'],
-      `${String(policy.toFieldPath)} is not supported: a patch replaces what stands there`,
+      `${shown(policy.toFieldPath)} is not supported: a patch replaces what stands there`,
     )
   const transforms = listOf(patch.transforms).flatMap((entry, index) => {
     try {

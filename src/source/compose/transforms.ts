@@ -90,7 +90,7 @@ function texts(settings: DocumentFields): Transform {
           : String(value),
       )
     case 'Join': {
-      const between = isFields(join) ? String(join.separator ?? '') : ''
+      const between = isFields(join) && typeof join.separator === 'string' ? join.separator : ''
       return of((value) => (Array.isArray(value) ? value.map(String).join(between) : String(value)))
     }
     case 'Replace': {
@@ -109,7 +109,7 @@ function texts(settings: DocumentFields): Transform {
 }
 
 function convertedText(value: unknown, how: string): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = shown(value)
   const hashed = /^To(Sha1|Sha256|Sha512)$/.exec(how)?.[1]
   if (hashed !== undefined) return createHash(hashed.toLowerCase()).update(text).digest('hex')
   switch (how) {
@@ -143,8 +143,7 @@ const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'False', 'fa
 
 function converted(value: unknown, to: string, format: string): unknown {
   const cannot = () => new TransformMistake(`${JSON.stringify(value)} cannot be converted to ${to}`)
-  if (to === 'string')
-    return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (to === 'string') return shown(value)
   if (to === 'bool') {
     if (typeof value === 'boolean') return value
     if (typeof value === 'number') return value === 1
@@ -193,12 +192,17 @@ export function goFormat(format: string, values: readonly unknown[]): string {
   )
 }
 
+/** A text as it is, everything else as JSON. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
 function shownBy(verb: string, value: unknown, digits: string | undefined): string | undefined {
   switch (verb) {
     case 's':
     case 'v':
     case 't':
-      return typeof value === 'object' ? JSON.stringify(value) : String(value)
+      return shown(value)
     case 'q':
       return JSON.stringify(String(value))
     case 'd':

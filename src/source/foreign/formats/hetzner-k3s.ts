@@ -87,6 +87,11 @@ function hostOf(node: KubeNode, config: Fields): MadeHost {
 /** The flags that hetzner-k3s starts its servers with, as far as the configuration says them. */
 function serverArgs(config: Fields): readonly string[] {
   const network = at(config, 'networking')
+  const text = (field: string) => {
+    const value = at(network, field)
+    return typeof value === 'string' ? value : undefined
+  }
+  const domain = text('cluster_domain')
   const cni = at(network, 'cni', 'mode') ?? 'flannel'
   const isOn = (addon: string, otherwise: boolean) => {
     const said = at(config, 'addons', addon, 'enabled')
@@ -106,10 +111,10 @@ function serverArgs(config: Fields): readonly string[] {
   ]
   return [
     '--disable-cloud-controller',
-    `--cluster-cidr=${at(network, 'cluster_cidr') ?? '10.244.0.0/16'}`,
-    `--service-cidr=${at(network, 'service_cidr') ?? '10.43.0.0/16'}`,
-    `--cluster-dns=${at(network, 'cluster_dns') ?? '10.43.0.10'}`,
-    ...(typeof at(network, 'cluster_domain') === 'string' ? [`--cluster-domain=${at(network, 'cluster_domain')}`] : []),
+    `--cluster-cidr=${text('cluster_cidr') ?? '10.244.0.0/16'}`,
+    `--service-cidr=${text('service_cidr') ?? '10.43.0.0/16'}`,
+    `--cluster-dns=${text('cluster_dns') ?? '10.43.0.10'}`,
+    ...(domain === undefined ? [] : [`--cluster-domain=${domain}`]),
     ...off.map((one) => `--disable ${one}`),
     ...backend,
     ...(at(config, 'embedded_registry_mirror', 'enabled') === true ? ['--embedded-registry'] : []),
