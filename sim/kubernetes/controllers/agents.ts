@@ -40,7 +40,8 @@ export function playAgents(store: Store, repository: Repository | undefined, now
   for (const one of all(store, 'argoproj.io/applications')) {
     const { name } = one.metadata
     const marks = { annotations: { 'argocd.argoproj.io/tracking-id': name } }
-    const source = tree(tree(one.spec).source)
+    const { source: only, sources } = tree(one.spec)
+    const source = tree(only ?? (Array.isArray(sources) ? sources[0] : undefined))
     if (repository === undefined && source.chart === undefined) {
       say(store, 'argoproj.io/applications', one, {
         sync: { status: 'Unknown' },

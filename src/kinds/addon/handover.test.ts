@@ -6,7 +6,14 @@ import type { AddonDeclaration, ChartFields } from './schema.ts'
 
 /** The fields of `spec` as the definitions of Argo CD 3.4 and Flux 2.8 have them, as far as they are used. */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
-  'argoproj.io/v1alpha1 Application': ['destination', 'project', 'source', 'syncPolicy'],
+  'argoproj.io/v1alpha1 Application': [
+    'destination',
+    'ignoreDifferences',
+    'project',
+    'source',
+    'sources',
+    'syncPolicy',
+  ],
   'source.toolkit.fluxcd.io/v1 GitRepository': ['interval', 'ref', 'url'],
   'source.toolkit.fluxcd.io/v1 HelmRepository': ['interval', 'type', 'url'],
   'kustomize.toolkit.fluxcd.io/v1 Kustomization': ['interval', 'path', 'prune', 'sourceRef', 'targetNamespace', 'wait'],

@@ -74,6 +74,23 @@ export function handoverProblems(spec: AddonDeclaration['spec']): readonly Field
     const message = `${handover.to} must be told where it finds the manifests`
     problems.push({ code: 'no-repository', path: ['spec', 'handover'], message, hint: 'set repository and path' })
   }
+  const { sync, values, ignoreDifferences } = handover
+  const argoAlone: readonly (readonly [string, boolean])[] = [
+    ['values', values !== undefined],
+    ['ignoreDifferences', ignoreDifferences !== undefined],
+    ['sync', sync !== undefined && (!sync.selfHeal || sync.retry !== undefined || sync.options.length > 0)],
+  ]
+  for (const [field, isSet] of argoAlone)
+    if (handover.to === 'flux' && isSet) {
+      const message = field === 'sync' ? 'Flux knows only prune of sync' : `${field} is for Argo CD alone`
+      problems.push({ code: 'not-for-flux', path: ['spec', 'handover', field], message, hint: `leave ${field} out` })
+    }
+  if (values !== undefined && !withChart)
+    problems.push({
+      code: 'no-chart',
+      path: ['spec', 'handover', 'values'],
+      message: 'values are for a chart, and this add-on has none',
+    })
   if (handover.to === 'argocd' && (chart?.valuesFrom ?? spec.valuesFrom) !== undefined) {
     const message = 'Argo CD cannot read values of a chart from a Secret'
     problems.push({
@@ -88,15 +105,28 @@ export function handoverProblems(spec: AddonDeclaration['spec']): readonly Field
 
 function chartApplication(name: string, handover: HandoverFields, chart: ChartFields, namespace: string): KubeObject {
   const oci = chart.name.startsWith('oci://')
-  return application(name, handover, namespace, {
+  const { values } = handover
+  const source = {
     repoURL: oci ? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, '') : chart.repo,
     chart: chart.name.replace(/^.*\//, ''),
     targetRevision: chart.version,
-    helm: { releaseName: name, ...defined({ valuesObject: chart.values }) },
-  })
+    helm: {
+      releaseName: name,
+      ...defined({ valuesObject: chart.values, valueFiles: values?.files.map((file) => `$values/${file}`) }),
+    },
+  }
+  if (values === undefined) return application(name, handover, namespace, source)
+  const second = { repoURL: values.repository, targetRevision: values.revision, ref: 'values' }
+  return application(name, handover, namespace, source, second)
 }
 
-function application(name: string, handover: HandoverFields, namespace: string, source: object): KubeObject {
+function application(
+  name: string,
+  handover: HandoverFields,
+  namespace: string,
+  ...sources: readonly [object, ...object[]]
+): KubeObject {
+  const { prune = false, selfHeal = true, retry, options = [] } = handover.sync ?? {}
   return {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
@@ -104,9 +134,14 @@ function application(name: string, handover: HandoverFields, namespace: string, 
     metadata: { name, namespace: agentNamespace(handover) },
     spec: {
       project: handover.project,
-      source,
+      ...(sources.length === 1 ? { source: sources[0] } : { sources }),
       destination: { server: HERE, namespace },
-      syncPolicy: { automated: { prune: false, selfHeal: true }, syncOptions: ['ServerSideApply=true'] },
+      syncPolicy: {
+        automated: { prune, selfHeal },
+        syncOptions: ['ServerSideApply=true', ...options.filter((one) => !one.startsWith('ServerSideApply='))],
+        ...defined({ retry }),
+      },
+      ...defined({ ignoreDifferences: handover.ignoreDifferences }),
     },
   }
 }
@@ -130,11 +165,11 @@ function kustomization(name: string, handover: HandoverFields, namespace: string
       apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
       kind: 'Kustomization',
       metadata,
-      // It never prunes what we made: what is to go, goes by a person's decision.
+      // It prunes what we made only where a person says so: what is to go, goes by a person's decision.
       spec: {
         interval: '10m',
         path: `./${path}`,
-        prune: false,
+        prune: handover.sync?.prune ?? false,
         sourceRef: { kind: 'GitRepository', name },
         wait: true,
         ...defined({ targetNamespace: namespace }),

@@ -48,15 +48,62 @@ const chart = z.strictObject({
   failurePolicy: failurePolicy.default('abort'),
 })
 
+const gitRevision = matching(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'a branch, a tag or a commit', 200)
+const span = matching(/^[0-9]{1,6}[smh]?$/, 'a time like 5s or 3m', 10)
+
+/** How the agent syncs, in the words of Argo CD. */
+const sync = z.strictObject({
+  /** Deletes what is no longer in the repository. */
+  prune: z.boolean().default(false),
+  selfHeal: z.boolean().default(true),
+  retry: z
+    .strictObject({
+      limit: z.int().min(-1).max(100),
+      backoff: z
+        .strictObject({
+          duration: span.optional(),
+          factor: z.int().min(1).max(10).optional(),
+          maxDuration: span.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  options: z
+    .array(matching(/^[A-Za-z]+=[A-Za-z]+$/, 'an option like CreateNamespace=true', 100))
+    .max(20)
+    .default([]),
+})
+
+/** Fields that the agent leaves to others. */
+const ignoredDifference = z.strictObject({
+  group: matching(/^(?:[a-z0-9][a-z0-9.-]*)?$/, 'a group of the API, like apps', 253).optional(),
+  kind: matching(/^(?:[A-Z][A-Za-z0-9]*|\*)$/, 'a kind, like Deployment', 100),
+  name: objectName.optional(),
+  namespace: logicalName.optional(),
+  jsonPointers: z.array(expression).max(50).optional(),
+  jqPathExpressions: z.array(expression).max(50).optional(),
+  managedFieldsManagers: z.array(expression).max(50).optional(),
+})
+
 const handover = z.strictObject({
   to: z.enum(['argocd', 'flux']),
   /** Where the other finds it; not needed for a chart. */
   repository: webUrl.optional(),
   path: repositoryPath.optional(),
-  revision: matching(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'a branch, a tag or a commit', 200).default('main'),
+  revision: gitRevision.default('main'),
   project: objectName.default('default'),
   /** Where the agent lives. */
   namespace: logicalName.optional(),
+  /** Values of the chart in a repository: a second source of the Application, `$values`. */
+  values: z
+    .strictObject({
+      repository: webUrl,
+      revision: gitRevision.default('main'),
+      files: z.array(repositoryPath).min(1).max(20),
+    })
+    .optional(),
+  sync: sync.optional(),
+  ignoreDifferences: z.array(ignoredDifference).max(50).optional(),
 })
 
 export const addonSchema = z.strictObject({
