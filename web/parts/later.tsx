@@ -2,7 +2,10 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Loading } from './bits.tsx'
 
-/** A part whose code is fetched when somebody first looks at it: the first load stays small. */
+/**
+ * A part whose code is fetched when somebody first looks at it: the first load stays small. Without rows nothing stands in
+ * its place: it may come to nothing.
+ */
 export function later<P extends object>(load: () => Promise<ComponentType<P>>, rows = 3): ComponentType<P> {
   let fetched: Promise<ComponentType<P>> | undefined
   return function Later(props: P) {
@@ -11,6 +14,7 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>, r
       fetched ??= load()
       void fetched.then((part) => set(() => part))
     }, [])
-    return Part === undefined ? <Loading rows={rows} /> : <Part {...props} />
+    if (Part !== undefined) return <Part {...props} />
+    return rows === 0 ? null : <Loading rows={rows} />
   }
 }

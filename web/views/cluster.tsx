@@ -61,7 +61,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
   )
 }
 
-const Addons = later(() => import('./addon.tsx').then((module) => module.AddonList), 1)
+const Addons = later(() => import('./addon.tsx').then((module) => module.AddonList), 0)
 const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs))
 
 function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
