@@ -11,6 +11,7 @@ import { FINALIZER, providerVms } from '../../src/operator/testing/made-by-cross
 import { missingForApi } from './kube-apiserver.ts'
 import {
   createOperatorGround,
+  DEFINITIONS,
   established,
   exited,
   type OperatorGround,
@@ -207,7 +208,7 @@ function run(): void {
       'make it',
     )
     assert.ok(both.is === 'error' && both.status === 422, JSON.stringify(both))
-    assert.match(both.refusal.message, /one of env, file, sops and secretRef/)
+    assert.match(both.refusal.message, /one of env, file, .* and secretRef/)
   })
 
   test("croft's own kinds are reconciled, and a Proxmox object takes the place of the ProviderConfig without a write", async () => {
@@ -312,5 +313,29 @@ function run(): void {
       assert.equal(at(lease, 'spec', 'holderIdentity') ?? '', '')
       assert.ok(Number(at(lease, 'spec', 'leaseTransitions')) > 0)
     }
+  })
+
+  test('[F-09] a definition that is deleted takes no VM along; objects that are orphaned go, and then the definition', async () => {
+    const last = ground.operator('four')
+    await until('it works', () => last.output().includes('four works on ProviderConfig/default'), last)
+    const [start, before] = [(await ground.writes()).length, (await ground.guests()).size]
+    const definition = 'environmentvms.virtualenvironmentvm.proxmoxbpg.crossplane.io'
+    ground.kubectl('delete', 'crd', definition, '--wait=false')
+    await until('it is held', async () => (await reasonOf(contested, 'Synced')) === 'DeletionHeld', last)
+    const left = await ground.get(VMS)
+    for (const one of recordsOf(left?.items)) {
+      const name = String(at(one, 'metadata', 'name'))
+      assert.notEqual(at(one, 'metadata', 'deletionTimestamp'), undefined, name)
+      ground.kubectl('patch', 'environmentvm', name, '--type=merge', '-p', '{"spec":{"deletionPolicy":"Orphan"}}')
+    }
+    const isGone = async () => {
+      // The server closes connections when it serves other kinds than before.
+      const got = await ground.client.get(`${DEFINITIONS}/${definition}`)
+      return got.is === 'error' && got.status === 404
+    }
+    await until('it is gone', isGone, last)
+    assert.equal((await ground.guests()).size, before)
+    assert.deepEqual(await writesFrom(start), [])
+    assert.equal(await last.end(), 0, last.output())
   })
 }
