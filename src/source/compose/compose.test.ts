@@ -326,6 +326,44 @@ spec: {host: cow}
   assert.match(told(endless.problems).join(), /Pair is made of itself/)
 })
 
+test('the graph of a homelab: ids with dashes, dependsOn, a group of its own, and a wait that is written at the dependent', () => {
+  const graph = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: k3s-node-with-workload, annotations: {croft.dev/cluster: home}}
+spec:
+  schema:
+    apiVersion: homelab.io/v1alpha1
+    kind: K3sNode
+    spec: {nodeName: string, memoryGB: integer}
+  resources:
+    - id: proxmox-vm
+      template:
+        apiVersion: croft.dev/v1alpha1
+        kind: Machine
+        metadata: {name: "\${schema.spec.nodeName}"}
+        spec: {host: cow, cpu: {cores: 1}, memory: "\${string(schema.spec.memoryGB * 1024)}Mi"}
+    - id: workload-deployment
+      dependsOn: [proxmox-vm]
+      readyWhen:
+        - \${proxmox-vm.status.power == "running"}
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: work, namespace: default}
+---
+apiVersion: homelab.io/v1alpha1
+kind: K3sNode
+metadata: {name: n}
+spec: {nodeName: agent-9, memoryGB: 2}
+`
+  const { revision, objects } = declared({ 'a.yaml': graph })
+  assert.deepEqual(told(revision.problems), [])
+  assert.partialDeepStrictEqual(objects, [
+    { key: 'Addon/n-workload-deployment', after: ['Machine/agent-9'] },
+    { key: 'Machine/agent-9', spec: { memory: '2048Mi' }, readyWhen: ['self.status.power == "running"'] },
+  ])
+})
+
 test('documents of these groups that croft makes nothing of are named, and an instance without a definition is an error', () => {
   const texts = {
     'a.yaml': `apiVersion: kro.run/v1alpha1\nkind: GraphRevision\nmetadata: {name: r}\n`,

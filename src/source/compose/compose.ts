@@ -144,7 +144,11 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
       const done =
         nested !== undefined
           ? expand({ ...place, value: document.value }, nested, depth + 1, [...above, by])
-          : finish(document, { place, after, by, above, cluster, addon: `${name}-${part}`.toLowerCase() }, complain)
+          : finish(
+              document,
+              { place, after, by, above, cluster, addon: `${name}-${part}`.toLowerCase().replaceAll('_', '-') },
+              complain,
+            )
       keysOf.set(document.id, [...(keysOf.get(document.id) ?? []), ...done.keys])
       all.push(...done.outcomes)
       keys.push(...done.keys)

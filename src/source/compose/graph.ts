@@ -68,10 +68,11 @@ export const SELF: ValueShape = {
 }
 
 /** Reads a graph. Every expression of it is typed before an instance exists; what is wrong has the path of its field. */
-export function readGraph(value: DocumentFields): {
+export function readGraph(document: DocumentFields): {
   readonly graph?: Graph
   readonly problems: readonly FieldProblem[]
 } {
+  const value = speakable(document)
   const problems: FieldProblem[] = []
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push({ code: 'bad-graph', path, message, ...(hint === undefined ? {} : { hint }) })
@@ -82,7 +83,9 @@ export function readGraph(value: DocumentFields): {
     wrong(['spec', 'schema'], 'spec.schema with apiVersion and kind is missing: it says what instances look like')
     return { problems }
   }
-  const group = typeof schema.group === 'string' ? schema.group : 'kro.run'
+  // The group is a field of its own; people also write it in front of the version.
+  const [version = '', ownGroup] = schema.apiVersion.split('/').reverse()
+  const group = typeof schema.group === 'string' ? schema.group : (ownGroup ?? 'kro.run')
   const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
   problems.push(...simple.problems)
   const written = (Array.isArray(spec.resources) ? spec.resources : []).flatMap((one: unknown, index) =>
@@ -92,7 +95,7 @@ export function readGraph(value: DocumentFields): {
   const named = new Map<string, (typeof written)[number]>()
   for (const entry of written) {
     const { id } = entry.one
-    if (typeof id !== 'string' || !/^[a-z][a-zA-Z0-9]*$/.test(id))
+    if (typeof id !== 'string' || !/^[a-z][a-zA-Z0-9_]*$/.test(id))
       wrong([...entry.path, 'id'], `id is ${JSON.stringify(id)}; it must be a name like vm or joinToken`)
     else if (id === 'schema' || id === 'self' || id === 'each')
       wrong([...entry.path, 'id'], `${id} means something else in expressions`)
@@ -115,6 +118,7 @@ export function readGraph(value: DocumentFields): {
   const shapes = new Map([...named].map(([id, { one }]) => [id, shapeOfResource(one)] as const))
   const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
   const resources: GraphResource[] = []
+  const readyOf = new Map<string, readonly string[]>()
   for (const [id, { one, path }] of named) {
     const uses = new Set<string>()
     const typed = (expression: string, at: ProblemPath, scope: TypeScope): ValueShape | undefined => {
@@ -169,26 +173,39 @@ export function readGraph(value: DocumentFields): {
           message: `${expression} is ${shapeWord(type)}; ${String(at.at(-1))} must be ${wanted.map((word) => shapeWord({ type: word })).join(' or ')}`,
         })
     }
-    const readyWhen = expressionList(one.readyWhen, [...path, 'readyWhen'], problems).flatMap(({ expression, at }) => {
-      const own = isCroftTemplate(template) ? SELF : ANYTHING
-      const typing = typeOfExpression(expression, { [id]: own, each: own })
-      if ('problem' in typing)
-        problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${typing.problem}` })
-      else if (typing.type.type !== undefined && typing.type.type !== 'boolean')
-        problems.push({
-          code: 'bad-expression',
-          path: at,
-          message: `${expression} is ${shapeWord(typing.type)}; it must be true or false`,
-        })
-      else return [typing.renamed(expression.includes('each') && forEach.length > 0 ? 'each' : id, 'self')]
-      return []
-    })
+    for (const [index, other] of (Array.isArray(one.dependsOn) ? one.dependsOn : []).entries()) {
+      const name = typeof other === 'string' ? other.replaceAll('-', '_') : ''
+      if (named.has(name) && name !== id) uses.add(name)
+      else wrong([...path, 'dependsOn', index], `no other resource is called ${String(other)}`)
+    }
+    for (const { expression, at } of expressionList(one.readyWhen, [...path, 'readyWhen'], problems)) {
+      const own = selfOf(one)
+      const others = Object.fromEntries([...named].map(([name, { one: other }]) => [name, selfOf(other)]))
+      const typing = typeOfExpression(expression, { ...others, each: own })
+      const bad = (message: string) =>
+        problems.push({ code: 'bad-expression', path: at, message: `${expression}${message}` })
+      if ('problem' in typing) {
+        bad(`: ${typing.problem}`)
+        continue
+      }
+      const about = [...new Set(typing.reads.map(([name = '']) => name))]
+      const [subject = id] = about
+      if (typing.type.type !== undefined && typing.type.type !== 'boolean')
+        bad(` is ${shapeWord(typing.type)}; it must be true or false`)
+      else if (about.length > 1) bad(` is about ${about.join(' and ')}; it must be about one resource`)
+      else {
+        // What is said here of another is a wait for that one.
+        const who = subject === 'each' ? id : subject
+        if (who !== id) uses.add(who)
+        readyOf.set(who, [...(readyOf.get(who) ?? []), typing.renamed(subject, 'self')])
+      }
+    }
     resources.push({
       id,
       template,
       path: [...path, 'template'],
       includeWhen: conditions.map(({ expression }) => expression),
-      readyWhen,
+      readyWhen: [],
       forEach,
       uses: [...uses].filter((name) => name !== id),
     })
@@ -198,7 +215,7 @@ export function readGraph(value: DocumentFields): {
     if ('problem' in found)
       problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${found.problem}` })
   }
-  const { ordered, circle } = inOrder(resources)
+  const { ordered, circle } = inOrder(resources.map((one) => ({ ...one, readyWhen: readyOf.get(one.id) ?? [] })))
   if (circle.length > 0)
     wrong(['spec', 'resources'], `${circle.join(', ')} take values from each other: none of them could be first`)
   if (problems.length > 0) return { problems }
@@ -207,12 +224,36 @@ export function readGraph(value: DocumentFields): {
     graph: {
       name,
       kind: schema.kind,
-      apiVersion: `${group}/${schema.apiVersion}`,
+      apiVersion: `${group}/${version}`,
       spec: simple.shape,
       resources: ordered,
     },
     problems,
   }
+}
+
+/** CEL takes a dash for a minus. An id with dashes has underscores here, and so has every expression that names it. */
+function speakable(document: DocumentFields): DocumentFields {
+  const spec = isFields(document.spec) ? document.spec : {}
+  const ids = (Array.isArray(spec.resources) ? spec.resources : []).flatMap((one: unknown) =>
+    isFields(one) && typeof one.id === 'string' && /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/.test(one.id) ? [one.id] : [],
+  )
+  if (ids.length === 0) return document
+  const names = new RegExp(`(?<![\\w.-])(?:${ids.join('|')})(?![\\w-])`, 'g')
+  const spoken = (value: unknown, field?: string): unknown => {
+    if (typeof value === 'string')
+      return value.includes('${') || field === 'id' ? value.replaceAll(names, (id) => id.replaceAll('-', '_')) : value
+    if (Array.isArray(value)) return value.map((one) => spoken(one))
+    if (!isFields(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, spoken(one, name)]))
+  }
+  const { resources, schema } = spec
+  return { ...document, spec: { ...spec, schema: spoken(schema), resources: spoken(resources) } }
+}
+
+/** What `readyWhen` sees of a resource. */
+function selfOf({ template }: DocumentFields): ValueShape {
+  return isFields(template) && isCroftTemplate(template) ? SELF : ANYTHING
 }
 
 export function isCroftTemplate({ apiVersion }: DocumentFields): boolean {
