@@ -184,7 +184,7 @@ describe('options of a container', () => {
 
   for (const [what, declared, sighting, expected] of [
     ['becomes a template', { template: true }, seen({}), ['shutdown', 'template']],
-    ['that is off becomes a template', { template: true }, seen({}, 'stopped'), ['template']],
+    ['is off and becomes a template', { template: true }, seen({}, 'stopped'), ['template']],
     ['is to be off', { power: 'stopped' }, seen({}), ['shutdown']],
     ['is to run', { power: 'running' }, seen({}, 'stopped'), ['start']],
     ['is as declared', { power: 'running' }, seen({}), []],
@@ -197,6 +197,25 @@ describe('options of a container', () => {
         expected,
       )
     })
+
+  it('a new container is started where it is to run, and a template never', () => {
+    const verbs = (declared: Partial<ContainerSpec>) =>
+      rules.createSteps(resourceOf(declared), '114').map(({ verb }) => verb)
+    assert.deepEqual(verbs({ power: 'running' }), ['create', 'start'])
+    assert.deepEqual(verbs({ power: 'stopped' }), ['create'])
+    assert.deepEqual(verbs({ power: 'running', template: true }), ['create', 'template'])
+  })
+
+  it('a running container is restarted for what needs it, unless nobody may, and put into a pool only when that changed', () => {
+    const change = (path: string, effect: Change['effect']): Change => ({ path, from: 1, to: 2, effect })
+    const verbs = (changes: readonly Change[], declared: Partial<ContainerSpec> = {}, power?: 'stopped') =>
+      rules.updateSteps(resourceOf({ pool: 'k3s', ...declared }), seen({}, power), changes).map(({ verb }) => verb)
+    assert.deepEqual(verbs([change('x', 'restart')]), ['reboot'])
+    assert.deepEqual(verbs([change('x', 'restart')], { restart: 'never' }), [])
+    assert.deepEqual(verbs([change('x', 'restart')], {}, 'stopped'), [])
+    assert.deepEqual(verbs([change('x', 'live')]), [])
+    assert.deepEqual(verbs([change('pool', 'live')]), ['configure'])
+  })
 
   it('a password is only ever a reference, and is sent once', () => {
     const [create] = rules.createSteps(resourceOf({ password: { env: 'PW' } }), '114')
