@@ -61,8 +61,8 @@ test('what holds across fields is a CEL rule', () => {
   const rules = at(schemaOf(proxmox), 'properties', 'spec', 'properties', 'token', 'x-kubernetes-validations')
   assert.deepEqual(rules, [
     {
-      rule: '[has(self.env), has(self.file), has(self.sops), has(self.secretRef)].exists_one(one, one)',
-      message: 'one of env, file, sops and secretRef',
+      rule: '[has(self.env), has(self.file), has(self.sops), has(self.vault), has(self.onePassword), has(self.secretRef)].exists_one(one, one)',
+      message: 'one of env, file, sops, vault, onePassword and secretRef',
     },
   ])
 })
