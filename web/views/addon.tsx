@@ -172,7 +172,7 @@ function NodeLine({ page, node, open }: { readonly page: Page; readonly node: Tr
         )}
         <Badge tone={tone} word={word} />
         {node.restarts !== undefined && node.restarts > 0 && (
-          <span class="is-old">{plural(node.restarts, 'restart')}</span>
+          <span class="muted">{plural(node.restarts, 'restart')}</span>
         )}
         {warnings > 0 && <Badge tone="warn" word={plural(warnings, 'warning')} />}
         <span class="grow" />
