@@ -84,7 +84,7 @@ describe('forming', () => {
       assert.equal(file.mode, '0600', `${file.node} ${file.path}`)
       if (file.path.endsWith('/token')) assert.match(text(file), /^K10[0-9a-f]{64}::server:[0-9a-f]{32,}\n$/)
     }
-    const secret = new RegExp(['K10', lab.vault.kept.get('homelab')?.password.reveal()].join('|'))
+    const secret = new RegExp(['K10[0-9a-f]{64}', lab.vault.kept.get('homelab')?.password.reveal()].join('|'))
     for (const file of lab.written.filter((one) => !tokens.includes(one)))
       assert.doesNotMatch(text(file), secret, file.path)
     const config = lab.written.filter(({ node, path }) => node === 's2' && path.endsWith('/config.yaml')).map(text)
