@@ -165,7 +165,7 @@ test('with all hosts off nobody answers', async () => {
 
 test('what is in the API but not simulated says so', async () => {
   const client = createTestClient()
-  const answer = await client.call('GET', '/nodes/still-fawn/ceph/status')
+  const answer = await client.call('GET', '/nodes/still-fawn/ceph/releases')
   assert.equal(answer.status, 501)
   assert.match(answer.reason, /is not simulated$/)
 })

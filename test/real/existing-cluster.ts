@@ -13,6 +13,7 @@ import { seededRandom } from '../../src/lib/random.ts'
 import { existingTools } from '../../src/main/existing-clusters.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { Secret } from '../../src/model/secret.ts'
+import { shownCall } from '../../src/model/shown-step.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { addonsFor, existingEstate, PROD } from '../existing-estate.ts'
 import type { RealApi } from './kube-apiserver.ts'
@@ -153,7 +154,7 @@ export function existingCluster(api: () => RealApi): void {
     const { steps, ...told } = secret.action
     assert.doesNotMatch(JSON.stringify({ ...secret, action: told }), /YnllCg|aGVsbG8/)
     assert.deepEqual(
-      steps.map(({ secretParams }) => secretParams),
+      steps.map((step) => shownCall(step).secretParams),
       [['body']],
       'the call itself is shown to nobody',
     )
