@@ -23,6 +23,6 @@ export const WISHES: Readonly<Record<string, unknown>> = {
   '/api/wishes/adopt-drift': { key: KEY, fields: ['cpu.cores'] },
   '/api/wishes/revert-drift': { key: KEY },
   '/api/wishes/cluster': { cluster: 'homelab', order: 'pause' },
-  '/api/kubeconfig': { cluster: 'homelab' },
   '/api/wishes/power': { target: 'homelab', order: 'off' },
+  '/api/kubeconfig': { cluster: 'homelab' },
 }
