@@ -24,6 +24,9 @@ export function contextsFile(env: Environment): string {
   return path.join(config, 'croft', 'contexts.json')
 }
 
+/** Also where a part of the way there is a file: nobody can have put contexts behind it. */
+const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
+
 export function readContexts(env: Environment): Contexts {
   const none: Contexts = { contexts: new Map() }
   if ((env.HOME ?? '') === '' && (env.XDG_CONFIG_HOME ?? '') === '') return none
@@ -33,7 +36,8 @@ export function readContexts(env: Environment): Contexts {
   try {
     read = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (NOT_THERE.has(code)) return none
     throw damaged(error instanceof Error ? cleanText(error.message, 200) : 'it is no JSON')
   }
   if (!isRecord(read) || !isRecord(read.contexts)) throw damaged('it has no contexts')
