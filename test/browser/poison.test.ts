@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { changeHolder } from '../../src/server/auth/security-keys.ts'
+import { fakePast } from '../../src/server/testing/fake-past.ts'
 import { KEY } from '../../src/server/testing/questions.ts'
 import { richEstate } from '../../src/server/testing/rich-estate.ts'
 import { EVIL, poisonAnswers, textFields } from './poison.ts'
@@ -32,7 +33,7 @@ describe('[S-20] stored scripts', { skip: whyNoBrowser() ?? false }, () => {
 
   test('in every text that the API can answer with are shown as text, in every view and dialog: nothing runs', async () => {
     // A place that is only evil is answered 404, which the browser writes on its console.
-    await using it = await stage(browser, richEstate(), { expected: /404 \(Not Found\)/ })
+    await using it = await stage(browser, richEstate(), { expected: /404 \(Not Found\)/, past: fakePast() })
     const { page } = it
     const poisoned = await poisonAnswers(page.context())
     const places = [
@@ -49,6 +50,16 @@ describe('[S-20] stored scripts', { skip: whyNoBrowser() ?? false }, () => {
       await page.locator('main .loading').waitFor({ state: 'detached' })
       await innocent(page, place)
     }
+    await it.go(`#/cluster/${encodeURIComponent(`homelab${EVIL}`)}`)
+    await page.locator('[data-gauge]').first().waitFor()
+    await innocent(page, 'graphs')
+    await it.go('#/health')
+    await page.getByRole('button', { name: '90 days' }).click()
+    await page.locator('[data-days]').first().waitFor()
+    await innocent(page, 'health over days')
+    await it.go('#/addon/homelab/web')
+    for (const details of await page.getByRole('button', { name: /^Details of Pod/ }).all()) await details.click()
+    await innocent(page, 'what runs for an add-on')
     await it.go('#/timeline')
     await page
       .getByRole('button', { name: /^Show \d+ event/ })

@@ -47,7 +47,15 @@ const above = { namespace: 'web', createdMs: NOW - 7_200_000, events: [] } as co
 /** An add-on `web` on `homelab`: a Deployment with one pod that runs and one that crashes. */
 const NODES: readonly WorkloadNode[] = [
   { ...above, id: 'ns', kind: 'Namespace', name: 'web', state: 'ok', status: 'Active' },
-  { ...above, id: 'd', kind: 'Deployment', name: 'web', state: 'busy', status: '1/2 ready' },
+  {
+    ...above,
+    id: 'd',
+    key: 'Addon/web/Deployment-web',
+    kind: 'Deployment',
+    name: 'web',
+    state: 'busy',
+    status: '1/2 ready',
+  },
   { ...above, id: 'rs', parent: 'd', kind: 'ReplicaSet', name: 'web-7d9c', state: 'busy', status: '1/2 ready' },
   pod('web-7d9c-fine', false),
   pod('web-7d9c-bad', true),
@@ -68,7 +76,9 @@ export function fakeWorkloads(): FakeWorkloads {
       for (const tell of followers) tell(line)
     },
     tree: async (cluster, addon) =>
-      cluster === 'homelab' && addon === 'web' ? { nodes: NODES, notes: [] } : undefined,
+      cluster === 'homelab' && addon === 'web'
+        ? { nodes: NODES, notes: ['Only the newest 500 objects are shown.'] }
+        : undefined,
     async log(question, onLine, signal) {
       asked.push(question)
       const { pod: name, previous, follow } = question
