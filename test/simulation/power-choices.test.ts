@@ -67,7 +67,7 @@ test('[A50] a node that does not drain in time: wait, force and abort are follow
 
   const { told, verbs } = await refusing(lab, 'abort', 'On')
   const given = told.find((message) => message.startsWith('gave up the power-off and switches back on: ')) ?? ''
-  assert.match(given.replace(/^.*?back: /, ''), late, told.join('\n'))
+  assert.match(given.replace(/^.*? back on: /, ''), late, told.join('\n'))
   assert.equal(running(simulation.datacentre).length, 4, hint)
   // [A44] Whoever would scale everything back up is paused first, and resumed last, also now.
   assert.equal(verbs[0], 'pause gitops')
