@@ -24,7 +24,15 @@ export function writeEstate(
 }
 
 function proxmox(connection: { readonly endpoint: string; readonly fingerprint: string }): string {
+  // With an Estate of its own, croft writes no further file into a directory that is as large as one may be.
   return `apiVersion: croft.dev/v1alpha1
+kind: Estate
+metadata:
+  name: bench
+spec:
+  uid: "0123456789abcdef"
+---
+apiVersion: croft.dev/v1alpha1
 kind: Proxmox
 metadata:
   name: default

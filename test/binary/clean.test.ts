@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { LIMITS } from '../../src/lib/limits.ts'
 import { LONG } from '../simulation/volume.ts'
 import {
   CROFT,
@@ -119,6 +120,21 @@ test('a place that cannot hold the database: its name, the way round it, and not
   // Reading asks for no database, so it needs no place for one.
   const { code } = await start(['plan', 'estate'], { cwd, env: { PROXMOX_TOKEN: simulator.token } }).ended
   assert.equal(code, 2, 'plan without HOME')
+  assert.equal((await simulator.stats()).writes, 0)
+})
+
+test('a directory that its own Estate makes too large: that is said, and nothing was done', async () => {
+  const cwd = scratch()
+  const simulator = await startSimulator(['--speed', '100'], cwd)
+  const directory = path.join(cwd, 'estate')
+  estateAt(directory, simulator, { 'machine.yaml': MACHINE })
+  for (let count = readdirSync(directory).length; count < LIMITS.files; count++)
+    writeFileSync(path.join(directory, `more-${count}.yaml`), '')
+  const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
+  const ended = await start(['apply', '--yes', 'estate'], { cwd, env }).ended
+  assert.equal(ended.code, 1, said(ended))
+  assert.match(ended.stderr, /Wrote estate\.yaml[\s\S]*more than 5000 manifest files/)
+  assert.doesNotMatch(said(ended), /Nothing is declared|Apply complete/)
   assert.equal((await simulator.stats()).writes, 0)
 })
 

@@ -43,6 +43,9 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const nameless = !dryRun && saved === undefined
   const named = nameless && (await nameEstate(runtime, real, found, await store.it.records(), options.yes === true))
   const read = named ? await runtime.load(real) : found
+  // Its own file can be the one too many for a directory: then nothing more is read, and that has to be said.
+  if (named && hasErrors(read.estate.problems) && !hasErrors(found.estate.problems))
+    await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const inGit = { ...read, estate: asKnown(read, await store.it.records(), (text) => note(runtime, text)) }
   if (!dryRun) noteEstate(file, real)
   await using engine = closing(
