@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CliError } from '../lib/exit.ts'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { Secret, type ServerReference } from '../model/secret.ts'
@@ -184,18 +185,12 @@ async function ask(
         if (length <= LIMITS.secretAnswerBytes) parts.push(part)
         else request.destroy(new Error('its answer is too long'))
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: json(Buffer.concat(parts)) }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: jsonIn(Buffer.concat(parts).toString('utf8')) }),
+      )
     })
     request.end(sent)
   })
-}
-
-function json(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function originOf(address: string, variable: string, { warn }: ServerAccess): URL {
@@ -215,5 +210,9 @@ async function textOf(file: string, variable: string): Promise<string> {
 
 /** Each part of a path by itself: no name leads to another part of the API. */
 function encoded(at: string): string {
-  return at.split('/').map(encodeURIComponent).join('/')
+  const parts = at.split('/')
+  // Encoding leaves them as they are, and an address with them is another one.
+  if (parts.some((part) => part === '.' || part === '..'))
+    throw new CliError(`${at} is no name that a server of secrets has: it leads elsewhere. Correct it.`)
+  return parts.map(encodeURIComponent).join('/')
 }
