@@ -4,6 +4,7 @@ import type { ComposedDocument, GraphExpansion } from './expand-graph.ts'
 import { typeOfExpression } from './expression-type.ts'
 import { fieldPath, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
 import { isCroftTemplate, SELF } from './graph.ts'
+import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
 import { goFormat, shown, TransformMistake, transformOf } from './transforms.ts'
@@ -85,7 +86,7 @@ export function partsOf(
       })
     }
   }
-  const { ordered, circle } = inOrder(withUses(parts, wrong))
+  const { ordered, circle } = inOrder(withUses(parts, wrong), ({ name }) => name)
   if (circle.length > 0)
     wrong(['spec'], `${circle.join(', ')} take values from each other: none of them could be first`)
   return { parts: ordered, problems }
@@ -269,19 +270,6 @@ function withUses(parts: readonly CompositionPart[], wrong: Wrong): readonly Com
     }
     return { ...part, uses: [...uses] }
   })
-}
-
-function inOrder(parts: readonly CompositionPart[]) {
-  const ordered: CompositionPart[] = []
-  let left = [...parts]
-  while (left.length > 0) {
-    const done = new Set(ordered.map(({ name }) => name))
-    const next = left.filter(({ uses }) => uses.every((name) => done.has(name)))
-    if (next.length === 0) break
-    ordered.push(...next)
-    left = left.filter((one) => !next.includes(one))
-  }
-  return { ordered, circle: left.map(({ name }) => name) }
 }
 
 /** What a composite becomes. Pure: the same composite always becomes the same. */

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { isFields } from '../manifest.ts'
 import { type TypeScope, typeOfExpression } from './expression-type.ts'
+import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
 import { simpleSchema } from './simple-schema.ts'
@@ -215,7 +216,10 @@ export function readGraph(document: DocumentFields): {
     if ('problem' in found)
       problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${found.problem}` })
   }
-  const { ordered, circle } = inOrder(resources.map((one) => ({ ...one, readyWhen: readyOf.get(one.id) ?? [] })))
+  const { ordered, circle } = inOrder(
+    resources.map((one) => ({ ...one, readyWhen: readyOf.get(one.id) ?? [] })),
+    ({ id }) => id,
+  )
   if (circle.length > 0)
     wrong(['spec', 'resources'], `${circle.join(', ')} take values from each other: none of them could be first`)
   if (problems.length > 0) return { problems }
@@ -337,17 +341,4 @@ function expressionList(written: unknown, path: ProblemPath, problems: FieldProb
 
 function without(scope: TypeScope, name: string): TypeScope {
   return Object.fromEntries(Object.entries(scope).filter(([one]) => one !== name))
-}
-
-function inOrder(resources: readonly GraphResource[]) {
-  const ordered: GraphResource[] = []
-  let left = [...resources]
-  while (left.length > 0) {
-    const done = new Set(ordered.map(({ id }) => id))
-    const next = left.filter(({ uses }) => uses.every((id) => done.has(id)))
-    if (next.length === 0) break
-    ordered.push(...next)
-    left = left.filter((one) => !next.includes(one))
-  }
-  return { ordered, circle: left.map(({ id }) => id) }
 }
