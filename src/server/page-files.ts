@@ -55,17 +55,22 @@ export function readPage(directory: string | undefined): ReadonlyMap<string, Pag
     const type = TYPES[extname(name)]
     if (directory === undefined || type === undefined) continue
     const plain = readFileSync(join(directory, name))
-    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
-    files.set(name === 'index.html' ? '/' : `/${name}`, {
-      type,
-      plain,
-      gzip: gzipSync(plain, { level: 9 }),
-      brotli: brotliCompressSync(plain, quality),
-      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-      immutable: /-[A-Z0-9]{8}\./.test(name),
-    })
+    const immutable = /-[A-Z0-9]{8}\./.test(name)
+    files.set(name === 'index.html' ? '/' : `/${name}`, pageFile(type, plain, immutable))
   }
   return files
+}
+
+/** In every form in which a browser may ask for it. */
+export function pageFile(type: string, plain: Buffer, immutable: boolean): PageFile {
+  return {
+    type,
+    plain,
+    gzip: gzipSync(plain, { level: 9 }),
+    brotli: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+    immutable,
+  }
 }
 
 /** What the build says belongs to the page; files of an older one may lie beside it. */

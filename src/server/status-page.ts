@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { type HealthPast, type HealthSeconds, type HealthState, healthOfServices } from '../model/past.ts'
-import type { PageFile } from './page-files.ts'
+import { type PageFile, pageFile } from './page-files.ts'
 import type { Controller } from './port.ts'
 
 /** What strangers may see, as the configuration declares it. Nothing else of an estate reaches this page. */
@@ -30,20 +28,15 @@ export function createStatusPage(
   return () => {
     const nowMs = clock.monotonicMs()
     if (made === undefined || nowMs - made.atMs >= LIMITS.statusMs)
-      made = { file: packed(statusHtml(controller, clock.now(), options, style)), atMs: nowMs }
+      made = {
+        file: pageFile(
+          'text/html; charset=utf-8',
+          Buffer.from(statusHtml(controller, clock.now(), options, style)),
+          false,
+        ),
+        atMs: nowMs,
+      }
     return made.file
-  }
-}
-
-function packed(html: string): PageFile {
-  const plain = Buffer.from(html)
-  return {
-    type: 'text/html; charset=utf-8',
-    immutable: false,
-    plain,
-    gzip: gzipSync(plain),
-    brotli: brotliCompressSync(plain),
-    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
   }
 }
 
