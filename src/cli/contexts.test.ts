@@ -60,9 +60,9 @@ test('what cannot be is said with what can be', () => {
   assert.equal(chosenContext({ contexts: new Map() }, undefined, { CROFT_CONTEXT: '' }), undefined)
 })
 
-test('contexts are kept for their owner alone; a damaged file is named', () => {
+test('contexts are kept for their owner alone; a damaged file is named', async () => {
   assert.deepEqual(readContexts(env), { contexts: new Map() })
-  writeContexts(env, KNOWN)
+  await writeContexts(env, KNOWN)
   assert.deepEqual(readContexts(env), KNOWN)
   assert.equal(statSync(contextsFile(env)).mode & 0o777, 0o600)
   assert.match(readFileSync(contextsFile(env), 'utf8'), /"current": "home"/)

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { replaceFile } from '../lib/atomic-file.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import { isRecord } from '../lib/is-record.ts'
 import type { Environment } from './runtime.ts'
@@ -52,7 +53,7 @@ export function readContexts(env: Environment): Contexts {
 }
 
 /** Whole or not at all. */
-export function writeContexts(env: Environment, { current, contexts }: Contexts): void {
+export async function writeContexts(env: Environment, { current, contexts }: Contexts): Promise<void> {
   const file = contextsFile(env)
   const text = JSON.stringify(
     { ...(current === undefined ? {} : { current }), contexts: Object.fromEntries(contexts) },
@@ -60,9 +61,7 @@ export function writeContexts(env: Environment, { current, contexts }: Contexts)
     2,
   )
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-    writeFileSync(`${file}.${process.pid}`, `${text}\n`, { mode: 0o600 })
-    renameSync(`${file}.${process.pid}`, file)
+    await replaceFile(file, `${text}\n`)
   } catch (error) {
     throw new CliError(`${file} cannot be written: ${error instanceof Error ? error.message : ''}. Check who owns it.`)
   }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { createOnce } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { Secret } from '../model/secret.ts'
-import { createOnce } from './atomic-file.ts'
 
 /** Who can open the vault, and for whom it is written. */
 export interface VaultIdentity {

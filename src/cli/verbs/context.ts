@@ -38,14 +38,19 @@ async function list(runtime: Runtime, { current, contexts }: Contexts, output: u
   return EXIT.ok
 }
 
-function add(runtime: Runtime, known: Contexts, name: string | undefined, place: string | undefined): VerbResult {
+async function add(
+  runtime: Runtime,
+  known: Contexts,
+  name: string | undefined,
+  place: string | undefined,
+): Promise<VerbResult> {
   if (name === undefined || place === undefined)
     throw new UsageError('Give the context a name and a place: croft context add home infra/')
   if (!CONTEXT_NAME.test(name))
     throw new UsageError(`${cleanText(name, 100)} is no name for a context. Use letters, digits, dots and dashes.`)
   const context = contextAt(runtime, place)
   const contexts = new Map([...known.contexts, [name, context]])
-  writeContexts(runtime.env, { ...known, contexts })
+  await writeContexts(runtime.env, { ...known, contexts })
   note(runtime, `${name} is ${placeOf(context)}. Use it: croft context use ${name}`)
   return EXIT.ok
 }
@@ -68,20 +73,20 @@ function contextAt({ cwd }: Runtime, place: string): Context {
   return { dir }
 }
 
-function use(runtime: Runtime, known: Contexts, name: string | undefined): VerbResult {
+async function use(runtime: Runtime, known: Contexts, name: string | undefined): Promise<VerbResult> {
   if (name === undefined) throw new UsageError('Name the context to use: croft context use home')
   const context = chosenContext(known, name, {})?.context
-  writeContexts(runtime.env, { ...known, current: name })
+  await writeContexts(runtime.env, { ...known, current: name })
   if (context !== undefined) note(runtime, `${name} is in use: ${placeOf(context)}`)
   return EXIT.ok
 }
 
-function remove(runtime: Runtime, known: Contexts, name: string | undefined): VerbResult {
+async function remove(runtime: Runtime, known: Contexts, name: string | undefined): Promise<VerbResult> {
   if (name === undefined) throw new UsageError('Name the context to remove: croft context remove home')
   chosenContext(known, name, {})
   const contexts = new Map([...known.contexts].filter(([one]) => one !== name))
   const { current } = known
-  writeContexts(runtime.env, { contexts, ...(current === undefined || current === name ? {} : { current }) })
+  await writeContexts(runtime.env, { contexts, ...(current === undefined || current === name ? {} : { current }) })
   note(runtime, `${name} is removed. What it named stays as it is.`)
   return EXIT.ok
 }

@@ -1,7 +1,8 @@
-import { chmod, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { endpointUrl } from '../../../k3s/config.ts'
 import { mergeKubeconfig, renderKubeconfig } from '../../../kubernetes/kubeconfig.ts'
+import { replaceFile } from '../../../lib/atomic-file.ts'
 import { clusterTools } from '../../clusters/opened.ts'
 import { note } from '../../output.ts'
 import { parseDuration } from '../../render/duration.ts'
@@ -68,20 +69,9 @@ async function existing(file: string): Promise<string> {
 
 /** Whole or not at all, and for nobody else to read. */
 async function writePrivately(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = `${file}.${process.pid}.croft`
   try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await chmod(temporary, 0o600)
-    await rename(temporary, file)
+    await replaceFile(file, text)
   } catch (error) {
-    await unlink(temporary).catch(() => undefined)
     throw new CliError(
       `${file} cannot be written: ${error instanceof Error ? error.message : ''}. Name another with --file.`,
     )
