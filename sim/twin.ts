@@ -1,6 +1,5 @@
 import type { Random } from '../src/lib/random.ts'
-import type { Sighting } from '../src/model/sighting.ts'
-import type { Survey } from '../src/model/survey.ts'
+import type { Sighting, Survey } from '../src/model/resource.ts'
 import { createDatacentre, type Datacentre } from './datacentre.ts'
 import type { SimClock } from './sim-clock.ts'
 import { addStorage } from './world/create-world.ts'

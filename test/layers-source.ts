@@ -7,7 +7,7 @@ export interface SourceFile {
 
 export interface Import {
   readonly line: number
-  /** As written: `../model/key.ts`, `node:fs`, `zod`. */
+  /** As written: `../model/step.ts`, `node:fs`, `zod`. */
   readonly specifier: string
   /** The path of the file when it is one of ours, the specifier otherwise. */
   readonly target: string
@@ -152,7 +152,7 @@ function namesIn(clause: string): readonly string[] {
     .filter((name) => name !== 'type')
 }
 
-/** `src/plan/things/decide.ts` and `../model/key.ts` make `src/model/key.ts`. */
+/** `src/plan/things/decide.ts` and `../model/step.ts` make `src/model/step.ts`. */
 function joined(from: string, specifier: string): string {
   const parts = from.split('/').slice(0, -1)
   for (const part of specifier.split('/')) {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Condition, KubeObject } from '../kubernetes/object.ts'
-import { stamp, tree } from '../kubernetes/object.ts'
+import { type Condition, type KubeObject, stamp, tree } from '../kubernetes/object.ts'
 import { uuid } from '../world/chance.ts'
 import { flagList, flagText } from './config-file.ts'
 import type { K3sProcess } from './types.ts'

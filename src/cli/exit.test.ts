@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Settlement } from '../engine/engine.ts'
-import type { Action } from '../model/action.ts'
-import type { Condition } from '../model/condition.ts'
-import type { ConnectionNote, Plan } from '../model/plan.ts'
-import { DEFAULT_POLICY } from '../model/policy.ts'
+import { DEFAULT_POLICY } from '../model/declaration.ts'
+import type { Action, ConnectionNote, Plan } from '../model/plan.ts'
+import type { Condition } from '../model/record.ts'
 import { planExit } from './render/plan-summary.ts'
 import { applyExit } from './verbs/apply.ts'
 

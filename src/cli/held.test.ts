@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Settlement } from '../engine/engine.ts'
-import type { ClusterLook } from '../model/cluster-look.ts'
+import type { ClusterLook } from '../model/observed-cluster.ts'
 import type { Plan } from '../model/plan.ts'
 import { coordinate } from '../plan/clusters/coordinate.ts'
 import { clusterSpec, NOW, observedCluster } from '../plan/clusters/testing/fixture.ts'

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { RecordClosed } from '../model/cluster-secrets.ts'
+import { RecordClosed } from '../model/cluster.ts'
 import { StaleEpoch } from '../store/port.ts'
 import { styleOf } from './output.ts'
 import { createProgram } from './program.ts'

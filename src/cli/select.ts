@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts'
-import type { ResourceKey } from '../model/key.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRow } from './render/resources.ts'
 import { CliError, UsageError } from './verb.ts'
 

@@ -1,7 +1,7 @@
 import type { Kind } from '../kinds/kind.ts'
 import type { ClusterSpec, NodeSpec } from '../model/cluster.ts'
+import { ownerOf, type ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import { ownerOf, type ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import { resolveKey } from './select.ts'
 import { CliError } from './verb.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { SeedDocument, Tree, TreeMap } from '../model/seed.ts'
+import type { SeedDocument, Tree, TreeMap } from '../model/vm.ts'
 
 export interface SeedParts {
   readonly hostname: string

@@ -1,5 +1,5 @@
 import { yamlLibrary } from '../lib/yaml-library.ts'
-import type { SeedDocument, TreeMap } from '../model/seed.ts'
+import type { SeedDocument, TreeMap } from '../model/vm.ts'
 import { type IsoFile, isoImage } from './iso.ts'
 
 /** The label by which cloud-init's NoCloud source finds its disc. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Tree, TreeMap } from '../model/seed.ts'
+import type { Tree, TreeMap } from '../model/vm.ts'
 import type { SeedProblem } from './shape.ts'
 
 /** Lists whose members are told apart by a field: two of the same name contradict each other. */

@@ -1,4 +1,4 @@
-import type { Tree, TreeMap } from '../model/seed.ts'
+import type { Tree, TreeMap } from '../model/vm.ts'
 
 /** What one network card of a machine is to be. */
 export interface CardAddressing {

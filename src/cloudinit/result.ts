@@ -1,10 +1,10 @@
 import { cleanText } from '../lib/clean-text.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { CLOUD_INIT_FAILED } from '../model/condition.ts'
-import type { FirstBoot } from '../model/policy.ts'
+import type { FirstBoot } from '../model/declaration.ts'
+import { CLOUD_INIT_FAILED } from '../model/record.ts'
+import type { CloudInitResult } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
-import type { CloudInitResult } from '../model/sighting.ts'
 
 /** Written when cloud-init has ended, and gone again with every boot. */
 export const RESULT_FILE = '/run/cloud-init/result.json'

@@ -1,5 +1,5 @@
 import type { Secret, SecretReference } from '../model/secret.ts'
-import { type SeedDocument, type Tree, type TreeMap, valueFrom } from '../model/seed.ts'
+import { type SeedDocument, type Tree, type TreeMap, valueFrom } from '../model/vm.ts'
 
 /** Every secret that a document refers to, each once. */
 export function secretsIn(document: SeedDocument): readonly SecretReference[] {

@@ -1,5 +1,5 @@
 import { nearest } from '../lib/nearest.ts'
-import { type Tree, type TreeMap, valueFrom } from '../model/seed.ts'
+import { type Tree, type TreeMap, valueFrom } from '../model/vm.ts'
 
 /** Something wrong in a document, at a path inside it. */
 export interface SeedProblem {

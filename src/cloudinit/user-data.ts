@@ -1,7 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import { isTangled } from '../lib/tangled-yaml.ts'
 import { yamlLibrary } from '../lib/yaml-library.ts'
-import type { Tree, TreeMap } from '../model/seed.ts'
+import type { Tree, TreeMap } from '../model/vm.ts'
 import type { SeedProblem } from './shape.ts'
 
 /** What every machine is told about itself. */

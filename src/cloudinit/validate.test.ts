@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TreeMap } from '../model/seed.ts'
+import type { TreeMap } from '../model/vm.ts'
 import { checkNetworkConfig } from './testing/network-config-check.ts'
 import { parseUserData } from './user-data.ts'
 import { checkUserData } from './validate.ts'

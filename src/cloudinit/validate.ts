@@ -1,4 +1,4 @@
-import type { TreeMap } from '../model/seed.ts'
+import type { TreeMap } from '../model/vm.ts'
 import { misfits, type SeedProblem } from './shape.ts'
 import { userDataShape } from './user-data-shape.ts'
 

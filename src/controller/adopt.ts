@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Change } from '../model/change.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Change, Resource } from '../model/resource.ts'
 import { type Leaf, leavesOf, withLeaf } from '../source/edit-yaml.ts'
 
 /** A document that says what is really there, or which fields it cannot be made to say. */

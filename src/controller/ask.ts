@@ -1,7 +1,7 @@
 import type { PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { ResourceKey } from '../model/key.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import { GUARDS } from '../plan/guards/registry.ts'
 import type { Actor, Granted, Wish } from '../server/port.ts'

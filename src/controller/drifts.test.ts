@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Action } from '../model/action.ts'
-import type { Change } from '../model/change.ts'
+import type { Action } from '../model/plan.ts'
+import type { Change } from '../model/resource.ts'
 import { machine, NOW, recordOf, step } from '../plan/testing/fixture.ts'
 import { driftsOf } from './drifts.ts'
 

@@ -1,8 +1,8 @@
 import type { PassReport } from '../engine/engine.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { Action, Doing } from '../model/action.ts'
-import type { Change } from '../model/change.ts'
 import type { DriftView } from '../model/estate-view.ts'
+import type { Action, Doing } from '../model/plan.ts'
+import type { Change } from '../model/resource.ts'
 
 /** Every field in which the world has moved away from Git, and who moved it where that is known. Pure. */
 export function driftsOf(report: Pick<PassReport, 'plan' | 'records'>): readonly DriftView[] {

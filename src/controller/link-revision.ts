@@ -1,10 +1,7 @@
 import { findKind } from '../kinds/registry.ts'
 import { atOnce, type Steps } from '../lib/in-turns.ts'
-import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
-import { ownerOf } from '../model/key.ts'
-import type { Policy } from '../model/policy.ts'
-import type { History, Removed } from '../model/proof.ts'
+import { ownerOf, type Policy, type ResourceKey } from '../model/declaration.ts'
+import type { Estate, History, Removed } from '../model/estate.ts'
 import { link, linking } from '../plan/link.ts'
 import type { Revision } from '../source/revision.ts'
 

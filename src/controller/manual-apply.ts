@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Estate } from '../model/estate.ts'
-import type { NewEvent } from '../model/event.ts'
+import type { NewEvent } from '../model/record.ts'
 import { validApprovals } from '../plan/approvals.ts'
 import type { Granted } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'

@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
-import type { Estate } from '../model/estate.ts'
+import type { ClusterDeclaration, Estate } from '../model/estate.ts'
 import { type ClusterOrders, NO_ORDERS } from '../model/observed-cluster.ts'
 import { NO_POWER_ORDERS, type PowerOrders } from '../model/power.ts'
 import { rolloutId } from '../plan/clusters/rollout.ts'

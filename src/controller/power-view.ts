@@ -1,9 +1,15 @@
 import { wattsOf } from '../engine/power/energy.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import { defined } from '../lib/defined.ts'
-import type { PowerHold } from '../model/power-decision.ts'
-import type { PowerLook } from '../model/power-look.ts'
-import type { OnDemandView, PowerHostView, PowerPreview, PowerView, UpsView } from '../model/power-view.ts'
+import type {
+  OnDemandView,
+  PowerHold,
+  PowerHostView,
+  PowerLook,
+  PowerPreview,
+  PowerView,
+  UpsView,
+} from '../model/observed-power.ts'
 import { coordinatePower } from '../plan/power/coordinate.ts'
 import { nextWord } from '../plan/power/schedule.ts'
 

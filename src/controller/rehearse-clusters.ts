@@ -1,8 +1,7 @@
-import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
-import type { ClusterLook } from '../model/cluster-look.ts'
-import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { Survey } from '../model/survey.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import type { ClusterDeclaration, Estate } from '../model/estate.ts'
+import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { Survey } from '../model/resource.ts'
 
 /** The clusters that stand now and all of whose nodes are machines: a twin has no boxes. */
 function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterLook[]): ReadonlyMap<string, string> {

@@ -2,7 +2,7 @@ import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
-import type { NewEvent } from '../model/event.ts'
+import type { NewEvent } from '../model/record.ts'
 
 /** A twin of what is there, in a time of its own. */
 export interface Twin {

@@ -1,6 +1,5 @@
+import type { Problem, ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { Problem } from '../model/problem.ts'
 import { referencesIn, type Secret, type SecretReference } from '../model/secret.ts'
 
 /** A secret that a resource or a connection needs and that cannot be had. The message names its place, not its value. */

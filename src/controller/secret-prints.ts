@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { jsonIn } from '../lib/foreign-json.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
 import { referencesIn, type Secret, type SecretReference } from '../model/secret.ts'
 
 /** Under which name the store keeps them. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../lib/in-turns.ts'
-import type { Connection } from '../model/connection.ts'
-import type { SshTarget } from '../model/ssh-target.ts'
+import type { Connection } from '../model/estate.ts'
+import type { SshTarget } from '../model/secret.ts'
 import { viewOf } from './view.ts'
 
 const origin = { file: 'hosts.yaml', line: 1, column: 1 }

@@ -1,9 +1,7 @@
 import type { PassReport } from '../engine/engine.ts'
 import { eachInSteps, type Steps } from '../lib/in-turns.ts'
-import type { Action } from '../model/action.ts'
-import type { ClusterLook } from '../model/cluster-look.ts'
-import type { Connection } from '../model/connection.ts'
-import type { Estate } from '../model/estate.ts'
+import type { Problem } from '../model/declaration.ts'
+import type { Connection, Estate } from '../model/estate.ts'
 import type {
   CheckView,
   ClusterView,
@@ -15,12 +13,11 @@ import type {
   ResourceView,
   SourceView,
 } from '../model/estate-view.ts'
-import type { ObservedCluster } from '../model/observed-cluster.ts'
-import type { PlanEntry } from '../model/plan.ts'
-import type { Problem } from '../model/problem.ts'
+import type { ClusterLook, ObservedCluster } from '../model/observed-cluster.ts'
+import type { Action, PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Sighting } from '../model/sighting.ts'
-import type { SshTarget } from '../model/ssh-target.ts'
+import type { Sighting } from '../model/resource.ts'
+import type { SshTarget } from '../model/secret.ts'
 import { disruptionOf } from '../plan/disruption.ts'
 import { clean } from './drifts.ts'
 import { powerViewOf } from './power-view.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../model/problem.ts'
+import type { Problem } from '../model/declaration.ts'
 import type { InForce } from './merge.ts'
 
 /** A revision that was read and is not in force yet. */

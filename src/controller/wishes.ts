@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonIn } from '../lib/foreign-json.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Resource } from '../model/resource.ts'
 

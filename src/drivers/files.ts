@@ -1,8 +1,6 @@
-import type { Change } from '../model/change.ts'
 import { type FileSpec, volumeId } from '../model/file.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Change, Resource, Sighting } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
-import type { Sighting } from '../model/sighting.ts'
 import type { Step } from '../model/step.ts'
 
 /** What is checked is the file as it is stored: of one that is unpacked on arrival no checksum is declared. */

@@ -1,7 +1,7 @@
 import { cloudInitReadiness } from '../cloudinit/result.ts'
-import type { FirstBoot } from '../model/policy.ts'
+import type { FirstBoot } from '../model/declaration.ts'
+import type { PowerState, Sighting } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
-import type { PowerState, Sighting } from '../model/sighting.ts'
 import type { VmSpec } from '../model/vm.ts'
 
 /** What the guest itself said, or else what the survey has heard. */

@@ -5,10 +5,8 @@ import type { Wire } from '../lib/wire.ts'
 import type { ClusterSpec } from '../model/cluster.ts'
 import type { ClusterPower, PowerSeen, SeenHold, UpsReading } from '../model/observed-power.ts'
 import type { BmcTarget, PowerHost, PowerSpec, PowerWorkload } from '../model/power.ts'
-import type { Secret, SecretReference } from '../model/secret.ts'
-import type { SshTarget } from '../model/ssh-target.ts'
-import type { Step } from '../model/step.ts'
-import type { Outcome } from '../model/verdict.ts'
+import type { Secret, SecretReference, SshTarget } from '../model/secret.ts'
+import type { Outcome, Step } from '../model/step.ts'
 
 /** What the driver of power is given. */
 export interface PowerDeps {

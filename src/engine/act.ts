@@ -1,7 +1,7 @@
 import type { Session } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Intention, ThingIntention } from '../model/intention.ts'
-import type { Outcome } from '../model/verdict.ts'
+import type { Intention, ThingIntention } from '../model/record.ts'
+import type { Outcome } from '../model/step.ts'
 import type { Admitted } from '../plan/admit.ts'
 import type { Store } from '../store/port.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
-import type { Sighting } from '../model/sighting.ts'
+import type { Sighting } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
 import { forgetForSweep, isGoodFor, remember } from './close-looks.ts'
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
+import type { Sighting } from '../model/resource.ts'
 import { versionOf } from '../model/shown-step.ts'
-import type { Sighting } from '../model/sighting.ts'
 import type { Step } from '../model/step.ts'
 
 /** Close looks that are still good, by external id. One per connection, for as long as the process lives. */

@@ -1,4 +1,4 @@
-import type { Condition } from '../model/condition.ts'
+import type { Condition } from '../model/record.ts'
 
 /** The conditions with one of them set. `sinceMs` moves only when the status does: a condition never flaps. */
 export function withCondition(

@@ -2,8 +2,8 @@ import type { Driver, DriverDeps, Session } from '../drivers/port.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
-import type { Connection } from '../model/connection.ts'
-import type { Refusal } from '../model/verdict.ts'
+import type { Connection } from '../model/estate.ts'
+import type { Refusal } from '../model/step.ts'
 import type { CloseLooks } from './close-looks.ts'
 
 /** A connection that does not answer, or says no. */

@@ -1,7 +1,7 @@
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
 import { unforeseenIn } from '../plan/clusters/as-shown.ts'

@@ -1,7 +1,7 @@
 import type { DriverDeps, KubernetesWay } from '../drivers/port.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import { isRecord } from '../lib/is-record.ts'
-import type { Connection } from '../model/connection.ts'
+import type { Connection } from '../model/estate.ts'
 import type { ProbeAnswer } from '../model/health-check.ts'
 
 type OpenClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']

@@ -2,7 +2,7 @@ import { backoffMs } from '../lib/backoff.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { FailureRun } from '../model/record.ts'
-import type { Refusal } from '../model/verdict.ts'
+import type { Refusal } from '../model/step.ts'
 
 /** The next state of a run of failures. Identical ones are counted together; another one begins a new run. */
 export function countFailure(

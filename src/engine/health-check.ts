@@ -2,11 +2,10 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { inTime } from '../lib/in-time.ts'
 import type { Shell } from '../lib/shell.ts'
-import type { ClusterInput } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import { commandAnswer, type Probe, type ProbeAnswer, type ProbeFunction, unanswered } from '../model/health-check.ts'
-import { guestIn } from '../model/resource.ts'
-import type { Survey } from '../model/survey.ts'
+import type { ClusterInput } from '../model/observed-cluster.ts'
+import { guestIn, type Survey } from '../model/resource.ts'
 import { askExisting, type ExistingClusters } from './existing-clusters.ts'
 
 /** What has been seen, as far as checks need it. */

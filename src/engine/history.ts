@@ -1,5 +1,5 @@
+import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
 import { unprovenKeys } from '../plan/things/removals.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 

@@ -1,6 +1,5 @@
-import type { Action } from '../model/action.ts'
-import type { Condition } from '../model/condition.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { Action } from '../model/plan.ts'
+import type { Condition, ResourceRecord } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
 import { conditionOf, isTrue, withCondition } from './conditions.ts'
 import type { Failures } from './judge-failures.ts'

@@ -1,8 +1,7 @@
 import type { Random } from '../lib/random.ts'
 import type { FailureRun, LastEffect, ResourceRecord } from '../model/record.ts'
 import { shownCall } from '../model/shown-step.ts'
-import type { Step } from '../model/step.ts'
-import type { Refusal } from '../model/verdict.ts'
+import type { Refusal, Step } from '../model/step.ts'
 import { countFailure, isStalled } from './failures.ts'
 import type { ResourcePass } from './resource-pass.ts'
 

@@ -1,7 +1,6 @@
 import { defined } from '../lib/defined.ts'
 import type { Random } from '../lib/random.ts'
-import type { NewEvent } from '../model/event.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { judgeConditions, statusWord } from './judge-conditions.ts'
 import { eventsOf } from './judge-events.ts'
 import { judgeFailures } from './judge-failures.ts'

@@ -1,10 +1,8 @@
 import type { Session } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
-import type { Action, Doing } from '../model/action.ts'
-import { isDoing } from '../model/action.ts'
-import type { Plan, PlanEntry, Preview } from '../model/plan.ts'
-import type { Sighting } from '../model/sighting.ts'
+import { type Action, type Doing, isDoing, type Plan, type PlanEntry, type Preview } from '../model/plan.ts'
+import type { Sighting } from '../model/resource.ts'
 import type { World } from '../plan/things/world.ts'
 import type { Observation } from './observation.ts'
 

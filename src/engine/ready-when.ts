@@ -1,8 +1,7 @@
 import { holds } from '../lib/cel.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Resource } from '../model/resource.ts'
+import type { Resource, Sighting } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
-import type { Sighting } from '../model/sighting.ts'
 
 type Self = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CoordinatedIntention, ThingIntention } from '../model/intention.ts'
+import type { CoordinatedIntention, ThingIntention } from '../model/record.ts'
+import type { RemoteTask } from '../model/resource.ts'
 import type { ClusterVerb, Step } from '../model/step.ts'
-import type { RemoteTask } from '../model/survey.ts'
 import { NOW, step } from '../plan/testing/fixture.ts'
 import { fateOf, fateOfStep } from './recover.ts'
 

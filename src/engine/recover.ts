@@ -1,5 +1,5 @@
-import type { CoordinatedIntention, ThingIntention } from '../model/intention.ts'
-import type { RemoteTask } from '../model/survey.ts'
+import type { CoordinatedIntention, ThingIntention } from '../model/record.ts'
+import type { RemoteTask } from '../model/resource.ts'
 
 /** What is known of an effect that was begun in an earlier pass, perhaps by an earlier process. */
 export type Fate =

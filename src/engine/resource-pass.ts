@@ -1,9 +1,8 @@
+import type { Policy } from '../model/declaration.ts'
 import type { PlanEntry } from '../model/plan.ts'
-import type { Policy } from '../model/policy.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Readiness } from '../model/rules.ts'
-import type { Step } from '../model/step.ts'
-import type { Refusal } from '../model/verdict.ts'
+import type { Refusal, Step } from '../model/step.ts'
 
 /** What happened to one resource in this pass: an effect that ended well, one that failed, or neither. */
 export type Happening =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CoordinatedIntention } from '../model/intention.ts'
+import type { CoordinatedIntention } from '../model/record.ts'
 import type { ClusterVerb, Step } from '../model/step.ts'
 import { dueSteps } from './steps.ts'
 

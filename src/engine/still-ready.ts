@@ -1,5 +1,5 @@
-import type { Condition } from '../model/condition.ts'
-import type { Sighting } from '../model/sighting.ts'
+import type { Condition } from '../model/record.ts'
+import type { Sighting } from '../model/resource.ts'
 import { conditionOf } from './conditions.ts'
 
 /** Hosts count uptime in whole seconds and with their own clock. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Action } from '../model/action.ts'
-import type { Plan, PlanEntry } from '../model/plan.ts'
+import type { Action, Plan, PlanEntry } from '../model/plan.ts'
 import type { Looking } from './look.ts'
 import { sayWhyUnread } from './observation.ts'
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
 import { learnPace, type Pace, UNKNOWN_PACE } from '../plan/pace.ts'

@@ -1,4 +1,4 @@
-import type { ArtifactSource } from '../model/cluster-declaration.ts'
+import type { ArtifactSource } from '../model/estate.ts'
 import { parseVersion } from './version.ts'
 
 export type Architecture = 'amd64' | 'arm64' | 'arm'

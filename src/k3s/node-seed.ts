@@ -1,4 +1,4 @@
-import type { Tree, TreeMap } from '../model/seed.ts'
+import type { Tree, TreeMap } from '../model/vm.ts'
 import { GATES_UNIT, type GateSettings, gateFiles, type NodeFile } from './gates.ts'
 import { NODE_PROGRAM } from './node-program.ts'
 import { NODE_PROGRAM_TEXT } from './programs.ts'

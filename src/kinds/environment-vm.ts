@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Declaration } from '../model/declaration.ts'
-import type { ResourceKey } from '../model/key.ts'
+import type { Declaration, ResourceKey } from '../model/declaration.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
 import { allFields, checkGuestEnvelope, guestFields, guestPolicy } from './crossplane/guest-fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
+import type { Connection } from '../model/estate.ts'
 import { ipAddress } from './fields/address.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { vlanId } from './fields/number.ts'

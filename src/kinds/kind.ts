@@ -1,11 +1,8 @@
 import type { z } from 'zod'
 import type { Steps } from '../lib/in-turns.ts'
-import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
-import type { Connection } from '../model/connection.ts'
-import type { Declaration } from '../model/declaration.ts'
+import type { Declaration, Policy, ResourceKey } from '../model/declaration.ts'
+import type { ClusterDeclaration, Connection } from '../model/estate.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { Policy } from '../model/policy.ts'
 import type { PowerDeclaration } from '../model/power.ts'
 import type { Desired, Placement } from '../model/resource.ts'
 

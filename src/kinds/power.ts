@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../model/key.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
 import { findHost, unknownHost } from './machines/bindings.ts'

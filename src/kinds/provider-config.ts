@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
+import type { Connection } from '../model/estate.ts'
 import type { SecretReference } from '../model/secret.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { certificateFingerprint } from './fields/fingerprint.ts'

@@ -1,5 +1,5 @@
 import type { Declaration } from '../model/declaration.ts'
-import type { SshTarget } from '../model/ssh-target.ts'
+import type { SshTarget } from '../model/secret.ts'
 import { secretReferenceOf } from './fields/ssh.ts'
 import type { HostSpec } from './host.ts'
 import type { FieldProblem, Lookup } from './kind.ts'

@@ -1,5 +1,5 @@
 import { cleanText } from '../lib/clean-text.ts'
-import type { Refusal } from '../model/verdict.ts'
+import type { Refusal } from '../model/step.ts'
 import { at, recordsOf, textOf } from './objects.ts'
 
 /** An answer that is no success, before it is translated. */

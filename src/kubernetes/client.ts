@@ -2,7 +2,7 @@ import { cleanText } from '../lib/clean-text.ts'
 import { parseForeignJson } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { type Wire, WireFailure, type WireRequest } from '../lib/wire.ts'
-import type { Refusal } from '../model/verdict.ts'
+import type { Refusal } from '../model/step.ts'
 import { translate } from './api-errors.ts'
 import { at, type Foreign, isRecord, nameOf, recordOf, recordsOf } from './objects.ts'
 

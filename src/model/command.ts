@@ -1,5 +1,4 @@
-import type { Sealed } from './sealed.ts'
-import type { SecretReference } from './secret.ts'
+import type { Sealed, SecretReference } from './secret.ts'
 
 /** One thing that is done on a host, as data: it stands in the step, so the plan can show it. */
 export type Command =

@@ -1,5 +1,5 @@
-import type { GuestBasics } from './guest.ts'
 import type { SecretReference } from './secret.ts'
+import type { GuestBasics } from './vm.ts'
 
 /**
  * A container that shares its host's kernel, as a person wants it. As with a VM, a field that is absent was not declared

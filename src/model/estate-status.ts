@@ -1,7 +1,7 @@
 import { defined } from '../lib/defined.ts'
 import type { EstateView } from './estate-view.ts'
+import type { PowerView } from './observed-power.ts'
 import { asBoxes } from './one-box.ts'
-import type { PowerView } from './power-view.ts'
 
 /** What is judged: how everything stands at one moment, in the words that the page shows it in. */
 export interface EstateStatus {

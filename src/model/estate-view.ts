@@ -1,11 +1,8 @@
-import type { Action } from './action.ts'
-import type { ClusterDecision } from './cluster-decision.ts'
-import type { Condition } from './condition.ts'
-import type { PlanDisruption } from './disruption.ts'
-import type { ResourceKey } from './key.ts'
-import type { ObservedCluster } from './observed-cluster.ts'
-import type { PowerView } from './power-view.ts'
-import type { Problem } from './problem.ts'
+import type { Problem, ResourceKey } from './declaration.ts'
+import type { ClusterDecision, ObservedCluster } from './observed-cluster.ts'
+import type { PowerView } from './observed-power.ts'
+import type { Action, PlanDisruption } from './plan.ts'
+import type { Condition } from './record.ts'
 
 /** Everything that the page and the API show, at one moment. Free of secrets and of control characters. */
 export interface EstateView {

@@ -1,13 +1,118 @@
-import type { ClusterDeclaration } from './cluster-declaration.ts'
-import type { Connection } from './connection.ts'
+import type { ClusterSpec } from './cluster.ts'
+import type { Origin, Policy, Problem, ResourceKey } from './declaration.ts'
+import type { SourceQuota } from './grant.ts'
 import type { HealthCheckSpec } from './health-check.ts'
-import type { ResourceKey } from './key.ts'
-import type { Origin } from './origin.ts'
 import type { PowerDeclaration } from './power.ts'
-import type { Problem } from './problem.ts'
-import type { History, Removed } from './proof.ts'
-import type { SourceQuota } from './quota.ts'
 import type { Resource } from './resource.ts'
+import type { SecretReference, SshTarget } from './secret.ts'
+
+/** How an outside system is reached. Declared in Git; secrets only by reference. */
+export interface Connection {
+  readonly name: string
+  /** Which driver speaks to it. */
+  readonly driver: string
+  readonly endpoint: string
+  /** SHA-256 of the server certificate, `AA:BB:…`. Without it the system's trust store decides. */
+  readonly fingerprint?: string
+  /** Where the system is reached by a token of its API. */
+  readonly token?: SecretReference
+  /** Where address and token are both inside one secret: that of a Crossplane ProviderConfig. */
+  readonly credentials?: SecretReference
+  /** Where it is reached over SSH, or is this very computer. */
+  readonly ssh?: SshTarget
+  /** How its hosts are reached over SSH, by what it calls them: for the little that it lets only root do. */
+  readonly hosts?: Readonly<Record<string, SshTarget>>
+  /** Where it is the API of a cluster that croft keeps: what is needed to find the way there. */
+  readonly cluster?: ClusterDeclaration
+  /** Where it is the API of a cluster that somebody else runs. */
+  readonly existing?: ExistingCluster
+  /** Separates two repositories that manage the same system; part of every uid. */
+  readonly estate: string
+  /** External ids that croft may choose from when a declaration names none. */
+  readonly ids: { readonly from: number; readonly to: number }
+  readonly limits: { readonly perHost: number; readonly perStorage: number; readonly reads: number }
+  readonly origin: Origin
+}
+
+/** How the API of a cluster that croft does not run is reached. Without a kubeconfig: as the pod that croft is in. */
+export interface ExistingCluster {
+  readonly name: string
+  readonly kubeconfig?: SecretReference
+  readonly context?: string
+  /** HTTP proxy on the way; else HTTPS_PROXY and NO_PROXY say. */
+  readonly proxy?: string
+}
+
+/** What a cluster is called, whoever runs it. */
+export function clusterName({ cluster, existing, name }: Connection): string {
+  return cluster?.name ?? existing?.name ?? name
+}
+
+/** A cluster as Git declares it, with what is needed to reach and build its nodes. */
+export interface ClusterDeclaration {
+  readonly key: ResourceKey
+  readonly name: string
+  readonly estate: string
+  readonly spec: ClusterSpec
+  /** Where K3s comes from: tried in order, `{version}` and `{arch}` filled in. */
+  readonly artifacts: readonly ArtifactSource[]
+  /** SHA-256 of the program by `v1.34.3+k3s1/amd64`; what is not here is read from the release or its mirror. */
+  readonly checksums?: Readonly<Record<string, string>>
+  /** Boxes that were there before, by the name in `NodeMachine.host`. */
+  readonly hosts: ReadonlyMap<string, SshTarget>
+  /** Every other box that is declared: one that was a node before is reached this way to take K3s off it. */
+  readonly otherHosts?: ReadonlyMap<string, SshTarget>
+  /** What a node waits for before K3s may start for the first time: seconds by gate, and a name that must be found. */
+  readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
+  /** What `upgrade.healthChecks` names, by name. */
+  readonly healthChecks?: Readonly<Record<string, HealthCheckSpec>>
+  /** The machine that a backup is tried on. Made when that is due, and destroyed after it. */
+  readonly drill?: Resource
+  /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
+  readonly proxy?: string
+  /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */
+  readonly policy: Policy
+  readonly origin: Origin
+  readonly generation: string
+}
+
+export type ArtifactSource =
+  | { readonly release: true }
+  /** Base address of a mirror with the layout of the official releases. */
+  | { readonly mirror: string }
+  /** Already on the node, put there with the image. */
+  | { readonly file: string }
+
+/** Why a thing may leave. That it is marked and not declared is no reason: absence proves nothing. */
+export type Proof =
+  /** This estate's own record says that this source declared it. */
+  | { readonly by: 'record'; readonly source: string }
+  /** The history of the source's repository has the commit that removed it. */
+  | { readonly by: 'commit'; readonly commit: string }
+  /** A person named it. */
+  | { readonly by: 'approval'; readonly name: string }
+
+/** A declaration that a repository once had, and the commit that took it out. */
+export interface Removed {
+  readonly commit: string
+  /** As it was declared last. */
+  readonly policy: Policy
+}
+
+/** Looks for the commits that removed these declarations. What is not in the answer was never there, or is not known. */
+export type History = (keys: readonly ResourceKey[], signal?: AbortSignal) => Promise<ReadonlyMap<ResourceKey, Removed>>
+
+/** One line for a person, and for the event of a deletion. */
+export function showProof(proof: Proof): string {
+  switch (proof.by) {
+    case 'record':
+      return `declared by ${proof.source} before`
+    case 'commit':
+      return `removed by commit ${proof.commit.slice(0, 12)}`
+    case 'approval':
+      return `approved by ${proof.name}`
+  }
+}
 
 /** A person's explicit permission in Git for deletions beyond the usual limit. */
 export interface Approval {

@@ -1,4 +1,4 @@
-import type { Sealed } from './sealed.ts'
+import type { Sealed } from './secret.ts'
 
 /** A file that must be on a storage of a host: an image, an ISO, a container template. */
 export interface FileSpec {

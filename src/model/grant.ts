@@ -1,3 +1,5 @@
+import type { ResourceKey } from './declaration.ts'
+
 /**
  * What the objects of one source may name. Written by whoever runs croft, never by the source itself. What is not listed
  * is not granted; `*` at the end of an entry stands for anything.
@@ -86,4 +88,16 @@ export function listed(value: string, list: readonly string[]): boolean {
 /** May a thing with this key be theirs? `EnvironmentVM/prod/web-1` is called `web-1`. */
 export function mayBeCalled(key: string, { names }: Pick<Bounds, 'names'>): boolean {
   return listed(key.slice(key.lastIndexOf('/') + 1), names)
+}
+
+/** What one source uses of its quota, as it is declared. */
+export interface SourceQuota {
+  readonly source: string
+  readonly names: readonly string[]
+  readonly quota: Quota
+  /** Of what was accepted. */
+  readonly used: Usage
+  readonly keys: ReadonlySet<ResourceKey>
+  /** It asks for more than it may have: until that is corrected nothing new is made for it. */
+  readonly exceeded: boolean
 }

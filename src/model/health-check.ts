@@ -1,5 +1,4 @@
-import type { SecretReference } from './secret.ts'
-import type { SshTarget } from './ssh-target.ts'
+import type { SecretReference, SshTarget } from './secret.ts'
 
 /** A question that is asked again and again, and whose answer says whether something works. */
 export interface HealthCheckSpec {

@@ -1,5 +1,6 @@
 import type { NodeRole, WorkPurpose } from './cluster.ts'
-import type { Step } from './step.ts'
+import type { ClusterDeclaration } from './estate.ts'
+import type { ClusterVerb, OperationVerb, Step } from './step.ts'
 
 /**
  * What could be found out. `unknown` is no third opinion but the lack of one: whoever decides must count it as the
@@ -203,7 +204,7 @@ export interface CheckResult {
 /** What people asked for by command; kept in the journal until it is done or withdrawn. */
 export interface ClusterOrders {
   /** Everything stands still: a power-down, a restore, a person who said stop. */
-  readonly hold?: ClusterHold
+  readonly hold?: RequestedHold
   readonly rolloutPaused: boolean
   /** The rollout that was aborted, as `rolloutId` names it; another declaration or a resume lifts it. */
   readonly rolloutAborted?: string
@@ -214,7 +215,7 @@ export interface ClusterOrders {
   readonly removeMembers: readonly string[]
 }
 
-export interface ClusterHold {
+export interface RequestedHold {
   /** `not-seen`: croft could not look at it. Otherwise somebody ordered it. */
   readonly guard?: 'not-seen'
   readonly reason: string
@@ -232,3 +233,114 @@ export interface OperationEffect {
 }
 
 export const NO_ORDERS: ClusterOrders = { rolloutPaused: false, replace: [], removeMembers: [] }
+
+/** What to do next with a cluster, and what stands in the way. Data: printed, compared, performed, rehearsed. */
+export interface ClusterDecision {
+  readonly phase: ClusterPhase
+  /** May all be begun now, side by side. */
+  readonly steps: readonly Step<'cluster'>[]
+  readonly waits: readonly ClusterWait[]
+  /** For now: something else must happen first. */
+  readonly holds: readonly ClusterHold[]
+  /** Not as declared: a person must change something. */
+  readonly refusals: readonly ClusterHold[]
+  readonly warnings: readonly string[]
+  /** What the declared number of servers survives, in one sentence. */
+  readonly faultTolerance: string
+  /** Releases that every node will have run, in order, until the pin is reached. Empty when it is. */
+  readonly hops: readonly string[]
+  readonly nodes: readonly { readonly name: string; readonly phase: NodePhase; readonly message: string }[]
+}
+
+export type ClusterPhase =
+  | 'Unknown'
+  | 'Forming'
+  | 'AwaitingCNI'
+  | 'Ready'
+  | 'Changing'
+  | 'Upgrading'
+  | 'Degraded'
+  | 'Blocked'
+  | 'QuorumLost'
+  /** Off by order, and therefore well. */
+  | 'Off'
+
+export type NodePhase =
+  | 'NoMachine'
+  | 'PoweredOff'
+  | 'Booting'
+  | 'StaleState'
+  /** In a running cluster and that croft has no record of. */
+  | 'Unrecorded'
+  | 'Duplicate'
+  | 'Waiting'
+  | 'Joining'
+  | 'Learner'
+  | 'AwaitingCNI'
+  | 'Ready'
+  | 'Soaking'
+  | 'Working'
+  | 'Leaving'
+  | 'NotReady'
+  | 'Flapping'
+  | 'Unknown'
+
+/** Is something gone for good after it: a machine with its disks, or everything that K3s held on one? */
+export function isDestruction(verb: ClusterVerb): boolean {
+  return verb === 'wipe-k3s' || verb === 'destroy-machine'
+}
+
+/** Nothing to do but look again. */
+export interface ClusterWait {
+  readonly node?: string
+  readonly awaits: string
+  readonly sinceMs: number
+  readonly untilMs?: number
+  /** A rollout waits for a node that came or changed lately. */
+  readonly soak?: true
+}
+
+export interface ClusterHold {
+  readonly node?: string
+  /** Which rule: `quorum`, `ghost-member`, `brake`, `window`… */
+  readonly guard: string
+  readonly reason: string
+  /** What would let it go on. */
+  readonly allow: string
+}
+
+/** What the planner of clusters decides on. */
+export interface ClusterInput {
+  readonly declaration: ClusterDeclaration
+  readonly observed: ObservedCluster
+  /** Boxes that were nodes and have nothing of this cluster on them any more, by the name of the node. */
+  readonly cleared?: readonly string[]
+}
+
+/** One cluster in one pass: what was declared, what was seen, and what follows from it. */
+export interface ClusterLook extends ClusterInput {
+  readonly decision: ClusterDecision
+  /** Nodes whose machines are refused: they do not come by themselves. */
+  readonly refused?: ReadonlySet<string>
+}
+
+/**
+ * Something that people ask for by command and that takes a whole cluster: a restore, a rotation. Its steps are data:
+ * printed before anything happens, done one after the other, and each can be repeated.
+ */
+export interface ClusterOperation {
+  readonly name: string
+  readonly steps: readonly Step<'operation'>[]
+  /** Found before anything was touched: then nothing is. */
+  readonly refusals: readonly { readonly reason: string; readonly allow: string }[]
+  readonly warnings: readonly string[]
+  /** It destroys what lives, so a yes is not enough: a person names the cluster. */
+  readonly naming?: { readonly cluster: string; readonly reason: string; readonly allow: string }
+}
+
+const DESTROYING: ReadonlySet<OperationVerb> = new Set(['restore-snapshot', 'forget-db', 'wipe-k3s'])
+
+/** Nodes that lose what they hold: the one that starts over from a snapshot, and those whose data is deleted. Pure. */
+export function destroyedBy({ steps }: Pick<ClusterOperation, 'steps'>): readonly string[] {
+  return [...new Set(steps.flatMap(({ verb, node }) => (DESTROYING.has(verb) && node !== undefined ? [node] : [])))]
+}

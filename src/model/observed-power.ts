@@ -1,6 +1,17 @@
-import type { ResourceKey } from './key.ts'
+import type { ResourceKey } from './declaration.ts'
 import type { YesNoUnknown } from './observed-cluster.ts'
-import type { PowerWorkload } from './power.ts'
+import type {
+  PersonHold,
+  PowerDeclaration,
+  PowerDone,
+  PowerEnergy,
+  PowerOrders,
+  PowerSchedule,
+  PowerWorkload,
+  Tier,
+  UpsSpec,
+} from './power.ts'
+import type { Step } from './step.ts'
 
 export type PowerSeen = 'on' | 'off' | 'unknown'
 
@@ -116,4 +127,134 @@ export interface UpsReading {
   readonly watts?: number
   /** It was on battery and has not answered since: this is what it said last. */
   readonly silentSinceMs?: number
+}
+
+/** What to do next about the power of a cluster or site, and what stands in the way. */
+export interface PowerDecision {
+  readonly phase: PowerPhase
+  /** Which state is wanted, since when, and who says so. */
+  readonly wanted: { readonly state: 'on' | 'off'; readonly sinceMs: number; readonly why: string }
+  readonly steps: readonly Step<'power'>[]
+  readonly waits: readonly PowerWait[]
+  readonly holds: readonly PowerHold[]
+  readonly refusals: readonly PowerHold[]
+  readonly warnings: readonly string[]
+  /** In the order in which they are gone through. */
+  readonly tiers: readonly TierRow[]
+  /** What becomes of machines in the hypervisor's hands: switched on or off, or left. Others are as declared. */
+  readonly machines: Readonly<Record<ResourceKey, 'on' | 'off' | 'leave'>>
+  /** Everything else about the cluster stands still while this is so. */
+  readonly holdsCluster: boolean
+  /** Nodes that are off and meant to be. */
+  readonly asleep: readonly string[]
+  /** The change of state came to its end with this look. */
+  readonly ended?: { readonly result: 'done' | 'aborted'; readonly reason: string }
+}
+
+export type PowerPhase = 'On' | 'GoingOff' | 'Off' | 'GoingOn' | 'Held' | 'Unknown'
+
+export interface PowerWait {
+  readonly tier: Tier
+  readonly what: string
+  readonly awaits: string
+  /** What is seen instead, where somebody says so. */
+  readonly seen?: string
+  readonly waitedMs: number
+  /** Until the declared choice counts. */
+  readonly leftMs?: number
+  /** What happens then. */
+  readonly afterwards?: 'wait' | 'force' | 'abort'
+}
+
+export interface PowerHold {
+  readonly tier?: Tier
+  readonly guard: string
+  readonly reason: string
+  readonly allow: string
+  readonly sinceMs?: number
+  readonly untilMs?: number
+}
+
+export interface TierRow {
+  readonly tier: Tier
+  readonly state: 'done' | 'doing' | 'todo'
+  /** How much of it is done: `3 of 5`. */
+  readonly progress: string
+  /** The evidence that is awaited before the next one begins. */
+  readonly awaits: string
+}
+
+/** What the planner of Powers decides on. */
+export interface PowerInput {
+  readonly declaration: PowerDeclaration
+  readonly observed: ObservedPower
+  readonly orders: PowerOrders
+  readonly done?: PowerDone
+  /** When all of this was read: orders count from the moment that they were given. */
+  readonly atMs: number
+  /** What was used today, as of the pass before. */
+  readonly energy?: PowerEnergy
+}
+
+/** One Power in one pass: what was declared, seen and ordered, and what follows from it. */
+export interface PowerLook extends PowerInput {
+  readonly decision: PowerDecision
+}
+
+/** A Power as the page and the API show it. */
+export interface PowerView
+  extends Pick<PowerDecision, 'phase' | 'wanted' | 'tiers' | 'waits' | 'holds' | 'refusals' | 'warnings' | 'asleep'> {
+  readonly key: ResourceKey
+  readonly name: string
+  readonly cluster?: string
+  /** What is done right now, in a person's words. */
+  readonly doing: readonly string[]
+  readonly watts: { readonly estimated: number; readonly measured?: number }
+  readonly energy?: PowerEnergy
+  /** When the schedule speaks next, and what it will say. */
+  readonly next?: { readonly state: 'on' | 'off'; readonly atMs: number }
+  readonly schedule?: PowerSchedule
+  /** Holds that people set, whether or not anything is to go off now. */
+  readonly held: readonly PersonHold[]
+  readonly hosts: readonly PowerHostView[]
+  readonly onDemand: readonly OnDemandView[]
+  /** How long a node on demand may have nothing to run. */
+  readonly idleMs: number
+  readonly ups?: UpsView
+}
+
+export interface PowerHostView {
+  readonly name: string
+  readonly power: PowerSeen
+  readonly level: number
+  /** How it is woken; absent: by nobody but a person. */
+  readonly wokenBy?: 'Wake-on-LAN' | 'management controller'
+  /** croft itself runs there: it goes last. */
+  readonly own: boolean
+  readonly watts?: number
+  /** Guests that nobody declared and that keep it on. */
+  readonly strangers: readonly string[]
+}
+
+export interface OnDemandView {
+  readonly node: string
+  readonly power: PowerSeen
+  /** Pods that only it could run. */
+  readonly wanting: readonly string[]
+}
+
+export interface UpsView {
+  readonly name: string
+  readonly state: 'mains' | 'battery' | 'unknown'
+  readonly charge?: number
+  readonly low?: boolean
+  readonly watts?: number
+  readonly levels: UpsSpec['levels']
+}
+
+/** What would be done if it were switched now. Nothing is ordered by asking. */
+export interface PowerPreview extends Pick<PowerDecision, 'tiers' | 'holds' | 'refusals' | 'warnings'> {
+  readonly state: 'on' | 'off'
+  /** The first steps, in a person's words. */
+  readonly first: readonly string[]
 }

@@ -1,12 +1,118 @@
-import type { Action } from './action.ts'
-import type { Change } from './change.ts'
-import type { ClusterLook } from './cluster-look.ts'
-import type { ResourceKey } from './key.ts'
-import type { Origin } from './origin.ts'
-import type { PowerLook } from './power-look.ts'
-import type { Problem } from './problem.ts'
-import type { Desired } from './resource.ts'
-import type { HostSighting } from './survey.ts'
+import type { Origin, Problem, ResourceKey } from './declaration.ts'
+import type { Proof } from './estate.ts'
+import type { ClusterLook } from './observed-cluster.ts'
+import type { PowerLook } from './observed-power.ts'
+import type { Change, Desired, HostSighting } from './resource.ts'
+import type { Step } from './step.ts'
+
+/** Does something to the outside world. */
+export type Doing =
+  | { readonly do: 'create'; readonly externalId: string; readonly host: string; readonly steps: readonly Step[] }
+  | {
+      readonly do: 'update'
+      readonly externalId: string
+      readonly changes: readonly Change[]
+      readonly steps: readonly Step[]
+    }
+  | {
+      readonly do: 'adopt'
+      readonly externalId: string
+      readonly changes: readonly Change[]
+      readonly steps: readonly Step[]
+    }
+  | {
+      readonly do: 'replace'
+      readonly externalId: string
+      readonly changes: readonly Change[]
+      readonly steps: readonly Step[]
+    }
+  | {
+      readonly do: 'delete'
+      readonly externalId: string
+      readonly host: string
+      readonly steps: readonly Step[]
+      /** Why it may go. Without one a guard stands in the way. */
+      readonly proof?: Proof
+    }
+
+/** What must be looked at before the next action can be decided. */
+export type MissingFact =
+  | { readonly look: 'config' | 'power'; readonly externalId: string }
+  /**
+   * vanished: it was there, or we began to make it: a survey without it proves nothing. anew: what was asked a moment ago
+   * is not good enough, for it is made now.
+   */
+  | { readonly look: 'id'; readonly externalId: string; readonly vanished?: true; readonly anew?: true }
+  /** remainsOf: it is read for what an earlier creation of this id has left behind. */
+  | { readonly look: 'list'; readonly list: string; readonly remainsOf?: string }
+
+/** What to do next for one resource. Every action but `nothing` says why. */
+export type Action =
+  | { readonly do: 'nothing' }
+  | {
+      readonly do: 'wait'
+      readonly reason: string
+      readonly message: string
+      readonly lookAgainMs: number
+      readonly missing?: MissingFact
+      /** What will be done when the wait is over: part of what a person agrees to. */
+      readonly next?: Doing
+    }
+  | (Doing & { readonly reason: string })
+  /** Take it off the books; the thing itself stays as it is. */
+  | { readonly do: 'forget'; readonly reason: string; readonly externalId: string }
+  /** A guard stands in the way for now: `allow` says what would let it pass. */
+  | {
+      readonly do: 'hold'
+      readonly guard: string
+      readonly held: Doing
+      readonly reason: string
+      readonly allow: string
+    }
+  /** Will not be done as declared; a person must change something. */
+  | { readonly do: 'refuse'; readonly guard: string; readonly reason: string; readonly allow: string }
+
+/** Does it do something to the outside world? */
+export function isDoing(action: Action): action is Action & Doing {
+  switch (action.do) {
+    case 'create':
+    case 'update':
+    case 'adopt':
+    case 'replace':
+    case 'delete':
+      return true
+    default:
+      return false
+  }
+}
+
+/** What a plan does to one thing that runs. */
+export interface Disruption {
+  /** Key of a machine, a cluster or a Power. */
+  readonly subject: string
+  /** outage: it does not serve meanwhile. data-loss: something is gone for good. */
+  readonly worst: 'none' | 'restart' | 'outage' | 'data-loss'
+  readonly restarts: number
+  readonly drains: number
+  /** Votes of a cluster that are away at the same time. */
+  readonly votesAway: number
+  /** Expected, all together. */
+  readonly minutesAway: number
+  /** Expected until it is done, waits between nodes included. */
+  readonly minutes: number
+  /** Machines or nodes whose data is gone afterwards. */
+  readonly lost: readonly string[]
+  /** One line for a person. */
+  readonly text: string
+}
+
+/** What a plan does to whatever runs. */
+export interface PlanDisruption {
+  readonly worst: Disruption['worst']
+  /** Nodes that lose what they hold, besides machines that are deleted or made anew. */
+  readonly destroyed: number
+  readonly items: readonly Disruption[]
+}
 
 export interface PlanEntry {
   readonly key: ResourceKey

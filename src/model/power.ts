@@ -1,8 +1,5 @@
-import type { ResourceKey } from './key.ts'
-import type { Origin } from './origin.ts'
-import type { Policy } from './policy.ts'
-import type { SecretReference } from './secret.ts'
-import type { SshTarget } from './ssh-target.ts'
+import type { Origin, Policy, ResourceKey } from './declaration.ts'
+import type { SecretReference, SshTarget } from './secret.ts'
 
 /** A cluster or a site that can be switched off and on, as Git declares it. */
 export interface PowerDeclaration {

@@ -1,7 +1,26 @@
-import type { Condition } from './condition.ts'
-import type { ResourceKey } from './key.ts'
-import type { Policy } from './policy.ts'
+import type { Policy, ResourceKey } from './declaration.ts'
 import type { Desired } from './resource.ts'
+import type { Coordinated, Step } from './step.ts'
+
+/** A standing answer about a resource. `sinceMs` moves only when `status` does, so that it never flaps. */
+export interface Condition {
+  /** BackedUp: of a cluster with a backup policy. Is there a backup that could be restored? */
+  readonly type: 'Synced' | 'Ready' | 'Stalled' | 'BackedUp'
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+  readonly sinceMs: number
+}
+
+/** Why a machine is not Ready whose first boot is over and went wrong. */
+export const CLOUD_INIT_FAILED = 'CloudInitFailed'
+
+/** Not Ready, and no waiting makes it so: a person must see to it. */
+export function isFailed(conditions: readonly Pick<Condition, 'type' | 'status' | 'reason'>[]): boolean {
+  return conditions.some(
+    ({ type, status, reason }) => type === 'Ready' && status === 'False' && reason === CLOUD_INIT_FAILED,
+  )
+}
 
 /** The same failure, counted, so that it is reported once and not retried for ever. */
 export interface FailureRun {
@@ -60,3 +79,81 @@ export interface ResourceRecord {
   readonly status: string
   readonly details?: Readonly<Record<string, string>>
 }
+
+/** What croft is about to do, written down durably before it does it, whatever it is about. */
+export type Intention = ThingIntention | CoordinatedIntention
+
+/** A step on a cluster, of a Power, or of an operation on a whole cluster. What came of it is seen in the world. */
+export interface CoordinatedIntention extends Begun {
+  readonly step: Step<Coordinated>
+}
+
+interface Begun {
+  readonly id: string
+  readonly epoch: number
+  readonly key: ResourceKey
+  readonly atMs: number
+  /** intended: the call may or may not have been made. started: the system answered with a task. */
+  readonly state: 'intended' | 'started'
+  readonly taskId?: string
+}
+
+/**
+ * One call about one thing. `externalId` is chosen before the call that uses it, so that an attempt of which we never
+ * hear again can be recognised in the world and repeated safely.
+ */
+export interface ThingIntention extends Begun {
+  readonly uid: string
+  readonly connection: string
+  readonly externalId: string
+  readonly host: string
+  readonly step: Step
+  readonly generation: string
+}
+
+/** Something that happened, with its cause. Written only on change. */
+export interface CroftEvent {
+  readonly seq: number
+  readonly atMs: number
+  readonly key?: ResourceKey
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  /** Commit that asked for it, when one did. */
+  readonly commit?: string
+  /** What led to it: from the plan's reason to the call. Absent where nothing but the world's own doing did. */
+  readonly cause?: EventCause
+}
+
+/** The chain behind an effect: a commit asked for it, the plan said why, a step was one call. */
+export interface EventCause {
+  /** Why the plan decided so: `memory.dedicatedMb differ`. */
+  readonly plan?: string
+  /** The call as it was made, without its parameters: `PUT /nodes/fun-bedbug/qemu/105/config`. */
+  readonly call?: string
+  /** Why something may be destroyed: who declared it before, the commit that removed it, or who approved. */
+  readonly proof?: string
+  /** The world moved and Git did not: what is done is a correction. */
+  readonly drift?: true
+  /** A person's wish: `page:anna`. */
+  readonly actor?: string
+}
+
+export type NewEvent = Omit<CroftEvent, 'seq'>
+
+/** Something that a person, or a program in their name, asked for, and what became of it. Never changed afterwards. */
+export interface AuditEntry {
+  readonly seq: number
+  readonly atMs: number
+  /** `page:anna`, `token:ci`, `cli:root`, `git:Anna <anna@example.org>`. */
+  readonly actor: string
+  readonly from: 'page' | 'api' | 'cli' | 'git'
+  /** `approve`, `suspend`, `commit`… */
+  readonly what: string
+  /** What it was about: a key, a commit. */
+  readonly subject?: string
+  readonly outcome: 'done' | 'refused'
+  readonly message: string
+}
+
+export type NewAuditEntry = Omit<AuditEntry, 'seq'>

@@ -1,14 +1,13 @@
+import type { Neighbour } from '../lib/neighbour-probe.ts'
 import type { ContainerSpec } from './container.ts'
+import type { Origin, Policy, ResourceKey } from './declaration.ts'
 import type { FileSpec } from './file.ts'
 import type { Bounds } from './grant.ts'
-import type { GuestBasics } from './guest.ts'
 import type { WantedItem } from './host-item.ts'
-import type { ResourceKey } from './key.ts'
 import type { WantedObject } from './kube-object.ts'
-import type { Origin } from './origin.ts'
-import type { Policy } from './policy.ts'
 import type { SettingSpec } from './rest.ts'
-import type { VmSpec } from './vm.ts'
+import type { Refusal } from './step.ts'
+import type { GuestBasics, VmSpec } from './vm.ts'
 
 /** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
 export type Desired =
@@ -92,4 +91,180 @@ export interface Placement {
   /** What came of it; only after placing. */
   readonly chosen?: { readonly host: string; readonly why: string }
   readonly refused?: { readonly reason: string; readonly allow: string }
+}
+
+/** One difference between what is declared and what is there. */
+export interface Change {
+  /** Field in the words of the declaration: `memory.dedicatedMb`, `disks.scsi0.sizeGb`. */
+  readonly path: string
+  readonly from: unknown
+  readonly to: unknown
+  /** live: takes effect at once. restart: in force after the guest restarts. replace: only a new thing can have it. */
+  readonly effect: 'live' | 'restart' | 'replace'
+  /** Secret values are shown as changed, never what they are. */
+  readonly secret?: boolean
+  /** No answer shows it, so nothing was compared: it is sent again because what it refers to has changed. */
+  readonly resent?: true
+  /** The next step of something that croft itself does: nobody changed anything, so it is no drift. */
+  readonly own?: true
+  /** Why croft cannot make this change, and what a person can do. Nothing of the resource is changed meanwhile. */
+  readonly blocked?: { readonly message: string; readonly allow: string }
+}
+
+/** The mark that croft leaves on what it makes. The uid is in a tag (seen in bulk), the rest in the description. */
+export interface Mark {
+  readonly uid: string
+  /** Known after a close look only. */
+  readonly owner?: ResourceKey
+  readonly estate?: string
+  readonly deletion?: 'Delete' | 'Orphan'
+  /** Places in the configuration that croft filled: only these it ever empties again. */
+  readonly devices?: readonly string[]
+  /** The first twelve digits of the hash of the document that the guest has read; `none` for one that has read none. */
+  readonly seed?: string
+  /** A document on its way to the guest, and the storage that its image is or will be on. */
+  readonly seeding?: { readonly hash: string; readonly storage: string }
+  /** The storage from which images that nobody needs any more are still to be taken away. */
+  readonly unseeding?: string
+}
+
+export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
+
+/** One thing that an outside system shows: a guest, a file. */
+export interface Sighting {
+  readonly connection: string
+  readonly type: 'vm' | 'container' | 'file' | 'setting' | 'item' | 'object'
+  /** The list that shows it, for things that a survey does not show (files, settings). */
+  readonly list?: string
+  /** VMID as text, or for a listed thing its name in the list. */
+  readonly externalId: string
+  readonly host: string
+  readonly name?: string
+  readonly mark?: Mark
+  readonly power?: PowerState
+  /** `clone`, `create`, `backup`…: somebody is at work on it. */
+  readonly lock?: string
+  readonly template?: boolean
+  /** Something else than a person may move it to another host. */
+  readonly highlyAvailable?: boolean
+  /** The resource pool it is in, where the system has such a thing. */
+  readonly pool?: string
+  readonly uptimeSeconds?: number
+  /** What it may use at most. */
+  readonly memoryBytes?: number
+  readonly diskBytes?: number
+  readonly cpus?: number
+  /** How busy its processors are right now, 0 to 1, and what of its memory it uses. */
+  readonly load?: number
+  readonly memoryUsedBytes?: number
+  /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
+  readonly close?: CloseLook
+}
+
+export type CloudInitResult =
+  /** `none`: no cloud-init has run in it. */
+  { readonly state: 'none' | 'running' | 'done' } | { readonly state: 'error'; readonly message: string }
+
+export interface CloseLook {
+  /** The system's own version of the configuration, sent back with a write as compare-and-set. */
+  readonly digest?: string
+  /** Flat configuration as the system answers it. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Keys whose value in `config` waits for a restart. */
+  readonly pending?: readonly string[]
+  /** The values of those keys that are in force until then; a key that is missing here has none. */
+  readonly inForce?: Readonly<Record<string, unknown>>
+  /** Power read from the guest itself, not from a cache. */
+  readonly power?: PowerState
+  /** When it was made, where the system remembers. */
+  readonly createdMs?: number
+  /** Does the agent inside answer? undefined: not asked. */
+  readonly agent?: 'up' | 'down'
+  readonly addresses?: readonly string[]
+  /** How its first boot went, as cloud-init itself says it. Absent: nobody asked, or it cannot be known. */
+  readonly cloudInit?: CloudInitResult
+  /** Images made for this guest, on the storage that its mark names. Absent: its mark names none. */
+  readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
+  /** What the record is to tell of it, as it was seen: it is right again after a crash and after the store was lost. */
+  readonly facts?: Readonly<Record<string, string>>
+  /** What a survey still called it when it was read, where that is another name than its own. */
+  readonly surveyedName?: string
+  readonly atMs: number
+}
+
+/** A piece of work that the outside system is doing or has done. */
+export interface RemoteTask {
+  readonly id: string
+  readonly host: string
+  readonly verb: string
+  /** What it works on, e.g. the VMID. For a clone this is the source. */
+  readonly subject: string
+  readonly user: string
+  readonly state: 'running' | 'succeeded' | 'failed'
+  readonly message?: string
+  /** What a failure means for retrying, when the driver was asked for the outcome. */
+  readonly refusal?: Refusal
+  readonly startedMs: number
+  readonly endedMs?: number
+}
+
+export interface HostSighting {
+  readonly name: string
+  readonly online: boolean
+  readonly memoryBytes?: number
+  readonly memoryUsedBytes?: number
+  readonly cpus?: number
+  /** How busy its processors are right now, 0 to 1. */
+  readonly load?: number
+  /** Its hottest part, in degrees Celsius. */
+  readonly temperatureC?: number
+  /** What it draws right now: the whole box where it measures that, else its processors. */
+  readonly watts?: number
+}
+
+export interface StorageSighting {
+  readonly host: string
+  readonly name: string
+  readonly content: readonly string[]
+  readonly available: boolean
+  readonly shared: boolean
+  readonly totalBytes?: number
+  readonly usedBytes?: number
+}
+
+/** Everything that a connection shows at one moment, in a constant number of calls. */
+export interface Survey {
+  readonly connection: string
+  readonly atMs: number
+  readonly hosts: readonly HostSighting[]
+  readonly storages: readonly StorageSighting[]
+  readonly sightings: readonly Sighting[]
+  readonly tasks: readonly RemoteTask[]
+  /** Of kinds that a cluster learns: those that it serves now, as `cilium.io/v2 CiliumNode`. Absent: nobody could ask. */
+  readonly served?: readonly string[]
+}
+
+/** How busy a host was, one value for a span of time. */
+export interface LoadSample {
+  readonly atMs: number
+  /** 0 to 1. */
+  readonly load: number
+}
+
+/** An address that somebody on a host's networks has, whether or not any hypervisor knows them. */
+export interface AddressUse {
+  readonly address: string
+  /** The hardware address of whoever has it, in lower case. Absent: nobody could tell. */
+  readonly hardware?: string
+  /** Who that is, in words: `52:54:00:12:34:56, which answers on the network of pve1`. */
+  readonly by: string
+}
+
+/** What a host said of its neighbours. Pure. */
+export function usedNear(host: string, neighbours: readonly Neighbour[]): readonly AddressUse[] {
+  return neighbours.map(({ address, hardware, own }) => {
+    if (own) return { address, by: `host ${host} itself` }
+    const by = `${hardware ?? 'something'}, which answers on the network of ${host}`
+    return { address, by, ...(hardware === undefined ? {} : { hardware }) }
+  })
 }

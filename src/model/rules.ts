@@ -1,8 +1,5 @@
-import type { Change } from './change.ts'
-import type { Resource } from './resource.ts'
-import type { Sighting } from './sighting.ts'
+import type { Change, Resource, Sighting, Survey } from './resource.ts'
 import type { Step } from './step.ts'
-import type { Survey } from './survey.ts'
 
 /** How far a thing is on its way to being what was declared. */
 export interface Readiness {

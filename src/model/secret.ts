@@ -1,4 +1,27 @@
-import { Sealed } from './sealed.ts'
+import { inspect } from 'node:util'
+
+/**
+ * A value that must not be seen, printed or written down with what carries it. Every way of printing it gives `***`. A
+ * class because JSON, template strings and util.inspect each ask the object itself.
+ */
+export class Sealed<T> {
+  readonly #value: T
+  constructor(value: T) {
+    this.#value = value
+  }
+  reveal(): T {
+    return this.#value
+  }
+  toString(): string {
+    return '***'
+  }
+  toJSON(): string {
+    return '***'
+  }
+  [inspect.custom](): string {
+    return '***'
+  }
+}
 
 /** A value that a server of secrets keeps. Which server and with which rights: whoever runs croft says, never a manifest. */
 export type ServerReference =
@@ -77,4 +100,21 @@ export function isReference(name: string, value: unknown): boolean {
   if (name === 'onePassword') return 'item' in value && 'field' in value
   if (name === 'sops') return 'file' in value && 'key' in value
   return name === 'secretRef' && 'name' in value && 'key' in value
+}
+
+/** How a computer is reached over SSH. The host key stands in Git: nothing is trusted because it was met first. */
+export interface SshTarget {
+  readonly name: string
+  readonly address: string
+  readonly port: number
+  readonly user: string
+  /** `ssh-ed25519 AAAA…`, one or more lines. */
+  readonly hostKeys: readonly string[]
+  /** Without it the person's agent is asked. */
+  readonly key?: SecretReference
+  readonly jump?: SshTarget
+  /** How the user becomes root: `none` when it is root. */
+  readonly sudo: 'none' | 'passwordless' | { readonly password: SecretReference }
+  /** croft itself runs on this computer: programs are started here, no connection is made. */
+  readonly local?: boolean
 }

@@ -1,6 +1,6 @@
 import type { ClientCommand, Command } from './command.ts'
-import type { Intention } from './intention.ts'
 import type { KubeObject } from './kube-object.ts'
+import type { Intention } from './record.ts'
 import type { SecretReference } from './secret.ts'
 import type { About, Coordinated, Lane, ObjectWrite, RestCall, Step } from './step.ts'
 

@@ -1,4 +1,4 @@
-import type { ResourceKey } from './key.ts'
+import type { ResourceKey } from './declaration.ts'
 
 /** One object of a cluster below an add-on: what was declared, and what controllers made of it. */
 export interface WorkloadNode {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { at, type Foreign, nameOf, objectName } from '../kubernetes/objects.ts'
-import type { NewEvent } from '../model/event.ts'
+import type { NewEvent } from '../model/record.ts'
 import type { DeclaredObject } from './objects.ts'
 
 /** An Event of Kubernetes about an object. The same thing said again has the same name, so that it is counted. Pure. */

@@ -1,5 +1,4 @@
-import type { Intention } from '../model/intention.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { Intention, ResourceRecord } from '../model/record.ts'
 import { StaleEpoch, type Store } from '../store/port.ts'
 
 /** One of the stores that are used as one. */

@@ -1,5 +1,5 @@
 import { annotationsOf, at, type Foreign, labelsOf, nameOf, objectName, recordOf } from '../kubernetes/objects.ts'
-import { resourceKey } from '../model/key.ts'
+import { resourceKey } from '../model/declaration.ts'
 import type { ServedKind } from './served.ts'
 
 /** An object of the cluster with the key that its declaration has. */

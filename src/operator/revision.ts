@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Foreign } from '../kubernetes/objects.ts'
-import { ownerOf, type ResourceKey } from '../model/key.ts'
-import type { Policy } from '../model/policy.ts'
+import { ownerOf, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { assemble, type FileOutcome } from '../source/assemble.ts'
 import { type JudgedObject, judgeDocument } from '../source/judge.ts'

@@ -1,7 +1,6 @@
 import { at, type Foreign, recordsOf, stringMapOf } from '../kubernetes/objects.ts'
-import type { Condition } from '../model/condition.ts'
-import type { Problem } from '../model/problem.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { Problem } from '../model/declaration.ts'
+import type { Condition, ResourceRecord } from '../model/record.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } from './objects.ts'
 
 /** What croft knows about one object. */

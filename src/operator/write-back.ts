@@ -1,6 +1,6 @@
 import { type Asked, type KubernetesClient, segment } from '../kubernetes/client.ts'
 import { at, type Foreign, nameOf, objectName } from '../kubernetes/objects.ts'
-import type { NewEvent } from '../model/event.ts'
+import type { NewEvent } from '../model/record.ts'
 import { eventFor } from './events.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf } from './objects.ts'
 import { collectionOf } from './served.ts'

@@ -1,8 +1,7 @@
-import { type Doing, isDoing } from '../model/action.ts'
-import type { Connection } from '../model/connection.ts'
-import type { ThingIntention } from '../model/intention.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { PlanEntry } from '../model/plan.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import type { Connection } from '../model/estate.ts'
+import { type Doing, isDoing, type PlanEntry } from '../model/plan.ts'
+import type { ThingIntention } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
 import { capacity, type Windows, windowName } from './windows.ts'
 

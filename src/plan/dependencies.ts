@@ -1,7 +1,6 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { nearest } from '../lib/nearest.ts'
-import type { Declaration } from '../model/declaration.ts'
-import type { ResourceKey } from '../model/key.ts'
+import type { Declaration, ResourceKey } from '../model/declaration.ts'
 import type { Resource } from '../model/resource.ts'
 
 /** Who is there to depend on, and what each thing needs already without saying so. */

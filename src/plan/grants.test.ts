@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DEFAULT_POLICY } from '../model/declaration.ts'
 import type { Grant } from '../model/grant.ts'
-import { DEFAULT_POLICY } from '../model/policy.ts'
 import { outsideGrant } from './grants.ts'
 
 const GRANT: Grant = {

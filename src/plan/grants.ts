@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
-import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration } from '../model/declaration.ts'
+import type { ClusterDeclaration } from '../model/estate.ts'
 import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import { hypervisorRow } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'

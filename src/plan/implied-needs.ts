@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../model/key.ts'
+import type { ResourceKey } from '../model/declaration.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 
 /**

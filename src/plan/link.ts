@@ -2,19 +2,21 @@ import { endpointUrl } from '../k3s/config.ts'
 import type { Expanded, FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
 import { atOnce, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
-import type { Connection } from '../model/connection.ts'
-import type { Declaration } from '../model/declaration.ts'
-import { type Approval, type Estate, estateMark } from '../model/estate.ts'
+import {
+  type Declaration,
+  type Origin,
+  type Policy,
+  type Problem,
+  type ResourceKey,
+  resourceUid,
+  showOrigin,
+} from '../model/declaration.ts'
+import { type Approval, type ClusterDeclaration, type Connection, type Estate, estateMark } from '../model/estate.ts'
 import { volumeId } from '../model/file.ts'
 import type { Grant } from '../model/grant.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
 import { HYPERVISORS } from '../model/hypervisors.ts'
-import { type ResourceKey, resourceUid } from '../model/key.ts'
-import { type Origin, showOrigin } from '../model/origin.ts'
-import type { Policy } from '../model/policy.ts'
 import type { PowerDeclaration } from '../model/power.ts'
-import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import { type Dependable, dependencyProblems, withDependencies } from './dependencies.ts'
 import { boundCluster, boundResource, type Surroundings } from './grants.ts'

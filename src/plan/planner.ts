@@ -1,7 +1,7 @@
 import type { Steps } from '../lib/in-turns.ts'
-import type { ClusterInput } from '../model/cluster-look.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { PowerInput } from '../model/power-look.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import type { ClusterInput } from '../model/observed-cluster.ts'
+import type { PowerInput } from '../model/observed-power.ts'
 import type { Unforeseen } from './clusters/as-shown.ts'
 import type { IdentifyInput } from './things/identify-all.ts'
 

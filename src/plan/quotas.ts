@@ -1,7 +1,15 @@
 import type { FieldProblem } from '../kinds/kind.ts'
-import { atLeast, type Grant, mayBeCalled, NO_USAGE, QUOTA_WORDS, type Quota, type Usage } from '../model/grant.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { SourceQuota } from '../model/quota.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import {
+  atLeast,
+  type Grant,
+  mayBeCalled,
+  NO_USAGE,
+  QUOTA_WORDS,
+  type Quota,
+  type SourceQuota,
+  type Usage,
+} from '../model/grant.ts'
 import { type Desired, guestIn, type Resource } from '../model/resource.ts'
 import { fixedAddresses } from './things/addresses.ts'
 import type { Removal } from './things/removals.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../model/resource.ts'
-import type { Survey } from '../model/survey.ts'
+import type { Resource, Survey } from '../model/resource.ts'
 import { plan } from './plan.ts'
 import { CONNECTION, estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, survey } from './testing/fixture.ts'
 import { seenWorld } from './things/world.ts'

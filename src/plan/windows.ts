@@ -1,5 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
-import type { Connection } from '../model/connection.ts'
+import type { Connection } from '../model/estate.ts'
 
 /** How many effects of a queue may be under way at once, as far as it has been learnt; by connection and queue. */
 export type Windows = ReadonlyMap<string, Window>

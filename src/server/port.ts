@@ -1,8 +1,8 @@
+import type { ResourceKey } from '../model/declaration.ts'
 import type { EstateView } from '../model/estate-view.ts'
-import type { CroftEvent } from '../model/event.ts'
-import type { ResourceKey } from '../model/key.ts'
+import type { PowerPreview } from '../model/observed-power.ts'
 import type { Past } from '../model/past.ts'
-import type { PowerPreview } from '../model/power-view.ts'
+import type { CroftEvent } from '../model/record.ts'
 import type { Workloads } from '../model/workload.ts'
 
 /** Who asks for something: written into the audit log with what was asked. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import type { Problem } from '../model/problem.ts'
+import type { Problem } from '../model/declaration.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { createParseCache } from './parse-cache.ts'
 import { readHere } from './read-here.ts'

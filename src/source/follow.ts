@@ -1,5 +1,4 @@
-import { showOrigin } from '../model/origin.ts'
-import type { Problem } from '../model/problem.ts'
+import { type Problem, showOrigin } from '../model/declaration.ts'
 
 /** What matters of a revision when it is decided whether to follow it. */
 export interface RevisionFacts {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { Problem } from '../model/problem.ts'
+import type { Problem } from '../model/declaration.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
 import { createBudget } from './budget.ts'
 import { compose } from './compose/compose.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../model/problem.ts'
+import type { Problem } from '../model/declaration.ts'
 import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'

@@ -1,9 +1,6 @@
 import type { FieldProblem, ObjectsAt } from '../kinds/kind.ts'
-import type { Declaration } from '../model/declaration.ts'
+import type { Declaration, Origin, Problem, ResourceKey } from '../model/declaration.ts'
 import type { Grant } from '../model/grant.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { Origin } from '../model/origin.ts'
-import type { Problem } from '../model/problem.ts'
 import type { DefinedApi } from './compose/api.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */

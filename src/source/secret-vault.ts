@@ -1,5 +1,4 @@
-import type { SecretReference, ServerReference } from '../model/secret.ts'
-import { Secret } from '../model/secret.ts'
+import { Secret, type SecretReference, type ServerReference } from '../model/secret.ts'
 import { externalSecret } from './external-secrets.ts'
 import type { Revision } from './revision.ts'
 import { SopsFailed, type SopsValue } from './sops.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { LIMITS } from '../lib/limits.ts'
 import { ShellFailure } from '../lib/shell.ts'
-import type { SshTarget } from '../model/ssh-target.ts'
+import type { SshTarget } from '../model/secret.ts'
 import { plainText } from './answer.ts'
 
 /** One computer on the way, under a name that only our own files know. */

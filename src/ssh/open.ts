@@ -1,7 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import { type Shell, ShellFailure } from '../lib/shell.ts'
-import type { SshTarget } from '../model/ssh-target.ts'
+import type { SshTarget } from '../model/secret.ts'
 import { plainText } from './answer.ts'
 import type { Ended } from './child.ts'
 import { openLocalShell } from './local-shell.ts'

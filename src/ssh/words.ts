@@ -1,4 +1,4 @@
-import type { SshTarget } from '../model/ssh-target.ts'
+import type { SshTarget } from '../model/secret.ts'
 
 /** How the user becomes root; the password itself travels on the input, never here. */
 export type Become = 'none' | 'passwordless' | 'password'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
-import type { Intention } from '../model/intention.ts'
+import type { Intention } from '../model/record.ts'
 import { readIntention, savedIntention } from '../model/shown-step.ts'
 
 /** What the one object says that every write replaces: small facts, and where the parts are. */

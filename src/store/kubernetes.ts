@@ -2,9 +2,7 @@ import { type Asked, segment } from '../kubernetes/client.ts'
 import { at, type Foreign, nameOf } from '../kubernetes/objects.ts'
 import { passing, patiently } from '../kubernetes/patience.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { AuditEntry } from '../model/audit.ts'
-import type { CroftEvent } from '../model/event.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { AuditEntry, CroftEvent, ResourceRecord } from '../model/record.ts'
 import { blockOf, blocksOf, bucketOf, headText, isOver, NO_HEAD, readHead, type StoreHead } from './kubernetes-head.ts'
 import {
   collectionOf,

@@ -1,8 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
-import type { AuditEntry } from '../model/audit.ts'
-import type { CroftEvent } from '../model/event.ts'
-import type { Intention } from '../model/intention.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { AuditEntry, CroftEvent, Intention, ResourceRecord } from '../model/record.ts'
 import { StaleEpoch, type Store } from './port.ts'
 
 /** What a memory store keeps. It outlives the handles on it, as a file outlives a process. */

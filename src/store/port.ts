@@ -1,8 +1,5 @@
-import type { AuditEntry, NewAuditEntry } from '../model/audit.ts'
-import type { CroftEvent, NewEvent } from '../model/event.ts'
-import type { Intention } from '../model/intention.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { ResourceRecord } from '../model/record.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import type { AuditEntry, CroftEvent, Intention, NewAuditEntry, NewEvent, ResourceRecord } from '../model/record.ts'
 
 /** Another controller has begun a newer epoch on this store: whoever sees this must stop at once. */
 export class StaleEpoch extends Error {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { generateIdentity } from 'age-encryption'
-import { type ClusterSecrets, RecordClosed } from '../model/cluster-secrets.ts'
+import { type ClusterSecrets, RecordClosed } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 import { openAgeVault } from './age-vault.ts'
 

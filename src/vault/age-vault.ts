@@ -3,7 +3,7 @@ import { armor, Decrypter, Encrypter } from 'age-encryption'
 import type { ClusterVault } from '../drivers/cluster-port.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
-import { type ClusterSecrets, RecordClosed } from '../model/cluster-secrets.ts'
+import { type ClusterSecrets, RecordClosed } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 import { NoAgeKey, type VaultIdentity, vaultIdentity } from './identity.ts'
 

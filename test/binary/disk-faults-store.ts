@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Intention } from '../../src/model/intention.ts'
+import type { Intention } from '../../src/model/record.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { type DiskFault, faultSettings } from './disk-faults.ts'
 

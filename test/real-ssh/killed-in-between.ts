@@ -4,8 +4,7 @@ import type { Command } from '../../src/drivers/ssh/command.ts'
 import { performCommands } from '../../src/drivers/ssh/perform.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { seededRandom } from '../../src/lib/random.ts'
-import { Secret } from '../../src/model/secret.ts'
-import type { SshTarget } from '../../src/model/ssh-target.ts'
+import { Secret, type SshTarget } from '../../src/model/secret.ts'
 import { createShells } from '../../src/ssh/open.ts'
 
 const { target, commands } = JSON.parse(process.env.LAB_ORDER ?? '{}') as {

@@ -3,7 +3,7 @@ import { computerOf } from '../../sim/guest/life.ts'
 import { networkChanged } from '../../sim/k3s/service.ts'
 import { put } from '../../sim/kubernetes/store.ts'
 import type { Guest } from '../../sim/world/types.ts'
-import type { NewEvent } from '../../src/model/event.ts'
+import type { NewEvent } from '../../src/model/record.ts'
 import { createQuorumWatch, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 

@@ -4,8 +4,12 @@ import { withEffect } from '../../src/cli/clusters/orders.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { runOperation } from '../../src/engine/clusters/operation.ts'
 import { tokenHash } from '../../src/k3s/token.ts'
-import type { ClusterOperation } from '../../src/model/cluster-operation.ts'
-import { type ClusterOrders, NO_ORDERS, type ObservedCluster } from '../../src/model/observed-cluster.ts'
+import {
+  type ClusterOperation,
+  type ClusterOrders,
+  NO_ORDERS,
+  type ObservedCluster,
+} from '../../src/model/observed-cluster.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { order, type Run } from './cluster-lab.ts'
 

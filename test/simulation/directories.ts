@@ -1,6 +1,6 @@
 import { findKind } from '../../src/kinds/registry.ts'
 import { integerBetween, type Random } from '../../src/lib/random.ts'
-import type { ClusterSecrets } from '../../src/model/cluster-secrets.ts'
+import type { ClusterSecrets } from '../../src/model/cluster.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { link } from '../../src/plan/link.ts'
 import { createParseCache } from '../../src/source/parse-cache.ts'

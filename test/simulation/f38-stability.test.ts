@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Random } from '../../src/lib/random.ts'
-import { integerBetween, seededRandom } from '../../src/lib/random.ts'
+import { integerBetween, type Random, seededRandom } from '../../src/lib/random.ts'
 import { estateOf, SIX } from './manifests.ts'
 import { simulate } from './run.ts'
 import { LONG, replay, seeds } from './volume.ts'

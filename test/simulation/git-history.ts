@@ -1,5 +1,4 @@
-import type { Estate } from '../../src/model/estate.ts'
-import type { Removed } from '../../src/model/proof.ts'
+import type { Estate, Removed } from '../../src/model/estate.ts'
 
 /** The estate after a commit that took something out, with a repository that remembers it. */
 export function committedAfter(before: Estate, after: Estate, commit = 'c'.repeat(40)): Estate {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { PassReport } from '../../src/engine/engine.ts'
-import type { PowerDecision } from '../../src/model/power-decision.ts'
+import type { PowerDecision } from '../../src/model/observed-power.ts'
 import { noIntentionLeft } from './cluster-oracle.ts'
 import { effectName, type PowerFault, type Way } from './power-fault-table.ts'
 import { nothingLeft, order, orderOf, running, until, untilPhase } from './power-run.ts'

@@ -1,7 +1,6 @@
 import { all } from '../../sim/kubernetes/store.ts'
 import { HOSTS } from './cluster-run.ts'
-import type { Site } from './power-site.ts'
-import { OWN_HOST } from './power-site.ts'
+import { OWN_HOST, type Site } from './power-site.ts'
 import type { Effect, Fate } from './process.ts'
 
 export type Way = 'off' | 'on'

@@ -1,5 +1,4 @@
-import type { ApiError } from '../api-error.ts'
-import { badParameter, failed } from '../api-error.ts'
+import { type ApiError, badParameter, failed } from '../api-error.ts'
 import { type Call, flag, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, list, refuseStale } from './collection.ts'
 import { CLUSTER_PLACE, findAlias, isGuest, members, names, place } from './firewall-place.ts'

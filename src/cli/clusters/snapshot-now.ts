@@ -3,7 +3,7 @@ import { type OperationResult, runOperation } from '../../engine/clusters/operat
 import type { Engine } from '../../engine/engine.ts'
 import { inTime } from '../../lib/in-time.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
 import type { Granted } from '../../server/port.ts'

@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { atOnce } from '../../lib/in-turns.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { CommitView, EstateView } from '../../model/estate-view.ts'
-import type { CroftEvent } from '../../model/event.ts'
+import type { CroftEvent } from '../../model/record.ts'
 import type { Controller } from '../../server/port.ts'
 import type { Store } from '../../store/port.ts'
 

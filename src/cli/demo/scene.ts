@@ -1,7 +1,7 @@
 import type { Engine, PassReport, Settlement } from '../../engine/engine.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { NewEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
+import type { NewEvent } from '../../model/record.ts'
 import type { Style } from '../render/text.ts'
 import type { LoadedEstate, RunningSimulator, Runtime, SimulatedGuest } from '../runtime.ts'
 import type { Repository } from './repository.ts'

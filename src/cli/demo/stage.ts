@@ -1,5 +1,5 @@
 import type { Engine, PassReport } from '../../engine/engine.ts'
-import type { NewEvent } from '../../model/event.ts'
+import type { NewEvent } from '../../model/record.ts'
 import { styleOf } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import type { FollowedRepository, LoadedEstate, RunningSimulator, Runtime } from '../runtime.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NewEvent } from '../../model/event.ts'
+import type { NewEvent } from '../../model/record.ts'
 import { PLAIN } from '../render/text.ts'
 import { renderWaterfall, spansOf } from './waterfall.ts'
 

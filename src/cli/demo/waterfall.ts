@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../model/event.ts'
+import type { NewEvent } from '../../model/record.ts'
 import { showElapsed } from '../render/duration.ts'
 import { clean, type Style } from '../render/text.ts'
 

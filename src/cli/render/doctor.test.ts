@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Check, Driver, DriverDeps } from '../../drivers/port.ts'
-import type { Connection } from '../../model/connection.ts'
+import type { Connection } from '../../model/estate.ts'
 import { runCli } from '../run.ts'
 import { EMPTY_ESTATE, fakeRuntime } from '../testing/fake-runtime.ts'
 import { examinationExit } from '../verbs/doctor.ts'

@@ -1,9 +1,8 @@
-import type { CroftEvent } from '../../model/event.ts'
+import type { CroftEvent } from '../../model/record.ts'
 import { showAge } from './duration.ts'
 import { API_VERSION } from './plan-json.ts'
 import { renderTable } from './table.ts'
-import type { Style } from './text.ts'
-import { cleanLines } from './text.ts'
+import { cleanLines, type Style } from './text.ts'
 
 const COLUMNS = [
   { title: 'LAST SEEN' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CroftEvent } from '../../model/event.ts'
+import type { CroftEvent } from '../../model/record.ts'
 import { foldEvents, renderEvents } from './events.ts'
 import { PLAIN } from './text.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterLook } from '../../model/observed-cluster.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { clusterSpec, member, NOW, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { closingLine } from './plan.ts'

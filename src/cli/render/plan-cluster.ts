@@ -1,5 +1,4 @@
-import type { ClusterHold } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterHold, ClusterLook } from '../../model/observed-cluster.ts'
 import { clusterDiffers, forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
 import { clean, type Style } from './text.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterLook } from '../../model/observed-cluster.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { clusterSpec, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { planMarkdown } from './plan-markdown.ts'

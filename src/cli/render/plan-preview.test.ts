@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Change } from '../../model/change.ts'
 import type { PlanEntry } from '../../model/plan.ts'
+import type { Change } from '../../model/resource.ts'
 import { previewLines } from './plan-preview.ts'
 import { PLAIN } from './text.ts'
 

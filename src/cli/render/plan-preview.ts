@@ -1,5 +1,4 @@
-import type { Action } from '../../model/action.ts'
-import type { PlanEntry } from '../../model/plan.ts'
+import type { Action, PlanEntry } from '../../model/plan.ts'
 import { chartLines } from './plan-chart.ts'
 import { changeLine, type PlanView } from './plan-summary.ts'
 import { clean, cleanValue, type Style } from './text.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Action } from '../../model/action.ts'
-import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { Action, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { renderPlan } from './plan.ts'
 import { planJson } from './plan-json.ts'

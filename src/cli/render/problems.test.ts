@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Problem } from '../../model/problem.ts'
+import type { Problem } from '../../model/declaration.ts'
 import { countProblems, countValid, problemsJson, renderProblems } from './problems.ts'
 import { PLAIN } from './text.ts'
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Problem } from '../../model/problem.ts'
+import type { Problem } from '../../model/declaration.ts'
 import { clean, cleanLines, type Style } from './text.ts'
 
 /**

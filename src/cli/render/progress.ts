@@ -1,9 +1,8 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { type Action, isDoing } from '../../model/action.ts'
-import { isFailed } from '../../model/condition.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { ResourceRecord } from '../../model/record.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import { type Action, isDoing } from '../../model/plan.ts'
+import { isFailed, type ResourceRecord } from '../../model/record.ts'
 import { showElapsed } from './duration.ts'
 import { clean, type Style } from './text.ts'
 

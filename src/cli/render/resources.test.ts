@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { renderDescription } from './describe.ts'
 import { type ResourceRow, renderResources, resourceJson } from './resources.ts'

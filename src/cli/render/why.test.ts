@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CroftEvent } from '../../model/event.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { DEFAULT_POLICY } from '../../model/declaration.ts'
+import type { CroftEvent } from '../../model/record.ts'
 import { whyLines } from './why.ts'
 
 const COMMIT = 'a'.repeat(40)

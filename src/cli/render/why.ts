@@ -1,7 +1,5 @@
-import type { ComposedBy } from '../../model/declaration.ts'
-import type { CroftEvent } from '../../model/event.ts'
-import { showOrigin } from '../../model/origin.ts'
-import type { ResourceRecord } from '../../model/record.ts'
+import { type ComposedBy, showOrigin } from '../../model/declaration.ts'
+import type { CroftEvent, ResourceRecord } from '../../model/record.ts'
 import { foldEvents } from './events.ts'
 import { clean } from './text.ts'
 

@@ -1,7 +1,6 @@
 import type { Engine } from '../../engine/engine.ts'
+import { type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import { showOrigin } from '../../model/origin.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { holdAlone, openState, realDirectory } from '../../state/state-file.ts'
 import { progressMode, startProgress } from '../live-progress.ts'

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { AuditEntry } from '../../model/audit.ts'
-import type { CroftEvent } from '../../model/event.ts'
+import type { AuditEntry, CroftEvent } from '../../model/record.ts'
 import { openExisting, realDirectory } from '../../state/state-file.ts'
 import type { EventFilter, Store } from '../../store/port.ts'
 import { closing, stateOf } from '../load.ts'

@@ -2,7 +2,7 @@ import { BuildFailed, type BuiltImage, buildImage, verifyImage } from '../../ima
 import { CLEAN_RULES } from '../../images/cleanliness.ts'
 import { distributeImage } from '../../images/distribute.ts'
 import type { Shell } from '../../lib/shell.ts'
-import type { SshTarget } from '../../model/ssh-target.ts'
+import type { SshTarget } from '../../model/secret.ts'
 import { closing } from '../load.ts'
 import { writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'

@@ -1,5 +1,5 @@
-import type { Connection } from '../../model/connection.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Connection } from '../../model/estate.ts'
+import type { Sighting } from '../../model/resource.ts'
 import { EXIT, UsageError, type Verb } from '../verb.ts'
 import { type AskedMachine, loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'

@@ -1,7 +1,8 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { readWaits } from '../../engine/power/noted-waits.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { PowerLook } from '../../model/observed-power.ts'
 import {
   NO_POWER_ORDERS,
   type PersonHold,
@@ -9,7 +10,6 @@ import {
   type PowerOrder,
   type PowerOrders,
 } from '../../model/power.ts'
-import type { PowerLook } from '../../model/power-look.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
 import { openState } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'

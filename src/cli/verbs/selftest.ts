@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterOperation } from '../../model/cluster-operation.ts'
+import type { ClusterOperation } from '../../model/observed-cluster.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
 import { openState } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { maskManifest } from '../../controller/masked.ts'
-import type { Intention } from '../../model/intention.ts'
+import type { Intention } from '../../model/record.ts'
 import { shownCall } from '../../model/shown-step.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { existingState } from '../load.ts'

@@ -1,6 +1,5 @@
+import { ownerOf, type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import { ownerOf, type ResourceKey } from '../../model/key.ts'
-import { showOrigin } from '../../model/origin.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { existingState } from '../load.ts'

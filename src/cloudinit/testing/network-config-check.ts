@@ -1,4 +1,4 @@
-import type { TreeMap } from '../../model/seed.ts'
+import type { TreeMap } from '../../model/vm.ts'
 import {
   anything,
   either,

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterLook } from '../../model/observed-cluster.ts'
 import type { GaugeName, GaugePast } from '../../model/past.ts'
-import type { Survey } from '../../model/survey.ts'
+import type { Survey } from '../../model/resource.ts'
 import { createDayBook, DAY_MS, type DayBook, dayOf } from './day-book.ts'
 import { quantityCode, quantityOf } from './packed.ts'
 

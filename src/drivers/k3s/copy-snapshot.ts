@@ -1,6 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Shell } from '../../lib/shell.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { Outcome } from '../../model/step.ts'
 import { askProgram, DONE, outcomeOf, type ProgramAnswer, refused } from './node-lane.ts'
 
 export interface Copying {

@@ -1,7 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
-import type { ClusterVerb } from '../../model/step.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { ClusterVerb, Outcome } from '../../model/step.ts'
 import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
 import { examineNode } from './doctor.ts'

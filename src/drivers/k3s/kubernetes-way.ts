@@ -1,4 +1,4 @@
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { KubernetesWay } from '../port.ts'
 import { createAccess } from './access.ts'

@@ -2,7 +2,7 @@ import { tokenHash } from '../../k3s/token.ts'
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { annotationsOf, at, type Foreign, nameOf, objectName, recordsOf, timeOf } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterSnapshot, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { optional } from './read-node.ts'
 

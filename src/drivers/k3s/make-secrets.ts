@@ -11,7 +11,7 @@ import {
   issueCertificate,
   privateKeyPem,
 } from '../../lib/x509.ts'
-import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { ClusterSecrets } from '../../model/cluster.ts'
 import { Secret } from '../../model/secret.ts'
 import type { AdminCredentials } from '../cluster-port.ts'
 

@@ -1,6 +1,6 @@
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/observed-cluster.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Access } from './access.ts'

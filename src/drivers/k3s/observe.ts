@@ -1,6 +1,6 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
-import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { ClusterSecrets } from '../../model/cluster.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { EtcdMember, ObservedCluster, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Access } from './access.ts'

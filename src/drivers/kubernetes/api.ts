@@ -1,8 +1,7 @@
 import { type Asked, type KubernetesClient, segment } from '../../kubernetes/client.ts'
 import { recordsOf, textOf } from '../../kubernetes/objects.ts'
-import { builtInKind, type KubeKind } from '../../model/kube-kinds.ts'
-import { type KubeObject, objectList } from '../../model/kube-object.ts'
-import type { Refusal } from '../../model/verdict.ts'
+import { builtInKind, type KubeKind, type KubeObject, objectList } from '../../model/kube-object.ts'
+import type { Refusal } from '../../model/step.ts'
 import { type KubernetesWay, LookFailed } from '../port.ts'
 
 /** A kind as manifests name it. */

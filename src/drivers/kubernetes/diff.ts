@@ -1,7 +1,7 @@
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Change } from '../../model/change.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
+import type { Change } from '../../model/resource.ts'
 import { createLists, type Lists, placesAbove, placesOf } from './field-sets.ts'
 import {
   allFields,

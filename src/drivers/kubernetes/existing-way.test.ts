@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { createVirtualClock } from '../../../sim/virtual-clock.ts'
 import type { Credential } from '../../kubernetes/exec-credential.ts'
 import { type Wire, WireFailure } from '../../lib/wire.ts'
-import type { SecretReference } from '../../model/secret.ts'
-import { Secret } from '../../model/secret.ts'
+import { Secret, type SecretReference } from '../../model/secret.ts'
 import { type ExistingTools, existingWay } from './existing-way.ts'
 
 const signal = AbortSignal.any([])

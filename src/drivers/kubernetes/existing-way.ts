@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Wire, WireRequest } from '../../lib/wire.ts'
-import type { ExistingCluster } from '../../model/connection.ts'
+import type { ExistingCluster } from '../../model/estate.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { KubernetesWay } from '../port.ts'
 

@@ -3,9 +3,8 @@ import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Mark, Resource, Sighting } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
-import type { Mark, Sighting } from '../../model/sighting.ts'
 
 /** The label by which everything of ours on a cluster is found in one call for each kind. */
 export const UID_LABEL = 'croft.dev/uid'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Change } from '../../model/change.ts'
+import type { Change } from '../../model/resource.ts'
 import { spreadValues } from './fields.ts'
 import { isMarkName } from './marks.ts'
 

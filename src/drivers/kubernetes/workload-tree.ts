@@ -11,7 +11,7 @@ import {
 import { containersOf, podStatus } from '../../kubernetes/pods.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 import { type KubeObject, objectId } from '../../model/kube-object.ts'
 import type { WorkloadEvent, WorkloadNode, WorkloadTree } from '../../model/workload.ts'
 import { readinessByKind } from './readiness-by-kind.ts'

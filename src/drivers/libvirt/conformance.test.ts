@@ -5,7 +5,7 @@ import { createLibvirtHost, libvirtShell, putImage } from '../../../sim/libvirt/
 import { virsh } from '../../../sim/libvirt/virsh.ts'
 import { createVirtualClock } from '../../../sim/virtual-clock.ts'
 import { seededRandom } from '../../lib/random.ts'
-import type { Connection } from '../../model/connection.ts'
+import type { Connection } from '../../model/estate.ts'
 import { Secret } from '../../model/secret.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { type DriverWorld, driverConformance } from '../testing/conformance.ts'

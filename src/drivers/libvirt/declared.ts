@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Mark, Sighting } from '../../model/sighting.ts'
+import type { Mark, Resource, Sighting } from '../../model/resource.ts'
 import type { VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
 import type { DiskView, DomainView, NicView } from './domain-view.ts'
 import type { DiskToWrite } from './domain-write.ts'

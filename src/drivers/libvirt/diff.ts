@@ -1,11 +1,8 @@
 import { seedImage } from '../../cloudinit/image.ts'
 import { secretsIn } from '../../cloudinit/secrets.ts'
-import type { Change } from '../../model/change.ts'
 import type { FileSpec } from '../../model/file.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Change, Resource, Sighting, StorageSighting, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
-import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { isUp, powerOf } from '../guests.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Sighting } from '../../model/sighting.ts'
+import type { Sighting } from '../../model/resource.ts'
 import type { ImportedGuest } from '../port.ts'
 import { configOf, slotOf } from './names.ts'
 

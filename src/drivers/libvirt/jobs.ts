@@ -1,5 +1,5 @@
 import { cleanText } from '../../lib/clean-text.ts'
-import type { RemoteTask } from '../../model/survey.ts'
+import type { RemoteTask } from '../../model/resource.ts'
 import { powerOf } from './observe.ts'
 import type { Virsh } from './virsh.ts'
 

@@ -1,6 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Sighting } from '../../model/resource.ts'
 import { UUID } from './names.ts'
 import { digestOf, volumeNames } from './observe.ts'
 import type { PlaceConfig } from './place-rules.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Sighting } from '../../model/resource.ts'
 import type { DiskView, DomainView } from './domain-view.ts'
 
 /**

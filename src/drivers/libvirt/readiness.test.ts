@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PowerState, Sighting } from '../../model/sighting.ts'
+import type { PowerState, Sighting } from '../../model/resource.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { vmReadiness } from './rules.ts'
 

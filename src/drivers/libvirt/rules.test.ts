@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Resource, Sighting } from '../../model/resource.ts'
 import { libvirtRules } from './rules.ts'
 
 const UID = '0123456789abcdef'

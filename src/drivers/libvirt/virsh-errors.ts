@@ -1,5 +1,5 @@
 import { cleanText } from '../../lib/clean-text.ts'
-import type { Refusal } from '../../model/verdict.ts'
+import type { Refusal } from '../../model/step.ts'
 
 /** What virsh said, and what was being done when it did. */
 interface VirshOutput {

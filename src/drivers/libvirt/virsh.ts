@@ -2,7 +2,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
 import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
-import type { Outcome, Refusal } from '../../model/verdict.ts'
+import type { Outcome, Refusal } from '../../model/step.ts'
 import { LookFailed } from '../port.ts'
 import { translate } from './virsh-errors.ts'
 

@@ -1,5 +1,5 @@
 import type { Shell } from '../../lib/shell.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { Outcome } from '../../model/step.ts'
 
 const UNIT = 'croft-power-off.service'
 const PLACE = `/etc/systemd/system/${UNIT}`

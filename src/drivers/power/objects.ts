@@ -5,8 +5,7 @@ import { annotationsOf, at, type Foreign, nameOf, recordsOf, textOf } from '../.
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import type { Step } from '../../model/step.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { Outcome, Step } from '../../model/step.ts'
 import { answeringWebhooks, goingTier, listing } from './describe.ts'
 import { formatNodeMark, MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
 

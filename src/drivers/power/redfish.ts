@@ -4,7 +4,7 @@ import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { PowerSeen } from '../../model/observed-power.ts'
 import type { BmcTarget } from '../../model/power.ts'
 import type { Secret } from '../../model/secret.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { Outcome } from '../../model/step.ts'
 
 /** One management controller, spoken to by Redfish. */
 export interface Redfish {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { defined } from '../../lib/defined.ts'
-import type { Refusal } from '../../model/verdict.ts'
+import type { Refusal } from '../../model/step.ts'
 import { translate } from './api-errors.ts'
 
 const doing = 'change VM 102 on pve1'

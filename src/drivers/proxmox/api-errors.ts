@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { Refusal } from '../../model/verdict.ts'
+import type { Refusal } from '../../model/step.ts'
 import { cleanText } from './foreign.ts'
 
 /** A foreign error, before it is translated. */

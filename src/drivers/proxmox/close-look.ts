@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { defined } from '../../lib/defined.ts'
-import type { CloseLook, Sighting } from '../../model/sighting.ts'
+import type { CloseLook, Sighting } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
 

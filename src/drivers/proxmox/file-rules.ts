@@ -1,9 +1,6 @@
-import type { Change } from '../../model/change.ts'
 import type { FileSpec } from '../../model/file.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Change, Resource, Sighting, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
-import type { Survey } from '../../model/survey.ts'
 import * as files from '../files.ts'
 import { hostQueue, makeStep, storagePath, storageQueues } from './steps.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Change } from '../../model/change.ts'
+import type { Change } from '../../model/resource.ts'
 import { readPending } from './close-look.ts'
 import { withoutTakenBack } from './guest-diff.ts'
 

@@ -1,6 +1,4 @@
-import type { Change } from '../../model/change.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { CloseLook, Sighting } from '../../model/sighting.ts'
+import type { Change, CloseLook, Resource, Sighting } from '../../model/resource.ts'
 import { isUp, powerOf } from '../guests.ts'
 import { hostChange, type Moving } from './move-guest.ts'
 import { compareAll, createParams, type Option, wantedOf } from './option.ts'

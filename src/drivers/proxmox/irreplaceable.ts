@@ -1,5 +1,5 @@
+import type { Sighting } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { type ApiFields, flagOf } from './foreign.ts'
 import { textOf } from './option.ts'

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Sighting } from '../../model/resource.ts'
 import type { Api } from './api.ts'
 import { parseDiskList, parseFileList } from './file-list.ts'
 import { countOf, nameOf, recordsOf } from './foreign.ts'

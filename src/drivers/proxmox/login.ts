@@ -1,7 +1,7 @@
 import type { Wire } from '../../lib/wire.ts'
-import type { Connection } from '../../model/connection.ts'
-import { readProviderCredentials } from '../../model/provider-credentials.ts'
+import type { Connection } from '../../model/estate.ts'
 import type { DriverDeps } from '../port.ts'
+import { readProviderCredentials } from './provider-credentials.ts'
 
 /** The connection with its real address, and the text of its token. Throws an Error that says why there is none. */
 export async function loginOf(

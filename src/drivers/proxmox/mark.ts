@@ -1,4 +1,4 @@
-import type { Mark } from '../../model/sighting.ts'
+import type { Mark } from '../../model/resource.ts'
 import { markTags, printLine, readMark, splitDescription, splitTags } from './marks.ts'
 import type { Option } from './option.ts'
 

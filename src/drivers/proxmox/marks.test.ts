@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { Mark } from '../../model/sighting.ts'
+import type { Mark } from '../../model/resource.ts'
 import { humanTags, printDescription, printTags, readMark, splitDescription, splitTags, uidOfTags } from './marks.ts'
 
 const UID = '0123456789abcdef'

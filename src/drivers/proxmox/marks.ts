@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Mark } from '../../model/sighting.ts'
+import type { Mark } from '../../model/resource.ts'
 import { type ApiFields, decoded } from './foreign.ts'
 
 /**

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Resource, Sighting } from '../../model/resource.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { possible } from './lxc/diff.ts'
 import { hostChange, type Moving, moveGuestSteps } from './move-guest.ts'

@@ -1,7 +1,5 @@
-import type { Change } from '../../model/change.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Change, Sighting, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
-import type { Survey } from '../../model/survey.ts'
 import { isUp, powerOf } from '../guests.ts'
 import type { ApiFields } from './foreign.ts'
 import { called, guestStep, shutdownStep, startStep } from './guest-steps.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { AddressUse } from '../../model/address-use.ts'
+import type { AddressUse } from '../../model/resource.ts'
 import { ifSeen } from '../port.ts'
 import type { Api } from './api.ts'
 import { nameOf, recordsOf } from './foreign.ts'

@@ -1,5 +1,5 @@
 import { RESULT_FILE, readCloudInit, STATUS_FILE } from '../../cloudinit/result.ts'
-import type { CloudInitResult, Sighting } from '../../model/sighting.ts'
+import type { CloudInitResult, Sighting } from '../../model/resource.ts'
 import { LookFailed } from '../port.ts'
 import type { Api, CallSubject } from './api.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'

@@ -1,7 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Change } from '../../model/change.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Mark } from '../../model/sighting.ts'
+import type { Change, Mark, Resource } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf } from './foreign.ts'
 
 export type Params = Record<string, string>

@@ -1,4 +1,4 @@
-import type { Change } from '../../model/change.ts'
+import type { Change } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf } from './foreign.ts'
 import { drop, type Effect, type Option, type Params, printFlag, textOf } from './option.ts'
 import { type Properties, parseProperties, printProperties } from './property-string.ts'

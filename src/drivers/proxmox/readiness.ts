@@ -1,7 +1,7 @@
 import type { ContainerSpec } from '../../model/container.ts'
-import type { FirstBoot } from '../../model/policy.ts'
+import type { FirstBoot } from '../../model/declaration.ts'
+import type { Sighting } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { agentReadiness, answerAbout, powerOf, powerReadiness, statusOf } from '../guests.ts'
 

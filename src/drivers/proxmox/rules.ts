@@ -1,7 +1,6 @@
 import { type FileSpec, volumeId } from '../../model/file.ts'
-import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
+import { type Desired, guestIn, type Resource, type Sighting } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { fileReadiness } from '../files.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'

@@ -1,4 +1,4 @@
-import type { Change } from '../../model/change.ts'
+import type { Change } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import { type ApiFields, flagOf } from './foreign.ts'
 import { printDescription, splitDescription } from './marks.ts'

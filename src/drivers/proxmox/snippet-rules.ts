@@ -1,7 +1,5 @@
-import type { Change } from '../../model/change.ts'
 import { type FileSpec, type Snippet, volumeId } from '../../model/file.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Change, Resource, Sighting } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import { storagePath } from './steps.ts'
 

@@ -1,5 +1,5 @@
+import type { Survey } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
-import type { Survey } from '../../model/survey.ts'
 import { hostQueue } from '../host-queue.ts'
 import { SECRET_PARAMS } from './vm/cloud-init.ts'
 

@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { PowerState, Sighting } from '../../model/sighting.ts'
-import type { HostSighting, RemoteTask, StorageSighting, Survey } from '../../model/survey.ts'
+import type { HostSighting, PowerState, RemoteTask, Sighting, StorageSighting, Survey } from '../../model/resource.ts'
 import { type ApiFields, cleanText, countOf, flagOf, nameOf, recordsOf } from './foreign.ts'
 import { uidOfTags } from './marks.ts'
 import { parseUpid } from './upid.ts'

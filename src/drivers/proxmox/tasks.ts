@@ -1,6 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { Sighting } from '../../model/sighting.ts'
-import type { RemoteTask } from '../../model/survey.ts'
+import type { RemoteTask, Sighting } from '../../model/resource.ts'
 import { LookFailed } from '../port.ts'
 import type { Api } from './api.ts'
 import { translate } from './api-errors.ts'

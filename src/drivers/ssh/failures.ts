@@ -1,5 +1,5 @@
 import { ShellFailure } from '../../lib/shell.ts'
-import type { Outcome, Refusal } from '../../model/verdict.ts'
+import type { Outcome, Refusal } from '../../model/step.ts'
 
 /** Failures that time does not heal. */
 const STALLED: Readonly<Record<string, string>> = {

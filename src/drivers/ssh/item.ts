@@ -1,5 +1,5 @@
-import type { Change } from '../../model/change.ts'
 import type { FileRights, HostItemOf, HostItemType } from '../../model/host-item.ts'
+import type { Change } from '../../model/resource.ts'
 import { type HostQuestion, type SeenFile, type SeenOfHost, sha256 } from './ask.ts'
 import type { Command } from './command.ts'
 

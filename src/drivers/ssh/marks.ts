@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Mark } from '../../model/sighting.ts'
+import type { Mark, Resource } from '../../model/resource.ts'
 import type { Command } from './command.ts'
 
 /** What croft leaves on a host for each item that it changed: whose it is, and how it is taken back. */

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Connection } from '../../model/connection.ts'
-import { resourceUid } from '../../model/key.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
-import type { Desired, Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
-import type { Step } from '../../model/step.ts'
-import type { RemoteTask, Survey } from '../../model/survey.ts'
-import type { Outcome, Refusal } from '../../model/verdict.ts'
+import { DEFAULT_POLICY, resourceUid } from '../../model/declaration.ts'
+import type { Connection } from '../../model/estate.ts'
+import type { Desired, RemoteTask, Resource, Sighting, Survey } from '../../model/resource.ts'
+import type { Outcome, Refusal, Step } from '../../model/step.ts'
 import { type Driver, type DriverDeps, LookFailed, type Session } from '../port.ts'
 
 /** An outside system in which a driver can be tried: real code on a fake world with time that moves when asked. */

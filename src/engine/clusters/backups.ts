@@ -1,5 +1,4 @@
-import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { ClusterSnapshot } from '../../model/observed-cluster.ts'
+import type { ClusterLook, ClusterSnapshot } from '../../model/observed-cluster.ts'
 import type { Store } from '../../store/port.ts'
 
 function backupsName(cluster: string): string {

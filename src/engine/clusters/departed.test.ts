@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ResourceKey } from '../../model/key.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { DEFAULT_POLICY, type ResourceKey } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { departedClusters } from './departed.ts'
 

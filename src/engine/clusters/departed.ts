@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 
 /** In the record of a cluster: the machines that its servers are, where croft made them all. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterDecision } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterDecision, ClusterLook } from '../../model/observed-cluster.ts'
 import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
 import { isClusterSettled } from './judge.ts'
 

@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
 import { backupCondition } from '../../plan/clusters/backup-condition.ts'

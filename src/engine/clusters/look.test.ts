@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import { DEFAULT_POLICY } from '../../model/declaration.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { SshTarget } from '../../model/ssh-target.ts'
+import type { SshTarget } from '../../model/secret.ts'
 import {
   cleanK3s,
   clusterSpec,

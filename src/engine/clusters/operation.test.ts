@@ -4,8 +4,7 @@ import { createVirtualClock } from '../../../sim/virtual-clock.ts'
 import type { ClusterOperator } from '../../drivers/cluster-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { OperationEffect } from '../../model/observed-cluster.ts'
-import type { OperationVerb, Step } from '../../model/step.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { OperationVerb, Outcome, Step } from '../../model/step.ts'
 import { type OperationDeps, runOperation } from './operation.ts'
 
 const START = Date.parse('2026-07-01T12:00:00Z')

@@ -2,10 +2,8 @@ import type { ClusterOperator, ClusterSurroundings } from '../../drivers/cluster
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterOperation } from '../../model/cluster-operation.ts'
-import type { OperationEffect } from '../../model/observed-cluster.ts'
-import type { Step } from '../../model/step.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { ClusterOperation, OperationEffect } from '../../model/observed-cluster.ts'
+import type { Outcome, Step } from '../../model/step.ts'
 import { fateOfStep } from '../recover.ts'
 
 /** How far a step went without waiting. */

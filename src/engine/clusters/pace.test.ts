@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterWait } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterLook, ClusterWait } from '../../model/observed-cluster.ts'
 import type { StepFailures } from '../steps.ts'
 import { type ClusterPass, type KnownWaits, nextClusterLookMs } from './pace.ts'
 

@@ -1,6 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { NodePhase } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterLook, NodePhase } from '../../model/observed-cluster.ts'
 import { isForMachines, type StepAttempt, type StepFailures, stepName } from '../steps.ts'
 
 /** Since when each wait, and each step that is still due, is known. Lost with the process: then it counts anew. */

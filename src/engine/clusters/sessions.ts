@@ -1,8 +1,8 @@
 import type { ClusterDeps, ClusterDriver, ClusterOperator, ClusterSession } from '../../drivers/cluster-port.ts'
 import type { Shell } from '../../lib/shell.ts'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { SshTarget } from '../../model/ssh-target.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
+import type { SshTarget } from '../../model/secret.ts'
 
 /** Clusters and the boxes under them that are spoken to; each is opened once and kept while its declaration stays. */
 export interface ClusterSessions {

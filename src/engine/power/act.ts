@@ -1,7 +1,6 @@
 import type { PowerDriver } from '../../drivers/power-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { PowerVerb, Step } from '../../model/step.ts'
-import type { Outcome } from '../../model/verdict.ts'
+import type { Outcome, PowerVerb, Step } from '../../model/step.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
 import type { Looking } from '../look.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
+import type { PowerLook } from '../../model/observed-power.ts'
 import type { PowerEnergy } from '../../model/power.ts'
-import type { PowerLook } from '../../model/power-look.ts'
 import type { Store } from '../../store/port.ts'
 import type { PowerMemory } from './memory.ts'
 

@@ -1,6 +1,6 @@
 import type { ClusterShown, PowerDriver } from '../../drivers/power-port.ts'
-import type { ClusterInput } from '../../model/cluster-look.ts'
-import type { Connection } from '../../model/connection.ts'
+import type { Connection } from '../../model/estate.ts'
+import type { ClusterInput } from '../../model/observed-cluster.ts'
 import type { ClusterPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'

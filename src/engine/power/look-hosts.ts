@@ -1,7 +1,7 @@
 import type { PowerDriver } from '../../drivers/power-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedPower, SeenHost } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { World } from '../../plan/things/world.ts'

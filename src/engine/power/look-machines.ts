@@ -1,10 +1,9 @@
-import type { ClusterInput } from '../../model/cluster-look.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { ClusterInput } from '../../model/observed-cluster.ts'
 import type { PowerSeen, SeenHold, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import { guestIn } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import { guestIn, type Sighting } from '../../model/resource.ts'
 import type { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { CheckSeen, SeenHold, SeenHost, UpsReading } from '../../model/observed-power.ts'
+import type { CheckSeen, PowerLook, SeenHold, SeenHost, UpsReading } from '../../model/observed-power.ts'
 import type { PowerEnergy, PowerOrders } from '../../model/power.ts'
-import type { PowerLook } from '../../model/power-look.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
 /** What an engine knows of power besides what it sees. Lost with the process: then all times count anew. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PowerWait } from '../../model/power-decision.ts'
+import type { PowerWait } from '../../model/observed-power.ts'
 import { noteWaits, readWaits } from './noted-waits.ts'
 
 const NOW = 1_760_000_000_000

@@ -1,4 +1,4 @@
-import type { PowerWait } from '../../model/power-decision.ts'
+import type { PowerWait } from '../../model/observed-power.ts'
 import { waitName } from '../../plan/power/view.ts'
 
 /**

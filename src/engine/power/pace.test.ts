@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PowerLook } from '../../model/power-look.ts'
+import type { PowerLook } from '../../model/observed-power.ts'
 import { nextPowerLookMs } from './keep.ts'
 import { emptyPowerMemory } from './memory.ts'
 

@@ -1,7 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import { isRecord } from '../../lib/is-record.ts'
-import { likelyKind } from '../../model/kube-kinds.ts'
-import type { KubeObject } from '../../model/kube-object.ts'
+import { type KubeObject, likelyKind } from '../../model/kube-object.ts'
 import type { SecretReference } from '../../model/secret.ts'
 import { existingCluster } from '../cluster/existing.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'

@@ -1,7 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import { builtInKind } from '../../model/kube-kinds.ts'
-import { type KubeObject, objectId } from '../../model/kube-object.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import { builtInKind, type KubeObject, objectId } from '../../model/kube-object.ts'
 import { groupOf } from './objects.ts'
 import { type ChartHook, type ChartObject, hooksInOrder } from './rendered-chart.ts'
 

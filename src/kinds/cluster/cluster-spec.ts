@@ -8,7 +8,7 @@ import type {
   NodeSpec,
   Registries,
 } from '../../model/cluster.ts'
-import type { ArtifactSource } from '../../model/cluster-declaration.ts'
+import type { ArtifactSource } from '../../model/estate.ts'
 import { milliseconds } from '../fields/duration.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import { rangesOf } from './address-ranges.ts'

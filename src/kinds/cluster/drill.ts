@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import { resourceKey } from '../../model/key.ts'
-import type { Policy } from '../../model/policy.ts'
+import { type Policy, resourceKey } from '../../model/declaration.ts'
 import { blocksOf } from '../hypervisors/registry.ts'
 import type { Lookup } from '../kind.ts'
 import type { MadeMember } from './machines.ts'

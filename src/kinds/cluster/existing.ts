@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Connection } from '../../model/connection.ts'
 import type { Declaration } from '../../model/declaration.ts'
+import type { Connection } from '../../model/estate.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { Lookup } from '../kind.ts'
 import type { ClusterFields } from './schema.ts'

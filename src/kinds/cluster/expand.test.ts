@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resourceUid } from '../../model/key.ts'
+import { resourceUid } from '../../model/declaration.ts'
 import { declare, vmOf as declaredVm } from '../machines/testing/fixture.ts'
 import { complaints, fields, grow, KEY, surroundings, THREE, vmOf } from './testing/homelab.ts'
 

@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Declaration } from '../../model/declaration.ts'
-import type { Policy } from '../../model/policy.ts'
+import type { Declaration, Policy } from '../../model/declaration.ts'
 import { blocksOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Declaration } from '../../model/declaration.ts'
-import type { SshTarget } from '../../model/ssh-target.ts'
+import type { SshTarget } from '../../model/secret.ts'
 import type { VmFields } from '../crossplane/vm-schema.ts'
 import type { Lookup } from '../kind.ts'
 import { givenAddresses } from '../machines/addresses.ts'

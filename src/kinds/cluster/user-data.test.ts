@@ -11,7 +11,7 @@ import { secretsIn } from '../../cloudinit/secrets.ts'
 import { checkNetworkConfig } from '../../cloudinit/testing/network-config-check.ts'
 import { checkUserData } from '../../cloudinit/validate.ts'
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
-import type { SeedDocument, TreeMap } from '../../model/seed.ts'
+import type { SeedDocument, TreeMap } from '../../model/vm.ts'
 import type { Part } from '../kind.ts'
 import { fields, grow, KEY, surroundings, vmOf } from './testing/homelab.ts'
 

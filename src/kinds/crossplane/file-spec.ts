@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { FileSpec } from '../../model/file.ts'
-import { Sealed } from '../../model/sealed.ts'
+import { Sealed } from '../../model/secret.ts'
 import { fileNameOf } from '../fields/file-name.ts'
 import type { EnvironmentFileSpec } from './file-schema.ts'
 

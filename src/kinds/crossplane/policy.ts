@@ -1,4 +1,4 @@
-import type { Policy } from '../../model/policy.ts'
+import type { Policy } from '../../model/declaration.ts'
 import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from '../fields/annotations.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import type { Envelope } from './envelope.ts'

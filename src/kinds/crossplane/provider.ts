@@ -1,5 +1,4 @@
-import type { Declaration } from '../../model/declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { Desired } from '../../model/resource.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import { type ProviderConfigSpec, providerConnection } from '../provider-config.ts'

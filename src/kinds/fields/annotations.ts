@@ -1,4 +1,4 @@
-import { DEFAULT_POLICY, type FirstBoot, type Policy } from '../../model/policy.ts'
+import { DEFAULT_POLICY, type FirstBoot, type Policy } from '../../model/declaration.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import { show, unknownField } from './explain.ts'
 

@@ -1,5 +1,4 @@
-import type { Declaration } from '../../model/declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import type { DeviceSpec } from '../device.ts'
 import type { FieldProblem, Kind, Lookup } from '../kind.ts'

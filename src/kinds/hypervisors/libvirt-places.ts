@@ -1,5 +1,4 @@
-import type { Declaration } from '../../model/declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { SettingValue } from '../../model/rest.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Declaration } from '../../model/declaration.ts'
-import { showOrigin } from '../../model/origin.ts'
+import { type Declaration, showOrigin } from '../../model/declaration.ts'
 import type { AddressPoolSpec } from '../address-pool.ts'
 import { clusterAddresses } from '../cluster/members.ts'
 import type { VmFields } from '../crossplane/vm-schema.ts'

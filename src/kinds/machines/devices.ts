@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Declaration } from '../../model/declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { VmPci, VmUsb } from '../../model/vm.ts'
 import type { DeviceSpec } from '../device.ts'
 import { keeperOf } from '../hypervisors/registry.ts'

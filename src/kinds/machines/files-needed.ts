@@ -1,5 +1,5 @@
+import type { ResourceKey } from '../../model/declaration.ts'
 import { volumeId } from '../../model/file.ts'
-import type { ResourceKey } from '../../model/key.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { downloadedFile } from '../crossplane/download-spec.ts'
 import { environmentFileOf } from '../crossplane/file-spec.ts'

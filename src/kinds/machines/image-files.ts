@@ -1,7 +1,6 @@
 import { defined } from '../../lib/defined.ts'
-import type { Declaration } from '../../model/declaration.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { FileSpec } from '../../model/file.ts'
-import type { ResourceKey } from '../../model/key.ts'
 import { fileNameOf } from '../fields/file-name.ts'
 import type { HostSpec } from '../host.ts'
 import type { ImageSpec } from '../image.ts'

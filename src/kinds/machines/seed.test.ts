@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resourceUid } from '../../model/key.ts'
+import { resourceUid } from '../../model/declaration.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { declare, expand, vmOf } from './testing/fixture.ts'
 

@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Declaration } from '../../model/declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { PowerHost, PowerSpec } from '../../model/power.ts'
 import { milliseconds } from '../fields/duration.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'

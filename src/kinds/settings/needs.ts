@@ -1,5 +1,4 @@
-import type { Declaration } from '../../model/declaration.ts'
-import { type ResourceKey, resourceKey } from '../../model/key.ts'
+import { type Declaration, type ResourceKey, resourceKey } from '../../model/declaration.ts'
 import type { SettingSpec, SettingValue } from '../../model/rest.ts'
 import { valueText } from '../../proxmox/value-text.ts'
 import type { Lookup } from '../kind.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { KubeNode } from '../../model/observed-cluster.ts'
 import { asShown } from './as-shown.ts'
 import { coordinate } from './coordinate.ts'

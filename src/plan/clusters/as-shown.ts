@@ -1,8 +1,6 @@
-import { isDoing } from '../../model/action.ts'
-import { type ClusterDecision, isDestruction } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import { type ClusterDecision, type ClusterLook, isDestruction } from '../../model/observed-cluster.ts'
+import { isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { forecast, type NodeForecast } from './forecast.ts'
 

@@ -1,7 +1,7 @@
 import { gapMs } from '../../k3s/schedule.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { Condition } from '../../model/condition.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { Condition } from '../../model/record.ts'
 import { backupTrouble, judgeBackups } from './backup.ts'
 import type { DrillState } from './drill.ts'
 

@@ -1,7 +1,6 @@
 import { COPIES } from '../../k3s/node-program.ts'
 import type { BackupPolicy, ClusterSpec, NodeMachine, NodeSpec } from '../../model/cluster.ts'
-import type { ClusterOperation } from '../../model/cluster-operation.ts'
-import type { ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterOperation, ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
 import { local, on } from './restore.ts'
 
 /** One backup and whether anybody could ever use it. */

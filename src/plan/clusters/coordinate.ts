@@ -1,7 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { type ClusterDecision, isDestruction } from '../../model/cluster-decision.ts'
-import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { type ClusterDecision, isDestruction, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { agentsIn, serversIn } from './bootstrap.ts'
 import { departing } from './departing.ts'
 import { type ClusterFinding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn } from './finding.ts'

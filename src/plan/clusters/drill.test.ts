@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterDecision } from '../../model/cluster-decision.ts'
-import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { type ClusterDecision, NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { type DrillState, dueDrill } from './drill.ts'
 import { clusterSpec, HOUR, NOW, observedCluster } from './testing/fixture.ts'
 

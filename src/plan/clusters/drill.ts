@@ -1,7 +1,6 @@
 import { lastRunMs } from '../../k3s/schedule.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { ClusterDecision } from '../../model/cluster-decision.ts'
-import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterDecision, ObservedCluster } from '../../model/observed-cluster.ts'
 import { judgeBackups } from './backup.ts'
 
 /** What is known of the drills of one cluster, as the store keeps it. */

@@ -1,4 +1,4 @@
-import type { ClusterHold, ClusterWait } from '../../model/cluster-decision.ts'
+import type { ClusterHold, ClusterWait } from '../../model/observed-cluster.ts'
 import type { ClusterVerb, Lane, Step } from '../../model/step.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { type ClusterSituation, isKept, type NodeView } from './view.ts'

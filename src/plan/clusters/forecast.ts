@@ -1,5 +1,5 @@
 import type { NodeRole } from '../../model/cluster.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterLook } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
 import { isDue } from './removals.ts'
 import { movedServer, rolloutOf, wantedChange } from './rollout.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { ObservedCluster } from '../../model/observed-cluster.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { DEFAULT_POLICY } from '../../model/declaration.ts'
+import type { ClusterLook, ObservedCluster } from '../../model/observed-cluster.ts'
 import { plan } from '../plan.ts'
 import {
   estateOf,

@@ -1,6 +1,5 @@
-import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { ObservedNode } from '../../model/observed-cluster.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { ClusterLook, ObservedNode } from '../../model/observed-cluster.ts'
 import { mayDestroyMachine } from './coordinate.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { isFormed } from './view.ts'

@@ -1,5 +1,5 @@
-import type { ClusterLook } from '../../model/cluster-look.ts'
-import { ownerOf, type ResourceKey } from '../../model/key.ts'
+import { ownerOf, type ResourceKey } from '../../model/declaration.ts'
+import type { ClusterLook } from '../../model/observed-cluster.ts'
 import type { PlanInput } from '../planner.ts'
 
 /**

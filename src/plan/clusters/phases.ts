@@ -1,6 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterDecision, ClusterPhase, NodePhase } from '../../model/cluster-decision.ts'
-import type { KubeNode } from '../../model/observed-cluster.ts'
+import type { ClusterDecision, ClusterPhase, KubeNode, NodePhase } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
 import type { ClusterFinding } from './finding.ts'
 import { quorumLost } from './quorum-lost.ts'

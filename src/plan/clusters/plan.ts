@@ -1,6 +1,5 @@
-import type { ClusterInput, ClusterLook } from '../../model/cluster-look.ts'
-import type { ClusterHold } from '../../model/observed-cluster.ts'
-import type { PowerLook } from '../../model/power-look.ts'
+import type { ClusterInput, ClusterLook, RequestedHold } from '../../model/observed-cluster.ts'
+import type { PowerLook } from '../../model/observed-power.ts'
 import type { Step } from '../../model/step.ts'
 import type { Planner } from '../planner.ts'
 import { asShown, type Unforeseen } from './as-shown.ts'
@@ -50,7 +49,7 @@ function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster
   })
 }
 
-function holdOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): ClusterHold {
+function holdOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): RequestedHold {
   const how = phase === 'Off' ? 'off' : phase === 'GoingOn' ? 'going on' : 'going off'
   return {
     reason: `${key} is ${how} (${wanted.why})`,

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterHold } from '../../model/observed-cluster.ts'
+import type { RequestedHold } from '../../model/observed-cluster.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { Plan, PlanEntry } from '../../model/plan.ts'
  * the cluster stands still until the cluster is on, and that replicas are at zero is no drift.
  */
 export function holdForPower(plan: Plan): Plan {
-  const still = new Map<string, ClusterHold>(
+  const still = new Map<string, RequestedHold>(
     (plan.clusters ?? []).flatMap(({ declaration, observed }) => {
       const { hold } = observed.orders
       return hold?.power === undefined ? [] : [[`cluster/${declaration.name}`, hold] as const]

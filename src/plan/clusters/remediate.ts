@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterHold } from '../../model/cluster-decision.ts'
+import type { ClusterHold } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
 import { type ClusterFinding, firstOf, holdFor, NOTHING, objection, stepOn } from './finding.ts'
 import { allowed } from './quorum.ts'

@@ -1,6 +1,5 @@
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
-import type { ClusterOperation } from '../../model/cluster-operation.ts'
-import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterOperation, ObservedCluster } from '../../model/observed-cluster.ts'
 import type { Step } from '../../model/step.ts'
 import { serversWhole } from './removals.ts'
 import { hold, local, on, release } from './restore.ts'

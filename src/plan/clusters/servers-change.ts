@@ -1,4 +1,4 @@
-import type { ClusterHold } from '../../model/cluster-decision.ts'
+import type { ClusterHold } from '../../model/observed-cluster.ts'
 import { majority } from './etcd-rules.ts'
 
 /** How many servers may be lost without losing the API. */

@@ -1,4 +1,4 @@
-import type { Action, Doing } from '../../model/action.ts'
+import type { Action, Doing } from '../../model/plan.ts'
 import { hostMember, isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../clusters/membership.ts'
 import type { GuardAnswer } from '../clusters/quorum.ts'
 import type { Guard } from './guard.ts'

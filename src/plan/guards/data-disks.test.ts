@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataDisks as disksOf } from '../../drivers/proxmox/irreplaceable.ts'
-import type { Action, Doing } from '../../model/action.ts'
+import { DEFAULT_POLICY, type Policy } from '../../model/declaration.ts'
 import type { Approval } from '../../model/estate.ts'
-import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+import type { Action, Doing } from '../../model/plan.ts'
 import { estateOf, guest, NOW, ORIGIN } from '../testing/fixture.ts'
 import { dataDisks } from './data-disks.ts'
 

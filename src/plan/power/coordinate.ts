@@ -1,7 +1,13 @@
-import type { ResourceKey } from '../../model/key.ts'
-import type { ClusterPower, ObservedPower, PowerNode } from '../../model/observed-power.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type {
+  ClusterPower,
+  ObservedPower,
+  PowerDecision,
+  PowerHold,
+  PowerNode,
+  PowerPhase,
+} from '../../model/observed-power.ts'
 import type { PersonHold, PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
-import type { PowerDecision, PowerHold, PowerPhase } from '../../model/power-decision.ts'
 import { goDown } from './down.ts'
 import { merge, NOTHING, type PowerFinding } from './finding.ts'
 import { IDLE, idleNodes } from './sleepers.ts'

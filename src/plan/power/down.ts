@@ -1,6 +1,5 @@
 import type { PowerNode } from '../../model/observed-power.ts'
-import type { PowerWorkload } from '../../model/power.ts'
-import { type PowerHost, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
+import { type PowerHost, type PowerWorkload, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
 import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'

@@ -1,5 +1,5 @@
-import type { ResourceKey } from '../../model/key.ts'
-import type { PowerHold, PowerWait } from '../../model/power-decision.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { PowerHold, PowerWait } from '../../model/observed-power.ts'
 import type { Step } from '../../model/step.ts'
 
 /** What one judgement has to say; several are put together into a decision. */

@@ -1,6 +1,6 @@
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { PowerLook } from '../../model/power-look.ts'
+import type { PowerLook } from '../../model/observed-power.ts'
 import type { Desired, Resource } from '../../model/resource.ts'
 
 /**

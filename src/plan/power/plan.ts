@@ -1,4 +1,4 @@
-import type { PowerLook } from '../../model/power-look.ts'
+import type { PowerLook } from '../../model/observed-power.ts'
 import type { Planner } from '../planner.ts'
 import { coordinatePower } from './coordinate.ts'
 

@@ -1,5 +1,5 @@
+import type { TierRow } from '../../model/observed-power.ts'
 import { type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
-import type { TierRow } from '../../model/power-decision.ts'
 import type { PowerFinding } from './finding.ts'
 import { isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 

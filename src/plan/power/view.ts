@@ -1,7 +1,13 @@
-import type { ResourceKey } from '../../model/key.ts'
-import type { ClusterPower, ObservedPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type {
+  ClusterPower,
+  ObservedPower,
+  PowerNode,
+  PowerWait,
+  SeenHost,
+  SeenMachine,
+} from '../../model/observed-power.ts'
 import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
-import type { PowerWait } from '../../model/power-decision.ts'
 import { NOTHING, type PowerFinding } from './finding.ts'
 import type { WantedPower } from './wanted.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../lib/random.ts'
-import type { PowerDecision } from '../../model/power-decision.ts'
+import type { PowerDecision } from '../../model/observed-power.ts'
 import { coordinatePower } from './coordinate.ts'
 import { specWith } from './testing/fixture.ts'
 import { createSmallWorld } from './testing/world.ts'

@@ -1,14 +1,11 @@
 // Small worlds for the tests of plan and engine: real types, the simplest rules that can differ.
-import type { Connection } from '../../model/connection.ts'
-import type { Estate } from '../../model/estate.ts'
-import { resourceUid } from '../../model/key.ts'
-import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+
+import { DEFAULT_POLICY, type Policy, resourceUid } from '../../model/declaration.ts'
+import type { Connection, Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Resource, Sighting, Survey } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import type { Step, StepOver } from '../../model/step.ts'
-import type { Survey } from '../../model/survey.ts'
 import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from '../things/world.ts'
 
 export const NOW = 1_700_000_000_000

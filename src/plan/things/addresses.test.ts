@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AddressUse } from '../../model/address-use.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { Plan } from '../../model/plan.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { AddressUse, Sighting } from '../../model/resource.ts'
 import { refuseTakenAddresses } from './addresses.ts'
 import type { World } from './world.ts'
 

@@ -1,10 +1,8 @@
 import { isIP } from 'node:net'
-import type { AddressUse } from '../../model/address-use.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
-import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
-import type { Tree } from '../../model/seed.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import { type AddressUse, type Desired, guestIn, type Resource, type Sighting } from '../../model/resource.ts'
+import type { Tree } from '../../model/vm.ts'
 import type { World } from './world.ts'
 
 /** Fixed addresses that a guest is declared with; those that it asks for (DHCP) are nobody's yet. */

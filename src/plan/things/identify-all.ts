@@ -1,6 +1,6 @@
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
-import type { ResourceKey } from '../../model/key.ts'
 import type { Rules } from '../../model/rules.ts'
 import { identify, type ThingIdentity } from './identify.ts'
 import { renames } from './renames.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Sighting } from '../../model/resource.ts'
 import { FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../testing/fixture.ts'
 import { identify } from './identify.ts'
 

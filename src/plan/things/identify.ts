@@ -1,7 +1,6 @@
 import { isOfEstate } from '../../model/estate.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Resource, Sighting } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Which thing in the world a resource is, if any. */

@@ -1,7 +1,5 @@
-import type { Action } from '../../model/action.ts'
-import type { Change } from '../../model/change.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Action } from '../../model/plan.ts'
+import type { Change, Resource, Sighting } from '../../model/resource.ts'
 
 /** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
 export function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {

@@ -1,5 +1,5 @@
-import type { Action } from '../../model/action.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { Action } from '../../model/plan.ts'
+import type { Sighting } from '../../model/resource.ts'
 
 /** Nothing is decided about a guest that was seen from afar only: this says what must be read of it first. */
 export function lookCloser({ externalId, host }: Sighting, look: 'config' | 'power'): Action {

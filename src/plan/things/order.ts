@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
 
 /** One thing and what must come before it. */
 export interface Ordered {

@@ -1,6 +1,5 @@
-import type { Approval, Estate } from '../../model/estate.ts'
-import { ownerOf, type ResourceKey } from '../../model/key.ts'
-import type { Proof } from '../../model/proof.ts'
+import { ownerOf, type ResourceKey } from '../../model/declaration.ts'
+import type { Approval, Estate, Proof } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 
 /**

@@ -1,7 +1,6 @@
-import type { Action } from '../../model/action.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Action } from '../../model/plan.ts'
+import type { Resource, Sighting } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import type { Ledger, World } from './world.ts'
 
 const LOOK_SOON_MS = 1_000

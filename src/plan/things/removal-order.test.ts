@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Action } from '../../model/action.ts'
+import type { Action } from '../../model/plan.ts'
 import { type DecidedRemoval, dependentsFirst, inOrderOfLeaving } from './removal-order.ts'
 
 const GOING: Action = { do: 'delete', externalId: 'x', host: 'homelab', steps: [], reason: 'no longer declared' }

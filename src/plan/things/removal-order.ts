@@ -1,6 +1,6 @@
-import type { Action } from '../../model/action.ts'
-import { ownerOf, type ResourceKey } from '../../model/key.ts'
-import { builtInKind } from '../../model/kube-kinds.ts'
+import { ownerOf, type ResourceKey } from '../../model/declaration.ts'
+import { builtInKind } from '../../model/kube-object.ts'
+import type { Action } from '../../model/plan.ts'
 import { inOrder } from './order.ts'
 import type { Removal } from './removals.ts'
 

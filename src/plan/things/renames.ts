@@ -1,9 +1,8 @@
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import { type Bounds, mayBeCalled } from '../../model/grant.ts'
-import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { isGuest } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import { isGuest, type Sighting } from '../../model/resource.ts'
 import { isDeclaredHere } from './proof.ts'
 import type { Ledger, World } from './world.ts'
 

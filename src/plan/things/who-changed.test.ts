@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { RemoteTask } from '../../model/survey.ts'
+import type { RemoteTask } from '../../model/resource.ts'
 import { whoChanged } from './who-changed.ts'
 
 function task(change: Partial<RemoteTask> & { readonly id: string }): RemoteTask {

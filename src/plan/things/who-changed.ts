@@ -1,4 +1,4 @@
-import type { RemoteTask } from '../../model/survey.ts'
+import type { RemoteTask } from '../../model/resource.ts'
 
 export interface WhoChanged {
   /** `alice@pam`, or with the token's name behind it: `root@pam!web`. */

@@ -1,10 +1,8 @@
-import type { Connection } from '../../model/connection.ts'
-import type { ThingIntention } from '../../model/intention.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { ResourceRecord } from '../../model/record.ts'
-import type { Sighting } from '../../model/sighting.ts'
-import type { RemoteTask, Survey } from '../../model/survey.ts'
-import type { Refusal } from '../../model/verdict.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { Connection } from '../../model/estate.ts'
+import type { ResourceRecord, ThingIntention } from '../../model/record.ts'
+import type { RemoteTask, Sighting, Survey } from '../../model/resource.ts'
+import type { Refusal } from '../../model/step.ts'
 
 /** What is known of one connection in this pass. */
 export interface World {

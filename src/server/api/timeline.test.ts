@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { CroftEvent } from '../../model/event.ts'
+import type { CroftEvent } from '../../model/record.ts'
 import { createHealthStrips } from '../health-strips.ts'
 import { storyEvents, withResource } from '../testing/fake-controller.ts'
 import { conditions, smallEstate } from '../testing/fake-estate.ts'

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { CommitView, SourceView } from '../../model/estate-view.ts'
-import type { CroftEvent } from '../../model/event.ts'
+import type { CroftEvent } from '../../model/record.ts'
 import type { Chapter, Span } from './schemas.ts'
 
 /**

@@ -1,6 +1,12 @@
-import type { ClusterDecision, ClusterPhase, NodePhase } from '../../model/cluster-decision.ts'
 import type { ClusterView } from '../../model/estate-view.ts'
-import { NO_ORDERS, type ObservedCluster, type ObservedNode } from '../../model/observed-cluster.ts'
+import {
+  type ClusterDecision,
+  type ClusterPhase,
+  NO_ORDERS,
+  type NodePhase,
+  type ObservedCluster,
+  type ObservedNode,
+} from '../../model/observed-cluster.ts'
 import { DAY, HOUR, MINUTE, NOW } from './fake-moment.ts'
 
 export interface NodeLook {

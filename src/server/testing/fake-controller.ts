@@ -1,6 +1,6 @@
 import type { EstateView, ResourceView } from '../../model/estate-view.ts'
-import type { CroftEvent, NewEvent } from '../../model/event.ts'
-import type { PowerView } from '../../model/power-view.ts'
+import type { PowerView } from '../../model/observed-power.ts'
+import type { CroftEvent, NewEvent } from '../../model/record.ts'
 import type { Actor, Controller, Granted, Wish } from '../port.ts'
 import { COMMIT, NOW } from './fake-moment.ts'
 import { fakePreview, goingOff, tiers } from './fake-power.ts'

@@ -1,5 +1,4 @@
-import type { TierRow } from '../../model/power-decision.ts'
-import type { PowerPreview, PowerView } from '../../model/power-view.ts'
+import type { PowerPreview, PowerView, TierRow } from '../../model/observed-power.ts'
 import { HOUR, NOW } from './fake-moment.ts'
 
 const DOWN: readonly (readonly [TierRow['tier'], number, string])[] = [

@@ -1,5 +1,5 @@
-import type { Action } from '../../model/action.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
+import type { Action } from '../../model/plan.ts'
 import { cluster } from './fake-cluster.ts'
 import { withResource } from './fake-controller.ts'
 import { heldDeletion, smallEstate } from './fake-estate.ts'

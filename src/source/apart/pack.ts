@@ -1,9 +1,7 @@
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Declaration } from '../../model/declaration.ts'
-import type { ResourceKey } from '../../model/key.ts'
-import type { Problem } from '../../model/problem.ts'
+import type { Declaration, Problem, ResourceKey } from '../../model/declaration.ts'
 import { fieldProblemAt, plainProblem } from '../problem-at.ts'
 import type { DocumentPlace, Ignored, Revision } from '../revision.ts'
 

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
-import type { Origin } from '../../model/origin.ts'
+import type { Origin } from '../../model/declaration.ts'
 import type { SourceDocument } from '../manifest.ts'
 import type { ComposedDocument } from './expand-graph.ts'
 import type { DocumentFields, ValueShape } from './shape.ts'

@@ -1,5 +1,5 @@
 import { foreignPattern, PatternRefused } from '../../lib/foreign-pattern.ts'
-import { builtInKind } from '../../model/kube-kinds.ts'
+import { builtInKind } from '../../model/kube-object.ts'
 import { isFields, objectsOf, type ReadDocument } from '../manifest.ts'
 import { groupVersionOf } from './field-paths.ts'
 import { PatchFailed } from './json-patch.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Problem } from '../../model/problem.ts'
+import type { Problem } from '../../model/declaration.ts'
 import { readFiles } from '../read-files.ts'
 import type { Revision } from '../revision.ts'
 

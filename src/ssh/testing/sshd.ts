@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { connect, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { SshTarget } from '../../model/ssh-target.ts'
+import type { SshTarget } from '../../model/secret.ts'
 
 const SSHD = '/usr/sbin/sshd'
 

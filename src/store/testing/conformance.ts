@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
-import type { NewEvent } from '../../model/event.ts'
-import type { CoordinatedIntention, Intention, ThingIntention } from '../../model/intention.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
-import type { ResourceRecord } from '../../model/record.ts'
+import { DEFAULT_POLICY } from '../../model/declaration.ts'
+import type { CoordinatedIntention, Intention, NewEvent, ResourceRecord, ThingIntention } from '../../model/record.ts'
 import { StaleEpoch, type Store } from '../port.ts'
 
 /** Where data lies. Every `open` is a new handle on the same data, as a second or a restarted process has. */

@@ -1,5 +1,5 @@
 import type { NodeReach } from '../../../drivers/cluster-port.ts'
-import type { ClusterOperation } from '../../../model/cluster-operation.ts'
+import type { ClusterOperation } from '../../../model/observed-cluster.ts'
 import { judgeBackups, planDrill } from '../../../plan/clusters/backup.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import type { Runtime } from '../../runtime.ts'

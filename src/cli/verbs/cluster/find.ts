@@ -1,5 +1,4 @@
-import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
-import type { Estate } from '../../../model/estate.ts'
+import type { ClusterDeclaration, Estate } from '../../../model/estate.ts'
 import { stateOf } from '../../load.ts'
 
 import type { Runtime } from '../../runtime.ts'

@@ -1,6 +1,5 @@
 import { type OperationResult, runOperation } from '../../../engine/clusters/operation.ts'
-import { type ClusterOperation, destroyedBy } from '../../../model/cluster-operation.ts'
-import { NO_ORDERS } from '../../../model/observed-cluster.ts'
+import { type ClusterOperation, destroyedBy, NO_ORDERS } from '../../../model/observed-cluster.ts'
 import { wayOf } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
 import { activeOrders, type Store } from '../../../store/port.ts'

@@ -1,5 +1,5 @@
-import type { Change } from '../../../model/change.ts'
 import type { PlanEntry } from '../../../model/plan.ts'
+import type { Change } from '../../../model/resource.ts'
 
 import { closing, existingState } from '../../load.ts'
 import { styleOf } from '../../output.ts'

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
-import { Secret } from '../../../model/secret.ts'
-import type { SshTarget } from '../../../model/ssh-target.ts'
+import { Secret, type SshTarget } from '../../../model/secret.ts'
 import { realDirectory } from '../../../state/state-file.ts'
 import { closing, ownState } from '../../load.ts'
 import { note } from '../../output.ts'

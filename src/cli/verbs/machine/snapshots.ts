@@ -1,8 +1,7 @@
 import { type GuestSnapshots, LookFailed } from '../../../drivers/port.ts'
 import type { Estate } from '../../../model/estate.ts'
-import type { Resource } from '../../../model/resource.ts'
-import type { Sighting } from '../../../model/sighting.ts'
-import type { Outcome } from '../../../model/verdict.ts'
+import type { Resource, Sighting } from '../../../model/resource.ts'
+import type { Outcome } from '../../../model/step.ts'
 
 import { ownState } from '../../load.ts'
 import type { Runtime } from '../../runtime.ts'

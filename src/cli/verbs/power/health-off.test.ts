@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DEFAULT_POLICY } from '../../../model/declaration.ts'
 import type { Plan, PlanEntry } from '../../../model/plan.ts'
-import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { PowerDeclaration } from '../../../model/power.ts'
 import { coordinatePower } from '../../../plan/power/coordinate.ts'
 import { clusterWith, NOW, node, observedWith, ordered, specWith } from '../../../plan/power/testing/fixture.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noteWaits, readWaits } from '../../../engine/power/noted-waits.ts'
-import { DEFAULT_POLICY } from '../../../model/policy.ts'
+import { DEFAULT_POLICY } from '../../../model/declaration.ts'
+import type { PowerLook } from '../../../model/observed-power.ts'
 import type { PowerDeclaration, PowerOrders } from '../../../model/power.ts'
-import type { PowerLook } from '../../../model/power-look.ts'
 import { coordinatePower } from '../../../plan/power/coordinate.ts'
 import {
   clusterWith,

@@ -1,5 +1,4 @@
-import type { PowerWait } from '../../../model/power-decision.ts'
-import type { PowerLook } from '../../../model/power-look.ts'
+import type { PowerLook, PowerWait } from '../../../model/observed-power.ts'
 import { nextWord } from '../../../plan/power/schedule.ts'
 import { waitName } from '../../../plan/power/view.ts'
 import { showElapsed } from '../../render/duration.ts'

@@ -2,11 +2,10 @@ import type { NodeFacts, PutFiles, StartOrder } from '../../../k3s/node-program.
 import { parseToken } from '../../../k3s/token.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
-import type { NodeSpec } from '../../../model/cluster.ts'
-import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
+import type { ClusterSecrets, NodeSpec } from '../../../model/cluster.ts'
 import { madeMs } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
-import type { Outcome } from '../../../model/verdict.ts'
+import type { Outcome } from '../../../model/step.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
 import { isoTime } from '../marks.ts'
 import {

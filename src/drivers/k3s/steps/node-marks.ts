@@ -4,7 +4,7 @@ import { at, type Foreign, isRecord, nameOf } from '../../../kubernetes/objects.
 import { LIMITS } from '../../../lib/limits.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import type { NodeWork } from '../../../model/observed-cluster.ts'
-import type { Outcome } from '../../../model/verdict.ts'
+import type { Outcome } from '../../../model/step.ts'
 import { podsToMove } from '../look-at-api.ts'
 import { formatGivenUp, formatWork, isoTime, K3S_MARKS, MARKS } from '../marks.ts'
 import { DONE, nodeName, outcomeOfAsked, refused, type StepContext, withApi } from '../node-lane.ts'

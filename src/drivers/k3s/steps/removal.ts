@@ -2,7 +2,7 @@ import { configHash } from '../../../k3s/config.ts'
 import { segment } from '../../../kubernetes/client.ts'
 import type { NodeSpec } from '../../../model/cluster.ts'
 import { Secret } from '../../../model/secret.ts'
-import type { Outcome } from '../../../model/verdict.ts'
+import type { Outcome } from '../../../model/step.ts'
 import { K3S_MARKS } from '../marks.ts'
 import {
   command,

@@ -10,8 +10,8 @@ import type { InstallOrder, NodeFacts, NodeVerb } from '../../../k3s/node-progra
 import { cleanText } from '../../../lib/clean-text.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
-import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
-import type { Outcome } from '../../../model/verdict.ts'
+import type { ClusterDeclaration } from '../../../model/estate.ts'
+import type { Outcome } from '../../../model/step.ts'
 import type { ClusterDeps } from '../../cluster-port.ts'
 import { command, DONE, nodeName, outcomeOf, refused, type StepContext, withFacts, withShell } from '../node-lane.ts'
 

@@ -1,4 +1,4 @@
-import type { Step } from '../../../model/step.ts'
+import type { Outcome, Step } from '../../../model/step.ts'
 // The real driver and the real coordinator on simulated boxes: each round looks, decides and does what was decided.
 
 import { releaseChecksum } from '../../../../sim/k3s/install.ts'
@@ -10,13 +10,15 @@ import { createWorld } from '../../../../sim/world/create-world.ts'
 import type { World } from '../../../../sim/world/types.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import type { WireResponse } from '../../../lib/wire.ts'
-import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterDecision } from '../../../model/cluster-decision.ts'
-import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
-import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
-import { type ClusterOrders, NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
-import { DEFAULT_POLICY } from '../../../model/policy.ts'
-import type { Outcome } from '../../../model/verdict.ts'
+import type { ClusterSecrets, ClusterSpec } from '../../../model/cluster.ts'
+import { DEFAULT_POLICY } from '../../../model/declaration.ts'
+import type { ClusterDeclaration } from '../../../model/estate.ts'
+import {
+  type ClusterDecision,
+  type ClusterOrders,
+  NO_ORDERS,
+  type ObservedCluster,
+} from '../../../model/observed-cluster.ts'
 import { coordinate } from '../../../plan/clusters/coordinate.ts'
 import { clusterSpec } from '../../../plan/clusters/testing/fixture.ts'
 import type {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Foreign } from '../../../kubernetes/objects.ts'
+import { DEFAULT_POLICY } from '../../../model/declaration.ts'
 import type { KubeObject, WantedObject } from '../../../model/kube-object.ts'
-import { DEFAULT_POLICY } from '../../../model/policy.ts'
-import type { Resource } from '../../../model/resource.ts'
+import type { Resource, Sighting } from '../../../model/resource.ts'
 import { type ShownCall, shownCall } from '../../../model/shown-step.ts'
-import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import { marked, type ObjectLook } from '../marks.ts'
 

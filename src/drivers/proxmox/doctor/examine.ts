@@ -1,5 +1,5 @@
 import { WireFailure } from '../../../lib/wire.ts'
-import type { Connection } from '../../../model/connection.ts'
+import type { Connection } from '../../../model/estate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { Secret } from '../../../model/secret.ts'
 import { type Check, check, type DriverDeps } from '../../port.ts'

@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/defined.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { inParallel } from '../../../lib/parallel.ts'
-import type { Connection } from '../../../model/connection.ts'
+import type { Connection } from '../../../model/estate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { countOf, flagOf, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import type { DoctorAnswer, ReadPath } from './ask.ts'

@@ -1,4 +1,4 @@
-import { type Origin, showOrigin } from '../../../model/origin.ts'
+import { type Origin, showOrigin } from '../../../model/declaration.ts'
 import { type Check, check, type PeerCertificate } from '../../port.ts'
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,4 @@
-import type { Resource } from '../../../model/resource.ts'
-import type { Survey } from '../../../model/survey.ts'
+import type { Resource, Survey } from '../../../model/resource.ts'
 import { type Check, check } from '../../port.ts'
 import { isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'

@@ -1,4 +1,4 @@
-import type { Connection } from '../../../model/connection.ts'
+import type { Connection } from '../../../model/estate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { setUpCommands } from './commands.ts'
 import { grantsOf } from './grants.ts'

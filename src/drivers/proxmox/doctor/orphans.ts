@@ -1,6 +1,5 @@
 import { LIMITS } from '../../../lib/limits.ts'
-import type { Resource } from '../../../model/resource.ts'
-import type { Survey } from '../../../model/survey.ts'
+import type { Resource, Survey } from '../../../model/resource.ts'
 import type { Check } from '../../port.ts'
 import { countOf, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'

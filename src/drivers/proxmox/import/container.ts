@@ -1,5 +1,5 @@
 import { defined } from '../../../lib/defined.ts'
-import type { Sighting } from '../../../model/sighting.ts'
+import type { Sighting } from '../../../model/resource.ts'
 import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
 import { features, passedDevices } from '../lxc/options.ts'

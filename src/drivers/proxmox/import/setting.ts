@@ -1,6 +1,5 @@
+import type { Sighting, Survey } from '../../../model/resource.ts'
 import type { Definition, Field, SettingValue } from '../../../model/rest.ts'
-import type { Sighting } from '../../../model/sighting.ts'
-import type { Survey } from '../../../model/survey.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { valueText } from '../../../proxmox/value-text.ts'
 import type { ImportedSetting } from '../../port.ts'

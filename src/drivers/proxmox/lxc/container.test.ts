@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkRequest } from '../../../../sim/proxmox/validate/index.ts'
-import type { Change } from '../../../model/change.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
-import type { Resource } from '../../../model/resource.ts'
+import type { Change, Resource } from '../../../model/resource.ts'
 import { proxmoxRules as rules } from '../rules.ts'
 import { exampleResource, exampleSighting } from '../testing/vm-example.ts'
 

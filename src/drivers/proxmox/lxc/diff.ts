@@ -1,7 +1,5 @@
-import type { Change } from '../../../model/change.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
-import type { Resource } from '../../../model/resource.ts'
-import type { Sighting } from '../../../model/sighting.ts'
+import type { Change, Resource, Sighting } from '../../../model/resource.ts'
 import { type ApiFields, flagOf } from '../foreign.ts'
 import { diffGuest } from '../guest-diff.ts'
 import { compareAll, wantedOf } from '../option.ts'

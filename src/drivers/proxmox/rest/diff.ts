@@ -1,6 +1,5 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change, Sighting } from '../../../model/resource.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../model/rest.ts'
-import type { Sighting } from '../../../model/sighting.ts'
 import type { ApiFields } from '../foreign.ts'
 import { plainEntries } from './entry-list.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../lib/limits.ts'
+import type { Sighting } from '../../../model/resource.ts'
 import type { Definition, Field } from '../../../model/rest.ts'
-import type { Sighting } from '../../../model/sighting.ts'
 import { LookFailed } from '../../port.ts'
 import type { Api, CallSubject } from '../api.ts'
 import { type ApiFields, cleanText, isRecord, nameOf, recordsOf } from '../foreign.ts'

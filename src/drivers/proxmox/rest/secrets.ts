@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import type { Definition, SettingSpec } from '../../../model/rest.ts'
 import type { Step } from '../../../model/step.ts'
 import type { VmSpec } from '../../../model/vm.ts'

@@ -1,5 +1,5 @@
+import type { Sighting } from '../../../model/resource.ts'
 import type { SettingSpec, SettingValue } from '../../../model/rest.ts'
-import type { Sighting } from '../../../model/sighting.ts'
 import { LookFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
 import { type ApiFields, isRecord, nameOf, recordsOf } from '../foreign.ts'

@@ -1,7 +1,6 @@
-import type { Connection } from '../../../model/connection.ts'
-import { DEFAULT_POLICY, type Policy } from '../../../model/policy.ts'
-import type { Resource } from '../../../model/resource.ts'
-import type { Sighting } from '../../../model/sighting.ts'
+import { DEFAULT_POLICY, type Policy } from '../../../model/declaration.ts'
+import type { Connection } from '../../../model/estate.ts'
+import type { Resource, Sighting } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription, readMark } from '../marks.ts'
 

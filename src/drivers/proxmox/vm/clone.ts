@@ -1,6 +1,6 @@
+import type { Survey } from '../../../model/resource.ts'
 import type { Obstacle } from '../../../model/rules.ts'
 import type { Step } from '../../../model/step.ts'
-import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
 import { createParams } from '../option.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'

@@ -1,6 +1,4 @@
-import type { Change } from '../../../model/change.ts'
-import type { Resource } from '../../../model/resource.ts'
-import type { Sighting } from '../../../model/sighting.ts'
+import type { Change, Resource, Sighting } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { diffGuest } from '../guest-diff.ts'
 import { compareAll, wantedOf } from '../option.ts'

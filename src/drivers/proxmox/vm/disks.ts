@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import type { VmDisk, VmDiskSpeed, VmEfiDisk, VmSpec } from '../../../model/vm.ts'
 import { type ApiFields, decoded } from '../foreign.ts'
 import { device, devices, type PropertyPart } from '../parts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Survey } from '../../../model/survey.ts'
+import type { Survey } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription } from '../marks.ts'
 import { proxmoxRules as rules } from '../rules.ts'

@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/defined.ts'
-import type { Change } from '../../../model/change.ts'
-import type { Sighting } from '../../../model/sighting.ts'
+import type { Change, Sighting } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { isUp, powerOf } from '../../guests.ts'
 import type { ApiFields } from '../foreign.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { proxmoxRules } from '../rules.ts'
 import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'

@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 
 type RootObjection = NonNullable<Change['blocked']>

@@ -1,4 +1,4 @@
-import type { GuestBasics } from '../../../model/guest.ts'
+import type { GuestBasics } from '../../../model/vm.ts'
 import { device } from '../parts.ts'
 import { printProperties } from '../property-string.ts'
 

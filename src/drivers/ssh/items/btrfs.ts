@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'

@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import type { SeenFile } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules, octal } from '../item.ts'

@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import type { HostQuestion, SeenOfHost } from '../ask.ts'
 import { change } from '../item.ts'
 

@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import { sha256 } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'

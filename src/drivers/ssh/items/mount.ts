@@ -1,4 +1,4 @@
-import type { Change } from '../../../model/change.ts'
+import type { Change } from '../../../model/resource.ts'
 import { run } from '../command.ts'
 import { editBack } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'

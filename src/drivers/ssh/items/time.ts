@@ -1,5 +1,5 @@
-import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
+import type { Change } from '../../../model/resource.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 

@@ -1,6 +1,7 @@
 // A small homelab for tests: two hosts, a network with a pool, an image, a class; and whatever a test adds to it.
-import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
+
 import type { Declaration } from '../../../model/declaration.ts'
+import type { ClusterDeclaration } from '../../../model/estate.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import type { FieldProblem, Part } from '../../kind.ts'
 import { declare, expand } from '../../machines/testing/fixture.ts'

@@ -1,5 +1,4 @@
-import type { Declaration } from '../../../model/declaration.ts'
-import { resourceKey } from '../../../model/key.ts'
+import { type Declaration, resourceKey } from '../../../model/declaration.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import type { Lookup } from '../../kind.ts'
 import { KINDS } from '../../registry.ts'

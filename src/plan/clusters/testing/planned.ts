@@ -1,6 +1,5 @@
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterDecision } from '../../../model/cluster-decision.ts'
-import type { ObservedCluster } from '../../../model/observed-cluster.ts'
+import type { ClusterDecision, ObservedCluster } from '../../../model/observed-cluster.ts'
 import { coordinate } from '../coordinate.ts'
 import { NOW } from './fixture.ts'
 

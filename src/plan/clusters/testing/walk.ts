@@ -1,7 +1,6 @@
 import { integerBetween, type Random, seededRandom } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterDecision } from '../../../model/cluster-decision.ts'
-import { NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { type ClusterDecision, NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
 import { remediationsOver } from '../remediation-over.ts'
 import { clusterSpec, MINUTE, NOW } from './fixture.ts'
 import { observe } from './observe.ts'

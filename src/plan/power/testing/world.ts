@@ -1,8 +1,12 @@
 import type { Random } from '../../../lib/random.ts'
-import type { ObservedPower, PowerNode } from '../../../model/observed-power.ts'
-import type { PowerWorkload } from '../../../model/power.ts'
-import { type PowerDone, type PowerOrders, type PowerSpec, WORKLOAD_TIERS } from '../../../model/power.ts'
-import type { PowerDecision } from '../../../model/power-decision.ts'
+import type { ObservedPower, PowerDecision, PowerNode } from '../../../model/observed-power.ts'
+import {
+  type PowerDone,
+  type PowerOrders,
+  type PowerSpec,
+  type PowerWorkload,
+  WORKLOAD_TIERS,
+} from '../../../model/power.ts'
 import type { Step } from '../../../model/step.ts'
 import type { coordinatePower } from '../coordinate.ts'
 import { waitName } from '../view.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { LoadSample } from '../../../model/survey.ts'
+import type { LoadSample } from '../../../model/resource.ts'
 import { busySince } from './place.ts'
 
 const NOW = 3_600_000

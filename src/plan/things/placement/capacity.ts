@@ -1,6 +1,5 @@
 import { defined } from '../../../lib/defined.ts'
-import type { Resource } from '../../../model/resource.ts'
-import type { Survey } from '../../../model/survey.ts'
+import type { Resource, Survey } from '../../../model/resource.ts'
 import { type Demand, demandOf, fits, freeMemory, freeSpace, type Room, roomsOf, withPromise } from './room.ts'
 
 /** What one host has, what of it is promised, and what would still fit. */

@@ -1,5 +1,4 @@
-import { guestIn, type Resource, withGuestFields } from '../../../model/resource.ts'
-import type { Survey } from '../../../model/survey.ts'
+import { guestIn, type Resource, type Survey, withGuestFields } from '../../../model/resource.ts'
 import type { Ledger, World } from '../world.ts'
 import { type Demand, demandOf, roomsOf, shortageOf } from './room.ts'
 

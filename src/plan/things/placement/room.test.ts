@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Survey } from '../../../model/survey.ts'
+import type { Survey } from '../../../model/resource.ts'
 import { guest, survey } from '../../testing/fixture.ts'
 import { freeMemory, roomsOf } from './room.ts'
 

@@ -1,7 +1,5 @@
 import { LIMITS } from '../../../lib/limits.ts'
-import type { Desired } from '../../../model/resource.ts'
-import { guestIn } from '../../../model/resource.ts'
-import type { Survey } from '../../../model/survey.ts'
+import { type Desired, guestIn, type Survey } from '../../../model/resource.ts'
 
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB

@@ -1,5 +1,5 @@
-import { recordIn } from '../lib/foreign-json.ts'
-import { Secret } from './secret.ts'
+import { recordIn } from '../../lib/foreign-json.ts'
+import { Secret } from '../../model/secret.ts'
 
 /** What the secret of a Crossplane ProviderConfig says about the way to Proxmox. */
 export type ProviderLogin =
