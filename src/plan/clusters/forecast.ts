@@ -2,7 +2,7 @@ import type { NodeRole } from '../../model/cluster.ts'
 import type { ClusterLook } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
 import { isDue } from './removals.ts'
-import { movedServer, rolloutOf, wantedChange } from './rollout.ts'
+import { movedNode, movedServer, rolloutOf, wantedChange } from './rollout.ts'
 import { type ClusterSituation, kubeOf, type NodeView, viewOf } from './view.ts'
 
 /** What will have become of one node when everything declared is true. */
@@ -63,7 +63,7 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)
   const { version } = view.spec
-  const moved = movedServer(view)
+  const moved = movedServer(view) ?? movedNode(node)
   const replaces = kube.version !== version && view.spec.upgrade.method === 'replace'
   if (moved !== undefined && !replaces && wantedChange(view, node, rollout) !== undefined)
     return { becomes: 'nothing', text: `stays as it is: the new address of ${moved.name} is refused` }

@@ -53,26 +53,32 @@ export function wantedChange(view: ClusterSituation, node: NodeView, rollout: Ro
   return flagChange(view, node, kube.configHash, node.spec) ?? machineChange(node)
 }
 
-/** A server that is in the cluster by one address and declared with another. */
-export interface MovedServer {
+/** A node that is in the cluster by one address and declared with another. */
+export interface MovedNode {
   readonly name: string
   readonly known: string
   readonly declared: string
 }
 
-/**
- * etcd knows a member by its address: with another one in its configuration K3s does not start again, and the cluster
- * is short of a vote. Only a new machine may have a new address.
- */
-export function movedServer({ servers }: ClusterSituation): MovedServer | undefined {
+/** A server that moved keeps all others from being touched: with another address it does not come back as a vote. */
+export function movedServer({ servers }: ClusterSituation): MovedNode | undefined {
   for (const node of servers) {
-    const [known] = kubeOf(node)?.internalIps ?? []
-    const [declared] = node.spec?.nodeIps ?? []
-    if (known === undefined || declared === undefined || sleeps(node)) continue
-    const there = kubeOf(node)?.internalIps.map((ip) => parseAddress(ip)?.value)
-    if (there?.includes(parseAddress(declared)?.value) === false) return { name: node.name, known, declared }
+    const moved = movedNode(node)
+    if (moved !== undefined) return moved
   }
   return undefined
+}
+
+/**
+ * The address of a machine is set when it is made. With another one in its configuration a server does not start again,
+ * as etcd knows a member by its address, and an agent tells the cluster to look for it where nobody answers.
+ */
+export function movedNode(node: NodeView): MovedNode | undefined {
+  const [known] = kubeOf(node)?.internalIps ?? []
+  const [declared] = node.spec?.nodeIps ?? []
+  if (known === undefined || declared === undefined || sleeps(node)) return undefined
+  const there = kubeOf(node)?.internalIps.map((ip) => parseAddress(ip)?.value)
+  return there?.includes(parseAddress(declared)?.value) === false ? { name: node.name, known, declared } : undefined
 }
 
 function machineChange({ machine }: NodeView): WantedChange | undefined {

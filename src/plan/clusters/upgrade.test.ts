@@ -365,9 +365,9 @@ describe('windows', () => {
   })
 })
 
-describe('[D-10] a server whose declared address is no longer that of its machine', () => {
+describe('[D-10] a node whose declared address is no longer that of its machine', () => {
   const addressed = (ips: Readonly<Record<string, string>>, more: Partial<ClusterSpec> = {}): ClusterSpec => {
-    const base = clusterSpec('s1 s2 s3 a1', { version: VERSION, ...more })
+    const base = clusterSpec(Object.keys(ips).join(' '), { version: VERSION, ...more })
     const given = (nodes: ClusterSpec['servers']) =>
       nodes.map((node) => ({ ...node, nodeIps: [ips[node.name] ?? ''].filter((ip) => ip !== '') }))
     return { ...base, servers: given(base.servers), agents: given(base.agents) }
@@ -375,7 +375,7 @@ describe('[D-10] a server whose declared address is no longer that of its machin
   const before = addressed({ s1: '10.0.0.1', s2: '10.0.0.2', s3: '10.0.0.3', a1: '10.0.0.4' })
   const observed = (spec: ClusterSpec = before) =>
     observedCluster(
-      's1 s2 s3 a1',
+      [...spec.servers, ...spec.agents].map(({ name }) => name).join(' '),
       Object.fromEntries(
         [...spec.servers, ...spec.agents].map((node) => [
           node.name,
@@ -401,9 +401,22 @@ describe('[D-10] a server whose declared address is no longer that of its machin
     assert.deepEqual(coordinate(anew, observed(), NOW).refusals, [])
   })
 
-  test('an agent may follow its machine, and the same address in other letters is the same', () => {
-    const agent = addressed({ s1: '10.0.0.1', s2: '10.0.0.2', s3: '10.0.0.3', a1: '10.0.0.5' })
-    assert.deepEqual(nextSteps(agent, observed()), ['cordon a1'])
+  test('an agent keeps it as well, and the others go on without it', () => {
+    const ips = { s1: '10.0.0.1', s2: '10.0.0.2', s3: '10.0.0.3', a1: '10.0.0.4', a2: '10.0.0.6' }
+    const wanted = addressed({ ...ips, a1: '10.0.0.5' })
+    const decision = coordinate(wanted, observed(addressed(ips)), NOW)
+    assert.deepEqual(plannedSteps(decision), [])
+    const [refusal] = decision.refusals
+    assert.deepEqual([refusal?.node, refusal?.guard], ['a1', 'address-moved'])
+    assert.match(refusal?.reason ?? '', /^a1 is in the cluster as 10\.0\.0\.4 and is now declared with 10\.0\.0\.5/)
+    assert.match(refusal?.allow ?? '', /write address: 10\.0\.0\.4 for a1 .* croft cluster replace \S+ a1$/)
+    const labelled = wanted.agents.map((node) => ({ ...node, labels: { room: 'cellar' } }))
+    const others = coordinate({ ...wanted, agents: labelled }, observed(addressed(ips)), NOW)
+    assert.deepEqual(plannedSteps(others), ['cordon a2'])
+    assert.deepEqual(plannedGuards(others), ['address-moved'])
+  })
+
+  test('the same address in other letters is the same', () => {
     const long = addressed({ s1: 'fd00:0:0::1', s2: 'fd00::2', s3: 'fd00::3' })
     const short = addressed({ s1: 'fd00::1', s2: 'fd00::2', s3: 'fd00::3' })
     assert.deepEqual(coordinate(long, observed(short), NOW).refusals, [])

@@ -14,7 +14,16 @@ import {
 import { begin, continueWork, giveBack } from './node-work.ts'
 import { serversWhole } from './removals.ts'
 import { departure } from './replace.ts'
-import { isAborted, movedServer, type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
+import {
+  isAborted,
+  type MovedNode,
+  movedNode,
+  movedServer,
+  type Rollout,
+  rolloutId,
+  rolloutOf,
+  wantedChange,
+} from './rollout.ts'
 import { type ClusterSituation, kubeOf, type NodeView, sleeps } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
@@ -43,7 +52,7 @@ export function nextServer(view: ClusterSituation): ClusterFinding {
   if (node === undefined || wanted === undefined) return NOTHING
   const anew = view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
   return firstOf([
-    () => (anew ? NOTHING : addressesKept(view)),
+    () => (anew ? NOTHING : addressKept(view, movedServer(view), OF_SERVER)),
     () => mayBegin(view, node, wanted.target, rolloutId(view.spec)),
     () => snapshotFirst(view),
     () =>
@@ -53,37 +62,48 @@ export function nextServer(view: ClusterSituation): ClusterFinding {
   ])
 }
 
-function addressesKept(view: ClusterSituation): ClusterFinding {
-  const moved = movedServer(view)
+const OF_SERVER = 'K3s does not start again with another address than etcd knows it by'
+const OF_AGENT = 'its machine keeps the address that it was made with, and nobody would answer at the other'
+
+function addressKept(view: ClusterSituation, moved: MovedNode | undefined, why: string): ClusterFinding {
   if (moved === undefined) return NOTHING
   const { name, known, declared } = moved
   return refusalOf({
     node: name,
     guard: 'address-moved',
-    reason: `${name} is in the cluster as ${known} and is now declared with ${declared}: K3s does not start again with another address than etcd knows it by`,
+    reason: `${name} is in the cluster as ${known} and is now declared with ${declared}: ${why}`,
     allow: `write address: ${known} for ${name} in Git, or give it a new machine with the new address: croft cluster replace ${view.spec.name} ${name}`,
   })
 }
 
-/** The next agents of a rollout, as many as may be under work at once. Only when all servers are done. */
+/**
+ * The next agents of a rollout, as many as may be under work at once. Only when all servers are done. One with another
+ * address stays as it is, and keeps nobody else back.
+ */
 export function nextAgents(view: ClusterSituation): ClusterFinding {
   const rollout = rolloutOf(view)
   if (rollout.refusal !== undefined || dueNodes(view, view.servers, rollout).length > 0) return NOTHING
+  const isAnew = (node: NodeView) =>
+    view.spec.upgrade.method === 'replace' && wantedChange(view, node, rollout)?.purpose === 'upgrade'
   const due = dueNodes(view, view.agents, rollout)
+  const stays = due.filter((node) => !isAnew(node) && movedNode(node) !== undefined)
+  const kept = stays.map((node) => addressKept(view, movedNode(node), OF_AGENT))
+  const free = due.filter((node) => !stays.includes(node))
   const room = view.spec.upgrade.agentsSurge - view.agents.filter((node) => kubeOf(node)?.work !== undefined).length
-  const [first] = due
-  if (first === undefined || room <= 0) return NOTHING
+  const [first] = free
+  if (first === undefined || room <= 0) return merge(kept)
   const held = mayBegin(view, first, wantedChange(view, first, rollout)?.target ?? '', rolloutId(view.spec))
-  if (!isEmpty(held)) return held
-  return merge(
-    due.slice(0, room).map((node) => {
+  if (!isEmpty(held)) return merge([...kept, held])
+  return merge([
+    ...kept,
+    ...free.slice(0, room).map((node) => {
       const wanted = wantedChange(view, node, rollout)
       if (wanted === undefined) return NOTHING
-      return view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
+      return isAnew(node)
         ? departure(view, node, 'replace', `a new machine for ${wanted.target}`)
         : begin(view, node, wanted, reasonOf(node, wanted))
     }),
-  )
+  ])
 }
 
 function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {
