@@ -64,12 +64,35 @@ function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned>
   return { plan, declared, estate, powers, clusters, things }
 }
 
-/** The cluster with those of its nodes whose machines are refused: nobody is told that they join. */
+/**
+ * The cluster with those of its nodes whose machines are refused: nobody is told that they join, and nobody waits for
+ * what does not come by itself.
+ */
 function withRefused(look: ClusterLook, entries: readonly PlanEntry[]): ClusterLook {
   const keys = new Set(entries.flatMap(({ key, action }) => (action.do === 'refuse' ? [key] : [])))
   const { servers, agents } = look.declaration.spec
-  const refused = [...servers, ...agents].filter(({ machine }) => 'key' in machine && keys.has(machine.key))
-  return refused.length === 0 ? look : { ...look, refused: new Set(refused.map(({ name }) => name)) }
+  const machines = new Map<string, string>(
+    [...servers, ...agents].flatMap(({ name, machine }) =>
+      'key' in machine && keys.has(machine.key) ? [[name, machine.key]] : [],
+    ),
+  )
+  if (machines.size === 0) return look
+  const { decision, observed } = look
+  const unseen = new Set(observed.nodes.filter(({ machine }) => machine.exists !== 'yes').map(({ name }) => name))
+  const isStuck = (node: string | undefined) => node !== undefined && unseen.has(node) && machines.has(node)
+  const stuck = [...machines].filter(([node]) => unseen.has(node))
+  const waits = decision.waits.filter(({ node }) => !isStuck(node))
+  const hold = {
+    guard: 'machine',
+    reason: `croft neither looks into ${stuck.map(([node]) => node).join(', ')} nor changes anything there: ${stuck.map(([, key]) => key).join(', ')} is refused`,
+    allow: 'what the plan says at that machine',
+  }
+  const isHeld = waits.length < decision.waits.length
+  return {
+    ...look,
+    refused: new Set(machines.keys()),
+    decision: { ...decision, waits, holds: isHeld ? [...decision.holds, hold] : decision.holds },
+  }
 }
 
 /** The estate as Powers let it be; the same object for the same estate, so that what was decided on it still holds. */

@@ -35,6 +35,7 @@ const UNASKED = {
   unknown: true,
 } as const
 const SILENT = { becomes: 'nothing', text: 'not known while the API does not answer', unknown: true } as const
+const UNSEEN = { becomes: 'nothing', text: 'not known: the cluster cannot be looked at', unknown: true } as const
 const UNRECORDED = {
   becomes: 'nothing',
   text: 'not known before CA and token are read back: plan again after this run',
@@ -57,8 +58,10 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
   // It may well be in: who cannot be asked has promised nothing.
-  if (view.observed.api !== 'yes' && node.kube === 'unknown')
+  if (view.observed.api !== 'yes' && node.kube === 'unknown') {
+    if (view.observed.orders.hold?.guard === 'not-seen') return UNSEEN
     return view.observed.identity === undefined ? UNRECORDED : SILENT
+  }
   if (!view.formed && view.observed.identity === undefined && isUnasked(node)) return UNASKED
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
-import type { ClusterLook, ObservedCluster } from '../../model/observed-cluster.ts'
+import { type ClusterLook, NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { plan } from '../plan.ts'
 import {
   estateOf,
@@ -19,6 +19,7 @@ import {
 import { coordinate } from './coordinate.ts'
 import { clusterDiffers, forecast } from './forecast.ts'
 import { NOW as CLUSTER_NOW, clusterSpec, observedCluster } from './testing/fixture.ts'
+import { plannedGuards } from './testing/planned.ts'
 
 function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterLook {
   return {
@@ -202,6 +203,23 @@ describe('a forecast', () => {
       NAMES.map(() => ['nothing', 'does not join: its machine is refused']),
     )
     assert.equal(clusterDiffers(only), true)
+    assert.deepEqual(
+      look.decision.waits.map(({ node }) => node),
+      ['s1'],
+      'otherwise there is nothing that could be dropped',
+    )
+    assert.deepEqual([only.decision.waits, plannedGuards(only.decision)], [[], ['machine']])
+  })
+
+  test('[D-01] of a cluster that cannot be looked at says that, and nothing of its API', () => {
+    const unasked = { kube: 'unknown', k3s: 'unknown' } as const
+    const observed = observedCluster('s1', { s1: unasked }, { members: 'unknown' })
+    const hold = { guard: 'not-seen', reason: 'its key is missing', allow: 'the key' } as const
+    const look = lookAt(clusterSpec('s1'), { ...observed, api: 'no', orders: { ...NO_ORDERS, hold } })
+    assert.deepEqual(
+      forecast(look).map(({ text }) => text),
+      ['not known: the cluster cannot be looked at'],
+    )
   })
 
   test('says what becomes of every node', () => {
