@@ -1,5 +1,5 @@
 import type { Random } from '../src/lib/random.ts'
-import type { Sighting, Survey } from '../src/model/resource.ts'
+import type { ObservedResource, Survey } from '../src/model/resource.ts'
 import { createDatacentre, type Datacentre } from './datacentre.ts'
 import type { SimClock } from './sim-clock.ts'
 import { addStorage } from './world/create-world.ts'
@@ -15,7 +15,7 @@ const GIB = 2 ** 30
  */
 export function createTwin(
   survey: Survey,
-  close: ReadonlyMap<string, Sighting>,
+  close: ReadonlyMap<string, ObservedResource>,
   options: { readonly clock: SimClock; readonly random: Random },
 ): Datacentre {
   const hosts = survey.hosts.map(({ name }) => name)
@@ -35,7 +35,7 @@ export function createTwin(
       baseUsedBytes: 0,
     })
   }
-  for (const seen of survey.sightings) {
+  for (const seen of survey.resources) {
     const host = world.hosts.get(seen.host)
     const vmid = Number(seen.externalId)
     if (host === undefined || seen.type !== 'vm' || !Number.isInteger(vmid)) continue

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { createVirtualClock } from '../sim/virtual-clock.ts'
 import { kubernetesDriver } from '../src/drivers/kubernetes/driver.ts'
 import { libvirtDriver } from '../src/drivers/libvirt/driver.ts'
-import { type Driver, type DriverDeps, LookFailed } from '../src/drivers/port.ts'
+import { type Driver, type DriverDeps, ObservationFailed } from '../src/drivers/port.ts'
 import { proxmoxDriver } from '../src/drivers/proxmox/driver.ts'
 import { sshDriver } from '../src/drivers/ssh/driver.ts'
 import { seededRandom } from '../src/lib/random.ts'
@@ -13,7 +13,7 @@ import { ShellFailure } from '../src/lib/shell.ts'
 import { WireFailure } from '../src/lib/wire.ts'
 import { DEFAULT_POLICY } from '../src/model/declaration.ts'
 import type { ClusterDeclaration, Connection } from '../src/model/estate.ts'
-import type { Desired, Resource, Sighting } from '../src/model/resource.ts'
+import type { Desired, ObservedResource, Resource } from '../src/model/resource.ts'
 import { Secret } from '../src/model/secret.ts'
 import type { Step } from '../src/model/step.ts'
 
@@ -111,7 +111,7 @@ function someStep(driver: Driver, resource: Resource): Step {
   const [made] = rules.createSteps(resource, rules.declaredId(resource) ?? '100')
   if (made !== undefined) return made
   // What is never created is taken back.
-  const sighting: Sighting = {
+  const observed: ObservedResource = {
     connection: 'lab',
     type: 'item',
     list: rules.listOf(resource) ?? '',
@@ -119,7 +119,7 @@ function someStep(driver: Driver, resource: Resource): Step {
     host: 'alpha',
     close: { config: {}, atMs: 1 },
   }
-  const [gone] = rules.deleteSteps(sighting)
+  const [gone] = rules.deleteSteps(observed)
   assert.ok(gone, `${driver.name} has no step for ${resource.key}`)
   return gone
 }
@@ -140,10 +140,10 @@ for (const { driver, keeps, strange } of DRIVERS) {
 
     void it('keeps its own sort of thing, and nothing is said about another but an error', () => {
       const other = resourceOf(driver, strange)
-      const sighting = { connection: 'lab', type: 'vm', externalId: '1', host: 'alpha' } as Sighting
+      const observed = { connection: 'lab', type: 'vm', externalId: '1', host: 'alpha' } as ObservedResource
       assert.equal(rules.keeps(resource), true)
       assert.equal(rules.keeps(other), false)
-      const close = { ...sighting, close: { config: {}, atMs: 1 } }
+      const close = { ...observed, close: { config: {}, atMs: 1 } }
       for (const ask of [
         () => rules.declaredId(other),
         () => rules.hostOf(other),
@@ -170,7 +170,7 @@ for (const { driver, keeps, strange } of DRIVERS) {
     void it('a system that does not answer fails a look in our words, and is never taken for an empty one', async () => {
       const session = driver.connect(connectionOf(driver), silence())
       await assert.rejects(session.survey(NEVER, [resource]), (error) => {
-        assert.ok(error instanceof LookFailed, String(error))
+        assert.ok(error instanceof ObservationFailed, String(error))
         assert.equal(error.refusal.meaning, 'backoff')
         return true
       })

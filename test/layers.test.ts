@@ -145,7 +145,7 @@ describe('each rule sees a made-up breach', () => {
 describe('what the rules let pass', () => {
   const fine: readonly [string, string][] = [
     ['src/engine/a.ts', `import type { Store } from '../store/port.ts'`],
-    ['src/engine/a.ts', `import { LookFailed } from '../drivers/port.ts'`],
+    ['src/engine/a.ts', `import { ObservationFailed } from '../drivers/port.ts'`],
     ['src/plan/a.ts', `import type { Kind } from '../kinds/kind.ts'`],
     ['src/main.ts', `const { openSqliteStore } = await import('./store/sqlite.ts')`],
     ['src/main/engine.ts', `const { openSqliteStore } = await import('../store/sqlite.ts')`],

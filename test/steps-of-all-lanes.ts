@@ -3,10 +3,10 @@ import { deletion } from '../src/drivers/kubernetes/steps.ts'
 import { applied, MAP, resource as objectResource, seen, wanted } from '../src/drivers/kubernetes/testing/fixture.ts'
 import { libvirtRules } from '../src/drivers/libvirt/rules.ts'
 import { proxmoxRules } from '../src/drivers/proxmox/rules.ts'
-import { exampleResource, exampleSighting } from '../src/drivers/proxmox/testing/vm-example.ts'
+import { exampleObserved, exampleResource } from '../src/drivers/proxmox/testing/vm-example.ts'
 import { rules as hostRules } from '../src/drivers/ssh/rules.ts'
 import type { Plan } from '../src/model/plan.ts'
-import type { Change, Resource, Sighting } from '../src/model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../src/model/resource.ts'
 import type { Step } from '../src/model/step.ts'
 import { coordinate } from '../src/plan/clusters/coordinate.ts'
 import { local, on } from '../src/plan/clusters/restore.ts'
@@ -52,8 +52,8 @@ export function stepsOfAllLanes(): StepsOfAllLanes {
     thing: {
       proxmox: [
         ...proxmoxRules.createSteps(guest, '114'),
-        ...proxmoxRules.updateSteps(guest, exampleSighting({ memory: '2048' }), [MEMORY]),
-        ...proxmoxRules.deleteSteps(exampleSighting({ memory: '2048' })),
+        ...proxmoxRules.updateSteps(guest, exampleObserved({ memory: '2048' }), [MEMORY]),
+        ...proxmoxRules.deleteSteps(exampleObserved({ memory: '2048' })),
       ],
       kubernetes: [
         ...objectRules.createSteps(objectResource(wanted(MAP, { force: true })), 'ConfigMap/n/m'),
@@ -123,7 +123,7 @@ function powerSteps(): readonly Step<'power'>[] {
   ]
 }
 
-function item(): Sighting {
+function item(): ObservedResource {
   const undo = [{ do: 'run', argv: ['apt-get', 'remove', 'htop'] }]
   const mark = { id: 'package:htop', uid: 'u1', owner: 'HostConfig/base@cow', declared: 'd', undo }
   return {
@@ -134,7 +134,7 @@ function item(): Sighting {
     host: 'cow',
     name: 'package:htop',
     close: { config: { look: { answers: new Map(), mark } }, atMs: 0 },
-  } as unknown as Sighting
+  } as unknown as ObservedResource
 }
 
 function domain(): Resource {
@@ -151,7 +151,7 @@ function domain(): Resource {
   return { ...exampleResource(vm as never), driver: 'libvirt' }
 }
 
-function seenDomain(): Sighting {
+function seenDomain(): ObservedResource {
   return {
     connection: 'kvm',
     type: 'vm',
@@ -160,5 +160,5 @@ function seenDomain(): Sighting {
     power: 'stopped',
     mark: { uid: '0123456789abcdef' },
     close: { config: { domain: { disks: [] }, ours: ['vms:a'], snapshots: 0 }, digest: 'd', atMs: 0 },
-  } as unknown as Sighting
+  } as unknown as ObservedResource
 }

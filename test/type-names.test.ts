@@ -38,6 +38,30 @@ test('the simulator and the product share fewer and fewer names for different th
   assert.ok(shared.size <= MOST.both, shown(shared))
 })
 
+/** One word for one idea: what croft knows of the world is observed. Each row has the word that the code uses instead. */
+const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/Sight(?:ing|ed|s)?(?![a-z])|Looks?(?![a-z])|Look(?:ed|ing|er)|Seen/, 'Observed'],
+]
+
+function retired(files: readonly { readonly path: string; readonly text: string }[]): readonly string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(TYPE)].flatMap(([, name = '']) =>
+      RETIRED.flatMap(([pattern, instead]) => (pattern.test(name) ? [`${name} in ${path}: say ${instead}`] : [])),
+    ),
+  )
+}
+
+test('no type of the product has a name that was given up', () => {
+  assert.deepEqual(retired(read('src/**/*.ts')), [])
+})
+
+test('a name that was given up is found, one that only resembles it is not', () => {
+  const found = (name: string) => retired([{ path: 'a.ts', text: `export interface ${name} {}` }]).length > 0
+  for (const name of ['Sighting', 'HostSighting', 'ClusterLook', 'CloseLooks', 'SeenHost', 'LookedAt', 'Looking'])
+    assert.ok(found(name), name)
+  for (const name of ['Lookup', 'LookupFunction', 'Insight', 'ObservedHost']) assert.ok(!found(name), name)
+})
+
 test('two definitions of a name are found, a mention is not', () => {
   const file = (path: string, text: string) => ({ path, text })
   const found = definedTwice([

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Settlement } from '../engine/engine.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Plan } from '../model/plan.ts'
 import { coordinate } from '../plan/clusters/coordinate.ts'
 import { clusterSpec, NOW, observedCluster } from '../plan/clusters/testing/fixture.ts'
 import { applyExit, heldIn, renderHeld } from './verbs/apply.ts'
 
-type Order = NonNullable<ClusterLook['observed']['orders']['hold']>
+type Order = NonNullable<ClusterPlan['observed']['orders']['hold']>
 
 function planOf(hold?: Order): Plan {
   const spec = clusterSpec('s1 s2 s3')
   const seen = observedCluster('s1 s2 s3')
   const observed = hold === undefined ? seen : { ...seen, orders: { ...seen.orders, hold } }
-  const declaration = { spec, key: 'Cluster/homelab' } as ClusterLook['declaration']
+  const declaration = { spec, key: 'Cluster/homelab' } as ClusterPlan['declaration']
   const clusters = [{ declaration, observed, decision: coordinate(spec, observed, NOW) }]
   return { entries: [], notes: [], problems: [], clusters }
 }

@@ -12,9 +12,9 @@ import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Sighting, Survey } from '../model/resource.ts'
+import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Secret, ServerReference, SshTarget } from '../model/secret.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import type { Environment, StateAccess } from '../state/state-file.ts'
@@ -157,7 +157,7 @@ export interface KubernetesStorePlace {
 export interface ObservedConnection {
   readonly connection: string
   readonly survey: Survey
-  readonly close: ReadonlyMap<string, Sighting>
+  readonly close: ReadonlyMap<string, ObservedResource>
 }
 
 /** The first visit to a host that knows only passwords. Rejects with a ShellFailure. */
@@ -244,7 +244,7 @@ export interface Runtime extends StateAccess {
     observed: readonly ObservedConnection[],
     records: readonly ResourceRecord[],
     /** Clusters as they were seen, and decided about. */
-    looks?: readonly ClusterLook[],
+    looks?: readonly ClusterPlan[],
   ): Promise<Rehearsed>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */

@@ -1,4 +1,4 @@
-import type { AskCheck, SeenForChecks } from '../engine/health-check.ts'
+import type { AskCheck, CheckFacts } from '../engine/health-check.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
@@ -9,7 +9,7 @@ import { clean } from './drifts.ts'
 /** Health checks as the controller sees them: run when they are due, shown always. */
 export interface Checks {
   /** Runs what is due. Answers true when a result has changed. */
-  look(seen: SeenForChecks, signal: AbortSignal): Promise<boolean>
+  look(seen: CheckFacts, signal: AbortSignal): Promise<boolean>
   views(): readonly CheckView[]
   /** When the next one is due, by the clock that never jumps; Infinity when there is none. */
   dueMs(): number

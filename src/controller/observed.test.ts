@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import { observedOf } from './reading.ts'
 import { readCommits, withCommit } from './sources.ts'
 
 test('what is seen of a thing is told by field, clean, and without what may be secret', () => {
-  const sighting: Sighting = {
+  const observed: ObservedResource = {
     connection: 'home',
     type: 'vm',
     externalId: '120',
@@ -26,7 +26,7 @@ test('what is seen of a thing is told by field, clean, and without what may be s
       atMs: 1,
     },
   }
-  const shown = observedOf(sighting)
+  const shown = observedOf(observed)
   assert.equal(shown.name, 'web?[31m')
   assert.equal(shown.power, 'stopped', 'the guest itself knows better than the survey')
   assert.equal(shown['config.memory'], '2048')

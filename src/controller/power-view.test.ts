@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_POLICY } from '../model/declaration.ts'
-import type { ObservedPower, PowerLook } from '../model/observed-power.ts'
+import type { ObservedPower, PowerPlan } from '../model/observed-power.ts'
 import { NO_POWER_ORDERS, type PowerOrders, type PowerSpec } from '../model/power.ts'
 import { coordinatePower } from '../plan/power/coordinate.ts'
 import { clusterWith, host, NOW, node, observedWith, specWith, workload } from '../plan/power/testing/fixture.ts'
@@ -13,7 +13,7 @@ function lookWith(
   spec: Partial<PowerSpec>,
   observed: Partial<ObservedPower> = {},
   orders: PowerOrders = NO_POWER_ORDERS,
-): PowerLook {
+): PowerPlan {
   const whole = specWith({ hosts: [host('pve1', { watts: { on: 65, off: 2 } })], ...spec })
   const seen = observedWith({
     cluster: clusterWith(NODES, [workload('gitops', 'argo'), workload('apps', 'web')], {

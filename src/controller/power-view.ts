@@ -5,7 +5,7 @@ import type {
   OnDemandView,
   PowerHold,
   PowerHostView,
-  PowerLook,
+  PowerPlan,
   PowerPreview,
   PowerView,
   UpsView,
@@ -14,7 +14,7 @@ import { coordinatePower } from '../plan/power/coordinate.ts'
 import { nextWord } from '../plan/power/schedule.ts'
 
 /** What the page shows of a Power: its tiers as a timeline, what each waits for, and what it takes. */
-export function powerViewOf(look: PowerLook, nowMs: number): PowerView {
+export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
   const { declaration, decision, energy, orders } = look
   const { schedule, cluster, idleMs } = declaration.spec
   const next = schedule === undefined ? undefined : nextWord(schedule, nowMs)
@@ -44,7 +44,7 @@ export function powerViewOf(look: PowerLook, nowMs: number): PowerView {
 }
 
 /** What would be done if it were ordered now: decided by the planner itself, from what was last seen. */
-export function powerPreviewOf(look: PowerLook, state: 'on' | 'off', nowMs: number): PowerPreview {
+export function powerPreviewOf(look: PowerPlan, state: 'on' | 'off', nowMs: number): PowerPreview {
   const { declaration, observed, orders } = look
   const wanted = { state, by: '', why: 'only a plan', atMs: nowMs }
   const decision = coordinatePower(declaration.spec, observed, { ...orders, wanted }, undefined, nowMs)
@@ -62,7 +62,7 @@ function shownHold(hold: PowerHold): PowerHold {
   return { ...hold, reason: cleanText(hold.reason), allow: cleanText(hold.allow) }
 }
 
-function hostsOf({ declaration, observed }: PowerLook): readonly PowerHostView[] {
+function hostsOf({ declaration, observed }: PowerPlan): readonly PowerHostView[] {
   return declaration.spec.hosts.map(({ name, level, own, wake, bmc }) => {
     const seen = observed.hosts.find((host) => host.name === name)
     const wokenBy = bmc !== undefined ? 'management controller' : wake === undefined ? undefined : 'Wake-on-LAN'
@@ -78,7 +78,7 @@ function hostsOf({ declaration, observed }: PowerLook): readonly PowerHostView[]
   })
 }
 
-function onDemandOf({ observed: { cluster } }: PowerLook): readonly OnDemandView[] {
+function onDemandOf({ observed: { cluster } }: PowerPlan): readonly OnDemandView[] {
   if (cluster === undefined) return []
   return cluster.nodes
     .filter(({ onDemand }) => onDemand)
@@ -89,7 +89,7 @@ function onDemandOf({ observed: { cluster } }: PowerLook): readonly OnDemandView
     }))
 }
 
-function upsOf({ declaration, observed }: PowerLook): { readonly ups?: UpsView } {
+function upsOf({ declaration, observed }: PowerPlan): { readonly ups?: UpsView } {
   const { ups } = declaration.spec
   if (ups === undefined) return {}
   const seen = observed.ups === 'unknown' ? undefined : observed.ups

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import type { Controller } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
@@ -46,10 +46,10 @@ export function createReading(
       if (report === undefined || entry === undefined || externalId === undefined) return undefined
       const seen = report.surveys
         ?.find(({ connection }) => connection === entry.connection)
-        ?.sightings.find((one) => one.externalId === externalId)
+        ?.resources.find((one) => one.externalId === externalId)
       const close = report.looks?.get(entry.connection)?.get(externalId)
-      const sighting = seen === undefined ? close : close?.close === undefined ? seen : { ...seen, close: close.close }
-      return sighting === undefined ? undefined : observedOf(sighting)
+      const observed = seen === undefined ? close : close?.close === undefined ? seen : { ...seen, close: close.close }
+      return observed === undefined ? undefined : observedOf(observed)
     },
     powerPreview(target, state) {
       const look = known().report?.powers?.find(({ declaration }) => declaration.name === target)
@@ -72,8 +72,8 @@ export function createReading(
 const HIDDEN = /passw|secret|token|private|credential/i
 
 /** What the outside system shows of a thing, by field and as text. Pure; what may be secret is `***`. */
-export function observedOf(sighting: Sighting): Readonly<Record<string, string>> {
-  const { name, host, power, lock, template, pool, memoryBytes, diskBytes, cpus, close } = sighting
+export function observedOf(observed: ObservedResource): Readonly<Record<string, string>> {
+  const { name, host, power, lock, template, pool, memoryBytes, diskBytes, cpus, close } = observed
   const bulk = { name, host, power: close?.power ?? power, lock, template, pool, cpus, memoryBytes, diskBytes }
   const inside = { agent: close?.agent, addresses: close?.addresses?.join(', ') }
   const shown: Record<string, string> = {}

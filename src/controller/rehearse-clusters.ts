@@ -1,10 +1,10 @@
 import type { ResourceKey } from '../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../model/estate.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Survey } from '../model/resource.ts'
 
 /** The clusters that stand now and all of whose nodes are machines: a twin has no boxes. */
-function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterLook[]): ReadonlyMap<string, string> {
+function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterPlan[]): ReadonlyMap<string, string> {
   const versions = new Map<string, string>()
   for (const { declaration, observed } of looks) {
     const declared = clusters.find(({ key }) => key === declaration.key)
@@ -22,7 +22,7 @@ function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterLook[
  */
 export function firstAct(
   estate: Estate,
-  looks: readonly ClusterLook[],
+  looks: readonly ClusterPlan[],
 ): { readonly estate?: Estate; readonly keys: ReadonlySet<ResourceKey> } {
   const versions = runningVersions(estate, looks)
   const clusters = (estate.clusters ?? []).flatMap((one) => {
@@ -43,10 +43,10 @@ export function secondAct(estate: Estate): Estate {
 }
 
 /** A survey without the machines that are nodes of clusters which stand: the twin makes them itself. Pure. */
-export function withoutNodes(survey: Survey, estate: Estate, looks: readonly ClusterLook[]): Survey {
+export function withoutNodes(survey: Survey, estate: Estate, looks: readonly ClusterPlan[]): Survey {
   const { keys } = firstAct(estate, looks)
   const uids = new Set(estate.resources.flatMap(({ key, uid }) => (keys.has(key) ? [uid] : [])))
-  return { ...survey, sightings: survey.sightings.filter(({ mark }) => mark === undefined || !uids.has(mark.uid)) }
+  return { ...survey, resources: survey.resources.filter(({ mark }) => mark === undefined || !uids.has(mark.uid)) }
 }
 
 function machinesOf({ spec }: ClusterDeclaration): readonly ResourceKey[] {

@@ -59,13 +59,13 @@ export interface WaitingPlan {
   readonly sinceMs: number
 }
 
-export type LookResult =
+export type PollResult =
   | { readonly was: 'same' }
   | { readonly was: 'new' }
   | { readonly was: 'trouble'; readonly message: string; readonly again: boolean }
 
 /** Looks at one source and notes what came of it. */
-export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<LookResult> {
+export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<PollResult> {
   const seen = await state.followed.look(signal)
   state.lookedMs = clock.now()
   state.dueMs = clock.monotonicMs() + state.source.pollMs
@@ -104,7 +104,7 @@ export function notWhole(state: SourceState, problems: readonly Problem[]): Repo
   }
 }
 
-function trouble(state: SourceState, kept: RepositoryProblem): LookResult {
+function trouble(state: SourceState, kept: RepositoryProblem): PollResult {
   const again = state.trouble?.message === kept.message
   state.trouble = {
     reason: kept.reason,

@@ -13,10 +13,10 @@ import type {
   ResourceView,
   SourceView,
 } from '../model/estate-view.ts'
-import type { ClusterLook, ObservedCluster } from '../model/observed-cluster.ts'
+import type { ClusterPlan, ObservedCluster } from '../model/observed-cluster.ts'
 import type { Action, PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import type { SshTarget } from '../model/secret.ts'
 import { disruptionOf } from '../plan/disruption.ts'
 import { clean } from './drifts.ts'
@@ -28,7 +28,7 @@ export interface ViewParts {
   /** What is wrong in revisions that are not in force. */
   readonly kept?: readonly Problem[]
   readonly estate?: Estate
-  readonly report?: PassReport & { readonly clusters?: readonly ClusterLook[] }
+  readonly report?: PassReport & { readonly clusters?: readonly ClusterPlan[] }
   readonly drifts: readonly DriftView[]
   readonly checks: readonly CheckView[]
   readonly commits?: readonly CommitView[]
@@ -94,13 +94,13 @@ function hostsOf(report: PassReport | undefined): readonly HostView[] {
 function* resourcesOf(
   estate: Estate,
   report: PassReport,
-  looks: readonly ClusterLook[],
+  looks: readonly ClusterPlan[],
 ): Steps<readonly ResourceView[]> {
   const declared = new Map(estate.resources.map((resource) => [resource.key, resource]))
   const records = new Map(report.records.map((record) => [record.key, record]))
-  const sightings = new Map<string, Sighting>()
+  const observedById = new Map<string, ObservedResource>()
   for (const survey of report.surveys ?? []) {
-    for (const sighting of survey.sightings) sightings.set(`${survey.connection}/${sighting.externalId}`, sighting)
+    for (const observed of survey.resources) observedById.set(`${survey.connection}/${observed.externalId}`, observed)
   }
   const clusterOfNode = new Map<string, string>()
   for (const { declaration, observed } of looks) {
@@ -110,10 +110,10 @@ function* resourcesOf(
     const resource = declared.get(entry.key)
     const record = records.get(entry.key)
     const externalId = record?.externalId ?? entry.externalId
-    const sighting = externalId === undefined ? undefined : sightings.get(`${entry.connection}/${externalId}`)
+    const observed = externalId === undefined ? undefined : observedById.get(`${entry.connection}/${externalId}`)
     const name = resource?.name ?? entry.key.slice(entry.key.lastIndexOf('/') + 1)
     const cluster = clusterOfNode.get(name)
-    const host = sighting?.host ?? record?.host ?? entry.host
+    const host = observed?.host ?? record?.host ?? entry.host
     return {
       key: entry.key,
       kind: resource?.kind ?? entry.key.slice(0, entry.key.indexOf('/')),
@@ -125,7 +125,7 @@ function* resourcesOf(
       status: record?.status ?? 'Pending',
       conditions: record?.conditions ?? [],
       action: shownAction(entry),
-      ...(sighting?.power === undefined ? {} : { power: sighting.power }),
+      ...(observed?.power === undefined ? {} : { power: observed.power }),
       ...addressesOf(record),
       ...(resource === undefined ? {} : { origin: placeOf(resource.origin) }),
       paused: resource?.policy.paused ?? record?.policy.paused ?? false,
@@ -163,7 +163,7 @@ function hideSecret(this: unknown, _key: string, value: unknown): unknown {
   return { ...value, call: { ...call, params } }
 }
 
-function clusterOf({ declaration, observed, decision }: ClusterLook): ClusterView {
+function clusterOf({ declaration, observed, decision }: ClusterPlan): ClusterView {
   return {
     key: declaration.key,
     name: declaration.name,
@@ -175,7 +175,7 @@ function clusterOf({ declaration, observed, decision }: ClusterLook): ClusterVie
   }
 }
 
-function endpointOf(spec: ClusterLook['declaration']['spec']): string {
+function endpointOf(spec: ClusterPlan['declaration']['spec']): string {
   const { endpoint } = spec as { readonly endpoint?: unknown }
   if (typeof endpoint === 'string') return endpoint
   if (endpoint === null || typeof endpoint !== 'object') return ''

@@ -1,5 +1,5 @@
 import { type FileSpec, volumeId } from '../model/file.ts'
-import type { Change, Resource, Sighting } from '../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
 import type { Step } from '../model/step.ts'
 
@@ -21,11 +21,11 @@ function mismatchOf(sum: string, size: unknown): string {
 export function diffFile(
   { policy }: Resource,
   file: FileSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   rules: { readonly empty: Change['effect']; readonly allow: string },
   known: Readonly<Record<string, string>> = {},
 ): readonly Change[] {
-  const size = sighting.close?.config.size
+  const size = observed.close?.config.size
   if (size === 0) return [{ path: 'content', from: 'empty', to: file.url, effect: rules.empty }]
   const sum = checksumOf(file)
   if (sum === undefined || known.verified === sum || policy.manage === 'observe') return []
@@ -38,8 +38,8 @@ export function diffFile(
 }
 
 /** What a verification teaches: that the file is right, or which one is wrong. */
-export function learnsOf(sum: string, sighting: Sighting): NonNullable<Step['learns']> {
-  const mismatch = mismatchOf(sum, sighting.close?.config.size)
+export function learnsOf(sum: string, observed: ObservedResource): NonNullable<Step['learns']> {
+  const mismatch = mismatchOf(sum, observed.close?.config.size)
   return { done: { verified: sum }, failed: { reason: 'ChecksumMismatch', facts: { mismatch } } }
 }
 
@@ -51,9 +51,9 @@ export function downloadParams({ checksum, decompression }: FileSpec): Readonly<
   }
 }
 
-export function fileReadiness(file: FileSpec, sighting: Sighting): Readiness {
+export function fileReadiness(file: FileSpec, observed: ObservedResource): Readiness {
   const what = `${volumeId(file)} on ${file.host}`
-  return sighting.close?.config.size === 0
+  return observed.close?.config.size === 0
     ? { ready: false, reason: 'Empty', message: `${what} is empty`, status: 'Empty' }
     : { ready: true, reason: 'Present', message: `${what} is there`, status: 'Present' }
 }

@@ -1,12 +1,12 @@
 import { cloudInitReadiness } from '../cloudinit/result.ts'
 import type { FirstBoot } from '../model/declaration.ts'
-import type { PowerState, Sighting } from '../model/resource.ts'
+import type { ObservedResource, PowerState } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
 import type { VmSpec } from '../model/vm.ts'
 
 /** What the guest itself said, or else what the survey has heard. */
-export function powerOf(sighting: Sighting): PowerState {
-  return sighting.close?.power ?? sighting.power ?? 'unknown'
+export function powerOf(observed: ObservedResource): PowerState {
+  return observed.close?.power ?? observed.power ?? 'unknown'
 }
 
 export function isUp(power: PowerState): boolean {
@@ -41,7 +41,7 @@ export function powerReadiness(vm: VmSpec, power: PowerState, answer: ReadinessA
 
 /** The answer about a VM that runs, from its agent. `booted`: how its first boot went is none of our business. */
 export function agentReadiness(
-  { close }: Sighting,
+  { close }: ObservedResource,
   id: string,
   booted: boolean,
   firstBoot: FirstBoot | undefined,

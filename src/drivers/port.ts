@@ -6,7 +6,15 @@ import type { Wire } from '../lib/wire.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Connection } from '../model/estate.ts'
 import type { Preview } from '../model/plan.ts'
-import type { AddressUse, LoadSample, PowerState, RemoteTask, Resource, Sighting, Survey } from '../model/resource.ts'
+import type {
+  AddressUse,
+  LoadSample,
+  ObservedResource,
+  PowerState,
+  RemoteTask,
+  Resource,
+  Survey,
+} from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference, SshTarget } from '../model/secret.ts'
 import type { Outcome, Refusal, Step } from '../model/step.ts'
@@ -87,21 +95,21 @@ export function check(
 }
 
 /** Thrown by looks (survey, observe) when the outside system could not or would not answer. */
-export class LookFailed extends Error {
+export class ObservationFailed extends Error {
   readonly refusal: Refusal
   constructor(refusal: Refusal) {
     super(refusal.message)
-    this.name = 'LookFailed'
+    this.name = 'ObservationFailed'
     this.refusal = refusal
   }
 }
 
 /** What a look brought. Undefined where it failed: nothing is known then, and nothing follows from it. */
-export async function ifSeen<T>(look: () => Promise<T>): Promise<T | undefined> {
+export async function ifObserved<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look()
   } catch (error) {
-    if (error instanceof LookFailed) return undefined
+    if (error instanceof ObservationFailed) return undefined
     throw error
   }
 }
@@ -123,23 +131,23 @@ export interface GuestSnapshot {
   readonly current: boolean
 }
 
-/** Only a person asks for these: no plan ever takes, follows or removes a snapshot. Looks throw LookFailed. */
+/** Only a person asks for these: no plan ever takes, follows or removes a snapshot. Looks throw ObservationFailed. */
 export interface GuestSnapshots {
-  list(sighting: Sighting, signal: AbortSignal): Promise<readonly GuestSnapshot[]>
-  take(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
+  list(observed: ObservedResource, signal: AbortSignal): Promise<readonly GuestSnapshot[]>
+  take(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
   /** Everything since then is lost. */
-  revert(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
-  remove(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
+  revert(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
+  remove(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
 }
 
-/** What one call to a host of a hypervisor tells, in the place of one for each guest. Looks throw LookFailed. */
+/** What one call to a host of a hypervisor tells, in the place of one for each guest. Looks throw ObservationFailed. */
 export interface HostReads {
   /** The power of all its guests now, by external id. */
   powers(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
   /** How tasks ended that were begun since then. What is not in it is asked for singly. */
   endedTasks(host: string, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
   /** What was done to a guest lately, newest first: more than a survey shows. Asked when a drift is first seen. */
-  recentTasks(sighting: Sighting, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
+  recentTasks(observed: ObservedResource, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
   /** How busy it was in the last hour, oldest first. Asked only when something new is to be put somewhere. */
   load(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
 }
@@ -147,30 +155,34 @@ export interface HostReads {
 /** Settings that are there, in the words of manifests. */
 export interface SettingImport {
   /** Every list that may hold settings of these kinds, or of all; asked again with what was found in the first ones. */
-  lists(survey: Survey, kinds: readonly string[] | undefined, seen: readonly Sighting[]): Promise<readonly string[]>
+  lists(
+    survey: Survey,
+    kinds: readonly string[] | undefined,
+    seen: readonly ObservedResource[],
+  ): Promise<readonly string[]>
   /** The manifest of a setting that was listed. Undefined: nobody would declare it. */
-  manifest(sighting: Sighting): Promise<ImportedSetting | undefined>
+  manifest(observed: ObservedResource): Promise<ImportedSetting | undefined>
 }
 
 /** Says what would come of a step without doing it. */
 export interface DryRun {
   /** Undefined: nobody can tell. */
-  preview(step: Step, sighting: Sighting | undefined, signal: AbortSignal): Promise<Preview | undefined>
+  preview(step: Step, observed: ObservedResource | undefined, signal: AbortSignal): Promise<Preview | undefined>
 }
 
 /** How a person gets to the console of a guest. */
 export interface GuestConsole {
   /** Commands or addresses, a line each. */
-  lines(sighting: Sighting): readonly string[]
+  lines(observed: ObservedResource): readonly string[]
 }
 
 /** The hypervisor's agent inside a guest. */
 export interface GuestAgent {
   /** A shell with no network of its own. Connects when first used. */
-  shell(sighting: Sighting): Shell
+  shell(observed: ObservedResource): Shell
 }
 
-/** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
+/** An open connection to one outside system. Looks throw ObservationFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
   /**
    * All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. A driver
@@ -178,13 +190,13 @@ export interface Session {
    */
   survey(signal: AbortSignal, wanted?: readonly Resource[]): Promise<Survey>
   /** One list, as `Rules.listOf` names it, in one call; each thing in it as after a close look. */
-  list(list: string, signal: AbortSignal): Promise<readonly Sighting[]>
+  list(list: string, signal: AbortSignal): Promise<readonly ObservedResource[]>
   /** One thing closely, before a write: configuration with digest; and power when asked. Undefined: it is not there. */
   observe(
-    sighting: Sighting,
+    observed: ObservedResource,
     ask: { readonly power?: boolean; readonly agent?: boolean },
     signal: AbortSignal,
-  ): Promise<Sighting | undefined>
+  ): Promise<ObservedResource | undefined>
   /**
    * Is this id free for a new thing, whether or not we may see what has it? Absence from a survey is no proof:
    * a lost permission looks exactly like an empty datacentre.
@@ -204,7 +216,7 @@ export interface Session {
   readonly console?: GuestConsole
   /** Moments of a guest that a person keeps to come back to. */
   readonly snapshots?: GuestSnapshots
-  /** Who has these addresses: hosts themselves, or somebody on the networks of this one. Looks; throws LookFailed. */
+  /** Who has these addresses: hosts themselves, or somebody on the networks of this one. Looks; throws ObservationFailed. */
   addressUse?(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
   readonly agent?: GuestAgent
   close(): Promise<void>
@@ -265,5 +277,5 @@ export interface RoleWriter {
 /** Guests that are there, in the words of manifests. */
 export interface GuestImport {
   /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
-  manifest(sighting: Sighting): Promise<ImportedGuest | undefined>
+  manifest(observed: ObservedResource): Promise<ImportedGuest | undefined>
 }

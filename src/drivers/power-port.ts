@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ClusterSpec } from '../model/cluster.ts'
-import type { ClusterPower, PowerSeen, SeenHold, UpsReading } from '../model/observed-power.ts'
+import type { ClusterPower, ObservedPowerHold, OnOffUnknown, UpsReading } from '../model/observed-power.ts'
 import type { BmcTarget, PowerHost, PowerSpec, PowerWorkload } from '../model/power.ts'
 import type { Secret, SecretReference, SshTarget } from '../model/secret.ts'
 import type { Outcome, Step } from '../model/step.ts'
@@ -25,7 +25,7 @@ export interface PowerDeps {
 export interface ClusterShown extends Pick<ClusterPower, 'attachments' | 'wanting' | 'dns' | 'storage'> {
   readonly workloads: readonly ShownWorkload[] | 'unknown'
   readonly nodes: ReadonlyMap<string, NodeShown>
-  readonly holds: readonly SeenHold[]
+  readonly holds: readonly ObservedPowerHold[]
 }
 
 /** A workload with the nodes that its pods are on; a pod that has no node yet runs nowhere, and is not among them. */
@@ -51,17 +51,17 @@ export interface PowerReach {
 
 /** Looks at and switches what has to do with power. Nothing here throws: what could not be found out is unknown. */
 export interface PowerDriver {
-  lookAtCluster(
+  observeCluster(
     client: KubernetesClient,
     cluster: Pick<ClusterSpec, 'agents'>,
     spec: PowerSpec,
     signal: AbortSignal,
   ): Promise<ClusterShown | undefined>
   /** Who is logged in, by node. */
-  people(shells: ReadonlyMap<string, Shell>, signal: AbortSignal): Promise<readonly SeenHold[]>
+  people(shells: ReadonlyMap<string, Shell>, signal: AbortSignal): Promise<readonly ObservedPowerHold[]>
   readUps(name: string, signal: AbortSignal): Promise<UpsReading | undefined>
   /** As its management controller says, or whether it can be reached. */
-  hostPower(host: PowerHost, signal: AbortSignal): Promise<{ readonly power: PowerSeen; readonly watts?: number }>
+  hostPower(host: PowerHost, signal: AbortSignal): Promise<{ readonly power: OnOffUnknown; readonly watts?: number }>
   /** Steps on the cluster's objects, on boxes, and hooks. */
   perform(step: Step<'power'>, reach: PowerReach, signal: AbortSignal): Promise<Outcome>
   /** What refused the last eviction, by node. */

@@ -5,8 +5,8 @@ import { isDoing, type Plan, type PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { admit, type Traffic } from '../plan/admit.ts'
 import { type Attempt, act } from './act.ts'
-import { isGoodFor } from './close-looks.ts'
 import { isTrue } from './conditions.ts'
+import { isGoodFor } from './detail-cache.ts'
 import type { Observation } from './observation.ts'
 import type { PassDeps } from './pass-deps.ts'
 import type { Happening } from './resource-pass.ts'
@@ -39,7 +39,8 @@ export async function actOn(
 ): Promise<readonly Attempt[]> {
   const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
   const wellSeen = ({ connection, externalId, action }: PlanEntry) => {
-    const known = externalId === undefined ? undefined : observation.lookings.get(connection)?.close.get(externalId)
+    const known =
+      externalId === undefined ? undefined : observation.factsByConnection.get(connection)?.close.get(externalId)
     const step = isDoing(action) ? action.steps[0] : undefined
     return step === undefined || isGoodFor(step, known, passStartedMs)
   }
@@ -55,9 +56,9 @@ export async function actOn(
           nextIntentionId: deps.nextIntentionId,
           generationOf: (key) => generations.get(key) ?? records.get(key)?.generation ?? '',
           sessionOf: (name) => {
-            const looking = observation.lookings.get(name)
-            if (looking === undefined) throw new Error(`an effect was admitted on ${name}, which was not surveyed`)
-            return looking.session
+            const facts = observation.factsByConnection.get(name)
+            if (facts === undefined) throw new Error(`an effect was admitted on ${name}, which was not surveyed`)
+            return facts.session
           },
         },
         signal,
@@ -65,14 +66,14 @@ export async function actOn(
     ),
   )
   for (const { admitted: one, outcome } of attempts) {
-    const looking = observation.lookings.get(one.entry.connection)
+    const facts = observation.factsByConnection.get(one.entry.connection)
     // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
-    if (one.step.verb !== 'delete') looking?.looks.delete(one.doing.externalId)
-    looking?.memory.born.delete(one.doing.externalId)
-    if (one.step.verb === 'create') looking?.memory.begun.add(one.doing.externalId)
-    else looking?.memory.begun.delete(one.doing.externalId)
-    looking?.memory.free.delete(one.doing.externalId)
-    looking?.memory.bare.delete(one.doing.externalId)
+    if (one.step.verb !== 'delete') facts?.looks.delete(one.doing.externalId)
+    facts?.memory.born.delete(one.doing.externalId)
+    if (one.step.verb === 'create') facts?.memory.begun.add(one.doing.externalId)
+    else facts?.memory.begun.delete(one.doing.externalId)
+    facts?.memory.free.delete(one.doing.externalId)
+    facts?.memory.bare.delete(one.doing.externalId)
     if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
       deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
     }

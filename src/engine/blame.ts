@@ -1,8 +1,8 @@
-import { LookFailed } from '../drivers/port.ts'
+import { ObservationFailed } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import { type WhoChanged, whoChanged } from '../plan/things/who-changed.ts'
 import { conditionOf } from './conditions.ts'
 import type { Observation } from './observation.ts'
@@ -15,7 +15,7 @@ const SECOND_MS = 1_000
  * about it: afterwards our own correction would be the newest task. What ended before it was last in force is ours.
  */
 export async function blame(
-  { plan, lookings }: Pick<Observation, 'plan' | 'lookings'>,
+  { plan, factsByConnection }: Pick<Observation, 'plan' | 'factsByConnection'>,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   nowMs: number,
   signal: AbortSignal,
@@ -26,28 +26,28 @@ export async function blame(
     const record = records.get(key)
     const id = externalId ?? record?.externalId
     if (drift !== true || record === undefined || record.driftSinceMs !== undefined || id === undefined) continue
-    const looking = lookings.get(connection)
-    if (looking === undefined || signal.aborted || ++asked > LIMITS.blamedPerPass) continue
+    const facts = factsByConnection.get(connection)
+    if (facts === undefined || signal.aborted || ++asked > LIMITS.blamedPerPass) continue
     const syncedMs = conditionOf(record.conditions, 'Synced')?.sinceMs ?? 0
     const sinceMs = Math.max(syncedMs + SECOND_MS, nowMs - LIMITS.driftBlameMs)
-    const seen = looking.close.get(id) ?? looking.seen.get(id)
-    const tasks = seen === undefined ? undefined : await recent(looking, seen, sinceMs, signal)
-    const who = whoChanged(tasks ?? looking.survey.tasks, id, sinceMs)
+    const seen = facts.close.get(id) ?? facts.seen.get(id)
+    const tasks = seen === undefined ? undefined : await recent(facts, seen, sinceMs, signal)
+    const who = whoChanged(tasks ?? facts.survey.tasks, id, sinceMs)
     if (who !== undefined) found.set(key, who)
   }
   return found
 
   async function recent(
-    looking: NonNullable<ReturnType<typeof lookings.get>>,
-    seen: Sighting,
+    facts: NonNullable<ReturnType<typeof factsByConnection.get>>,
+    seen: ObservedResource,
     sinceMs: number,
     until: AbortSignal,
   ) {
     try {
-      return await looking.session.hosts?.recentTasks(seen, sinceMs, until)
+      return await facts.session.hosts?.recentTasks(seen, sinceMs, until)
     } catch (error) {
       // The drift is there whether or not somebody can be named for it.
-      if (error instanceof LookFailed) return undefined
+      if (error instanceof ObservationFailed) return undefined
       throw error
     }
   }

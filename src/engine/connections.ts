@@ -4,7 +4,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { Connection } from '../model/estate.ts'
 import type { Refusal } from '../model/step.ts'
-import type { CloseLooks } from './close-looks.ts'
+import type { DetailCache } from './detail-cache.ts'
 
 /** A connection that does not answer, or says no. */
 export interface ConnectionTrouble {
@@ -32,7 +32,7 @@ export interface ConnectionMemory {
 interface Open {
   readonly connection: Connection
   readonly session: Session
-  readonly looks: CloseLooks
+  readonly looks: DetailCache
   readonly memory: ConnectionMemory
 }
 

@@ -6,11 +6,11 @@ import type { Random } from '../lib/random.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ProbeFunction } from '../model/health-check.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
-import type { PowerLook } from '../model/observed-power.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
+import type { PowerPlan } from '../model/observed-power.ts'
 import type { Plan } from '../model/plan.ts'
 import type { NewEvent, ResourceRecord } from '../model/record.ts'
-import type { Sighting, Survey } from '../model/resource.ts'
+import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Store } from '../store/port.ts'
 import type { ClusterTools } from './clusters/sessions.ts'
 import type { AskCheck } from './health-check.ts'
@@ -38,8 +38,8 @@ export interface PassReport {
   readonly plan: Plan
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
-  readonly clusters?: readonly ClusterLook[]
-  readonly powers?: readonly PowerLook[]
+  readonly clusters?: readonly ClusterPlan[]
+  readonly powers?: readonly PowerPlan[]
   /** Calls that write, made in this pass. */
   readonly effects: number
   /** What these calls were about. */
@@ -51,7 +51,7 @@ export interface PassReport {
   /** What each connection that could be seen has shown. */
   readonly surveys?: readonly Survey[]
   /** What is known from close looks, by connection and external id: the engine's own, as it stands when it is asked. */
-  readonly looks?: ReadonlyMap<string, ReadonlyMap<string, Sighting>>
+  readonly looks?: ReadonlyMap<string, ReadonlyMap<string, ObservedResource>>
 }
 
 export interface Settlement {

@@ -4,9 +4,9 @@ import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Probe } from '../model/health-check.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import { createExistingClusters } from './existing-clusters.ts'
-import { checkAsker, clusterAnswer, probeAsker, type SeenForChecks } from './health-check.ts'
+import { type CheckFacts, checkAsker, clusterAnswer, probeAsker } from './health-check.ts'
 
 const never = new AbortController().signal
 const machine = {
@@ -18,21 +18,21 @@ const machine = {
   desired: { type: 'vm', vm: {} },
 }
 
-function lookOf(api: 'yes' | 'no' | 'unknown', ready: Readonly<Record<string, 'yes' | 'no'>>): ClusterLook {
+function lookOf(api: 'yes' | 'no' | 'unknown', ready: Readonly<Record<string, 'yes' | 'no'>>): ClusterPlan {
   const names = Object.keys(ready)
   return {
     declaration: { name: 'edge', spec: { servers: names.map((name) => ({ name })), agents: [] } },
     observed: { api, nodes: names.map((name) => ({ name, kube: { ready: ready[name] } })) },
-  } as unknown as ClusterLook
+  } as unknown as ClusterPlan
 }
 
-function seenWith(more: Partial<SeenForChecks> = {}): SeenForChecks {
+function seenWith(more: Partial<CheckFacts> = {}): CheckFacts {
   return {
     estate: { resources: [machine], connections: [{ name: 'home', driver: 'proxmox' }], clusters: [{ name: 'edge' }] },
     clusters: [],
-    surveys: [{ connection: 'home', sightings: [{ externalId: '120', mark: { uid: 'u1' }, power: 'running' }] }],
+    surveys: [{ connection: 'home', resources: [{ externalId: '120', mark: { uid: 'u1' }, power: 'running' }] }],
     ...more,
-  } as unknown as SeenForChecks
+  } as unknown as CheckFacts
 }
 
 describe('a check of a cluster', () => {
@@ -64,7 +64,7 @@ describe('a command', () => {
     writeFile: async () => {},
     close: async () => void closed.push('shell'),
   })
-  function asks(code: number, seen: SeenForChecks, ran: string[][] = []) {
+  function asks(code: number, seen: CheckFacts, ran: string[][] = []) {
     const session = {
       agent: { shell: () => shell(code, ran) },
       close: async () => void closed.push('session'),
@@ -94,12 +94,12 @@ describe('a command', () => {
   })
 
   test('a machine that is gone or off fails without anybody being asked, and nothing stays open', async () => {
-    const gone = seenWith({ surveys: [{ connection: 'home', sightings: [] }] as unknown as SeenForChecks['surveys'] })
+    const gone = seenWith({ surveys: [{ connection: 'home', resources: [] }] as unknown as CheckFacts['surveys'] })
     assert.deepEqual(await asks(0, gone)(command('web')), { passed: 'no', output: 'web is not there' })
     const off = seenWith({
       surveys: [
-        { connection: 'home', sightings: [{ mark: { uid: 'u1' }, power: 'stopped' }] },
-      ] as unknown as SeenForChecks['surveys'],
+        { connection: 'home', resources: [{ mark: { uid: 'u1' }, power: 'stopped' }] },
+      ] as unknown as CheckFacts['surveys'],
     })
     assert.equal((await asks(0, off)(command('web'))).output, 'web does not run')
     assert.deepEqual(closed.splice(0), ['session', 'session'])
@@ -118,7 +118,7 @@ describe('a command', () => {
 describe('any check', () => {
   const clock = createVirtualClock(0)
   const check = { everyMs: 1000, timeoutMs: 2000, failures: 1, probe: { ask: 'tcp', host: 'h', port: 1 } } as const
-  const seen = { ...seenWith(), estate: { checks: new Map([['c', check]]) } } as unknown as SeenForChecks
+  const seen = { ...seenWith(), estate: { checks: new Map([['c', check]]) } } as unknown as CheckFacts
   const asker = (network: () => Promise<never>) =>
     checkAsker({ clock, drivers: [], deps: {} as DriverDeps, network, existing: createExistingClusters({}) })
 
@@ -150,7 +150,7 @@ describe('a question of an upgrade', () => {
   const tcp: Probe = { ask: 'tcp', host: 'h', port: 1 }
 
   test('is asked about the estate of the moment, also one that came later', async () => {
-    let estate: SeenForChecks['estate'] | undefined
+    let estate: CheckFacts['estate'] | undefined
     const ask = probeAsker(ways, () => estate)
     assert.equal((await ask(tcp, never)).passed, 'unknown', 'there is no estate yet')
     estate = seenWith().estate

@@ -9,7 +9,7 @@ import { guestIn, type Survey } from '../model/resource.ts'
 import { askExisting, type ExistingClusters } from './existing-clusters.ts'
 
 /** What has been seen, as far as checks need it. */
-export interface SeenForChecks {
+export interface CheckFacts {
   readonly estate: Estate
   readonly clusters: readonly ClusterInput[]
   /** A connection that is not among them is surveyed when a command needs it. */
@@ -27,7 +27,7 @@ export interface CheckWays {
 }
 
 /** Asks a HealthCheck by its name. Never rejects, and takes no longer than the check allows. */
-export type AskCheck = (name: string, seen: SeenForChecks, signal: AbortSignal) => Promise<ProbeAnswer>
+export type AskCheck = (name: string, seen: CheckFacts, signal: AbortSignal) => Promise<ProbeAnswer>
 
 /** Asks HealthChecks once, each bounded by its own timeout: that nobody answers is an answer. */
 export function checkAsker(ways: CheckWays): AskCheck {
@@ -57,7 +57,7 @@ export function probeAsker(ways: CheckWays, current: () => Estate | undefined): 
 }
 
 /** One question: over the network, from what was seen of a cluster, or by a machine's own lane. May reject. */
-async function askProbe(probe: Probe, seen: SeenForChecks, ways: CheckWays, signal: AbortSignal): Promise<ProbeAnswer> {
+async function askProbe(probe: Probe, seen: CheckFacts, ways: CheckWays, signal: AbortSignal): Promise<ProbeAnswer> {
   if (probe.ask === 'cluster') {
     const existing = seen.estate.connections.find((one) => one.existing?.name === probe.cluster)
     return existing === undefined ? clusterAnswer(probe.cluster, seen) : askExisting(existing, ways.existing, signal)
@@ -71,7 +71,7 @@ async function askProbe(probe: Probe, seen: SeenForChecks, ways: CheckWays, sign
  */
 export function clusterAnswer(
   name: string,
-  { clusters, estate }: Pick<SeenForChecks, 'clusters' | 'estate'>,
+  { clusters, estate }: Pick<CheckFacts, 'clusters' | 'estate'>,
 ): ProbeAnswer {
   const look = clusters.find(({ declaration }) => declaration.name === name)
   if (look === undefined) {
@@ -94,7 +94,7 @@ type CommandProbe = Extract<Probe, { ask: 'command' }>
 
 async function command(
   probe: CommandProbe,
-  seen: SeenForChecks,
+  seen: CheckFacts,
   ways: CheckWays,
   signal: AbortSignal,
 ): Promise<ProbeAnswer> {
@@ -113,7 +113,7 @@ type ProbeShell = { readonly shell: Shell; close(): Promise<void> } | ProbeAnswe
 /** Through the agent of the hypervisor; the guest is found by its mark. Undefined: no machine is called that. */
 async function intoGuest(
   on: string,
-  { estate, surveys }: SeenForChecks,
+  { estate, surveys }: CheckFacts,
   { drivers, deps }: CheckWays,
   signal: AbortSignal,
 ): Promise<ProbeShell | undefined> {
@@ -126,8 +126,8 @@ async function intoGuest(
   const session = driver.connect(connection, deps)
   try {
     const survey = surveys.find((one) => one.connection === connection.name) ?? (await session.survey(signal))
-    const sighting = survey.sightings.find(({ mark }) => mark?.uid === resource.uid)
-    const shell = sighting?.power === 'running' ? session.agent?.shell(sighting) : undefined
+    const observed = survey.resources.find(({ mark }) => mark?.uid === resource.uid)
+    const shell = observed?.power === 'running' ? session.agent?.shell(observed) : undefined
     if (shell !== undefined) {
       const close = async () => {
         await shell.close()
@@ -136,8 +136,8 @@ async function intoGuest(
       return { shell, close }
     }
     await session.close()
-    if (sighting === undefined) return { passed: 'no', output: `${on} is not there` }
-    if (sighting.power !== 'running') return { passed: 'no', output: `${on} does not run` }
+    if (observed === undefined) return { passed: 'no', output: `${on} is not there` }
+    if (observed.power !== 'running') return { passed: 'no', output: `${on} does not run` }
     return unknown(`croft has no way to run a program in ${on}`)
   } catch (error) {
     await session.close()

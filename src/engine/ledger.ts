@@ -1,11 +1,11 @@
-import { ifSeen, LookFailed } from '../drivers/port.ts'
+import { ifObserved, ObservationFailed } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { DEFAULT_POLICY, type ResourceKey } from '../model/declaration.ts'
 import type { CoordinatedIntention, Intention, ResourceRecord, ThingIntention } from '../model/record.ts'
 import type { RemoteTask } from '../model/resource.ts'
 import type { Ledger } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
-import type { Looking } from './look.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
 import { type Fate, fateOf, fateOfStep } from './recover.ts'
 import type { Happening } from './resource-pass.ts'
 
@@ -63,7 +63,7 @@ function isOfThing(intention: Intention): intention is ThingIntention {
 /** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
   { ledger, steps }: StoredLedger,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<UpToDate> {
@@ -76,15 +76,15 @@ export async function bringUpToDate(
   const unsure = steps.filter((step) => fateOfStep(step, clock.now()).is === 'unsure')
   const over = steps.filter((step) => !unsure.includes(step)).map(({ id }) => id)
   for (const intention of ledger.intentions.values()) {
-    const looking = lookings.get(intention.connection)
-    if (looking !== undefined)
-      fates.set(intention, fateOf(intention, looking.survey.tasks, clock.now(), ledger.intentions.values()))
+    const facts = factsByConnection.get(intention.connection)
+    if (facts !== undefined)
+      fates.set(intention, fateOf(intention, facts.survey.tasks, clock.now(), ledger.intentions.values()))
   }
-  const listed = await listEnds(fates, lookings, signal)
+  const listed = await listEnds(fates, factsByConnection, signal)
   for (const intention of ledger.intentions.values()) {
-    const looking = lookings.get(intention.connection)
+    const facts = factsByConnection.get(intention.connection)
     const fate = fates.get(intention)
-    if (looking === undefined || fate === undefined) {
+    if (facts === undefined || fate === undefined) {
       intentions.set(intention.key, intention)
       continue
     }
@@ -98,23 +98,23 @@ export async function bringUpToDate(
         intentions.set(intention.key, intention)
         break
       case 'ended': {
-        const end = await endOf(intention, fate.taskId, listed.get(fate.taskId), looking, signal)
+        const end = await endOf(intention, fate.taskId, listed.get(fate.taskId), facts, signal)
         if (end === 'still running') {
           intentions.set(intention.key, intention)
           break
         }
         if (end !== undefined) ended.set(intention.key, end)
         learn(intention, end)
-        if (end?.what === 'succeeded' && intention.step.verb === 'create') looking.memory.born.add(intention.externalId)
+        if (end?.what === 'succeeded' && intention.step.verb === 'create') facts.memory.born.add(intention.externalId)
         // The survey may be older than the end of it.
-        if (end?.what === 'succeeded' && isGone(intention, looking)) looking.gone.add(intention.externalId)
+        if (end?.what === 'succeeded' && isGone(intention, facts)) facts.gone.add(intention.externalId)
         // What failed is judged at the end of this pass: until then nobody can say whether to try again.
         if (end?.what === 'failed') intentions.set(intention.key, intention)
-        close(intention, looking)
+        close(intention, facts)
         break
       }
       case 'over':
-        close(intention, looking)
+        close(intention, facts)
         break
     }
   }
@@ -136,9 +136,9 @@ export async function bringUpToDate(
     })
   }
 
-  function close(intention: ThingIntention, looking: Looking): void {
-    looking.looks.delete(intention.externalId)
-    looking.close.delete(intention.externalId)
+  function close(intention: ThingIntention, facts: ConnectionFacts): void {
+    facts.looks.delete(intention.externalId)
+    facts.close.delete(intention.externalId)
     if (intention.step.verb === 'create') records.set(intention.key, withId(records.get(intention.key), intention))
     over.push(intention.id)
   }
@@ -155,7 +155,7 @@ function withId(record: ResourceRecord | undefined, intention: ThingIntention): 
   return { key, uid, connection, type: 'vm', generation, externalId, host, ...nothing }
 }
 
-function isGone({ step, externalId }: ThingIntention, { seen }: Looking): boolean {
+function isGone({ step, externalId }: ThingIntention, { seen }: ConnectionFacts): boolean {
   const type = step.verb === 'delete' ? seen.get(externalId)?.type : undefined
   return type === 'vm' || type === 'container'
 }
@@ -166,29 +166,29 @@ const LISTED_FROM = 2
 /** How tasks ended that left the running set, as far as lists tell: the survey's own, and one for each host with several. */
 async function listEnds(
   fates: ReadonlyMap<ThingIntention, Fate>,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, RemoteTask>> {
   const ends = new Map<string, RemoteTask>()
-  const unlisted = new Map<string, { looking: Looking; host: string; sinceMs: number; count: number }>()
-  for (const { survey } of lookings.values())
+  const unlisted = new Map<string, { facts: ConnectionFacts; host: string; sinceMs: number; count: number }>()
+  for (const { survey } of factsByConnection.values())
     for (const task of survey.tasks) if (task.state !== 'running') ends.set(task.id, task)
   for (const [{ connection, host, atMs }, fate] of fates) {
-    const looking = lookings.get(connection)
-    if (fate.is !== 'ended' || looking === undefined || ends.has(fate.taskId)) continue
+    const facts = factsByConnection.get(connection)
+    if (fate.is !== 'ended' || facts === undefined || ends.has(fate.taskId)) continue
     const name = JSON.stringify([connection, host])
     const before = unlisted.get(name)
     unlisted.set(name, {
-      looking,
+      facts,
       host,
       sinceMs: Math.min(before?.sinceMs ?? atMs, atMs),
       count: (before?.count ?? 0) + 1,
     })
   }
-  for (const { looking, host, sinceMs, count } of unlisted.values()) {
-    const { hosts } = looking.session
+  for (const { facts, host, sinceMs, count } of unlisted.values()) {
+    const { hosts } = facts.session
     if (count < LISTED_FROM || hosts === undefined) continue
-    for (const task of (await ifSeen(() => hosts.endedTasks(host, sinceMs, signal))) ?? [])
+    for (const task of (await ifObserved(() => hosts.endedTasks(host, sinceMs, signal))) ?? [])
       if (task.state !== 'running') ends.set(task.id, task)
   }
   return ends
@@ -199,12 +199,12 @@ async function endOf(
   intention: ThingIntention,
   taskId: string,
   listed: RemoteTask | undefined,
-  looking: Looking,
+  facts: ConnectionFacts,
   signal: AbortSignal,
 ): Promise<Happening | 'still running' | undefined> {
   try {
     // Why something failed is told in full by the task itself.
-    const task = listed?.state === 'succeeded' ? listed : await looking.session.taskOutcome(taskId, signal)
+    const task = listed?.state === 'succeeded' ? listed : await facts.session.taskOutcome(taskId, signal)
     if (task === undefined) return undefined
     if (task.state === 'running') return 'still running'
     if (task.state === 'succeeded') return { what: 'succeeded', step: intention.step }
@@ -213,7 +213,7 @@ async function endOf(
     return { what: 'failed', step: intention.step, refusal }
   } catch (error) {
     // It could not be asked now: the intention stays and is asked about again in the next pass.
-    if (error instanceof LookFailed) return 'still running'
+    if (error instanceof ObservationFailed) return 'still running'
     throw error
   }
 }

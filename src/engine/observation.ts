@@ -1,4 +1,4 @@
-import { ifSeen } from '../drivers/port.ts'
+import { ifObserved } from '../drivers/port.ts'
 import type { Turns } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
@@ -12,25 +12,25 @@ import { planWhole, revise } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
-import { isGoodFor } from './close-looks.ts'
-import type { Connections, ConnectionTrouble } from './connections.ts'
-import { withHistory } from './history.ts'
 import {
+  type ConnectionFacts,
   LOOK_ROUNDS,
-  type Looking,
-  lookClosely,
   missingFacts,
+  readDetails,
   readMissing,
   surveyConnection,
   worldOf,
   worldUnseen,
-} from './look.ts'
+} from './connection-facts.ts'
+import type { Connections, ConnectionTrouble } from './connections.ts'
+import { isGoodFor } from './detail-cache.ts'
+import { withHistory } from './history.ts'
 
 /** What one pass has seen, and the plan that follows from it. */
 export interface Observation {
   readonly plan: Plan
   readonly worlds: ReadonlyMap<string, World>
-  readonly lookings: ReadonlyMap<string, Looking>
+  readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
   /** As Powers let it be, and with what the history of its sources says of things that are declared no more. */
   readonly estate: Estate
   /** New machines that are read while others are begun, by connection: the next pass decides about them. */
@@ -46,8 +46,11 @@ export async function surveyAll(
   rules: ReadonlyMap<string, Rules>,
   nowMs: number,
   signal: AbortSignal,
-): Promise<{ readonly lookings: Map<string, Looking>; readonly unseen: Map<string, ConnectionTrouble> }> {
-  const lookings = new Map<string, Looking>()
+): Promise<{
+  readonly factsByConnection: Map<string, ConnectionFacts>
+  readonly unseen: Map<string, ConnectionTrouble>
+}> {
+  const factsByConnection = new Map<string, ConnectionFacts>()
   const unseen = new Map<string, ConnectionTrouble>()
   await Promise.all(
     estate.connections.map(async (connection) => {
@@ -64,11 +67,11 @@ export async function surveyAll(
       const looked = await surveyConnection(connection, session, known, signal, wanted)
       if ('survey' in looked) {
         connections.healed(connection.name)
-        lookings.set(connection.name, looked)
+        factsByConnection.set(connection.name, looked)
       } else unseen.set(connection.name, connections.troubled(connection.name, looked, nowMs))
     }),
   )
-  return { lookings, unseen }
+  return { factsByConnection, unseen }
 }
 
 /**
@@ -78,7 +81,7 @@ export async function surveyAll(
 export async function observeAndPlan(
   inGit: Estate,
   surveyed: {
-    readonly lookings: ReadonlyMap<string, Looking>
+    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
     readonly unseen: ReadonlyMap<string, ConnectionTrouble>
   },
   ledger: Ledger,
@@ -89,26 +92,27 @@ export async function observeAndPlan(
   signal: AbortSignal,
   begins?: (plan: Plan) => readonly PlanEntry[],
 ): Promise<Observation> {
-  const { lookings, unseen } = surveyed
-  let worlds = worldsOf(inGit, lookings, unseen)
+  const { factsByConnection, unseen } = surveyed
+  let worlds = worldsOf(inGit, factsByConnection, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
   let later: MissingFacts = NOTHING
   let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const missing = missingFacts(current.plan)
     const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
-    const split = begins === undefined ? { now: missing, later: NOTHING } : putOff(missing, beginning, lookings)
+    const split =
+      begins === undefined ? { now: missing, later: NOTHING } : putOff(missing, beginning, factsByConnection)
     later = split.later
     const wanted = [...split.now.values()].every((one) => one.length === 0)
-      ? oldLooks(beginning, lookings, nowMs)
+      ? oldLooks(beginning, factsByConnection, nowMs)
       : split.now
     const read: string[] = []
     for (const [name, these] of wanted) {
-      const looking = lookings.get(name)
-      if (looking !== undefined && (await readMissing(looking, these, signal)) > 0) read.push(name)
+      const facts = factsByConnection.get(name)
+      if (facts !== undefined && (await readMissing(facts, these, signal)) > 0) read.push(name)
     }
     if (read.length === 0) break
-    worlds = new Map([...worlds, ...worldsAnew(read, lookings)])
+    worlds = new Map([...worlds, ...worldsAnew(read, factsByConnection)])
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
     current = await turns.perform(
       revise(current, { estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }),
@@ -117,13 +121,13 @@ export async function observeAndPlan(
   let { plan } = current
   await turns.pause()
   if (newWithAddress(plan, estate).length > 0) {
-    await askForAddresses(lookings, signal)
-    worlds = worldsOf(estate, lookings, unseen)
-    const near = await askHosts(newWithAddress(plan, estate), lookings, signal)
+    await askForAddresses(factsByConnection, signal)
+    worlds = worldsOf(estate, factsByConnection, unseen)
+    const near = await askHosts(newWithAddress(plan, estate), factsByConnection, signal)
     plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
   }
-  plan = objectsAsShown(sayWhyUnread(plan, lookings), unforeseen)
-  return { plan: holdForPower(plan), worlds, lookings, estate: current.estate, later }
+  plan = objectsAsShown(sayWhyUnread(plan, factsByConnection), unforeseen)
+  return { plan: holdForPower(plan), worlds, factsByConnection, estate: current.estate, later }
 }
 
 const NOTHING: MissingFacts = new Map()
@@ -136,12 +140,12 @@ const NOTHING: MissingFacts = new Map()
 function putOff(
   missing: MissingFacts,
   beginning: readonly PlanEntry[],
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
 ): { readonly now: MissingFacts; readonly later: MissingFacts } {
   const now = new Map<string, readonly MissingFact[]>()
   const later = new Map<string, readonly MissingFact[]>()
   for (const [connection, all] of missing) {
-    const memory = lookings.get(connection)?.memory
+    const memory = factsByConnection.get(connection)?.memory
     const isNew = (fact: MissingFact) =>
       fact.look === 'config' && memory?.born.has(fact.externalId) === true && memory.begun.has(fact.externalId)
     const rest = all.filter((fact) => !isNew(fact))
@@ -153,24 +157,27 @@ function putOff(
 }
 
 /** Reads what was put off. Nobody has started these machines: what is read now and what the next survey shows agree. */
-export async function readLater({ later, lookings }: Observation, signal: AbortSignal): Promise<void> {
+export async function readLater({ later, factsByConnection }: Observation, signal: AbortSignal): Promise<void> {
   for (const [connection, missing] of later) {
-    const looking = lookings.get(connection)
-    if (looking === undefined) continue
-    await readMissing(looking, missing, signal)
+    const facts = factsByConnection.get(connection)
+    if (facts === undefined) continue
+    await readMissing(facts, missing, signal)
     const unknown = missing.flatMap((fact): MissingFact[] => {
-      const read = 'externalId' in fact ? looking.close.get(fact.externalId) : undefined
+      const read = 'externalId' in fact ? facts.close.get(fact.externalId) : undefined
       return read?.type === 'vm' && read.power === 'unknown' ? [{ look: 'power', externalId: read.externalId }] : []
     })
-    await readMissing(looking, unknown, signal)
+    await readMissing(facts, unknown, signal)
   }
 }
 
 /** What was seen of these connections, with what has been read since. */
-function worldsAnew(names: readonly string[], lookings: ReadonlyMap<string, Looking>): readonly [string, World][] {
+function worldsAnew(
+  names: readonly string[],
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+): readonly [string, World][] {
   return names.flatMap((name): [string, World][] => {
-    const looking = lookings.get(name)
-    return looking === undefined ? [] : [[name, worldOf(looking)]]
+    const facts = factsByConnection.get(name)
+    return facts === undefined ? [] : [[name, worldOf(facts)]]
   })
 }
 
@@ -178,17 +185,20 @@ function worldsAnew(names: readonly string[], lookings: ReadonlyMap<string, Look
  * Reads every guest that has not been read yet, ours or not, and asks those that run for their addresses: before one more
  * machine comes with an address of its own. What was read is remembered, so this costs something once.
  */
-async function askForAddresses(lookings: ReadonlyMap<string, Looking>, signal: AbortSignal): Promise<void> {
-  for (const looking of lookings.values()) {
-    const unasked = looking.survey.sightings.filter(({ externalId, list, type, power, template, lock }) => {
+async function askForAddresses(
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const facts of factsByConnection.values()) {
+    const unasked = facts.survey.resources.filter(({ externalId, list, type, power, template, lock }) => {
       if (list !== undefined || (type !== 'vm' && type !== 'container') || template === true || lock !== undefined)
         return false
-      const known = looking.close.get(externalId)?.close
+      const known = facts.close.get(externalId)?.close
       return known === undefined || (power === 'running' && type === 'vm' && known.agent === undefined)
     })
-    await inParallel(unasked.slice(0, LIMITS.addressLooks), looking.connection.limits.reads, async (sighting) => {
+    await inParallel(unasked.slice(0, LIMITS.addressLooks), facts.connection.limits.reads, async (observed) => {
       // Whom nobody may ask keeps nobody from being made.
-      await ifSeen(() => lookClosely(looking, sighting.externalId, { agent: sighting.power === 'running' }, signal))
+      await ifObserved(() => readDetails(facts, observed.externalId, { agent: observed.power === 'running' }, signal))
     })
   }
 }
@@ -196,22 +206,25 @@ async function askForAddresses(lookings: ReadonlyMap<string, Looking>, signal: A
 /** Asks the hosts to which machines with fixed addresses are to come who has these addresses there. */
 async function askHosts(
   making: readonly Resource[],
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   signal: AbortSignal,
 ): Promise<readonly AddressUse[]> {
-  const wanted = new Map<string, { readonly looking: Looking; readonly host: string; readonly addresses: string[] }>()
+  const wanted = new Map<
+    string,
+    { readonly facts: ConnectionFacts; readonly host: string; readonly addresses: string[] }
+  >()
   for (const { connection, desired } of making.slice(0, LIMITS.addressLooks)) {
-    const looking = lookings.get(connection)
+    const facts = factsByConnection.get(connection)
     const host = guestIn(desired)?.host
-    if (looking === undefined || host === undefined) continue
+    if (facts === undefined || host === undefined) continue
     const name = JSON.stringify([connection, host])
-    const place = wanted.get(name) ?? { looking, host, addresses: [] }
+    const place = wanted.get(name) ?? { facts, host, addresses: [] }
     place.addresses.push(...fixedAddresses(desired))
     wanted.set(name, place)
   }
   const found: AddressUse[] = []
-  await inParallel([...wanted.values()], LIMITS.nodesAskedAtOnce, async ({ looking, host, addresses }) => {
-    found.push(...((await ifSeen(async () => looking.session.addressUse?.(host, addresses, signal))) ?? []))
+  await inParallel([...wanted.values()], LIMITS.nodesAskedAtOnce, async ({ facts, host, addresses }) => {
+    found.push(...((await ifObserved(async () => facts.session.addressUse?.(host, addresses, signal))) ?? []))
   })
   return found
 }
@@ -219,14 +232,14 @@ async function askHosts(
 /** What the surveys have shown, indexed. */
 export function worldsOf(
   estate: Estate,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   unseen: ReadonlyMap<string, ConnectionTrouble>,
 ): ReadonlyMap<string, World> {
   const worlds = new Map<string, World>()
   for (const connection of estate.connections) {
-    const looking = lookings.get(connection.name)
+    const facts = factsByConnection.get(connection.name)
     const trouble = unseen.get(connection.name)
-    if (looking !== undefined) worlds.set(connection.name, worldOf(looking))
+    if (facts !== undefined) worlds.set(connection.name, worldOf(facts))
     else if (trouble !== undefined) worlds.set(connection.name, worldUnseen(connection, trouble.refusal))
   }
   return worlds
@@ -235,26 +248,26 @@ export function worldsOf(
 /** Reads what has our mark and is not declared, on every connection: before anything is concluded from its absence. */
 export async function readAllUndeclared(
   estate: Estate,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const looking of lookings.values()) await readUndeclared(estate, looking, signal)
+  for (const facts of factsByConnection.values()) await readUndeclared(estate, facts, signal)
 }
 
 /** Guests with a mark that nothing declares: only their description says whose they are, so each is read once. */
-async function readUndeclared(estate: Estate, looking: Looking, signal: AbortSignal): Promise<void> {
+async function readUndeclared(estate: Estate, facts: ConnectionFacts, signal: AbortSignal): Promise<void> {
   const declared = new Set(estate.resources.map((resource) => resource.uid))
-  const missing = looking.survey.sightings
-    .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !looking.close.has(s.externalId))
-    .filter((s) => !looking.gone.has(s.externalId))
+  const missing = facts.survey.resources
+    .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !facts.close.has(s.externalId))
+    .filter((s) => !facts.gone.has(s.externalId))
     .map((s) => ({ look: 'config' as const, externalId: s.externalId }))
-  await readMissing(looking, missing, signal)
+  await readMissing(facts, missing, signal)
 }
 
 /** What is to begin, by connection, where what was read of it earlier is not good enough for it. */
 function oldLooks(
   entries: readonly PlanEntry[],
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   passStartedMs: number,
 ): ReadonlyMap<string, readonly MissingFact[]> {
   const old = new Map<string, MissingFact[]>()
@@ -264,12 +277,12 @@ function oldLooks(
     else list.push(fact)
   }
   for (const { connection, externalId, action } of entries) {
-    const looking = lookings.get(connection)
-    if (looking === undefined || !isDoing(action)) continue
-    if (action.do === 'create' && looking.believed.has(action.externalId))
+    const facts = factsByConnection.get(connection)
+    if (facts === undefined || !isDoing(action)) continue
+    if (action.do === 'create' && facts.believed.has(action.externalId))
       add(connection, { look: 'id', externalId: action.externalId, vanished: true, anew: true })
     if (externalId === undefined) continue
-    const known = looking.close.get(externalId)
+    const known = facts.close.get(externalId)
     const step = action.steps[0]
     if (known === undefined || step === undefined || isGoodFor(step, known, passStartedMs)) continue
     add(connection, { look: known.close?.power === undefined ? 'config' : 'power', externalId })
@@ -278,14 +291,17 @@ function oldLooks(
 }
 
 /** What a plan waits for because it could not be read says why: its host is gone, or what the one who was asked said. */
-export function sayWhyUnread(plan: Plan, lookings: ReadonlyMap<string, Pick<Looking, 'survey' | 'failed'>>): Plan {
-  return { ...plan, entries: plan.entries.map((entry) => withReason(entry, lookings.get(entry.connection))) }
+export function sayWhyUnread(
+  plan: Plan,
+  factsByConnection: ReadonlyMap<string, Pick<ConnectionFacts, 'survey' | 'failed'>>,
+): Plan {
+  return { ...plan, entries: plan.entries.map((entry) => withReason(entry, factsByConnection.get(entry.connection))) }
 }
 
-function withReason(entry: PlanEntry, looking: Pick<Looking, 'survey' | 'failed'> | undefined): PlanEntry {
+function withReason(entry: PlanEntry, facts: Pick<ConnectionFacts, 'survey' | 'failed'> | undefined): PlanEntry {
   const { action, host } = entry
-  if (action.do !== 'wait' || action.missing === undefined || looking === undefined) return entry
-  const { hosts } = looking.survey
+  if (action.do !== 'wait' || action.missing === undefined || facts === undefined) return entry
+  const { hosts } = facts.survey
   const there = hosts.find((one) => one.name === host)
   if (there?.online === false) {
     const message = `host ${host} is offline: nothing on it can be seen or done until it is back`
@@ -297,6 +313,6 @@ function withReason(entry: PlanEntry, looking: Pick<Looking, 'survey' | 'failed'
     const message = `${entry.connection} has no host ${host}; it has ${names}`
     return { ...entry, action: { ...action, reason: 'NoSuchHost', message } }
   }
-  const said = looking.failed.get(JSON.stringify(action.missing))
+  const said = facts.failed.get(JSON.stringify(action.missing))
   return said === undefined ? entry : { ...entry, action: { ...action, reason: 'CannotBeRead', message: said } }
 }

@@ -1,5 +1,5 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
-import { ifSeen } from '../drivers/port.ts'
+import { ifObserved } from '../drivers/port.ts'
 import { defined } from '../lib/defined.ts'
 import { turnsOf } from '../lib/in-turns.ts'
 import { inParallel } from '../lib/parallel.ts'
@@ -12,21 +12,21 @@ import type { PlanInput } from '../plan/planner.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
-import { forgetForSweep } from './close-looks.ts'
 import { withDrills } from './clusters/drills.ts'
-import { type LookedAt, lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
+import { observeClusters, type ReachedCluster, surroundingsOfAll } from './clusters/observe.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
 import type { Connections, ConnectionTrouble } from './connections.ts'
+import { forgetForSweep } from './detail-cache.ts'
 import { withHistory } from './history.ts'
 import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledger.ts'
-import type { Looking } from './look.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
-import type { PowerLookDeps } from './power/deps.ts'
-import { lookAtPowers, type PowerLooked } from './power/look.ts'
+import type { PowerObserveDeps } from './power/deps.ts'
+import { observePowers, type ReachedPower } from './power/observe.ts'
 import type { Happening } from './resource-pass.ts'
 
 /** What observing works with: it asks the world and the store, and writes to neither. */
-export interface ObserveDeps extends PowerLookDeps {
+export interface ObserveDeps extends PowerObserveDeps {
   readonly store: Pick<Store, 'records' | 'intentions' | 'isFresh' | 'getValue'>
   readonly rules: ReadonlyMap<string, Rules>
   readonly connections: Connections
@@ -49,7 +49,7 @@ export interface ObserveOptions {
 interface Ground {
   readonly startedMs: number
   readonly surveyed: {
-    readonly lookings: ReadonlyMap<string, Looking>
+    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
     readonly unseen: ReadonlyMap<string, ConnectionTrouble>
   }
   readonly worlds: ReadonlyMap<string, World>
@@ -69,8 +69,8 @@ interface Ground {
 /** Everything that was seen and decided at one moment: what `plan` prints and a pass performs. */
 export interface Observed extends Ground {
   /** As power lets them be. */
-  readonly clusters: readonly LookedAt[]
-  readonly powers: readonly PowerLooked[]
+  readonly clusters: readonly ReachedCluster[]
+  readonly powers: readonly ReachedPower[]
   readonly observation: Observation
 }
 
@@ -86,12 +86,12 @@ export async function observe(
 ): Promise<Observed> {
   const { rules } = deps
   const turns = turnsOf(deps.clock)
-  const ground = await lookAtMachines(inGit, deps, options, signal)
+  const ground = await observeMachines(inGit, deps, options, signal)
   await turns.pause()
   const { startedMs, surveyed, ledger, estate: placed } = ground
-  const seen = { worlds: ground.worlds, lookings: surveyed.lookings }
-  const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
-  const switched = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
+  const seen = { worlds: ground.worlds, factsByConnection: surveyed.factsByConnection }
+  const looked = await observeClusters(placed, seen, ledger, rules, deps, startedMs, signal)
+  const switched = await observePowers(placed, seen, ledger, rules, looked, deps, signal)
   await turns.pause()
   const { begins } = options
   const observation = await observeAndPlan(
@@ -134,14 +134,14 @@ export async function observeSurroundings(
   deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<ClusterSurroundings | undefined> {
-  const ground = await lookAtMachines(inGit, deps, { retryStalled: true }, signal)
+  const ground = await observeMachines(inGit, deps, { retryStalled: true }, signal)
   const { estate, worlds, surveyed, ledger, startedMs } = ground
-  const seen = { worlds, lookings: surveyed.lookings }
+  const seen = { worlds, factsByConnection: surveyed.factsByConnection }
   const all = await surroundingsOfAll(estate, seen, ledger, deps.rules, deps, startedMs, signal)
   return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
 }
 
-async function lookAtMachines(
+async function observeMachines(
   inGit: Estate,
   { clock, store, connections, rules }: ObserveDeps,
   options: ObserveOptions,
@@ -150,13 +150,19 @@ async function lookAtMachines(
   const startedMs = clock.now()
   const declared = await withFormerHosts(await withDrills(inGit, store), store)
   const surveyed = await surveyAll(declared, connections, rules, startedMs, signal)
-  for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
+  for (const facts of surveyed.factsByConnection.values()) forgetForSweep(facts, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled, options.tried)
-  const { ledger, ended, findings, unsure } = await bringUpToDate(remembered, surveyed.lookings, clock, signal)
-  await readAllUndeclared(declared, surveyed.lookings, signal)
-  const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
+  const { ledger, ended, findings, unsure } = await bringUpToDate(remembered, surveyed.factsByConnection, clock, signal)
+  await readAllUndeclared(declared, surveyed.factsByConnection, signal)
+  const worlds = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)
   const known = await withHistory(declared, worlds, ledger, startedMs, signal)
-  const estate = await placeAll(known, { worlds, lookings: surveyed.lookings }, ledger, startedMs, signal)
+  const estate = await placeAll(
+    known,
+    { worlds, factsByConnection: surveyed.factsByConnection },
+    ledger,
+    startedMs,
+    signal,
+  )
   return { startedMs, surveyed, worlds, fresh: remembered.ledger.fresh, ledger, ended, findings, unsure, estate }
 }
 
@@ -175,20 +181,23 @@ async function withFormerHosts(estate: Estate, store: Pick<Store, 'records'>): P
 /** The estate with a host for every machine that leaves it to croft. Asks how busy hosts are only when one is to be chosen. */
 async function placeAll(
   estate: Estate,
-  seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
+  seen: {
+    readonly worlds: ReadonlyMap<string, World>
+    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
+  },
   ledger: Ledger,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Estate> {
   const loads = new Map<string, readonly LoadSample[]>()
-  for (const [connection, looking] of seen.lookings) {
+  for (const [connection, facts] of seen.factsByConnection) {
     const open = unplaced(estate, { worlds: seen.worlds, ledger }).filter((one) => one.connection === connection)
     const nodes = new Set(open.flatMap(({ placement }) => placement?.candidates.map(({ node }) => node) ?? []))
-    const { session, survey } = looking
+    const { session, survey } = facts
     const here = survey.hosts.filter(({ name, online }) => online && nodes.has(name))
-    await inParallel(here, looking.connection.limits.reads, async ({ name }) => {
+    await inParallel(here, facts.connection.limits.reads, async ({ name }) => {
       // Without the right to see it nothing is known, and nothing speaks against the host.
-      const samples = await ifSeen(async () => session.hosts?.load(name, signal))
+      const samples = await ifObserved(async () => session.hosts?.load(name, signal))
       if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
     })
   }

@@ -2,7 +2,7 @@ import { eachInSteps, type Turns, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Plan } from '../model/plan.ts'
 import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { admit } from '../plan/admit.ts'
@@ -109,7 +109,14 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
   const attempts = begun.value
   const doing = { ...deps, unsure: observed.unsure }
   const clusters = await keepClusters(observed.clusters, ledger.records, doing, options.only, signal)
-  const power = await keepPowers(observed.powers, surveyed.lookings, ledger.records, doing, options.only, signal)
+  const power = await keepPowers(
+    observed.powers,
+    surveyed.factsByConnection,
+    ledger.records,
+    doing,
+    options.only,
+    signal,
+  )
   return { blamed, attempts, clusters, power }
 }
 
@@ -117,7 +124,7 @@ async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): 
   const { estate, observation, ledger, startedMs, surveyed } = observed
   const { clock, random, rules, connections } = deps
   const happenings = gather(observed.ended, acted.attempts)
-  learnWidths(deps.windows, happenings, acted.attempts, estate, ledger.records, surveyed.lookings)
+  learnWidths(deps.windows, happenings, acted.attempts, estate, ledger.records, surveyed.factsByConnection)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const seen = { ...observation, worlds }
   const cases = await turns.perform(
@@ -193,8 +200,8 @@ function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Act
     effects,
     begun: attempts.map(({ admitted }) => admitted.entry.key),
     settled,
-    surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
-    looks: new Map([...surveyed.lookings].map(([name, { looks: close }]) => [name, close])),
+    surveys: [...surveyed.factsByConnection.values()].map(({ survey }) => survey),
+    looks: new Map([...surveyed.factsByConnection].map(([name, { looks: close }]) => [name, close])),
     lookAgainMs: settled ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs) : nextMs(),
   }
 }
@@ -217,7 +224,7 @@ function withBlame(one: ResourcePass, blamed: Awaited<ReturnType<typeof blame>>)
 }
 
 /** A cluster with a node on a connection that nobody waits for, and of which nothing else can be done. */
-function isOutOfReach({ declaration, decision }: ClusterLook, { resources }: Estate, givenUp: ReadonlySet<string>) {
+function isOutOfReach({ declaration, decision }: ClusterPlan, { resources }: Estate, givenUp: ReadonlySet<string>) {
   if (givenUp.size === 0 || decision.steps.length > 0) return false
   const away = new Set(resources.filter(({ connection }) => givenUp.has(connection)).map(({ key }) => key))
   const { servers, agents } = declaration.spec

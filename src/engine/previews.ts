@@ -2,16 +2,19 @@ import type { Session } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import { type Action, type Doing, isDoing, type Plan, type PlanEntry, type Preview } from '../model/plan.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import type { World } from '../plan/things/world.ts'
 import type { Observation } from './observation.ts'
 
 /** The plan with what each outside system says would come of it, where it can be asked without doing it. */
-export async function withPreviews({ plan, worlds, lookings }: Observation, signal: AbortSignal): Promise<Plan> {
+export async function withPreviews(
+  { plan, worlds, factsByConnection }: Observation,
+  signal: AbortSignal,
+): Promise<Plan> {
   const previews = new Map<PlanEntry, Preview>()
-  const asked = plan.entries.filter(({ connection }) => lookings.get(connection)?.session.dryRun !== undefined)
+  const asked = plan.entries.filter(({ connection }) => factsByConnection.get(connection)?.session.dryRun !== undefined)
   await inParallel(asked, LIMITS.objectWrites, async (entry) => {
-    const session = lookings.get(entry.connection)?.session
+    const session = factsByConnection.get(entry.connection)?.session
     const found =
       session === undefined ? undefined : await previewOf(entry, worlds.get(entry.connection), session, signal)
     if (found !== undefined) previews.set(entry, found)
@@ -33,7 +36,7 @@ async function previewOf(
   const doing = doingOf(action)
   const [step] = doing?.steps ?? []
   if (doing === undefined || step === undefined || (doing.do !== 'create' && doing.do !== 'update')) return undefined
-  return session.dryRun?.preview(step, sightingOf(doing.externalId, world), signal)
+  return session.dryRun?.preview(step, observedFrom(doing.externalId, world), signal)
 }
 
 /** What is done now, or when a wait or a hold is over. */
@@ -43,7 +46,7 @@ function doingOf(action: Action): Doing | undefined {
   return isDoing(action) ? action : undefined
 }
 
-function sightingOf(id: string, world: World | undefined): Sighting | undefined {
+function observedFrom(id: string, world: World | undefined): ObservedResource | undefined {
   for (const list of world?.lists.values() ?? []) {
     const found = list.get(id)
     if (found !== undefined) return found

@@ -1,12 +1,12 @@
-import { ifSeen } from '../drivers/port.ts'
+import { ifObserved } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { World } from '../plan/things/world.ts'
+import { readDetails, worldOf } from './connection-facts.ts'
 import type { ConnectionMemory } from './connections.ts'
-import { lookClosely, worldOf } from './look.ts'
 import type { Observation } from './observation.ts'
 import type { Happening } from './resource-pass.ts'
 import { stillReady } from './still-ready.ts'
@@ -25,26 +25,26 @@ export async function lookForReadiness(
 ): Promise<ReadonlyMap<string, World>> {
   const settled = new Map(observation.plan.entries.map((entry) => [entry.key, entry]))
   const worlds = new Map(observation.worlds)
-  for (const [name, looking] of observation.lookings) {
+  for (const [name, facts] of observation.factsByConnection) {
     const asked: string[] = []
     for (const resource of estate.resources) {
       if (resource.connection !== name || resource.desired.type !== 'vm' || resource.desired.vm.agent?.enabled !== true)
         continue
       const entry = settled.get(resource.key)
       if (entry?.action.do !== 'nothing' || entry.externalId === undefined || happenings.has(resource.key)) continue
-      const seen = looking.close.get(entry.externalId)
+      const seen = facts.close.get(entry.externalId)
       const runs = (seen?.close?.power ?? seen?.power) === 'running'
       const record = records.get(resource.key)
       const known = seen !== undefined && record !== undefined && stillReady(record.conditions, seen, nowMs)
       const booting = seen?.close?.agent !== 'up' || seen.close.cloudInit?.state === 'running'
-      if (!runs || !booting || known) looking.memory.waited.delete(entry.externalId)
-      else if (isItsTurn(looking.memory, entry.externalId, nowMs)) asked.push(entry.externalId)
+      if (!runs || !booting || known) facts.memory.waited.delete(entry.externalId)
+      else if (isItsTurn(facts.memory, entry.externalId, nowMs)) asked.push(entry.externalId)
     }
     if (asked.length === 0) continue
-    await inParallel(asked, looking.connection.limits.reads, async (externalId) => {
-      await ifSeen(() => lookClosely(looking, externalId, { agent: true }, signal))
+    await inParallel(asked, facts.connection.limits.reads, async (externalId) => {
+      await ifObserved(() => readDetails(facts, externalId, { agent: true }, signal))
     })
-    worlds.set(name, worldOf(looking))
+    worlds.set(name, worldOf(facts))
   }
   return worlds
 }

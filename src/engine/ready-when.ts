@@ -1,6 +1,6 @@
 import { holds } from '../lib/cel.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Resource, Sighting } from '../model/resource.ts'
+import type { ObservedResource, Resource } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
 
 type Self = Readonly<Record<string, unknown>>
@@ -11,12 +11,12 @@ type Self = Readonly<Record<string, unknown>>
  */
 export function selfOf(
   { kind, name, desired }: Pick<Resource, 'kind' | 'name' | 'desired'>,
-  sighting: Sighting,
+  observed: ObservedResource,
   { ready, reason, message, status: state }: Readiness,
   before: Pick<ResourceRecord, 'details'> | undefined,
 ): Self {
-  const { externalId, host, close } = sighting
-  const power = close?.power ?? sighting.power
+  const { externalId, host, close } = observed
+  const power = close?.power ?? observed.power
   const addresses = close?.addresses ?? before?.details?.addresses?.split(',')
   return {
     kind,
@@ -27,7 +27,7 @@ export function selfOf(
       host,
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', reason, message }],
       ...(power === undefined ? {} : { power }),
-      ...(sighting.uptimeSeconds === undefined ? {} : { uptimeSeconds: sighting.uptimeSeconds }),
+      ...(observed.uptimeSeconds === undefined ? {} : { uptimeSeconds: observed.uptimeSeconds }),
       ...(addresses === undefined ? {} : { addresses }),
       facts: { ...before?.details, ...close?.facts },
       ...(desired.type === 'object' && close !== undefined ? { object: close.config } : {}),

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, type Policy, type ResourceKey } from '../model/declarat
 import type { Estate } from '../model/estate.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { guestIn, type Resource, type Sighting } from '../model/resource.ts'
+import { guestIn, type ObservedResource, type Resource } from '../model/resource.ts'
 import type { Readiness, Rules } from '../model/rules.ts'
 import { wasDeclared } from '../plan/things/proof.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
@@ -38,27 +38,27 @@ export function casesOf(
     const ruled = resource === undefined ? undefined : rules.get(resource.driver)
     const list =
       resource === undefined ? before?.list : ruled?.keeps(resource) === true ? ruled.listOf(resource) : undefined
-    const sighting = world === undefined ? undefined : sightingOf(entry, list, world, (resource ?? before)?.policy)
+    const observed = world === undefined ? undefined : observedFrom(entry, list, world, (resource ?? before)?.policy)
     const trouble = connections.trouble(entry.connection)
-    const addresses = sighting?.close?.addresses
+    const addresses = observed?.close?.addresses
     const cluster = clusterOf.get(entry.key)
     const guest = resource === undefined ? undefined : guestIn(resource.desired)
     const details = {
       ...(addresses === undefined || addresses.length === 0 ? {} : { addresses: addresses.join(',') }),
       ...(cluster === undefined ? {} : { cluster }),
-      ...sighting?.close?.facts,
+      ...observed?.close?.facts,
       // What has no mark is known again by its id and this name: somebody may give the id to another guest.
-      ...(resource?.policy.unmarked === true && entry.action.do === 'nothing' && sighting?.name !== undefined
-        ? { guest: sighting.name }
+      ...(resource?.policy.unmarked === true && entry.action.do === 'nothing' && observed?.name !== undefined
+        ? { guest: observed.name }
         : {}),
     }
     return {
       entry,
-      policy: resource?.policy ?? policyOfUndeclared(entry.key, before, sighting, estate),
+      policy: resource?.policy ?? policyOfUndeclared(entry.key, before, observed, estate),
       generation: resource?.generation ?? before?.generation ?? '',
       before,
-      readiness: readinessOf(resource, sighting, rules, before, nowMs),
-      present: sighting !== undefined,
+      readiness: readinessOf(resource, observed, rules, before, nowMs),
+      present: observed !== undefined,
       seen: world?.survey !== undefined,
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
       happenings: happenings.get(entry.key) ?? [],
@@ -76,11 +76,11 @@ export function casesOf(
 function policyOfUndeclared(
   key: ResourceKey,
   before: ResourceRecord | undefined,
-  sighting: Sighting | undefined,
+  observed: ObservedResource | undefined,
   { removed }: Estate,
 ): Policy {
   if (before !== undefined && wasDeclared(before)) return before.policy
-  return removed?.get(key)?.policy ?? { ...DEFAULT_POLICY, deletion: sighting?.mark?.deletion ?? 'Orphan' }
+  return removed?.get(key)?.policy ?? { ...DEFAULT_POLICY, deletion: observed?.mark?.deletion ?? 'Orphan' }
 }
 
 function declaredBy(
@@ -91,34 +91,34 @@ function declaredBy(
   return by === undefined ? {} : { declaredBy: by }
 }
 
-function sightingOf(
+function observedFrom(
   entry: PlanEntry,
   list: string | undefined,
   world: World,
   policy: Policy | undefined,
-): Sighting | undefined {
+): ObservedResource | undefined {
   if (entry.externalId === undefined) return undefined
   if (list !== undefined) return world.lists.get(list)?.get(entry.externalId)
-  const sighting = world.guests.get(entry.externalId)
-  if (sighting?.mark === undefined && policy?.unmarked === true) return sighting
-  return sighting?.mark?.uid === entry.uid ? sighting : undefined
+  const observed = world.guests.get(entry.externalId)
+  if (observed?.mark === undefined && policy?.unmarked === true) return observed
+  return observed?.mark?.uid === entry.uid ? observed : undefined
 }
 
 /** A machine that was Ready and has not changed since is still Ready: its agent is not asked again. */
 function readinessOf(
   resource: Resource | undefined,
-  sighting: Sighting | undefined,
+  observed: ObservedResource | undefined,
   rules: ReadonlyMap<string, Rules>,
   before: ResourceRecord | undefined,
   nowMs: number,
 ): Readiness | undefined {
-  if (resource === undefined || sighting === undefined) return undefined
-  const close = sighting.close
+  if (resource === undefined || observed === undefined) return undefined
+  const close = observed.close
   if (close === undefined) return undefined
-  const remembered: Sighting =
-    close !== undefined && close.agent === undefined && stillReady(before?.conditions ?? [], sighting, nowMs)
-      ? { ...sighting, close: { ...close, agent: 'up' } }
-      : sighting
+  const remembered: ObservedResource =
+    close !== undefined && close.agent === undefined && stillReady(before?.conditions ?? [], observed, nowMs)
+      ? { ...observed, close: { ...close, agent: 'up' } }
+      : observed
   const found = rules.get(resource.driver)?.readiness(resource, remembered)
   if (found?.ready !== true || resource.policy.readyWhen === undefined) return found
   const why = notYet(resource.policy.readyWhen, selfOf(resource, remembered, found, before))

@@ -6,7 +6,7 @@ import type { Step } from '../model/step.ts'
 import { learnPace, type Pace, UNKNOWN_PACE } from '../plan/pace.ts'
 import { type Lesson, learn, type Windows } from '../plan/windows.ts'
 import type { Attempt } from './act.ts'
-import type { Looking } from './look.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
 import type { Happening } from './resource-pass.ts'
 
 /** How wide the queues of this engine have turned out to be, which of them something had to wait for, and how fast tasks end. */
@@ -43,7 +43,7 @@ export function learnWidths(
   attempts: readonly Attempt[],
   estate: Estate,
   records: ReadonlyMap<string, ResourceRecord>,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
 ): void {
   const connectionOf = new Map<string, string>()
   // What is being removed is declared no more: only its record knows where it was.
@@ -66,7 +66,7 @@ export function learnWidths(
     queue.startsWith('storage/') && (size + 1) * widths.pace.perTaskMs > LIMITS.lockQueueMs
   const busy = (connection: string, queue: string, size: number) =>
     isLong(queue, size) ||
-    (lookings.get(connection)?.survey.hosts ?? []).some(
+    (factsByConnection.get(connection)?.survey.hosts ?? []).some(
       ({ name, load }) => queue === `host/${name}` && (load ?? 0) > LIMITS.busyHost.above,
     )
   widths.current = learn(widths.current, lessons, connections, busy, widths.full)

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ClusterSecrets } from '../model/cluster.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { loadDrivers } from './drivers.ts'
 
@@ -15,7 +15,7 @@ export async function rehearseOnTwin(
   estate: Estate,
   observed: readonly ObservedConnection[],
   records: readonly ResourceRecord[],
-  looks: readonly ClusterLook[],
+  looks: readonly ClusterPlan[],
   signal: AbortSignal,
 ): Promise<Rehearsed> {
   const [
@@ -77,7 +77,7 @@ export async function rehearseOnTwin(
   // A machine may get another name on the way: it is told by the one that it has now.
   const names = new Map(
     observed.flatMap(({ survey }) =>
-      withoutNodes(survey, estate, looks).sightings.map((one) => [Number(one.externalId), one.name ?? one.externalId]),
+      withoutNodes(survey, estate, looks).resources.map((one) => [Number(one.externalId), one.name ?? one.externalId]),
     ),
   )
   const running = () =>

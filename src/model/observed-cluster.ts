@@ -318,7 +318,7 @@ export interface ClusterInput {
 }
 
 /** One cluster in one pass: what was declared, what was seen, and what follows from it. */
-export interface ClusterLook extends ClusterInput {
+export interface ClusterPlan extends ClusterInput {
   readonly decision: ClusterDecision
   /** Nodes whose machines are refused: they do not come by themselves. */
   readonly refused?: ReadonlySet<string>

@@ -13,25 +13,25 @@ import type {
 } from './power.ts'
 import type { Step } from './step.ts'
 
-export type PowerSeen = 'on' | 'off' | 'unknown'
+export type OnOffUnknown = 'on' | 'off' | 'unknown'
 
 /** Everything that is seen of a cluster or site and its power at one moment. */
 export interface ObservedPower {
   /** Undefined: this Power has no cluster. */
   readonly cluster?: ClusterPower
-  readonly machines: readonly SeenMachine[]
-  readonly hosts: readonly SeenHost[]
+  readonly machines: readonly PowerMachine[]
+  readonly hosts: readonly ObservedPowerHost[]
   readonly ha: readonly {
     readonly connection: string
     readonly armed: 'armed' | 'disarming' | 'disarmed' | 'none' | 'unknown'
   }[]
   /** People, backups and jobs that stand in the way. Holds set by command are in the orders. */
-  readonly holds: readonly SeenHold[]
+  readonly holds: readonly ObservedPowerHold[]
   readonly ups?: UpsReading | 'unknown'
   /** Hooks that ran for the state that is wanted now, by name. */
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
   /** HealthChecks that must pass on the way up and have answered, by name. */
-  readonly checks: Readonly<Record<string, CheckSeen>>
+  readonly checks: Readonly<Record<string, CheckOutput>>
   /**
    * For how long each wait goes on, by its name, on a clock that never jumps. Lost with the process: then it counts
    * anew, so that nothing is ever forced too early.
@@ -39,7 +39,7 @@ export interface ObservedPower {
   readonly waitedMs: Readonly<Record<string, number>>
 }
 
-export interface CheckSeen {
+export interface CheckOutput {
   readonly passed: YesNoUnknown
   readonly output: string
 }
@@ -70,7 +70,7 @@ export interface PowerNode {
   /** The box that it is on, or that carries its machine; only where the Power names it. */
   readonly host?: string
   /** Of the machine or, without one, of the box. */
-  readonly power: PowerSeen
+  readonly power: OnOffUnknown
   readonly kube: 'ready' | 'not-ready' | 'absent' | 'unknown'
   /** What its Node says is new: a Node that was put down shows what it was until its kubelet has come back. */
   readonly back: boolean
@@ -91,25 +91,25 @@ export interface PowerMark {
   readonly tainted: boolean
 }
 
-export interface SeenMachine {
+export interface PowerMachine {
   readonly key: ResourceKey
   readonly name: string
   readonly role: 'node' | 'machine' | 'infrastructure'
   readonly host?: string
-  readonly power: PowerSeen
+  readonly power: OnOffUnknown
   /** Is it there at all? */
   readonly exists: YesNoUnknown
 }
 
-export interface SeenHost {
+export interface ObservedPowerHost {
   readonly name: string
-  readonly power: PowerSeen
+  readonly power: OnOffUnknown
   /** Guests that run there and that nobody declared. */
   readonly strangers: readonly string[]
   readonly watts?: number
 }
 
-export interface SeenHold {
+export interface ObservedPowerHold {
   readonly kind: 'person' | 'backup' | 'job'
   readonly who: string
   readonly where: string
@@ -197,7 +197,7 @@ export interface PowerInput {
 }
 
 /** One Power in one pass: what was declared, seen and ordered, and what follows from it. */
-export interface PowerLook extends PowerInput {
+export interface PowerPlan extends PowerInput {
   readonly decision: PowerDecision
 }
 
@@ -225,7 +225,7 @@ export interface PowerView
 
 export interface PowerHostView {
   readonly name: string
-  readonly power: PowerSeen
+  readonly power: OnOffUnknown
   readonly level: number
   /** How it is woken; absent: by nobody but a person. */
   readonly wokenBy?: 'Wake-on-LAN' | 'management controller'
@@ -238,7 +238,7 @@ export interface PowerHostView {
 
 export interface OnDemandView {
   readonly node: string
-  readonly power: PowerSeen
+  readonly power: OnOffUnknown
   /** Pods that only it could run. */
   readonly wanting: readonly string[]
 }

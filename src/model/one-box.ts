@@ -7,13 +7,13 @@ export interface Box extends HostView {
   readonly apart?: string
 }
 
-type SeenHosts = Pick<EstateView, 'hosts' | 'connections'>
+type HostsAndConnections = Pick<EstateView, 'hosts' | 'connections'>
 
 /**
  * Hosts as people count them. A box that a hypervisor shows and that is also looked at over SSH is one: the hypervisor
  * says what runs on it, its own sensors say how warm it is and what it draws.
  */
-export function asBoxes({ hosts, connections }: SeenHosts): readonly Box[] {
+export function asBoxes({ hosts, connections }: HostsAndConnections): readonly Box[] {
   const believed = { hosts: hosts.map(withoutLies), connections }
   const overSsh = new Set(connections.filter(({ driver }) => driver === 'ssh').map(({ name }) => name))
   const boxes = believed.hosts.filter(({ connection }) => overSsh.has(connection))

@@ -1,8 +1,8 @@
 import type { Origin, Problem, ResourceKey } from './declaration.ts'
 import type { Proof } from './estate.ts'
-import type { ClusterLook } from './observed-cluster.ts'
-import type { PowerLook } from './observed-power.ts'
-import type { Change, Desired, HostSighting } from './resource.ts'
+import type { ClusterPlan } from './observed-cluster.ts'
+import type { PowerPlan } from './observed-power.ts'
+import type { Change, Desired, ObservedHost } from './resource.ts'
 import type { Step } from './step.ts'
 
 /** Does something to the outside world. */
@@ -178,8 +178,8 @@ export interface Plan {
   readonly entries: readonly PlanEntry[]
   readonly notes: readonly ConnectionNote[]
   readonly problems: readonly Problem[]
-  readonly clusters?: readonly ClusterLook[]
-  readonly powers?: readonly PowerLook[]
+  readonly clusters?: readonly ClusterPlan[]
+  readonly powers?: readonly PowerPlan[]
   /** What each connection that could be seen has shown of its hosts. */
-  readonly hosts?: readonly (HostSighting & { readonly connection: string })[]
+  readonly hosts?: readonly (ObservedHost & { readonly connection: string })[]
 }

@@ -131,7 +131,7 @@ export interface Mark {
 export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
 
 /** One thing that an outside system shows: a guest, a file. */
-export interface Sighting {
+export interface ObservedResource {
   readonly connection: string
   readonly type: 'vm' | 'container' | 'file' | 'setting' | 'item' | 'object'
   /** The list that shows it, for things that a survey does not show (files, settings). */
@@ -158,14 +158,14 @@ export interface Sighting {
   readonly load?: number
   readonly memoryUsedBytes?: number
   /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
-  readonly close?: CloseLook
+  readonly close?: ObservedDetails
 }
 
 export type CloudInitResult =
   /** `none`: no cloud-init has run in it. */
   { readonly state: 'none' | 'running' | 'done' } | { readonly state: 'error'; readonly message: string }
 
-export interface CloseLook {
+export interface ObservedDetails {
   /** The system's own version of the configuration, sent back with a write as compare-and-set. */
   readonly digest?: string
   /** Flat configuration as the system answers it. */
@@ -208,7 +208,7 @@ export interface RemoteTask {
   readonly endedMs?: number
 }
 
-export interface HostSighting {
+export interface ObservedHost {
   readonly name: string
   readonly online: boolean
   readonly memoryBytes?: number
@@ -222,7 +222,7 @@ export interface HostSighting {
   readonly watts?: number
 }
 
-export interface StorageSighting {
+export interface ObservedStorage {
   readonly host: string
   readonly name: string
   readonly content: readonly string[]
@@ -236,9 +236,9 @@ export interface StorageSighting {
 export interface Survey {
   readonly connection: string
   readonly atMs: number
-  readonly hosts: readonly HostSighting[]
-  readonly storages: readonly StorageSighting[]
-  readonly sightings: readonly Sighting[]
+  readonly hosts: readonly ObservedHost[]
+  readonly storages: readonly ObservedStorage[]
+  readonly resources: readonly ObservedResource[]
   readonly tasks: readonly RemoteTask[]
   /** Of kinds that a cluster learns: those that it serves now, as `cilium.io/v2 CiliumNode`. Absent: nobody could ask. */
   readonly served?: readonly string[]

@@ -1,4 +1,4 @@
-import type { Change, Resource, Sighting, Survey } from './resource.ts'
+import type { Change, ObservedResource, Resource, Survey } from './resource.ts'
 import type { Step } from './step.ts'
 
 /** How far a thing is on its way to being what was declared. */
@@ -36,33 +36,38 @@ export interface Rules {
   /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly Obstacle[]
   /**
-   * Differences. `sighting.close` must be there; only declared fields are compared. `known` is what earlier steps have
+   * Differences. `observed.close` must be there; only declared fields are compared. `known` is what earlier steps have
    * taught about it and no look can tell (`Step.learns`).
    */
-  diff(resource: Resource, sighting: Sighting, known?: Readonly<Record<string, string>>): readonly Change[]
+  diff(resource: Resource, observed: ObservedResource, known?: Readonly<Record<string, string>>): readonly Change[]
   /** All calls from nothing to declared, in order: create, grow, start. The survey tells which storages are shared. */
   createSteps(resource: Resource, externalId: string, survey?: Survey): readonly Step[]
   /** All calls that make these changes true, in order. The first is always possible now. A change of `path: 'power'` starts or stops. */
-  updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[], survey?: Survey): readonly Step[]
+  updateSteps(
+    resource: Resource,
+    observed: ObservedResource,
+    changes: readonly Change[],
+    survey?: Survey,
+  ): readonly Step[]
   /** The call that writes our mark on a thing that we take over. */
-  adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
+  adoptSteps(resource: Resource, observed: ObservedResource): readonly Step[]
   /** What is on it that nobody could bring back if it were destroyed and created again: `scsi1`, `unused0`. */
-  irreplaceable(resource: Resource, sighting: Sighting): readonly string[]
+  irreplaceable(resource: Resource, observed: ObservedResource): readonly string[]
   /** Disks of a guest besides the one that it starts from, and those that were taken out of it: its data is there only. */
-  dataDisks(sighting: Sighting): readonly string[]
+  dataDisks(observed: ObservedResource): readonly string[]
   /** The lists in which parts of an earlier, broken creation under this id would be found. */
   remains(resource: Resource, externalId: string): readonly string[]
   /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */
-  abandonedSteps(resource: Resource, sighting: Sighting): readonly Step[] | undefined
+  abandonedSteps(resource: Resource, observed: ObservedResource): readonly Step[] | undefined
   /** Why it must not be removed, as the system itself would say. */
-  undeletable(sighting: Sighting): Obstacle | undefined
+  undeletable(observed: ObservedResource): Obstacle | undefined
   /** Calls to remove it, shutting it down first. */
-  deleteSteps(sighting: Sighting): readonly Step[]
+  deleteSteps(observed: ObservedResource): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */
-  rebootSteps(sighting: Sighting): readonly Step[]
-  readiness(resource: Resource, sighting: Sighting): Readiness
+  rebootSteps(observed: ObservedResource): readonly Step[]
+  readiness(resource: Resource, observed: ObservedResource): Readiness
   /** What a person should know although nothing is done about it. */
-  notes(resource: Resource, sighting: Sighting): readonly string[]
+  notes(resource: Resource, observed: ObservedResource): readonly string[]
 }
 
 /** What a driver answers about guests that keeps none. */

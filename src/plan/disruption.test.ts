@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterLook } from '../model/observed-cluster.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { Action, Doing, Plan, PlanEntry } from '../model/plan.ts'
 import type { ClusterVerb, Step } from '../model/step.ts'
 import { coordinate } from './clusters/coordinate.ts'
@@ -37,7 +37,7 @@ function look(
   const decision = coordinate(spec, observed, NOW)
   const steps = verbs.map(([verb, node]) => ({ verb, node, summary: '' }) as unknown as Step<'cluster'>)
   return {
-    declaration: { spec, key: 'Cluster/home' } as ClusterLook['declaration'],
+    declaration: { spec, key: 'Cluster/home' } as ClusterPlan['declaration'],
     observed,
     decision: verbs.length === 0 ? decision : { ...decision, steps },
   }

@@ -1,4 +1,4 @@
-import { type ClusterLook, isDestruction } from '../model/observed-cluster.ts'
+import { type ClusterPlan, isDestruction } from '../model/observed-cluster.ts'
 import type { Action, Disruption, Doing, Plan, PlanDisruption, PlanEntry } from '../model/plan.ts'
 import { isGuest } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
@@ -82,7 +82,7 @@ function restartsIn(steps: readonly Step[]): number {
 }
 
 /** What becomes of a cluster on the whole way to what is declared, not only by its next steps. */
-function clusterDisruption(look: ClusterLook): readonly Disruption[] {
+function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
   const { declaration, decision, observed } = look
   const nodes = forecast(look)
   const wiped = new Set(

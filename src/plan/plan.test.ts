@@ -6,7 +6,7 @@ import { DEFAULT_POLICY } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Action } from '../model/plan.ts'
 import type { ThingIntention } from '../model/record.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import { plan, planWhole, revise } from './plan.ts'
 import {
   CONNECTION,
@@ -21,7 +21,7 @@ import {
   survey,
   worldWith,
 } from './testing/fixture.ts'
-import { EMPTY_LEDGER, type Ledger, seenWorld, unseenWorld, type World } from './things/world.ts'
+import { EMPTY_LEDGER, type Ledger, observedWorld, unseenWorld, type World } from './things/world.ts'
 
 function planOf(estate: Estate, world: World, ledger: Ledger = ledgerWith()) {
   return plan({
@@ -247,8 +247,8 @@ test('[R8] what is paused, observed, protected or not to be replaced is not touc
   assert.equal(words(actionOf(estateOf([guarded]), oddWorld)), 'refuse protection')
 })
 
-function markedBy(sighting: Sighting, estate: string): Sighting {
-  return sighting.mark === undefined ? sighting : { ...sighting, mark: { ...sighting.mark, estate } }
+function markedBy(observed: ObservedResource, estate: string): ObservedResource {
+  return observed.mark === undefined ? observed : { ...observed, mark: { ...observed.mark, estate } }
 }
 
 test('[D-02] two directories that declare one key: the second is refused, and makes no second machine', () => {
@@ -491,12 +491,12 @@ test('[A54] one machine may go, and of 40 machines four', () => {
 test('[F-09] absence is no proof: hidden guests and mass absence change nothing', () => {
   const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => machine(name))
   const known = six.map((resource, i) => recordOf(resource, { externalId: String(100 + i), seenMs: NOW - 5000 }))
-  const sightings = six.map((resource, i) => guest(100 + i, { of: resource.key }))
+  const resources = six.map((resource, i) => guest(100 + i, { of: resource.key }))
   const ids = six.map((_, i) => String(100 + i))
   for (const lost of [1, 3, 6]) {
     for (const probe of ['taken', 'free'] as const) {
       const probes = Object.fromEntries(ids.slice(0, lost).map((id) => [id, probe]))
-      const result = planOf(estateOf(six), worldWith(sightings.slice(lost), probes), ledgerWith({ known }))
+      const result = planOf(estateOf(six), worldWith(resources.slice(lost), probes), ledgerWith({ known }))
       const creates = result.entries.filter((entry) => entry.action.do === 'create' || entry.action.do === 'delete')
       const reallyGone = probe === 'free' && lost <= 3
       assert.equal(creates.length, reallyGone ? lost : 0, `${lost} lost, ids ${probe}`)
@@ -576,19 +576,19 @@ test('a plan that was revised after closer looks is the plan of what is known th
       (guests, declared, probe) => {
         const all = guests.map(({ of, lock, ...rest }, index) => ({
           ...rest,
-          sighting: guest(101 + index, {
+          observed: guest(101 + index, {
             ...rest,
             ...(of === undefined ? {} : { of: `Machine/${of}` }),
             ...(lock === undefined ? {} : { lock }),
           }),
         }))
-        const far = survey(all.map(({ sighting: { close: _, ...rest } }) => rest))
+        const far = survey(all.map(({ observed: { close: _, ...rest } }) => rest))
         const round = (number: number): World => {
           const close = all
             .filter(({ readIn }) => readIn <= number)
-            .map((one) => [one.sighting.externalId, one.sighting])
+            .map((one) => [one.observed.externalId, one.observed])
           const probes = probe !== undefined && number > 1 ? new Map([['100', probe]]) : new Map()
-          return seenWorld(CONNECTION, far, new Map(close as [string, Sighting][]), new Map(), probes)
+          return observedWorld(CONNECTION, far, new Map(close as [string, ObservedResource][]), new Map(), probes)
         }
         const resources = declared.map((name, index) =>
           machine(name, index === 0 ? {} : { needs: [`Machine/${declared[0]}`] }),
@@ -628,8 +628,8 @@ test('a sort of thing that its driver does not know is refused, not called in sy
 })
 
 test('what sits under a declared id is called by its name where it has one, and by whose it is', () => {
-  const why = (sighting: Sighting) => {
-    const action = actionOf(estateOf([web108]), worldWith([sighting]))
+  const why = (observed: ObservedResource) => {
+    const action = actionOf(estateOf([web108]), worldWith([observed]))
     return action.do === 'refuse' ? `${action.reason}; ${action.allow}` : words(action)
   }
   assert.match(why(guest(108)), /^id 108 on alpha was not made by croft; choose another id, or take it over/)
@@ -652,10 +652,10 @@ test('a change of what was in force before is drift, and a restart that is still
   const synced = ledgerWith({
     known: [recordOf(web, { externalId: '100', made: true, syncedGeneration: web.generation })],
   })
-  const driftOf = (sighting: Sighting, rules = FAKE_RULES) =>
+  const driftOf = (observed: ObservedResource, rules = FAKE_RULES) =>
     plan({
       estate: estateOf([web]),
-      worlds: new Map([['default', worldWith([sighting])]]),
+      worlds: new Map([['default', worldWith([observed])]]),
       ledger: synced,
       rules: new Map([['fake', rules]]),
       nowMs: NOW,
@@ -674,8 +674,8 @@ test('a guest that was taken over without a mark is found by its record when Git
       seenMs: NOW,
       policy: { ...DEFAULT_POLICY, ...(unmarked ? { unmarked: true } : {}), deletion: 'Orphan' },
     } as never)
-  const keys = (record: ReturnType<typeof taken>, sighting: Sighting = guest(105)) =>
-    planOf(estateOf([]), worldWith([sighting]), ledgerWith({ known: [record] }))
+  const keys = (record: ReturnType<typeof taken>, observed: ObservedResource = guest(105)) =>
+    planOf(estateOf([]), worldWith([observed]), ledgerWith({ known: [record] }))
       .entries.filter(({ action }) => action.do !== 'nothing')
       .map(({ key, externalId, action }) => `${key} ${externalId ?? '-'}${action.do === 'forget' ? '' : ' goes'}`)
   assert.deepEqual(keys(taken('vm', true)), ['Machine/old 105'])

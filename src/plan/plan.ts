@@ -1,7 +1,7 @@
 import { atOnce, eachInSteps, type Steps } from '../lib/in-turns.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ClusterLook } from '../model/observed-cluster.ts'
-import type { PowerLook } from '../model/observed-power.ts'
+import type { ClusterPlan } from '../model/observed-cluster.ts'
+import type { PowerPlan } from '../model/observed-power.ts'
 import { isDoing, type Plan, type PlanEntry } from '../model/plan.ts'
 import { notBefore } from './clusters/not-before.ts'
 import { planClusters } from './clusters/plan.ts'
@@ -19,8 +19,8 @@ export interface Planned {
   readonly declared: Estate
   /** As power lets it be. */
   readonly estate: Estate
-  readonly powers: readonly PowerLook[]
-  readonly clusters: readonly ClusterLook[]
+  readonly powers: readonly PowerPlan[]
+  readonly clusters: readonly ClusterPlan[]
   readonly things: Things
 }
 
@@ -68,7 +68,7 @@ function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned>
  * The cluster with those of its nodes whose machines are refused: nobody is told that they join, and nobody waits for
  * what does not come by itself.
  */
-function withRefused(look: ClusterLook, entries: readonly PlanEntry[]): ClusterLook {
+function withRefused(look: ClusterPlan, entries: readonly PlanEntry[]): ClusterPlan {
   const keys = new Set(entries.flatMap(({ key, action }) => (action.do === 'refuse' ? [key] : [])))
   const { servers, agents } = look.declaration.spec
   const machines = new Map<string, string>(
@@ -96,7 +96,7 @@ function withRefused(look: ClusterLook, entries: readonly PlanEntry[]): ClusterL
 }
 
 /** The estate as Powers let it be; the same object for the same estate, so that what was decided on it still holds. */
-function switched(declared: Estate, powers: readonly PowerLook[], before: Planned | undefined): Estate {
+function switched(declared: Estate, powers: readonly PowerPlan[], before: Planned | undefined): Estate {
   if (before?.declared === declared) return before.estate
   if (before === undefined || before.declared.resources !== declared.resources) return withPower(declared, powers)
   return before.estate === before.declared ? declared : { ...declared, resources: before.estate.resources }
@@ -119,7 +119,7 @@ function guard(guarded: Guarded, context: GuardContext): PlanEntry {
 }
 
 /** A cluster whose steps a guard objects to keeps what was seen of it, and takes none. */
-function guardCluster(look: ClusterLook): ClusterLook {
+function guardCluster(look: ClusterPlan): ClusterPlan {
   const { declaration, decision } = look
   const objection = decision.steps.length === 0 ? undefined : objectionTo(declaration)
   if (objection === undefined) return look
@@ -127,7 +127,7 @@ function guardCluster(look: ClusterLook): ClusterLook {
 }
 
 /** The same for a Power; machines that it would switch stay as they are. */
-function guardPower(look: PowerLook): PowerLook {
+function guardPower(look: PowerPlan): PowerPlan {
   const { declaration, decision } = look
   const objection = decision.steps.length === 0 ? undefined : objectionTo(declaration)
   if (objection === undefined) return look

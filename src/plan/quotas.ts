@@ -117,12 +117,12 @@ function namespaceOf({ desired, connection }: Pick<Resource, 'desired' | 'connec
 export function leftOver(quota: Pick<SourceQuota, 'names'>, leaving: readonly Removal[]): Usage {
   return leaving
     .filter(({ key, type }) => type !== 'object' && mayBeCalled(key, quota))
-    .map(({ sighting }) => ({
+    .map(({ observed }) => ({
       ...NO_USAGE,
       machines: 1,
-      cores: sighting.cpus ?? 0,
-      memoryMb: Math.round((sighting.memoryBytes ?? 0) / 1024 ** 2),
-      diskGb: Math.round((sighting.diskBytes ?? 0) / 1024 ** 3),
+      cores: observed.cpus ?? 0,
+      memoryMb: Math.round((observed.memoryBytes ?? 0) / 1024 ** 2),
+      diskGb: Math.round((observed.diskBytes ?? 0) / 1024 ** 3),
     }))
     .reduce(plus, NO_USAGE)
 }

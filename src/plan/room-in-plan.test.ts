@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Resource, Survey } from '../model/resource.ts'
 import { plan } from './plan.ts'
 import { CONNECTION, estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, survey } from './testing/fixture.ts'
-import { seenWorld } from './things/world.ts'
+import { observedWorld } from './things/world.ts'
 
 const GIB = 1024 ** 3
 const TIB = 1024 * GIB
@@ -19,9 +19,9 @@ function withDisks(
 }
 
 /** A host of 64 GiB with a storage of 1.9 TiB, of which 1 TiB is free. */
-function seen(sightings: Survey['sightings'] = []): Survey {
+function seen(resources: Survey['resources'] = []): Survey {
   return {
-    ...survey(sightings),
+    ...survey(resources),
     hosts: [{ name: 'alpha', online: true, memoryBytes: 64 * GIB }],
     storages: [
       {
@@ -37,8 +37,8 @@ function seen(sightings: Survey['sightings'] = []): Survey {
   }
 }
 
-function told(resource: Resource, sightings: Survey['sightings'] = []): string {
-  const world = seenWorld(CONNECTION, seen(sightings), new Map(), new Map(), new Map([['100', 'free']]))
+function told(resource: Resource, resources: Survey['resources'] = []): string {
+  const world = observedWorld(CONNECTION, seen(resources), new Map(), new Map(), new Map([['100', 'free']]))
   const planned = plan({
     estate: estateOf([resource]),
     worlds: new Map([['default', world]]),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { factsOf, judgeRevision, type Look, type RevisionFacts } from './follow.ts'
+import { factsOf, judgeRevision, type Polled, type RevisionFacts } from './follow.ts'
 
 const good: RevisionFacts = { id: 'aaa', declarations: 6, refused: 0, incomplete: false }
-const saw = (facts: Partial<RevisionFacts>): Look => ({ saw: 'revision', revision: { ...good, id: 'bbb', ...facts } })
+const saw = (facts: Partial<RevisionFacts>): Polled => ({ saw: 'revision', revision: { ...good, id: 'bbb', ...facts } })
 
-const TABLE: readonly (readonly [string, RevisionFacts | undefined, Look, string])[] = [
+const TABLE: readonly (readonly [string, RevisionFacts | undefined, Polled, string])[] = [
   ['a newer good revision', good, saw({}), 'new'],
   ['a force-push to something else that is good', good, saw({ declarations: 2 }), 'new'],
   ['one refused object among others', good, saw({ declarations: 5, refused: 1 }), 'new'],

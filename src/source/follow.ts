@@ -13,7 +13,7 @@ export interface RevisionFacts {
 }
 
 /** What the last look at the repository brought. */
-export type Look =
+export type Polled =
   | { readonly saw: 'revision'; readonly revision: RevisionFacts }
   | { readonly saw: 'nothing'; readonly message: string }
 
@@ -30,7 +30,7 @@ export type Following =
  * keep a revision back is for whoever knows all sources. A first revision that is broken is followed as far as it can be
  * read, and nothing may be deleted from it.
  */
-export function judgeRevision(lastGood: RevisionFacts | undefined, look: Look): Following {
+export function judgeRevision(lastGood: RevisionFacts | undefined, look: Polled): Following {
   if (look.saw === 'nothing') {
     return lastGood === undefined
       ? { follow: 'nothing', reason: 'unreachable', message: look.message }

@@ -62,7 +62,7 @@ export async function noticeSecrets(
   return { estate: withPrints(estate, prints), prints, changed: prints !== before && !empty }
 }
 
-/** The same for a command. Looking leaves nothing behind; `keep` remembers from now on what was seen. */
+/** The same for a command. ConnectionFacts leaves nothing behind; `keep` remembers from now on what was seen. */
 export async function newSecrets(
   runtime: { openDrivers(of: { readonly directory: string }): Promise<{ readonly deps: SecretResolver }> },
   directory: string,

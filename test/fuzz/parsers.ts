@@ -14,7 +14,7 @@ import {
   readConfig,
   readPending,
   withConfig,
-} from '../../src/drivers/proxmox/close-look.ts'
+} from '../../src/drivers/proxmox/guest-details.ts'
 import { readMark, splitTags } from '../../src/drivers/proxmox/marks.ts'
 import { parseProperties, parseSize } from '../../src/drivers/proxmox/property-string.ts'
 import { readSurvey } from '../../src/drivers/proxmox/survey.ts'
@@ -25,7 +25,7 @@ import { recordsOf } from '../../src/kubernetes/objects.ts'
 import { holds } from '../../src/lib/cel.ts'
 import { foreignPattern, PatternRefused } from '../../src/lib/foreign-pattern.ts'
 import { Http1Error, readResponse } from '../../src/lib/http1-response.ts'
-import type { Sighting } from '../../src/model/resource.ts'
+import type { ObservedResource } from '../../src/model/resource.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { judgeIdToken } from '../../src/server/auth/id-token.ts'
 import { FORMATS } from '../../src/source/foreign/registry.ts'
@@ -129,7 +129,7 @@ const FOREIGN_WORDS = [
   '{{ groups["server"][0] ~ (a if b else c) }}{% endif %}--tls-san ',
 ]
 const HOOK_SECRET = new Secret('s')
-const GUEST: Sighting = { connection: 'a', host: 'pve1', type: 'vm', externalId: '100', power: 'running' }
+const GUEST: ObservedResource = { connection: 'a', host: 'pve1', type: 'vm', externalId: '100', power: 'running' }
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
 
 const KUBE_KINDS = [

@@ -178,12 +178,12 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
         const named = (name: string | undefined) => ({ mark: { uid: resourceUid('default', `EnvironmentVM/${name}`) } })
         return {
           ...seen,
-          sightings: seen.sightings.map((s) => (s.mark === undefined ? { ...s, ...named(s.name) } : s)),
+          resources: seen.resources.map((s) => (s.mark === undefined ? { ...s, ...named(s.name) } : s)),
         }
       },
-      observe: async (sighting, ask, signal) => {
-        const seen = await real.observe(sighting, ask, signal)
-        return seen === undefined || sighting.mark === undefined ? seen : { ...seen, mark: sighting.mark }
+      observe: async (observed, ask, signal) => {
+        const seen = await real.observe(observed, ask, signal)
+        return seen === undefined || observed.mark === undefined ? seen : { ...seen, mark: observed.mark }
       },
     })),
     namesake,
@@ -191,8 +191,8 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
   [
     'the estate in a mark is not read',
     session((real) => ({
-      observe: async (sighting, ask, signal) => {
-        const seen = await real.observe(sighting, ask, signal)
+      observe: async (observed, ask, signal) => {
+        const seen = await real.observe(observed, ask, signal)
         return seen?.mark === undefined ? seen : { ...seen, mark: { ...seen.mark, estate: 'default' } }
       },
     })),
@@ -212,9 +212,9 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
   [
     'power is believed from the survey',
     session((real) => ({
-      observe: async (sighting, ask, signal) => {
-        const seen = await real.observe(sighting, { ...ask, power: false }, signal)
-        const power = sighting.power === 'unknown' ? ('stopped' as const) : sighting.power
+      observe: async (observed, ask, signal) => {
+        const seen = await real.observe(observed, { ...ask, power: false }, signal)
+        const power = observed.power === 'unknown' ? ('stopped' as const) : observed.power
         return seen?.close === undefined || power === undefined ? seen : { ...seen, close: { ...seen.close, power } }
       },
     })),
@@ -247,7 +247,7 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
     session((real) => ({
       survey: async (signal) => {
         const seen = await real.survey(signal)
-        return { ...seen, sightings: seen.sightings.map(({ lock: _, ...sighting }) => sighting), tasks: [] }
+        return { ...seen, resources: seen.resources.map(({ lock: _, ...observed }) => observed), tasks: [] }
       },
     })),
     storeLostWhileCreating,

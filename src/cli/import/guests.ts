@@ -1,4 +1,4 @@
-import { type Driver, type DriverDeps, LookFailed } from '../../drivers/port.ts'
+import { type Driver, type DriverDeps, ObservationFailed } from '../../drivers/port.ts'
 import { EXTERNAL_NAME } from '../../kinds/fields/annotations.ts'
 import type { HostSpec } from '../../kinds/host.ts'
 import type { Kind } from '../../kinds/kind.ts'
@@ -7,7 +7,7 @@ import { findKind } from '../../kinds/registry.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import { type Declaration, resourceKey } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
-import { guestIn, type Sighting } from '../../model/resource.ts'
+import { guestIn, type ObservedResource } from '../../model/resource.ts'
 import { link } from '../../plan/link.ts'
 import type { Draft } from '../../source/foreign/draft.ts'
 import { fitToKind } from '../../source/foreign/fit.ts'
@@ -22,7 +22,7 @@ const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate
 export interface Undeclared {
   readonly connection: Connection
   readonly driver: Driver
-  readonly sighting: Sighting
+  readonly observed: ObservedResource
 }
 
 export interface Guests {
@@ -47,38 +47,38 @@ export async function findGuests(
     if (driver?.importGuests === undefined) continue
     const isDeclared = declaredOn(loaded, connection.name)
     await using session = opened(driver, connection, deps)
-    const survey = await looking(connection, session.it.survey(signal))
-    for (const sighting of survey.sightings) {
-      if (sighting.type !== 'vm' && sighting.type !== 'container') continue
-      if (isDeclared(sighting)) declared++
-      else undeclared.push({ connection, driver, sighting })
+    const survey = await facts(connection, session.it.survey(signal))
+    for (const observed of survey.resources) {
+      if (observed.type !== 'vm' && observed.type !== 'container') continue
+      if (isDeclared(observed)) declared++
+      else undeclared.push({ connection, driver, observed })
     }
   }
-  const order = ({ sighting }: Undeclared) => sighting.externalId.padStart(9, '0')
+  const order = ({ observed }: Undeclared) => observed.externalId.padStart(9, '0')
   undeclared.sort((a, b) => (order(a) < order(b) ? -1 : 1))
   return { undeclared, declared }
 }
 
 /** Reads the guests closely. One that is gone by then is left out. */
-export async function lookClosely(
+export async function readDetails(
   guests: readonly Undeclared[],
   deps: DriverDeps,
   signal: AbortSignal,
 ): Promise<readonly Undeclared[]> {
-  const seen = new Map<Undeclared, Sighting>()
+  const seen = new Map<Undeclared, ObservedResource>()
   for (const connection of new Set(guests.map((guest) => guest.connection))) {
     const here = guests.filter((guest) => guest.connection === connection)
     const driver = here[0]?.driver
     if (driver === undefined) continue
     await using session = opened(driver, connection, deps)
     await inParallel(here, connection.limits.reads, async (guest) => {
-      const found = await looking(connection, session.it.observe(guest.sighting, { power: true }, signal))
+      const found = await facts(connection, session.it.observe(guest.observed, { power: true }, signal))
       if (found !== undefined) seen.set(guest, found)
     })
   }
   return guests.flatMap((guest) => {
-    const sighting = seen.get(guest)
-    return sighting === undefined ? [] : [{ ...guest, sighting }]
+    const observed = seen.get(guest)
+    return observed === undefined ? [] : [{ ...guest, observed }]
   })
 }
 
@@ -91,11 +91,11 @@ export async function draftGuests(
   const taken = new Set(loaded.declarations.map(({ key }) => key))
   const drafts: { guest: Undeclared; draft: Draft }[] = []
   for (const guest of guests) {
-    const { sighting, connection, driver } = guest
-    const imported = await driver.importGuests?.manifest(sighting)
+    const { observed, connection, driver } = guest
+    const imported = await driver.importGuests?.manifest(observed)
     const kind = kinds.find((one) => one.kind === imported?.kind)
     if (imported === undefined || kind === undefined) continue
-    const name = freeName(sighting, (candidate) => taken.has(resourceKey(kind.kind, candidate)))
+    const name = freeName(observed, (candidate) => taken.has(resourceKey(kind.kind, candidate)))
     taken.add(resourceKey(kind.kind, name))
     const { name: ownName, ...fields } = imported.fields
     const several = loaded.estate.connections.length > 1
@@ -105,7 +105,7 @@ export async function draftGuests(
         manifest: {
           apiVersion: kind.apiVersion,
           kind: kind.kind,
-          metadata: own === undefined ? { name, annotations: { [EXTERNAL_NAME]: sighting.externalId } } : { name },
+          metadata: own === undefined ? { name, annotations: { [EXTERNAL_NAME]: observed.externalId } } : { name },
           spec:
             own === undefined
               ? {
@@ -127,7 +127,7 @@ export async function draftGuests(
     )
     const [wrong] = fitted.problems
     if (wrong !== undefined)
-      throw new CliError(`${nounOf(sighting)} cannot be declared: ${wrong.message}. Leave it out with --guest.`)
+      throw new CliError(`${nounOf(observed)} cannot be declared: ${wrong.message}. Leave it out with --guest.`)
     drafts.push({ guest, draft: fitted.draft })
   }
   return drafts
@@ -142,20 +142,20 @@ export function stillDiffering(
   const read = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
   const declarations = [...loaded.declarations, ...read.declarations]
   const { resources } = link({ ...read, declarations }, { findKind })
-  return drafts.flatMap(({ guest: { driver, sighting }, draft }) => {
+  return drafts.flatMap(({ guest: { driver, observed }, draft }) => {
     const key = resourceKey(draft.manifest.kind, draft.manifest.metadata.name)
     const resource = resources.find((one) => one.key === key)
-    if (resource === undefined) return [`${nounOf(sighting)} could not be read back as ${key}`]
-    const changes = driver.rules.diff(resource, sighting).filter(({ path }) => path !== 'mark')
-    return changes.length === 0 ? [] : [`${nounOf(sighting)}: ${changes.map(({ path }) => path).join(', ')}`]
+    if (resource === undefined) return [`${nounOf(observed)} could not be read back as ${key}`]
+    const changes = driver.rules.diff(resource, observed).filter(({ path }) => path !== 'mark')
+    return changes.length === 0 ? [] : [`${nounOf(observed)}: ${changes.map(({ path }) => path).join(', ')}`]
   })
 }
 
-function nounOf({ type, externalId }: Sighting): string {
+function nounOf({ type, externalId }: ObservedResource): string {
   return `${type === 'container' ? 'container' : 'VM'} ${externalId}`
 }
 
-function declaredOn(loaded: LoadedEstate, connection: string): (sighting: Sighting) => boolean {
+function declaredOn(loaded: LoadedEstate, connection: string): (observed: ObservedResource) => boolean {
   const ids = new Set<string>()
   const uids = new Set<string>()
   for (const resource of loaded.estate.resources) {
@@ -169,7 +169,7 @@ function declaredOn(loaded: LoadedEstate, connection: string): (sighting: Sighti
 }
 
 /** The guest's own name where it can be one of ours and is free; otherwise with its id. */
-function freeName({ name = '', externalId, type }: Sighting, isTaken: (name: string) => boolean): string {
+function freeName({ name = '', externalId, type }: ObservedResource, isTaken: (name: string) => boolean): string {
   const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9.-]+/g, '-')
@@ -184,11 +184,11 @@ function opened(driver: Driver, connection: Connection, deps: DriverDeps) {
   return { it, [Symbol.asyncDispose]: () => it.close() }
 }
 
-async function looking<T>(connection: Connection, look: Promise<T>): Promise<T> {
+async function facts<T>(connection: Connection, look: Promise<T>): Promise<T> {
   try {
     return await look
   } catch (error) {
-    if (!(error instanceof LookFailed)) throw error
+    if (!(error instanceof ObservationFailed)) throw error
     const { reason, message } = error.refusal
     throw new CliError(
       `${connection.name} (${connection.endpoint}) does not answer as it should: ${message}. Run croft doctor to see why.`,

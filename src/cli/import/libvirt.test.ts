@@ -12,7 +12,7 @@ import { link } from '../../plan/link.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
 import { readFiles } from '../../source/read-files.ts'
 import type { LoadedEstate } from '../runtime.ts'
-import { draftGuests, findGuests, lookClosely, stillDiffering } from './guests.ts'
+import { draftGuests, findGuests, readDetails, stillDiffering } from './guests.ts'
 
 const ESTATE = `apiVersion: croft.dev/v1alpha1
 kind: Libvirt
@@ -55,7 +55,7 @@ test('a domain that somebody made becomes a Machine whose plan is the adoption a
   const signal = new AbortController().signal
   const { undeclared, declared } = await clock.runUntil(findGuests(loaded, [libvirtDriver], deps, signal, 'libvirt'))
   assert.equal(declared, 0)
-  const close = await clock.runUntil(lookClosely(undeclared, deps, signal))
+  const close = await clock.runUntil(readDetails(undeclared, deps, signal))
   const drafts = await draftGuests(close, KINDS, loaded)
   const text = printDrafts(drafts.map(({ draft }) => draft))
   assert.deepEqual(stillDiffering(drafts, text, loaded), [])

@@ -1,10 +1,16 @@
-import { type Driver, type DriverDeps, LookFailed, type Session, type SettingImport } from '../../drivers/port.ts'
+import {
+  type Driver,
+  type DriverDeps,
+  ObservationFailed,
+  type Session,
+  type SettingImport,
+} from '../../drivers/port.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import { resourceKey } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import { link } from '../../plan/link.ts'
 import { type Draft, printDrafts } from '../../source/foreign/draft.ts'
 import { fitToKind } from '../../source/foreign/fit.ts'
@@ -40,12 +46,12 @@ export async function draftSettings(
     try {
       const seen = await readAll(connection, settings, session, kindNames, leftOut, signal)
       const isDeclared = declaredOn(loaded, driver, connection)
-      for (const sighting of seen) {
-        if (isDeclared(sighting)) {
+      for (const observed of seen) {
+        if (isDeclared(observed)) {
           declared++
           continue
         }
-        const drafted = await draftOf(sighting, { driver, settings }, kinds, taken, loaded, leftOut)
+        const drafted = await draftOf(observed, { driver, settings }, kinds, taken, loaded, leftOut)
         if (drafted !== undefined) drafts.push(drafted)
       }
     } finally {
@@ -63,9 +69,9 @@ async function readAll(
   kinds: readonly string[] | undefined,
   leftOut: string[],
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   const survey = await session.survey(signal)
-  const read = new Map<string, readonly Sighting[]>()
+  const read = new Map<string, readonly ObservedResource[]>()
   for (let round = 0; round < 2; round++) {
     const known = [...read.values()].flat()
     const lists = await settings.lists(survey, kinds, known)
@@ -76,50 +82,55 @@ async function readAll(
         try {
           read.set(list, await session.list(list, signal))
         } catch (error) {
-          if (!(error instanceof LookFailed) || error.refusal.connectionWide === true) throw error
+          if (!(error instanceof ObservationFailed) || error.refusal.connectionWide === true) throw error
           read.set(list, [])
           leftOut.push(error.refusal.message)
         }
       },
     )
   }
-  return [...read].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, sightings]) => sightings)
+  return [...read].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, resources]) => resources)
 }
 
 async function draftOf(
-  sighting: Sighting,
+  observed: ObservedResource,
   { driver, settings }: { readonly driver: Driver; readonly settings: SettingImport },
   kinds: readonly Kind[],
   taken: Set<string>,
   loaded: LoadedEstate,
   leftOut: string[],
 ): Promise<Draft | undefined> {
-  const imported = await settings.manifest(sighting)
+  const imported = await settings.manifest(observed)
   const kind = kinds.find((one) => one.kind === imported?.kind)
   if (imported === undefined || kind === undefined) return undefined
   const name = freeName(imported.name, (one) => taken.has(resourceKey(kind.kind, one)))
   const several = loaded.estate.connections.length > 1
-  const spec: Record<string, unknown> = { ...(several ? { connection: sighting.connection } : {}), ...imported.spec }
+  const spec: Record<string, unknown> = { ...(several ? { connection: observed.connection } : {}), ...imported.spec }
   // Its own name says the same.
   if (spec.id === name) delete spec.id
   const manifest = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name }, spec }
   const fitted = fitToKind({ manifest, comments: [] }, kind)
-  const what = `${kind.kind} ${sighting.externalId}`
+  const what = `${kind.kind} ${observed.externalId}`
   if (fitted.problems.length > 0) {
     leftOut.push(`${what}: ${fitted.problems[0]?.message ?? 'it cannot be declared'}`)
     return undefined
   }
-  const draft = withoutDifferences(fitted.draft, sighting, driver, loaded)
+  const draft = withoutDifferences(fitted.draft, observed, driver, loaded)
   if (draft === undefined) leftOut.push(`${what}: what is there cannot be said in a manifest`)
   else taken.add(resourceKey(kind.kind, name))
   return draft
 }
 
 /** A field that would still be changed is left out: what is not declared is not compared. */
-function withoutDifferences(draft: Draft, sighting: Sighting, driver: Driver, loaded: LoadedEstate): Draft | undefined {
+function withoutDifferences(
+  draft: Draft,
+  observed: ObservedResource,
+  driver: Driver,
+  loaded: LoadedEstate,
+): Draft | undefined {
   const resource = readBack(draft, loaded)
-  if (resource === undefined || driver.rules.declaredId(resource) !== sighting.externalId) return undefined
-  const changes = driver.rules.diff(resource, sighting)
+  if (resource === undefined || driver.rules.declaredId(resource) !== observed.externalId) return undefined
+  const changes = driver.rules.diff(resource, observed)
   if (changes.length === 0) return draft
   const spec = { ...(draft.manifest.spec as Record<string, unknown>) }
   for (const { path } of changes) delete spec[path]
@@ -128,7 +139,7 @@ function withoutDifferences(draft: Draft, sighting: Sighting, driver: Driver, lo
     comments: [...draft.comments, ...changes.map(({ path }) => `left out ${path}: it would not read back as it is`)],
   }
   const again = readBack(slim, loaded)
-  return again !== undefined && driver.rules.diff(again, sighting).length === 0 ? slim : undefined
+  return again !== undefined && driver.rules.diff(again, observed).length === 0 ? slim : undefined
 }
 
 function readBack(draft: Draft, loaded: LoadedEstate): Resource | undefined {
@@ -139,7 +150,11 @@ function readBack(draft: Draft, loaded: LoadedEstate): Resource | undefined {
   return resources.find((one) => one.key === key)
 }
 
-function declaredOn(loaded: LoadedEstate, driver: Driver, connection: Connection): (sighting: Sighting) => boolean {
+function declaredOn(
+  loaded: LoadedEstate,
+  driver: Driver,
+  connection: Connection,
+): (observed: ObservedResource) => boolean {
   const known = new Set<string>()
   for (const resource of loaded.estate.resources) {
     if (resource.connection !== connection.name || resource.desired.type !== 'setting') continue

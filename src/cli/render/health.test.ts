@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Action, Plan } from '../../model/plan.ts'
 import type { Condition, CroftEvent, ResourceRecord } from '../../model/record.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
@@ -86,17 +86,17 @@ test('each trouble says what, since when, why and what to do', () => {
 
 test('the votes of a cluster in the words of somebody who must decide whether to get up', () => {
   const members = (...up: readonly ('yes' | 'no')[]) =>
-    ({ observed: { members: up.map((one) => ({ learner: false, up: one })) } }) as unknown as ClusterLook
+    ({ observed: { members: up.map((one) => ({ learner: false, up: one })) } }) as unknown as ClusterPlan
   assert.equal(votesOf(members('yes', 'yes', 'yes')), '3 of 3 votes, 1 may still be lost')
   assert.equal(votesOf(members('yes', 'yes', 'no')), '2 of 3 votes: if one more is lost the API stops')
   assert.equal(votesOf(members('yes', 'no', 'no')), '1 of 3 votes: the majority is lost and the API stands still')
-  assert.equal(votesOf({ observed: { members: 'unknown' } } as ClusterLook), 'its votes cannot be seen')
+  assert.equal(votesOf({ observed: { members: 'unknown' } } as ClusterPlan), 'its votes cannot be seen')
 })
 
 test('[R20-9] a cluster that this look finds well is well, whatever its last pass met', () => {
   const spec = clusterSpec('s1 s2 s3')
-  const looked = (observed: ClusterLook['observed']): ClusterLook => ({
-    declaration: { spec, key: 'Cluster/homelab' } as ClusterLook['declaration'],
+  const looked = (observed: ClusterPlan['observed']): ClusterPlan => ({
+    declaration: { spec, key: 'Cluster/homelab' } as ClusterPlan['declaration'],
     observed,
     decision: coordinate(spec, observed, NOW),
   })

@@ -1,6 +1,6 @@
 import { driftsOf } from '../../controller/drifts.ts'
 import { quorumMargin } from '../../controller/view.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Action, Plan } from '../../model/plan.ts'
 import type { Condition, CroftEvent, ResourceRecord } from '../../model/record.ts'
 import type { Trouble } from '../../model/trouble.ts'
@@ -18,7 +18,7 @@ export interface HealthProblem {
   readonly next: string
 }
 
-export interface SeenNow {
+export interface HealthInput {
   readonly plan: Plan
   readonly records: readonly ResourceRecord[]
   /** The newest events of what is in trouble. */
@@ -58,7 +58,7 @@ const NEXT: Readonly<Partial<Record<Trouble['sort'], string>>> = {
 }
 
 /** What there is to tell of resources and clusters, by what was just seen and by what the last passes have met. Pure. */
-export function troublesOf({ plan, records, events }: SeenNow): readonly HealthProblem[] {
+export function troublesOf({ plan, records, events }: HealthInput): readonly HealthProblem[] {
   const recordOf = new Map(records.map((record) => [record.key, record]))
   const clusters = (plan.clusters ?? []).flatMap((look) =>
     clusterTrouble(look, recordOf.get(look.declaration.key), events),
@@ -107,7 +107,7 @@ export function troublesOf({ plan, records, events }: SeenNow): readonly HealthP
  */
 export function asSeenNow(
   records: readonly ResourceRecord[],
-  looks: readonly ClusterLook[],
+  looks: readonly ClusterPlan[],
 ): readonly ResourceRecord[] {
   const well = new Set<string>(
     looks.flatMap((look) => {
@@ -137,7 +137,7 @@ export function renderTrouble({ key, what, sinceMs, why, next }: HealthProblem, 
 }
 
 /** How much of a cluster may still be lost, in the words of somebody who must decide whether to get up. */
-export function votesOf({ observed }: Pick<ClusterLook, 'observed'>): string {
+export function votesOf({ observed }: Pick<ClusterPlan, 'observed'>): string {
   const margin = quorumMargin(observed)
   if (margin === 'unknown' || observed.members === 'unknown') return 'its votes cannot be seen'
   const voters = observed.members.filter(({ learner }) => !learner)
@@ -148,7 +148,7 @@ export function votesOf({ observed }: Pick<ClusterLook, 'observed'>): string {
 }
 
 function clusterTrouble(
-  look: ClusterLook,
+  look: ClusterPlan,
   record: ResourceRecord | undefined,
   events: readonly CroftEvent[],
 ): readonly HealthProblem[] {

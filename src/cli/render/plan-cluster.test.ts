@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { clusterSpec, member, NOW, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { closingLine } from './plan.ts'
 import { clusterCounts } from './plan-cluster.ts'
 import { PLAIN } from './text.ts'
 
-function look(version: string): ClusterLook {
+function look(version: string): ClusterPlan {
   const spec = { ...clusterSpec('s1 s2 s3'), version }
   const observed = observedCluster('s1 s2 s3')
-  return { declaration: { spec } as ClusterLook['declaration'], observed, decision: coordinate(spec, observed, NOW) }
+  return { declaration: { spec } as ClusterPlan['declaration'], observed, decision: coordinate(spec, observed, NOW) }
 }
 
 test('what becomes of nodes is counted before it is done and after, and not where nothing is to be done', () => {
@@ -27,8 +27,8 @@ test('[R20-9] where a Cluster is all that is declared, a plan without changes sa
     spec,
     key: 'Cluster/homelab',
     origin: { file: 'c.yaml', line: 1 },
-  } as ClusterLook['declaration']
-  const plan = (observed: ClusterLook['observed']) => ({
+  } as ClusterPlan['declaration']
+  const plan = (observed: ClusterPlan['observed']) => ({
     entries: [],
     notes: [],
     problems: [],
@@ -52,10 +52,10 @@ test('what is held or refused of a cluster is counted in the last line of a plan
     spec,
     key: 'Cluster/homelab',
     origin: { file: 'c.yaml', line: 1 },
-  } as ClusterLook['declaration']
+  } as ClusterPlan['declaration']
   const observed = observedCluster('s1 s2 s3')
   const objection = { guard: 'taken-over', reason: 'it runs otherwise', allow: 'write it into Git' }
-  const line = (more: Partial<ClusterLook['decision']>) => {
+  const line = (more: Partial<ClusterPlan['decision']>) => {
     const decision = { ...coordinate(spec, observed, NOW), ...more }
     return closingLine({ entries: [], notes: [], problems: [], clusters: [{ declaration, observed, decision }] }, PLAIN)
   }

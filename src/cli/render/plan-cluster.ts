@@ -1,4 +1,4 @@
-import type { ClusterHold, ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import { clusterDiffers, forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
 import { clean, type Style } from './text.ts'
 
@@ -13,7 +13,7 @@ const SYMBOL: Readonly<Record<NodeForecast['becomes'], string>> = {
 const PAINT = { nothing: 'dim', joins: 'green', leaves: 'red', changes: 'yellow', replaced: 'yellow' } as const
 
 /** A cluster as a person reads it in a plan: what becomes of each node, what is next, what stands in the way. */
-export function renderClusterPlan(look: ClusterLook, style: Style): string {
+export function renderClusterPlan(look: ClusterPlan, style: Style): string {
   if (!clusterDiffers(look)) return ''
   const { declaration, decision } = look
   const { file, line } = declaration.origin
@@ -42,7 +42,7 @@ export function renderClusterPlan(look: ClusterLook, style: Style): string {
 }
 
 /** `Nodes: 3 to join, 1 to change.`: what the clusters of a plan come to, or came to. Empty when nothing was to be done. */
-export function clusterCounts(looks: readonly ClusterLook[], done = false): string {
+export function clusterCounts(looks: readonly ClusterPlan[], done = false): string {
   const all = looks.flatMap((look) => forecast(look))
   const count = (becomes: NodeForecast['becomes']) => all.filter((node) => node.becomes === becomes).length
   const words = [

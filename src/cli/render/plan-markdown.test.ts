@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { clusterSpec, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { planMarkdown } from './plan-markdown.ts'
@@ -88,12 +88,12 @@ test('a cluster that a pull request upgrades is told node by node, and what woul
       declaration: { key: 'Cluster/edge', name: 'edge', spec },
       observed: ready,
       decision: { steps: [], holds: [], waits: [], hops: [], refusals },
-    } as unknown as ClusterLook
+    } as unknown as ClusterPlan
   }
   const now = clusterSpec('s1 s2 s3').version
   const [, minor = '', rest = ''] = /^v1\.(\d+)\.(.*)$/.exec(now) ?? []
   const next = `v1.${Number(minor) + 1}.${rest}`
-  const with_ = (one: ClusterLook): Plan => ({ ...plan(), clusters: [one] })
+  const with_ = (one: ClusterPlan): Plan => ({ ...plan(), clusters: [one] })
   const text = planMarkdown(with_(look(now)), with_(look(next, 'too far')), { base: 'main', head: 'pr' })
   assert.match(text, /\| ✏️ \| `Cluster\/edge` \| server `s1` \| v1\S+ → v1\S+/)
   assert.match(text, /\*\*Disruption: restart\*\*\n\n- `Cluster\/edge` 3 nodes drained and restarted/)

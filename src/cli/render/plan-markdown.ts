@@ -1,4 +1,4 @@
-import type { ClusterHold, ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Action, ChartPreview, Disruption, Doing, Plan, PlanEntry } from '../../model/plan.ts'
 import { forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
@@ -64,13 +64,13 @@ function said({ subject, text }: Disruption): string {
 }
 
 /** What becomes of the nodes of a cluster, and what stands in its way, where the base does not say the same. */
-function clusterRows(look: ClusterLook, base: Plan): readonly string[] {
+function clusterRows(look: ClusterPlan, base: Plan): readonly string[] {
   const before = base.clusters?.find(({ declaration }) => declaration.key === look.declaration.key)
   const known = new Set(before === undefined ? [] : clusterLines(before))
   return clusterLines(look).filter((line) => !known.has(line))
 }
 
-function clusterLines(look: ClusterLook): readonly string[] {
+function clusterLines(look: ClusterPlan): readonly string[] {
   const { key } = look.declaration
   const nodes = forecast(look).filter(({ becomes }) => becomes !== 'nothing')
   const objections = (sign: string, found: readonly ClusterHold[]) =>

@@ -1,4 +1,4 @@
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, type ConnectionNote, type Doing, isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
 import { shownCall } from '../../model/shown-step.ts'
@@ -57,7 +57,7 @@ export function closingLine(plan: Plan, style: Style): string {
 }
 
 /** A cluster that nothing is done about: as declared, or what is wrong with it that croft does not change. */
-function statusOf({ declaration, decision }: ClusterLook): string {
+function statusOf({ declaration, decision }: ClusterPlan): string {
   const key = clean(declaration.key)
   if (decision.phase === 'Ready') return `${key} is as declared.`
   const nodes = decision.nodes

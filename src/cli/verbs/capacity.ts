@@ -7,7 +7,7 @@ import { guestIn, type Survey } from '../../model/resource.ts'
 import { type CapacityClass, capacityOf, type HostCapacity } from '../../plan/things/placement/capacity.ts'
 import { place } from '../../plan/things/placement/place.ts'
 import { gib } from '../../plan/things/placement/room.ts'
-import { EMPTY_LEDGER, seenWorld } from '../../plan/things/world.ts'
+import { EMPTY_LEDGER, observedWorld } from '../../plan/things/world.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -45,7 +45,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
 function missingIn(estate: Estate, survey: Survey, nowMs: number) {
   const connection = estate.connections.find(({ name }) => name === survey.connection)
   if (connection === undefined) return []
-  const world = seenWorld(connection, survey)
+  const world = observedWorld(connection, survey)
   const placed = place(estate, { worlds: new Map([[connection.name, world]]), ledger: EMPTY_LEDGER, nowMs })
   return placed.resources.filter(
     ({ connection: where, desired, uid, placement }) =>

@@ -6,7 +6,7 @@ import type { Estate } from '../../model/estate.ts'
 import { statusIn } from '../../model/estate-status.ts'
 import type { CheckView, EstateView } from '../../model/estate-view.ts'
 import type { HealthCheckSpec } from '../../model/health-check.ts'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
@@ -198,7 +198,7 @@ function atRest(plan: Plan, records: readonly ResourceRecord[], nowMs: number): 
 }
 
 /** The API of the cluster, and every hypervisor of which all declared hosts are off. */
-function connectionsOf({ declaration: { spec }, observed }: PowerLook): readonly string[] {
+function connectionsOf({ declaration: { spec }, observed }: PowerPlan): readonly string[] {
   const hosts = Map.groupBy(spec.hosts, ({ connection }) => connection ?? '')
   const dark = [...hosts].flatMap(([connection, own]) =>
     connection !== '' && own.every(({ name }) => observed.hosts.find((host) => host.name === name)?.power === 'off')

@@ -6,8 +6,8 @@ import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } fr
 import { copy, reboot, runProgram, uploadIso } from './host/deeds.ts'
 import { diff } from './host/diff.ts'
 import { enroll } from './host/enroll.ts'
+import { devices, facts, iommu, pools, smart } from './host/facts.ts'
 import { confirmed, hostNamed, type NamedHost, onHost } from './host/find.ts'
-import { devices, facts, iommu, pools, smart } from './host/looks.ts'
 import { noteOperation } from './machine/find.ts'
 
 /** A packet can be lost, and nobody answers it. */

@@ -9,7 +9,7 @@ import { FORMATS } from '../../source/foreign/registry.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { walkFiles } from '../../source/walk-files.ts'
 import { realDirectory } from '../../state/state-file.ts'
-import { draftGuests, findGuests, lookClosely, stillDiffering, type Undeclared } from '../import/guests.ts'
+import { draftGuests, findGuests, readDetails, stillDiffering, type Undeclared } from '../import/guests.ts'
 import { draftSettings } from '../import/settings.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
@@ -94,7 +94,7 @@ async function fromHypervisor(
   if (chosen === undefined) return list(runtime, undeclared, declared)
   const wanted = chosen === 'all' ? undeclared : chosen.flatMap((id) => withId(undeclared, id, from, directory))
   const importable = wanted.filter((guest) => mayBeImported(runtime, guest))
-  const drafts = await draftGuests(await lookClosely(importable, deps, runtime.signal), await runtime.kinds(), loaded)
+  const drafts = await draftGuests(await readDetails(importable, deps, runtime.signal), await runtime.kinds(), loaded)
   const text = printDrafts(drafts.map(({ draft }) => draft))
   const differing = stillDiffering(drafts, text, loaded)
   if (drafts.length > 0) deliver(runtime, text, options)
@@ -134,33 +134,33 @@ function chosenIds(options: Options): readonly string[] | 'all' | undefined {
 }
 
 function withId(undeclared: readonly Undeclared[], id: string, from: string, directory: string): readonly Undeclared[] {
-  const found = undeclared.filter(({ sighting }) => sighting.externalId === id)
+  const found = undeclared.filter(({ observed }) => observed.externalId === id)
   if (found.length > 0) return found
   throw new CliError(
     `There is no undeclared guest ${id}. Run croft import ${from} ${directory} to see which there are.`,
   )
 }
 
-function mayBeImported(runtime: Runtime, { sighting }: Undeclared): boolean {
-  const why = hindrance(sighting)
-  if (why !== undefined) note(runtime, `Left out: ${sighting.externalId}, ${why}.`)
+function mayBeImported(runtime: Runtime, { observed }: Undeclared): boolean {
+  const why = hindrance(observed)
+  if (why !== undefined) note(runtime, `Left out: ${observed.externalId}, ${why}.`)
   return why === undefined
 }
 
-function hindrance({ mark, lock }: Undeclared['sighting']): string | undefined {
+function hindrance({ mark, lock }: Undeclared['observed']): string | undefined {
   if (mark !== undefined) return 'which carries the mark of another estate or of a declaration that is gone'
   return lock === 'create' || lock === 'clone' ? 'which is still being made' : undefined
 }
 
 function list(runtime: Runtime, undeclared: readonly Undeclared[], declared: number): ExitCode {
-  const rows = undeclared.map(({ connection, sighting }) => [
-    sighting.externalId,
-    sighting.name ?? '',
-    sighting.type,
-    sighting.host,
+  const rows = undeclared.map(({ connection, observed }) => [
+    observed.externalId,
+    observed.name ?? '',
+    observed.type,
+    observed.host,
     connection.name,
-    sighting.template === true ? 'template' : (sighting.power ?? 'unknown'),
-    hindrance(sighting) ?? '',
+    observed.template === true ? 'template' : (observed.power ?? 'unknown'),
+    hindrance(observed) ?? '',
   ])
   const columns = ['ID', 'NAME', 'TYPE', 'HOST', 'CONNECTION', 'STATE', 'NOTE'].map((title) => ({ title }))
   if (rows.length > 0) runtime.out.write(renderTable(columns, rows, styleOf(runtime, runtime.out)))

@@ -1,5 +1,5 @@
 import type { Connection } from '../../model/estate.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import { EXIT, UsageError, type Verb } from '../verb.ts'
 import { type AskedMachine, loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'
@@ -38,9 +38,9 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
       return inside(asked, what, write(runtime, words, options))
     case 'console': {
       const connection = estate.connections.find((one) => one.name === resource.connection)
-      return withGuest(asked, async (session, sighting) => {
-        const lines = session.console?.lines(sighting)
-        runtime.out.write(lines === undefined ? consoleOf(connection, sighting) : `${lines.join('\n')}\n`)
+      return withGuest(asked, async (session, observed) => {
+        const lines = session.console?.lines(observed)
+        runtime.out.write(lines === undefined ? consoleOf(connection, observed) : `${lines.join('\n')}\n`)
         return EXIT.ok
       })
     }
@@ -55,7 +55,7 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
 }
 
 /** The page of the hypervisor with its screen, and the command for its serial line. */
-function consoleOf(connection: Connection | undefined, { type, externalId, host, name }: Sighting): string {
+function consoleOf(connection: Connection | undefined, { type, externalId, host, name }: ObservedResource): string {
   const query = new URLSearchParams({
     console: type === 'container' ? 'lxc' : 'kvm',
     novnc: '1',

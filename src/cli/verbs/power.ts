@@ -2,7 +2,7 @@ import type { PassReport } from '../../engine/engine.ts'
 import { readWaits } from '../../engine/power/noted-waits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import {
   NO_POWER_ORDERS,
   type PersonHold,
@@ -131,7 +131,7 @@ async function holding(
   return EXIT.ok
 }
 
-async function lookAt(runtime: Runtime, { power, estate, directory, state }: NamedPower): Promise<PowerLook> {
+async function lookAt(runtime: Runtime, { power, estate, directory, state }: NamedPower): Promise<PowerPlan> {
   await using store = closing(await openState(runtime, state))
   const engine = await runtime.openEngine(store.it, { directory, state })
   try {
@@ -153,7 +153,7 @@ async function status(runtime: Runtime, asked: NamedPower, options: Options): Pr
 }
 
 /** A change that is under way is done by another process, or by nobody: only that one knows how long it has waited. */
-async function whoIsAtWork(runtime: Runtime, { power, state }: NamedPower, { decision }: PowerLook): Promise<AtWork> {
+async function whoIsAtWork(runtime: Runtime, { power, state }: NamedPower, { decision }: PowerPlan): Promise<AtWork> {
   if (decision.phase === 'Off') return { waits: new Map() }
   const locked = await runtime.lockState(state)
   if (locked.got) {
@@ -165,7 +165,7 @@ async function whoIsAtWork(runtime: Runtime, { power, state }: NamedPower, { dec
   return { who: controllerOf(locked.owner), waits: readWaits(record?.details?.waits) }
 }
 
-function printData(runtime: Runtime, { output }: Options, { declaration, decision }: PowerLook): Promise<boolean> {
+function printData(runtime: Runtime, { output }: Options, { declaration, decision }: PowerPlan): Promise<boolean> {
   const data = { apiVersion: API_VERSION, kind: 'PowerStatus', power: declaration.name, ...decision }
   return writeData(runtime, output, data)
 }
@@ -204,7 +204,7 @@ function released(orders: PowerOrders, whose: string | undefined): PowerOrders {
 async function switchHere(
   runtime: Runtime,
   { power, estate, directory, state }: NamedPower,
-  { observed }: PowerLook,
+  { observed }: PowerPlan,
   wanted: 'on' | 'off',
   store: Store,
 ): Promise<ExitCode> {

@@ -1,10 +1,10 @@
 import type { Rehearsed } from '../../controller/rehearse.ts'
-import { LookFailed } from '../../drivers/port.ts'
+import { ObservationFailed } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
-import { isGuest, type Sighting } from '../../model/resource.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
+import { isGuest, type ObservedResource } from '../../model/resource.ts'
 import { openExisting, realDirectory } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
@@ -25,7 +25,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const observed = await observe(runtime, estate, real)
   const file = stateOf(runtime, real, options)
   await using store = closing(await openExisting(runtime, file))
-  const looks = await lookAtClusters(runtime, store.it, loaded.estate, { directory: real, state: file })
+  const looks = await observeClusters(runtime, store.it, loaded.estate, { directory: real, state: file })
   const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks)
   if (!(await writeData(runtime, options.output, rehearsal))) runtime.out.write(renderRehearsal(rehearsal))
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
@@ -46,12 +46,12 @@ function rehearsable(estate: Estate): Estate {
 }
 
 /** How the declared clusters are now: a rehearsal begins there. Planning writes nothing. */
-async function lookAtClusters(
+async function observeClusters(
   runtime: Runtime,
   store: Store,
   estate: Estate,
   options: EngineOptions,
-): Promise<readonly ClusterLook[]> {
+): Promise<readonly ClusterPlan[]> {
   if ((estate.clusters ?? []).length === 0) return []
   await using engine = closing(await runtime.openEngine(store, options))
   return (await engine.it.plan(estate, runtime.signal)).clusters ?? []
@@ -67,15 +67,15 @@ async function observe(runtime: Runtime, estate: Estate, directory: string): Pro
     await using session = closing(driver.connect(connection, deps))
     try {
       const survey = await session.it.survey(runtime.signal)
-      const close = new Map<string, Sighting>()
-      const wanted = survey.sightings.slice(0, LIMITS.rehearsedGuests)
-      await inParallel(wanted, connection.limits.reads, async (sighting) => {
-        const found = await session.it.observe(sighting, {}, runtime.signal)
-        if (found !== undefined) close.set(sighting.externalId, found)
+      const close = new Map<string, ObservedResource>()
+      const wanted = survey.resources.slice(0, LIMITS.rehearsedGuests)
+      await inParallel(wanted, connection.limits.reads, async (observed) => {
+        const found = await session.it.observe(observed, {}, runtime.signal)
+        if (found !== undefined) close.set(observed.externalId, found)
       })
       all.push({ connection: connection.name, survey, close })
     } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
+      if (!(error instanceof ObservationFailed)) throw error
       throw new CliError(
         `${connection.name} cannot be seen, so it has no twin: ${error.message} Run croft doctor ${directory}.`,
       )

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { GaugeName, GaugePast } from '../../model/past.ts'
 import type { Survey } from '../../model/resource.ts'
 import { createDayBook, DAY_MS, type DayBook, dayOf } from './day-book.ts'
@@ -17,15 +17,15 @@ interface Reading {
 }
 
 /** What a pass has seen: no call is made for a graph. */
-export interface GaugesSeen {
+export interface GaugeInput {
   readonly surveys: readonly Survey[]
-  readonly clusters: readonly ClusterLook[]
+  readonly clusters: readonly ClusterPlan[]
 }
 
 /** How full and how busy hosts, storages and nodes were, and the etcd of clusters, as means of quarter hours. */
 export interface GaugeBook {
   readonly book: DayBook
-  note(seen: GaugesSeen, atMs: number): void
+  note(seen: GaugeInput, atMs: number): void
   gauges(nowMs: number, slots: number): readonly GaugePast[]
 }
 
@@ -74,9 +74,9 @@ export function createGaugeBook(): GaugeBook {
   }
 }
 
-function* readingsOf({ surveys, clusters }: GaugesSeen): Generator<Reading> {
+function* readingsOf({ surveys, clusters }: GaugeInput): Generator<Reading> {
   const nodes = new Set(clusters.flatMap(({ observed }) => observed.nodes.map(({ name }) => name)))
-  for (const { hosts, storages, sightings } of surveys) {
+  for (const { hosts, storages, resources } of surveys) {
     for (const { name: subject, online, load, memoryBytes, memoryUsedBytes, temperatureC, watts } of hosts) {
       if (!online) continue
       yield { what: 'host', subject, gauge: 'cpu', value: load }
@@ -87,7 +87,7 @@ function* readingsOf({ surveys, clusters }: GaugesSeen): Generator<Reading> {
     for (const { host, name, available, usedBytes, totalBytes } of storages)
       if (available)
         yield { what: 'storage', subject: `${host}/${name}`, gauge: 'storage', value: share(usedBytes, totalBytes) }
-    for (const { name, power, load, memoryBytes, memoryUsedBytes } of sightings) {
+    for (const { name, power, load, memoryBytes, memoryUsedBytes } of resources) {
       if (name === undefined || power !== 'running' || !nodes.has(name)) continue
       yield { what: 'node', subject: name, gauge: 'cpu', value: load }
       yield { what: 'node', subject: name, gauge: 'memory', value: share(memoryUsedBytes, memoryBytes) }

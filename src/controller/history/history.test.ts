@@ -145,7 +145,7 @@ test('graphs are means of quarter hours of what passes have seen; a host that is
     storages: [
       { host: 'cow', name: 'zfs', content: [], available: true, shared: false, totalBytes: 1000, usedBytes: 900 },
     ],
-    sightings: [],
+    resources: [],
     tasks: [],
   })
   const note = async (one: Survey) => {

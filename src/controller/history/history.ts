@@ -4,13 +4,13 @@ import type { EstateView } from '../../model/estate-view.ts'
 import type { Past } from '../../model/past.ts'
 import type { Store } from '../../store/port.ts'
 import { dayOf } from './day-book.ts'
-import { createGaugeBook, type GaugesSeen } from './gauge-book.ts'
+import { createGaugeBook, type GaugeInput } from './gauge-book.ts'
 import { createHealthBook } from './health-book.ts'
 
 /** Remembers over days how everything was. Kept in the store by day; what is older makes room. */
 export interface History extends Past {
   /** How it is now, from now on. Call it with every look. */
-  note(view: EstateView, seen: GaugesSeen | undefined): Promise<void>
+  note(view: EstateView, seen: GaugeInput | undefined): Promise<void>
   /** Writes down what is not written yet. */
   save(): Promise<void>
 }

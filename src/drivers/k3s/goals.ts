@@ -2,7 +2,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Step } from '../../model/step.ts'
 import type { ClusterSurroundings, OperationProgress } from '../cluster-port.ts'
-import type { Looker } from './memory.ts'
+import type { ObserveContext } from './memory.ts'
 import { askFacts } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 
@@ -14,7 +14,7 @@ const YES: OperationProgress = { is: 'yes' }
 
 /** Has come about what a step of an operation waits for? Exit codes prove nothing: it is looked at. */
 export async function goalReached(
-  looker: Looker,
+  looker: ObserveContext,
   step: Step<'operation'>,
   surroundings: ClusterSurroundings,
   signal: AbortSignal,

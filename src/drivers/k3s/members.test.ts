@@ -6,7 +6,7 @@ import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 import { formatWork, readWork } from './marks.ts'
 import { judgeMembers, memberList, nodeOfMember, type Witness } from './members.ts'
-import { type NodeSeen, readFacts, readNode } from './read-node.ts'
+import { type ObservedKubeNode, readFacts, readNode } from './read-node.ts'
 
 const FACTS: NodeFacts = {
   machineId: 'm',
@@ -24,7 +24,11 @@ const FACTS: NodeFacts = {
   snapshots: [],
 }
 const ON = { exists: 'yes', power: 'on', ours: true } as const
-const seen = (voter: NodeSeen['voter'], ready: YesNoUnknown = 'yes', etcdName = 's3-4a13e2cb'): NodeSeen => ({
+const seen = (
+  voter: ObservedKubeNode['voter'],
+  ready: YesNoUnknown = 'yes',
+  etcdName = 's3-4a13e2cb',
+): ObservedKubeNode => ({
   name: 's3',
   role: 'server',
   voter,

@@ -1,6 +1,6 @@
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { EtcdMember, ObservedMachine, YesNoUnknown } from '../../model/observed-cluster.ts'
-import { type NodeSeen, optional } from './read-node.ts'
+import { type ObservedKubeNode, optional } from './read-node.ts'
 
 /** Everything that bears witness of one server's etcd. */
 export interface Witness {
@@ -10,7 +10,7 @@ export interface Witness {
   /** Asked in this very look, and it did not answer: what its Node says may be from before it fell silent. */
   readonly silent?: true
   /** `absent` only when the API said so. */
-  readonly seen: NodeSeen | 'absent' | 'unknown'
+  readonly seen: ObservedKubeNode | 'absent' | 'unknown'
 }
 
 export interface MemberList {
@@ -57,7 +57,7 @@ export function judgeMembers(list: MemberList, witnesses: ReadonlyMap<string, Wi
  * The members as K3s itself writes them on the Nodes, where etcd's own list is not to be had. A member that no Node
  * stands for is not among them.
  */
-export function membersOfNodes(nodes: readonly NodeSeen[]): MemberList {
+export function membersOfNodes(nodes: readonly ObservedKubeNode[]): MemberList {
   return {
     members: nodes.flatMap(({ etcdName, voter }) =>
       etcdName === undefined || voter === 'not-a-member'

@@ -67,7 +67,7 @@ export function noteReadiness(memory: SessionMemory, node: string, sinceMs: numb
 }
 
 /** What every part of a look at one cluster needs. */
-export interface Looker {
+export interface ObserveContext {
   readonly declaration: ClusterDeclaration
   readonly deps: ClusterDeps
   readonly access: Access

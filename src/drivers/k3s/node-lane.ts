@@ -9,7 +9,7 @@ import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { ClusterSecrets, NodeSpec } from '../../model/cluster.ts'
 import type { Outcome, Refusal, Step } from '../../model/step.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
-import type { Looker } from './memory.ts'
+import type { ObserveContext } from './memory.ts'
 import { readFacts } from './read-node.ts'
 
 /** What came of one call of the program on a node. */
@@ -135,7 +135,7 @@ async function ran(
 }
 
 /** Everything that a step needs. */
-export interface StepContext extends Looker {
+export interface StepContext extends ObserveContext {
   readonly step: Step<'cluster'>
   readonly surroundings: ClusterSurroundings
   readonly signal: AbortSignal

@@ -4,19 +4,19 @@ import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { EtcdMember, ObservedCluster, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Access } from './access.ts'
-import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './look-at-api.ts'
-import { type AnsweringNodes, fingerprintOf, isSettled, lookAtNodes } from './look-at-nodes.ts'
 import { judgeMembers, memberList, membersOfNodes, type Witness } from './members.ts'
-import { type Looker, NOWHERE, type SessionMemory, specsOf } from './memory.ts'
+import { NOWHERE, type ObserveContext, type SessionMemory, specsOf } from './memory.ts'
+import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './observe-api.ts'
+import { type AnsweringNodes, fingerprintOf, isSettled, observeNodes } from './observe-nodes.ts'
 import { observedNode, withVote } from './observed-node.ts'
-import { type NodeSeen, optional, readNode } from './read-node.ts'
+import { type ObservedKubeNode, optional, readNode } from './read-node.ts'
 
 /**
  * One look at a cluster. The API is asked a constant number of times, however many nodes there are; nodes are asked
  * over their shells only where something moves, is doubtful, or has not been asked for a long time.
  */
 export async function observeCluster(
-  looker: Looker,
+  looker: ObserveContext,
   surroundings: ClusterSurroundings,
   signal: AbortSignal,
 ): Promise<ObservedCluster> {
@@ -61,11 +61,11 @@ interface Further {
 }
 
 async function askFurther(
-  { deps, memory, declaration }: Looker,
+  { deps, memory, declaration }: ObserveContext,
   client: KubernetesClient | undefined,
   secrets: ClusterSecrets | undefined,
   names: ReadonlySet<string>,
-  seen: ReadonlyMap<string, NodeSeen>,
+  seen: ReadonlyMap<string, ObservedKubeNode>,
   signal: AbortSignal,
 ): Promise<Further> {
   if (client === undefined || secrets === undefined)
@@ -101,11 +101,11 @@ function withLocal(memory: SessionMemory, snapshots: ObservedCluster['snapshots'
 }
 
 function membersOf(
-  { memory, deps, declaration }: Looker,
+  { memory, deps, declaration }: ObserveContext,
   surroundings: ClusterSurroundings,
   names: ReadonlySet<string>,
   api: YesNoUnknown,
-  seen: ReadonlyMap<string, NodeSeen>,
+  seen: ReadonlyMap<string, ObservedKubeNode>,
   answered: AnsweringNodes,
   asked: ReadonlySet<string>,
 ): readonly EtcdMember[] | 'unknown' {
@@ -142,7 +142,7 @@ function membersOf(
 function votersOf(
   declaration: ClusterDeclaration,
   members: readonly EtcdMember[] | 'unknown',
-  seen: ReadonlyMap<string, NodeSeen>,
+  seen: ReadonlyMap<string, ObservedKubeNode>,
 ): ReadonlyMap<string, string> {
   const specs = specsOf(declaration)
   const voters = members === 'unknown' ? [] : members.filter(({ learner, up }) => !learner && up === 'yes')
@@ -162,9 +162,9 @@ function etcdIsMute(
   return running.length > 0 && running.every(({ etcd }) => etcd === undefined)
 }
 
-interface Looked {
+interface ClusterAnswers {
   readonly api: YesNoUnknown
-  readonly seen: ReadonlyMap<string, NodeSeen>
+  readonly seen: ReadonlyMap<string, ObservedKubeNode>
   readonly answered: AnsweringNodes
   /** Everybody who was asked. */
   readonly asked: ReadonlySet<string>
@@ -172,19 +172,19 @@ interface Looked {
 
 /** Asks the API and those nodes that must be asked, in as few rounds as can be. */
 async function lookAround(
-  { declaration, deps, access, memory }: Looker,
+  { declaration, deps, access, memory }: ObserveContext,
   surroundings: ClusterSurroundings,
   secrets: ClusterSecrets | undefined,
   names: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Looked> {
+): Promise<ClusterAnswers> {
   const nowMs = deps.clock.now()
-  const nobody: ReadonlyMap<string, NodeSeen> = new Map()
+  const nobody: ReadonlyMap<string, ObservedKubeNode> = new Map()
   const all = new Set<string>()
-  const ask = (list: Iterable<string>, seen: ReadonlyMap<string, NodeSeen>) => {
+  const ask = (list: Iterable<string>, seen: ReadonlyMap<string, ObservedKubeNode>) => {
     const wanted = [...list]
     for (const name of wanted) all.add(name)
-    return lookAtNodes(wanted, surroundings, memory, seen, deps.clock, signal)
+    return observeNodes(wanted, surroundings, memory, seen, deps.clock, signal)
   }
   if (secrets === undefined || !secrets.formed) {
     // Nothing can answer as long as K3s runs nowhere: then no time is spent on waiting for it.
@@ -235,9 +235,9 @@ function tellsMembers(memory: SessionMemory, answered: AnsweringNodes, own: (nam
 }
 
 async function askOneServer(
-  ask: (list: Iterable<string>, seen: ReadonlyMap<string, NodeSeen>) => Promise<AnsweringNodes>,
+  ask: (list: Iterable<string>, seen: ReadonlyMap<string, ObservedKubeNode>) => Promise<AnsweringNodes>,
   names: ReadonlySet<string>,
-  seen: ReadonlyMap<string, NodeSeen>,
+  seen: ReadonlyMap<string, ObservedKubeNode>,
   answered: AnsweringNodes,
 ): Promise<AnsweringNodes> {
   const candidates = [...seen.values()].filter(
@@ -250,24 +250,28 @@ async function askOneServer(
   return new Set()
 }
 
-function readNodes(objects: readonly Parameters<typeof readNode>[0][]): ReadonlyMap<string, NodeSeen> {
+function readNodes(objects: readonly Parameters<typeof readNode>[0][]): ReadonlyMap<string, ObservedKubeNode> {
   return new Map(objects.flatMap((object) => readNode(object) ?? []).map((node) => [node.name, node]))
 }
 
-function learnAddresses(access: Access, { spec }: ClusterDeclaration, seen: ReadonlyMap<string, NodeSeen>): void {
+function learnAddresses(
+  access: Access,
+  { spec }: ClusterDeclaration,
+  seen: ReadonlyMap<string, ObservedKubeNode>,
+): void {
   if (seen.size === 0) return
   const declared = new Set(spec.servers.flatMap(({ nodeIps }) => nodeIps))
   const servers = [...seen.values()].filter(({ role }) => role === 'server')
   access.learn(servers.flatMap(({ kube }) => kube.internalIps.slice(0, 1)).filter((ip) => !declared.has(ip)))
 }
 
-function refresh(memory: SessionMemory, name: string, seen: NodeSeen | undefined): void {
+function refresh(memory: SessionMemory, name: string, seen: ObservedKubeNode | undefined): void {
   const known = memory.facts.get(name)
   if (known !== undefined) memory.facts.set(name, { ...known, fingerprint: fingerprintOf(seen) })
 }
 
 /** The list of members is kept while the Nodes show the same members; else a server is asked for it. */
-function listIsStale(memory: SessionMemory, seen: ReadonlyMap<string, NodeSeen>): boolean {
+function listIsStale(memory: SessionMemory, seen: ReadonlyMap<string, ObservedKubeNode>): boolean {
   const shown = [...seen.values()].flatMap(({ etcdName, voter }) =>
     etcdName === undefined || voter === 'not-a-member' ? [] : [etcdName],
   )

@@ -1,17 +1,17 @@
 import type { KubeNode, LocalK3s, ObservedNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { nodeOfMember } from './members.ts'
-import { type Looker, NOWHERE, noteReadiness, type SessionMemory, specsOf } from './memory.ts'
-import { type NodeSeen, optional } from './read-node.ts'
+import { NOWHERE, noteReadiness, type ObserveContext, type SessionMemory, specsOf } from './memory.ts'
+import { type ObservedKubeNode, optional } from './read-node.ts'
 import { steadyTime } from './steady-times.ts'
 
 /** Everything that was told about one node, put together: by its machine, by the API and by itself. */
 export function observedNode(
-  { declaration, memory, deps }: Looker,
+  { declaration, memory, deps }: ObserveContext,
   surroundings: ClusterSurroundings,
   name: string,
   api: YesNoUnknown,
-  seen: NodeSeen | undefined,
+  seen: ObservedKubeNode | undefined,
   passwords: ReadonlySet<string> | undefined,
   pods: ReadonlyMap<string, readonly unknown[]> | undefined,
 ): ObservedNode {
@@ -23,7 +23,7 @@ export function observedNode(
   const begun = surroundings.remediations.get(name)
 
   function kubeOf(): KubeNode {
-    const { kube: said } = seen as NodeSeen
+    const { kube: said } = seen as ObservedKubeNode
     const node = steadied(said)
     const list = pods?.get(name)
     const blocked = memory.drainBlockedBy.get(name)

@@ -19,7 +19,7 @@ import type { KubeNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { K3S_MARKS, MARKS, readGivenUp, readTime, readWork } from './marks.ts'
 
 /** What a Node object says, as far as it concerns the cluster's life. */
-export interface NodeSeen {
+export interface ObservedKubeNode {
   readonly name: string
   readonly role: NodeRole
   readonly kube: KubeNode
@@ -31,7 +31,7 @@ export interface NodeSeen {
   readonly architecture?: string
 }
 
-export function readNode(object: Foreign): NodeSeen | undefined {
+export function readNode(object: Foreign): ObservedKubeNode | undefined {
   const name = objectName(object)
   if (name === undefined) return undefined
   const annotations = annotationsOf(object)
@@ -85,7 +85,7 @@ function readyOf(condition: Foreign | undefined): YesNoUnknown {
   return condition?.status === 'False' || condition?.status === 'Unknown' ? 'no' : 'unknown'
 }
 
-function voterOf(conditions: readonly Foreign[]): NodeSeen['voter'] {
+function voterOf(conditions: readonly Foreign[]): ObservedKubeNode['voter'] {
   const condition = conditions.find(({ type }) => type === 'EtcdIsVoter')
   if (condition === undefined) return 'unknown'
   if (condition.status === 'True') return 'voter'

@@ -2,16 +2,16 @@ import { type Asked, type KubernetesClient, segment } from '../../kubernetes/cli
 import { recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { builtInKind, type KubeKind, type KubeObject, objectList } from '../../model/kube-object.ts'
 import type { Refusal } from '../../model/step.ts'
-import { type KubernetesWay, LookFailed } from '../port.ts'
+import { type KubernetesWay, ObservationFailed } from '../port.ts'
 
 /** A kind as manifests name it. */
 export type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 /** One cluster's API, as far as reading and writing objects share it: the way there, and what kinds are called. */
 export interface ClusterApi {
-  /** Undefined: the cluster does not stand yet. Throws LookFailed when it cannot be asked. */
+  /** Undefined: the cluster does not stand yet. Throws ObservationFailed when it cannot be asked. */
   open(signal: AbortSignal): Promise<KubernetesClient | undefined>
-  /** What was answered; undefined for what is not there. Throws LookFailed for everything else. */
+  /** What was answered; undefined for what is not there. Throws ObservationFailed for everything else. */
   answered<T>(asked: Asked<T>): T | undefined
   /** How the cluster calls a kind; undefined when it does not know it (yet). */
   kindOf(client: KubernetesClient, sort: TypeMeta, signal: AbortSignal): Promise<KubeKind | undefined>
@@ -25,17 +25,17 @@ export function clusterApi(way: KubernetesWay | undefined): ClusterApi {
   const api: ClusterApi = {
     async open(signal) {
       const found = (await way?.find(signal)) ?? { is: 'unformed' as const }
-      if (found.is === 'away') throw new LookFailed(unreachable(found.message))
+      if (found.is === 'away') throw new ObservationFailed(unreachable(found.message))
       return found.is === 'open' ? found.client : undefined
     },
     answered(asked) {
       if (asked.is === 'answer') return asked.value
       if (asked.is === 'error') {
         if (asked.status === 404) return undefined
-        throw new LookFailed(asked.refusal)
+        throw new ObservationFailed(asked.refusal)
       }
       way?.lost()
-      throw new LookFailed(unreachable(asked.message))
+      throw new ObservationFailed(unreachable(asked.message))
     },
     async kindOf(client, sort, signal) {
       const known = builtInKind(sort) ?? kinds.get(objectList(sort))

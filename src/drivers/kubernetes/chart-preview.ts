@@ -2,7 +2,7 @@ import { at, type Foreign, isRecord, recordOf, recordsOf, textOf } from '../../k
 import { inTurns, type Steps } from '../../lib/in-turns.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import type { ChartObjectPreview, ChartPreview } from '../../model/plan.ts'
-import type { Change, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource } from '../../model/resource.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import type { ChartRequest, RenderedObject } from '../chart-port.ts'
@@ -17,14 +17,14 @@ import { previewChanges } from './preview.ts'
 export async function chartPreview(
   { charts, clock, resolveSecret }: Pick<DriverDeps, 'charts' | 'clock' | 'resolveSecret'>,
   step: Step,
-  sighting: Sighting | undefined,
+  observed: ObservedResource | undefined,
   { wanted, version }: { readonly wanted: readonly WantedObject[]; readonly version: string | undefined },
   signal: AbortSignal,
 ): Promise<ChartPreview | undefined> {
   if (charts === undefined || step.lane !== 'object' || step.write.do !== 'apply') return undefined
   const object = step.write.body
   if (!isChart(object)) return undefined
-  const live = sighting === undefined ? undefined : lookOf(sighting).object
+  const live = observed === undefined ? undefined : lookOf(observed).object
   const hidden = await hiddenValues(object, wanted, resolveSecret)
   const more = { ...(hidden === undefined ? {} : { hidden }), ...kubeVersion(version) }
   const installed = live !== undefined && isChart(live)

@@ -2,8 +2,8 @@ import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import { type Connection, clusterName } from '../../model/estate.ts'
 import { objectList, type WantedObject } from '../../model/kube-object.ts'
-import type { Resource, Sighting, Survey } from '../../model/resource.ts'
-import { type Driver, type DriverDeps, LookFailed, type Session } from '../port.ts'
+import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
+import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../port.ts'
 import { clusterApi } from './api.ts'
 import { chartPreview } from './chart-preview.ts'
 import { wantedOf } from './marks.ts'
@@ -20,7 +20,7 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
   const api = clusterApi(way)
   const readerOf = (wanted: readonly WantedObject[]): ObjectReader => createReader(connection, deps, api, wanted)
   let reader = readerOf([])
-  let lists = new Map<string, readonly Sighting[]>()
+  let lists = new Map<string, readonly ObservedResource[]>()
   let known: readonly WantedObject[] = []
 
   async function survey(signal: AbortSignal, resources: readonly Resource[] = []): Promise<Survey> {
@@ -28,20 +28,20 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
     known = wanted
     reader = readerOf(wanted)
     lists = new Map()
-    const empty = { connection: connection.name, hosts: [], storages: [], sightings: [], tasks: [] }
+    const empty = { connection: connection.name, hosts: [], storages: [], resources: [], tasks: [] }
     // Nothing is asked of a cluster of which nothing is wanted.
     const client = wanted.length === 0 ? undefined : await api.open(signal)
     if (client === undefined) return { ...empty, atMs: deps.clock.now() }
     const sorts = new Map(wanted.map(({ object }) => [objectList(object), object]))
     const served: string[] = []
-    const failures: LookFailed[] = []
+    const failures: ObservationFailed[] = []
     await inParallel([...sorts], LIMITS.objectWrites, async ([list, { apiVersion, kind }]) => {
       try {
         const found = await reader.readList(client, { apiVersion, kind }, signal)
         lists.set(list, found ?? [])
         if (found !== undefined) served.push(list)
       } catch (error) {
-        if (!(error instanceof LookFailed)) throw error
+        if (!(error instanceof ObservationFailed)) throw error
         failures.push(error)
       }
     })
@@ -60,7 +60,7 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
       const [apiVersion = '', kind = ''] = list.split(' ')
       return (await reader.readList(client, { apiVersion, kind }, signal)) ?? []
     },
-    observe: async (sighting) => sighting,
+    observe: async (observed) => observed,
     idIsFree: async () => true,
     seesEverything: async () => true,
     taskOutcome: async () => undefined,
@@ -73,20 +73,20 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
         if (outcome.result === 'not-sent' || outcome.result === 'unclear') api.lost()
         return outcome
       } catch (error) {
-        if (error instanceof LookFailed) return { result: 'not-sent', message: error.message }
+        if (error instanceof ObservationFailed) return { result: 'not-sent', message: error.message }
         throw error
       }
     },
     dryRun: {
-      async preview(step, sighting, signal) {
+      async preview(step, observed, signal) {
         try {
-          const preview = await previewOf(await api.open(signal), api, step, sighting, signal)
+          const preview = await previewOf(await api.open(signal), api, step, observed, signal)
           if (preview?.refused !== undefined) return preview
           const version = connection.cluster?.spec.version
-          const chart = await chartPreview(deps, step, sighting, { wanted: known, version }, signal)
+          const chart = await chartPreview(deps, step, observed, { wanted: known, version }, signal)
           return chart === undefined ? preview : { changes: [], ...preview, chart }
         } catch (error) {
-          if (error instanceof LookFailed) return undefined
+          if (error instanceof ObservationFailed) return undefined
           throw error
         }
       },

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
 import { handoverStep, keeperLook, onlyOurs } from './handover.ts'
-import { marked, type ObjectLook, onlyMark } from './marks.ts'
+import { marked, type ObjectDetails, onlyMark } from './marks.ts'
 import { rules } from './rules.ts'
 import { applied, DATA, MAP, manager, resource, seen, shown, wanted } from './testing/fixture.ts'
 
@@ -30,7 +30,7 @@ function halfBack(managers: readonly object[]): Foreign {
 }
 
 test('[R22] [A52] from what is seen to the next step of handing over, and back: one owner at any time', () => {
-  const table: readonly (readonly [string, WantedObject, ObjectLook, string])[] = [
+  const table: readonly (readonly [string, WantedObject, ObjectDetails, string])[] = [
     ['nobody asked', wanted(), { object: applied(wanted()) }, 'keep'],
     ['the Application is not there', handed, { object: applied(handed, both) }, 'keep'],
     ['it is not there, as was seen', handed, { object: applied(handed, both), keeper: GONE }, 'keep'],

@@ -1,7 +1,7 @@
 import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import { entriesOf, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
-import { appliedHash, isMarkField, type KeeperLook, keeperOf, markOf, type ObjectLook } from './marks.ts'
+import { appliedHash, isMarkField, type KeeperDetails, keeperOf, markOf, type ObjectDetails } from './marks.ts'
 
 /** Whose an object is and what becomes of that next. There is one owner at any time. */
 export type HandoverStep =
@@ -25,7 +25,7 @@ const AGENTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** From what is declared and seen to the next step. Pure. */
-export function handoverStep(wanted: WantedObject, look: ObjectLook): HandoverStep {
+export function handoverStep(wanted: WantedObject, look: ObjectDetails): HandoverStep {
   const { keptBy, applied } = markOf(look.object) ?? {}
   const meant = keeperOf(wanted)
   if (keptBy !== undefined && keptBy === meant) return { do: 'watch' }
@@ -77,7 +77,7 @@ export function onlyOurs(object: Foreign): readonly string[] {
 }
 
 /** What an Application, HelmRelease or Kustomization shows. Undefined: it is not there. */
-export function keeperLook(object: Foreign | undefined): KeeperLook {
+export function keeperLook(object: Foreign | undefined): KeeperDetails {
   if (object === undefined) return { there: false, synced: false, healthy: false, message: 'it is not there' }
   if (object.kind === 'Application') {
     const [sync, health] = [

@@ -3,7 +3,7 @@ import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
-import type { Mark, Resource, Sighting } from '../../model/resource.ts'
+import type { Mark, ObservedResource, Resource } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
 
 /** The label by which everything of ours on a cluster is found in one call for each kind. */
@@ -132,19 +132,19 @@ export function keptByOf(text: string | undefined): KubeObject | undefined {
 }
 
 /** What a look brings of one object. Values of Secrets are never in it. */
-export interface ObjectLook {
+export interface ObjectDetails {
   readonly object: Foreign
   /** Keys of a Secret whose values are not the declared ones. */
   readonly secretsDiffer?: readonly string[]
   /** What the one shows by whom the object is or will be kept. */
-  readonly keeper?: KeeperLook
+  readonly keeper?: KeeperDetails
   /** Of a HelmChart: the job that installs it, and what became of it. */
-  readonly install?: InstallLook
+  readonly install?: InstallDetails
   /** Of a HelmChart that is declared no more: definitions that its release takes with it, and all objects of them. */
   readonly definitions?: readonly string[]
 }
 
-export interface InstallLook {
+export interface InstallDetails {
   readonly state: 'running' | 'complete' | 'failed'
   /** Its uid: a chart that changes gets a new job. */
   readonly job: string
@@ -161,15 +161,15 @@ export interface ChartWorkload {
 }
 
 /** An Application, HelmRelease or Kustomization, as far as handing over needs it. */
-export interface KeeperLook {
+export interface KeeperDetails {
   readonly there: boolean
   readonly synced: boolean
   readonly healthy: boolean
   readonly message: string
 }
 
-export function lookOf(sighting: Sighting): ObjectLook {
-  return (sighting.close?.config.look as ObjectLook | undefined) ?? { object: {} }
+export function lookOf(observed: ObservedResource): ObjectDetails {
+  return (observed.close?.config.look as ObjectDetails | undefined) ?? { object: {} }
 }
 
 export function wantedOf({ desired, key }: Resource): WantedObject {

@@ -1,10 +1,10 @@
 import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import type { Readiness } from '../../model/rules.ts'
-import { markOf, type ObjectLook } from './marks.ts'
+import { markOf, type ObjectDetails } from './marks.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 
 /** What it means for objects of a kind to be ready; undefined for kinds that say it by their conditions. */
-export function readinessByKind(look: ObjectLook): Readiness | undefined {
+export function readinessByKind(look: ObjectDetails): Readiness | undefined {
   const { object } = look
   const ofKind =
     typeof object.kind === 'string' && Object.hasOwn(BY_KIND, object.kind) ? BY_KIND[object.kind] : undefined
@@ -12,7 +12,7 @@ export function readinessByKind(look: ObjectLook): Readiness | undefined {
   return textOf(object.apiVersion)?.includes('.toolkit.fluxcd.io/') === true ? ofFlux(object) : undefined
 }
 
-const BY_KIND: Readonly<Record<string, (object: Foreign, look: ObjectLook) => Readiness | undefined>> = {
+const BY_KIND: Readonly<Record<string, (object: Foreign, look: ObjectDetails) => Readiness | undefined>> = {
   Deployment: deployment,
   StatefulSet: statefulSet,
   DaemonSet: daemonSet,
@@ -155,7 +155,7 @@ function service(object: Foreign): Readiness | undefined {
   return given.length > 0 ? here('it has an address') : waits('NoAddress', 'no address has been given to it yet')
 }
 
-function chart({ object, install }: ObjectLook): Readiness {
+function chart({ object, install }: ObjectDetails): Readiness {
   const broken = conditionsOf(object).find(isTrue('Failed'))
   if (install !== undefined && install.job === markOf(object)?.formerJob)
     return waits('Installing', 'the job for what changed has not begun')
@@ -174,7 +174,7 @@ function chart({ object, install }: ObjectLook): Readiness {
   return readiness.status === 'Failed' ? failed(readiness.reason, message) : waits('Workloads', message)
 }
 
-function installing(install: ObjectLook['install']): string {
+function installing(install: ObjectDetails['install']): string {
   const failures = install?.failures ?? 0
   if (failures === 0) return 'its job has not ended'
   const times = failures === 1 ? 'once' : `${failures} times`

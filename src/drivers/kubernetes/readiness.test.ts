@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import { celProblem, holds } from '../../lib/cel.ts'
-import type { ObjectLook } from './marks.ts'
+import type { ObjectDetails } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
 
 /* The rules are those of kstatus, row by row; where ours are stricter or milder, the row says so. */
@@ -13,7 +13,7 @@ const workload = (status: 'Current' | 'InProgress' | 'Failed') => ({
   readiness: { ready: status === 'Current', reason: 'Pods', message: 'readyReplicas is 0 of 1', status },
 })
 
-type Row = readonly [what: string, object: Foreign, status: string, more?: Partial<ObjectLook>]
+type Row = readonly [what: string, object: Foreign, status: string, more?: Partial<ObjectDetails>]
 
 const yes = (type: string, reason?: string) => ({ type, status: 'True', ...(reason === undefined ? {} : { reason }) })
 const no = (type: string, reason?: string) => ({ type, status: 'False', ...(reason === undefined ? {} : { reason }) })

@@ -1,7 +1,7 @@
 import { at, type Foreign, textOf } from '../../kubernetes/objects.ts'
 import { holds } from '../../lib/cel.ts'
 import type { Readiness } from '../../model/rules.ts'
-import type { ObjectLook } from './marks.ts'
+import type { ObjectDetails } from './marks.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 
@@ -9,7 +9,7 @@ import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness
  * Has an object come to rest as it should be? By what every object may say of itself, then by its kind, then by its
  * condition Ready, then by what the person wrote.
  */
-export function objectReadiness(look: ObjectLook, expression?: string): Readiness {
+export function objectReadiness(look: ObjectDetails, expression?: string): Readiness {
   const { object } = look
   const found =
     terminating(object) ??

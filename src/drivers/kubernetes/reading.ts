@@ -3,11 +3,11 @@ import { at, type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
 import { defined } from '../../lib/defined.ts'
 import { type Connection, clusterName } from '../../model/estate.ts'
 import { type KubeKind, type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { DriverDeps } from '../port.ts'
 import { type ClusterApi, collectionPath, objectPath, type TypeMeta } from './api.ts'
 import { keeperLook } from './handover.ts'
-import { keptByOf, markOf, type ObjectLook, UID_LABEL } from './marks.ts'
+import { keptByOf, markOf, type ObjectDetails, UID_LABEL } from './marks.ts'
 import { definitionsOf, readReleases } from './releases.ts'
 
 /** More missing objects of one kind than this are looked for in one list rather than one by one. */
@@ -16,7 +16,11 @@ const FEW = 3
 /** Reads whole kinds of objects in one pass; what several of them need is asked for once. */
 export interface ObjectReader {
   /** Everything of ours of that kind, and what is wanted and there. Undefined: the cluster does not serve it. */
-  readList(client: KubernetesClient, sort: TypeMeta, signal: AbortSignal): Promise<readonly Sighting[] | undefined>
+  readList(
+    client: KubernetesClient,
+    sort: TypeMeta,
+    signal: AbortSignal,
+  ): Promise<readonly ObservedResource[] | undefined>
 }
 
 export function createReader(
@@ -60,7 +64,7 @@ export function createReader(
     client: KubernetesClient,
     sort: TypeMeta,
     signal: AbortSignal,
-  ): Promise<readonly Sighting[] | undefined> {
+  ): Promise<readonly ObservedResource[] | undefined> {
     const kind = await api.kindOf(client, sort, signal)
     if (kind === undefined) return undefined
     const list = objectList(sort)
@@ -72,7 +76,7 @@ export function createReader(
     }
     const releases = sort.kind === 'HelmChart' && objects.size > 0 ? await readReleases(client, api, signal) : undefined
     const byId = new Map(declared.map((one) => [idFor(one.object, kind), one]))
-    const sightings: Sighting[] = []
+    const resources: ObservedResource[] = []
     for (const [id, object] of objects) {
       const one = byId.get(id)
       const install = releases?.install(object)
@@ -80,7 +84,7 @@ export function createReader(
       const definitions = leaving ? await definitionsOf(client, api, object, signal) : []
       const keeper = await keeperOfObject(client, one, object, signal)
       const secretsDiffer = await differingSecrets(one, object)
-      const look: ObjectLook = {
+      const look: ObjectDetails = {
         object: withoutValues(object),
         ...defined({ install }),
         ...(definitions.length === 0 ? {} : { definitions }),
@@ -88,9 +92,9 @@ export function createReader(
         ...(secretsDiffer.length === 0 ? {} : { secretsDiffer }),
       }
       const about = { connection: connection.name, host: cluster, list, undeclared: one === undefined }
-      sightings.push(sightingOf(one === undefined ? id : objectId(one.object), look, about, deps.clock.now()))
+      resources.push(observedFrom(one === undefined ? id : objectId(one.object), look, about, deps.clock.now()))
     }
-    return sightings
+    return resources
   }
 
   /** The one by whom it is or will be kept; each is read once in a pass. */
@@ -99,7 +103,7 @@ export function createReader(
     one: WantedObject | undefined,
     object: Foreign,
     signal: AbortSignal,
-  ): Promise<ObjectLook['keeper']> {
+  ): Promise<ObjectDetails['keeper']> {
     const kept = keptByOf(markOf(object)?.keptBy) ?? one?.handover?.by
     if (kept === undefined) return undefined
     const id = `${kept.apiVersion} ${objectId(kept)}`
@@ -150,15 +154,15 @@ export function withoutValues(object: Foreign): Foreign {
   return rest
 }
 
-function sightingOf(
+function observedFrom(
   id: string,
-  look: ObjectLook,
+  look: ObjectDetails,
   {
     undeclared,
     ...about
   }: { readonly connection: string; readonly host: string; readonly list: string; readonly undeclared: boolean },
   atMs: number,
-): Sighting {
+): ObservedResource {
   const mark = markOf(look.object)
   const digest = textOf(at(look.object, 'metadata', 'resourceVersion'))
   return {

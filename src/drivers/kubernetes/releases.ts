@@ -1,7 +1,7 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { annotationsOf, at, type Foreign, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { type ClusterApi, collectionPath } from './api.ts'
-import type { ChartWorkload, InstallLook } from './marks.ts'
+import type { ChartWorkload, InstallDetails } from './marks.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
 import { numberAt, waits } from './readiness-words.ts'
 
@@ -13,7 +13,7 @@ const OF_HELM = { labelSelector: 'app.kubernetes.io/managed-by=Helm' }
 /** Each release by its name and namespace. */
 export interface Releases {
   /** What became of the chart, by its job and by what the release runs. */
-  install(chart: Foreign): InstallLook | undefined
+  install(chart: Foreign): InstallDetails | undefined
 }
 
 /** Jobs of all charts, and the workloads of all releases: one call for each kind. */
@@ -102,7 +102,7 @@ function isReady(node: Foreign): boolean {
   return recordsOf(at(node, 'status', 'conditions')).some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-function installOf(object: Foreign): Omit<InstallLook, 'workloads'> {
+function installOf(object: Foreign): Omit<InstallDetails, 'workloads'> {
   const job = textOf(at(object, 'metadata', 'uid')) ?? ''
   const ends = recordsOf(at(object, 'status', 'conditions')).filter(({ status }) => status === 'True')
   const failures = numberAt(object, 'status', 'failed') ?? 0

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
 import { fieldChanges } from './diff.ts'
-import type { ObjectLook } from './marks.ts'
+import type { ObjectDetails } from './marks.ts'
 import { rules } from './rules.ts'
 import { applied, DATA, MAP, manager, resource, seen, shown, wanted } from './testing/fixture.ts'
 import { refusalOfWrite } from './writing.ts'
 
-const paths = (one: WantedObject, look: ObjectLook) => rules.diff(resource(one), seen(look)).map(({ path }) => path)
+const paths = (one: WantedObject, look: ObjectDetails) => rules.diff(resource(one), seen(look)).map(({ path }) => path)
 
 test('differences are those of declared fields, by the server’s own account of who keeps what', () => {
   const one = wanted()

@@ -6,7 +6,7 @@ import { NO_GUESTS, type Readiness, type Rules } from '../../model/rules.ts'
 import { fieldChanges } from './diff.ts'
 import { ownedBy } from './fields.ts'
 import { type HandoverStep, handoverStep } from './handover.ts'
-import { appliedHash, lookOf, markOf, type ObjectLook, type ObjectMark, wantedOf } from './marks.ts'
+import { appliedHash, lookOf, markOf, type ObjectDetails, type ObjectMark, wantedOf } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
 import { applyStep, deletion, REST_MANAGER, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
 
@@ -25,9 +25,9 @@ export const rules: Rules = {
     return [`the cluster to know ${object.kind} (${object.apiVersion})`]
   },
   obstacles: () => [],
-  diff(resource, sighting) {
+  diff(resource, observed) {
     const wanted = wantedOf(resource)
-    const look = lookOf(sighting)
+    const look = lookOf(observed)
     const mark = markOf(look.object)
     if (mark === undefined) return foreign(resource, wanted, look.object)
     const step = handoverStep(wanted, look)
@@ -46,14 +46,14 @@ export const rules: Rules = {
     }
   },
   createSteps: (resource) => [applyStep('create', resource, wantedOf(resource))],
-  updateSteps(resource, sighting, changes) {
+  updateSteps(resource, observed, changes) {
     const wanted = wantedOf(resource)
     if (changes.length === 0) return []
-    const look = lookOf(sighting)
+    const look = lookOf(observed)
     const mark = markOf(look.object)
     const step = mark === undefined ? undefined : handoverStep(wanted, look)
     // Nothing about a Job that ran can be changed: it goes, and runs anew.
-    if (changes.some(({ path }) => path === HOOK)) return [...deletion(sighting), applyStep('create', resource, wanted)]
+    if (changes.some(({ path }) => path === HOOK)) return [...deletion(observed), applyStep('create', resource, wanted)]
     if (step?.do === 'release') return [releaseStep(resource, wanted)]
     if (step?.do === 'take-back') return takeBackSteps(resource, wanted, { ...step, keptBy: mark?.keptBy ?? '' })
     return [
@@ -64,8 +64,8 @@ export const rules: Rules = {
     ]
   },
   adoptSteps: () => [],
-  undeletable(sighting) {
-    const { object, definitions = [] } = lookOf(sighting)
+  undeletable(observed) {
+    const { object, definitions = [] } = lookOf(observed)
     const mark = markOf(object)
     const keptBy = mark?.keptBy
     if (keptBy === undefined) {
@@ -75,24 +75,24 @@ export const rules: Rules = {
           ? `${definitions.slice(0, 3).join(', ')} and ${definitions.length - 3} more`
           : definitions.join(', ')
       return {
-        message: `with the chart ${sighting.name} its definitions would go (${some}), and every object of their kinds in all namespaces`,
+        message: `with the chart ${observed.name} its definitions would go (${some}), and every object of their kinds in all namespaces`,
         allow: 'declare it again with prune: all and apply, then take it out; or let it stay with prune: none',
       }
     }
-    return { message: `${sighting.externalId} is kept by ${keptBy}`, allow: 'take it out there, or take it back first' }
+    return { message: `${observed.externalId} is kept by ${keptBy}`, allow: 'take it out there, or take it back first' }
   },
-  deleteSteps: (sighting) => deletion(sighting),
-  readiness(resource, sighting) {
+  deleteSteps: (observed) => deletion(observed),
+  readiness(resource, observed) {
     const wanted = wantedOf(resource)
-    const look = lookOf(sighting)
+    const look = lookOf(observed)
     const step = markOf(look.object) === undefined ? undefined : handoverStep(wanted, look)
     if (step?.do === 'await') return { ready: false, reason: 'TakingBack', message: step.message, status: 'TakingBack' }
     if (step?.do === 'watch') return handedOver(wanted, look)
     return objectReadiness(look, wanted.ready)
   },
-  notes(resource, sighting) {
+  notes(resource, observed) {
     const wanted = wantedOf(resource)
-    const look = lookOf(sighting)
+    const look = lookOf(observed)
     const mark = markOf(look.object)
     if (mark === undefined)
       return wanted.object.kind === 'Namespace' ? ['it was there before and stays when this goes'] : []
@@ -131,7 +131,7 @@ function otherEstate({ key }: Resource, wanted: WantedObject, { owner, estate }:
   return { path: 'mark', from: owner, to: key, effect: 'live', blocked: { message, allow } }
 }
 
-function fieldsOf(wanted: WantedObject, look: ObjectLook, mark: ObjectMark): readonly Change[] {
+function fieldsOf(wanted: WantedObject, look: ObjectDetails, mark: ObjectMark): readonly Change[] {
   return [
     ...fieldChanges(wanted.object, look.object, mark.applied === appliedHash(wanted)),
     ...(look.secretsDiffer ?? []).map(
@@ -143,13 +143,13 @@ function fieldsOf(wanted: WantedObject, look: ObjectLook, mark: ObjectMark): rea
 const HOOK = 'hook'
 
 /** A hook belongs to one rendering of its chart. What else differs was part of a run that is over. */
-function runAgain({ hook }: WantedObject, { object }: ObjectLook): readonly Change[] {
+function runAgain({ hook }: WantedObject, { object }: ObjectDetails): readonly Change[] {
   const from = annotationsOf(object).get(HOOK_RUN)
   return from === hook?.run ? [] : [{ path: HOOK, from, to: hook?.run, effect: 'live', own: true }]
 }
 
 /** A chart that changes is installed by a new job: what became of the old one says nothing of the change. */
-function formerJob({ install }: ObjectLook, changes: readonly Change[]): Pick<ObjectMark, 'formerJob'> {
+function formerJob({ install }: ObjectDetails, changes: readonly Change[]): Pick<ObjectMark, 'formerJob'> {
   if (install === undefined || !changes.some(({ path }) => path.startsWith('spec'))) return {}
   return { formerJob: install.job }
 }
@@ -163,7 +163,7 @@ function resting(live: Foreign): readonly Change[] {
 }
 
 /** Whoever keeps it says whether it is well: of a chart that K3s was told to let be, its job is gone. */
-function handedOver(wanted: WantedObject, look: ObjectLook): Readiness {
+function handedOver(wanted: WantedObject, look: ObjectDetails): Readiness {
   const { keeper, object } = look
   const found = object.kind === 'HelmChart' ? undefined : objectReadiness(look, wanted.ready)
   if (found?.ready === false) return found
@@ -181,7 +181,7 @@ function handedOver(wanted: WantedObject, look: ObjectLook): Readiness {
 
 function handoverNotes(
   wanted: WantedObject,
-  look: ObjectLook,
+  look: ObjectDetails,
   mark: ObjectMark,
   step: HandoverStep,
 ): readonly string[] {

@@ -1,6 +1,6 @@
 import { at, recordOf, textOf } from '../../kubernetes/objects.ts'
 import { type KubeObject, likelyKind, objectId, type WantedObject } from '../../model/kube-object.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
 import { objectPath } from './api.ts'
 import { MANAGER } from './fields.ts'
@@ -65,8 +65,8 @@ export function wakeStep(wanted: WantedObject): Step {
 }
 
 /** Deleting a keeper must not take what it kept with it: where that is its habit, it is put to rest first. */
-export function deletion(sighting: Sighting): readonly Step[] {
-  const { object } = lookOf(sighting)
+export function deletion(observed: ObservedResource): readonly Step[] {
+  const { object } = lookOf(observed)
   const [apiVersion, kind] = [textOf(object.apiVersion) ?? '', textOf(object.kind) ?? '']
   const metadata = recordOf(object.metadata)
   const named: KubeObject = {
@@ -83,11 +83,11 @@ export function deletion(sighting: Sighting): readonly Step[] {
   if (isFluxKeeper(named) && at(object, 'spec', 'suspend') !== true) {
     const summary = `suspend ${objectId(named)}, so that nothing goes with it`
     const body = { ...named, spec: { suspend: true } }
-    const target = { object: named, plural, cluster: sighting.host }
+    const target = { object: named, plural, cluster: observed.host }
     steps.push(patch('configure', summary, target, body, { as: REST_MANAGER, force: true }))
   }
   steps.push({
-    ...about(sighting.host),
+    ...about(observed.host),
     verb: 'delete',
     summary: `delete ${objectId(named)}`,
     write: {

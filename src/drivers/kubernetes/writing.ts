@@ -4,9 +4,9 @@ import { at, type Foreign, recordOf, recordsOf, textOf } from '../../kubernetes/
 import { cleanText } from '../../lib/clean-text.ts'
 import { builtInKind } from '../../model/kube-object.ts'
 import type { Preview } from '../../model/plan.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { ObjectWrite, Outcome, Refusal, Step } from '../../model/step.ts'
-import { type DriverDeps, LookFailed } from '../port.ts'
+import { type DriverDeps, ObservationFailed } from '../port.ts'
 import { type ClusterApi, groupPath, type TypeMeta } from './api.ts'
 import { lookOf } from './marks.ts'
 import { previewChanges } from './preview.ts'
@@ -46,13 +46,13 @@ export async function previewOf(
   client: KubernetesClient | undefined,
   api: ClusterApi,
   step: Step,
-  sighting: Sighting | undefined,
+  observed: ObservedResource | undefined,
   signal: AbortSignal,
 ): Promise<Preview | undefined> {
   const write = writeOf(step)
   if (write.do !== 'apply') return undefined
   const object = write.body
-  const live = sighting === undefined ? undefined : lookOf(sighting).object
+  const live = observed === undefined ? undefined : lookOf(observed).object
   const shown = withoutValues(object)
   if (client === undefined) return live === undefined ? { changes: previewChanges(undefined, shown) } : undefined
   const path = await applyPath(client, api, write, signal)
@@ -112,7 +112,7 @@ async function withValues({ body, secrets }: Apply, deps: Pick<DriverDeps, 'reso
     try {
       value = (await deps.resolveSecret(reference)).reveal()
     } catch {
-      throw new LookFailed({
+      throw new ObservationFailed({
         reason: 'NoSecret',
         meaning: 'backoff',
         message: `the secret for data.${name} is not to be had`,

@@ -5,7 +5,7 @@ import { isRecord } from '../../lib/is-record.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
 import { type Ran, type RunOptions, type Shell, ShellFailure } from '../../lib/shell.ts'
-import { LookFailed } from '../port.ts'
+import { ObservationFailed } from '../port.ts'
 import type { Virsh } from './virsh.ts'
 
 /** What the agent takes at once: libvirt refuses messages beyond 4 MiB, and base64 twice makes almost double of it. */
@@ -31,7 +31,7 @@ export function agentShell(
     const words = ['qemu-agent-command', '--timeout', '30', uuid, JSON.stringify({ execute, arguments: args })]
     const [answer = ''] = await virsh.ask([words], doing, signal).catch((error: unknown) => {
       // Nobody knows whether the question arrived.
-      if (error instanceof LookFailed) throw new ShellFailure('maybe', 'unreachable', error.message)
+      if (error instanceof ObservationFailed) throw new ShellFailure('maybe', 'unreachable', error.message)
       throw error
     })
     const value = returned(answer)

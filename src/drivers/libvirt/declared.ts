@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Mark, Resource, Sighting } from '../../model/resource.ts'
+import type { Mark, ObservedResource, Resource } from '../../model/resource.ts'
 import type { VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
 import type { DiskView, DomainView, NicView } from './domain-view.ts'
 import type { DiskToWrite } from './domain-write.ts'
@@ -151,8 +151,8 @@ export function seedToWrite(vm: VmSpec, uid: string): DiskToWrite | undefined {
  * The mark that a machine is to carry. What it says of the seed is what the machine has read or is about to; one that
  * says nothing was made before, and is taken to have read what is declared now, so that later changes are seen.
  */
-export function wantedMark(resource: Resource, vm: VmSpec, sighting: Sighting | undefined): Mark {
-  const read = sighting?.mark?.seed ?? (vm.seed === undefined ? undefined : shortHash(vm.seed.hash))
+export function wantedMark(resource: Resource, vm: VmSpec, observed: ObservedResource | undefined): Mark {
+  const read = observed?.mark?.seed ?? (vm.seed === undefined ? undefined : shortHash(vm.seed.hash))
   return {
     uid: resource.uid,
     owner: resource.key,
@@ -166,14 +166,14 @@ export function wantedMark(resource: Resource, vm: VmSpec, sighting: Sighting | 
 export function outsideValues(
   resource: Resource,
   vm: VmSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
 ): readonly Omit<DeclaredValue, 'effect'>[] {
-  const config = configOf(sighting)
-  const mark = printMark(wantedMark(resource, vm, sighting))
+  const config = configOf(observed)
+  const mark = printMark(wantedMark(resource, vm, observed))
   const tags = vm.tags === undefined ? undefined : [...new Set(vm.tags.map((tag) => tag.toLowerCase()))].sort()
   return [
-    ...(sighting.mark?.uid === resource.uid
-      ? [{ path: 'mark', to: mark, read: () => sighting.mark && printMark(sighting.mark) }]
+    ...(observed.mark?.uid === resource.uid
+      ? [{ path: 'mark', to: mark, read: () => observed.mark && printMark(observed.mark) }]
       : []),
     ...(vm.description === undefined
       ? []
@@ -182,9 +182,9 @@ export function outsideValues(
   ]
 }
 
-export function seedInConfig(vm: VmSpec, sighting: Sighting) {
-  const uid = sighting.mark?.uid
-  const config = configOf(sighting)
+export function seedInConfig(vm: VmSpec, observed: ObservedResource) {
+  const uid = observed.mark?.uid
+  const config = configOf(observed)
   return {
     wanted: vm.seed === undefined ? undefined : shortHash(vm.seed.hash),
     inserted: insertedSeed(uid, config?.domain),

@@ -1,7 +1,7 @@
 import { seedImage } from '../../cloudinit/image.ts'
 import { secretsIn } from '../../cloudinit/secrets.ts'
 import type { FileSpec } from '../../model/file.ts'
-import type { Change, Resource, Sighting, StorageSighting, Survey } from '../../model/resource.ts'
+import type { Change, ObservedResource, ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { isUp, powerOf } from '../guests.ts'
@@ -19,18 +19,18 @@ import { configOf, type DomainConfig, seedHashIn, targetOf, volumeOf } from './n
 const GIB = 1024 ** 3
 
 /** Differences between a domain and its declaration. Only what is declared is compared. */
-export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Change[] {
-  const config = configOf(sighting)
+export function diffVm(resource: Resource, vm: VmSpec, observed: ObservedResource): readonly Change[] {
+  const config = configOf(observed)
   if (config === undefined) return []
-  const up = isUp(powerOf(sighting))
+  const up = isUp(powerOf(observed))
   const changes: Change[] = []
-  for (const { path, to, read } of outsideValues(resource, vm, sighting)) {
+  for (const { path, to, read } of outsideValues(resource, vm, observed)) {
     const from = read(config.domain)
     if (!same(from, to)) changes.push({ path, from, to, effect: 'live' })
   }
   // A domain that was taken over keeps the name that somebody gave it.
   if (resource.policy.adopt === undefined) compareName(vm, config, changes)
-  const values = declaredValues(vm, sighting.mark?.uid ?? resource.uid)
+  const values = declaredValues(vm, observed.mark?.uid ?? resource.uid)
   for (const { path, to, effect, read } of values) {
     const from = read(config.domain)
     if (same(from, to)) continue
@@ -42,9 +42,9 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
   for (const disk of vm.disks) compareVolume(disk, config, up, changes)
   if (vm.onBoot !== undefined && vm.onBoot !== config.onBoot)
     changes.push({ path: 'onBoot', from: config.onBoot, to: vm.onBoot, effect: 'live' })
-  compareSeed(vm, sighting, changes)
+  compareSeed(vm, observed, changes)
   if (up && vm.restart !== 'never') comparePending(vm, values, config, changes)
-  comparePower(vm, sighting, changes)
+  comparePower(vm, observed, changes)
   return changes
 }
 
@@ -95,8 +95,8 @@ function comparePending(vm: VmSpec, values: readonly DeclaredValue[], config: Do
   changes.push({ path: 'restart', from: `pending: ${names.join(', ')}`, to: 'in force', effect: 'restart' })
 }
 
-function comparePower(vm: VmSpec, sighting: Sighting, changes: Change[]): void {
-  const from = powerOf(sighting)
+function comparePower(vm: VmSpec, observed: ObservedResource, changes: Change[]): void {
+  const from = powerOf(observed)
   if (vm.power === undefined || from === 'unknown' || from === vm.power) return
   changes.push({ path: 'power', from, to: vm.power, effect: 'live' })
 }
@@ -123,32 +123,32 @@ function shown(to: unknown): unknown {
 /** What is to be done next about the seed. Undefined: nothing, or nothing but to wait. */
 type DomainSeedMove = 'insert' | 'upload' | 'restart' | 'eject' | 'discard'
 
-export function seedMove(vm: VmSpec, sighting: Sighting): DomainSeedMove | undefined {
-  const config = configOf(sighting)
-  const uid = sighting.mark?.uid
+export function seedMove(vm: VmSpec, observed: ObservedResource): DomainSeedMove | undefined {
+  const config = configOf(observed)
+  const uid = observed.mark?.uid
   if (config === undefined || uid === undefined) return undefined
-  const { wanted, inserted, live } = seedInConfig(vm, sighting)
-  const up = isUp(powerOf(sighting))
+  const { wanted, inserted, live } = seedInConfig(vm, observed)
+  const up = isUp(powerOf(observed))
   if (inserted === undefined) {
     const left = config.ours.some((volume) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined)
     // A guest may hold on to its disc until it restarts; nothing is deleted under it.
     if (live === undefined && left) return 'discard'
-    const read = sighting.mark?.seed
+    const read = observed.mark?.seed
     if (wanted === undefined || read === undefined || read === wanted || vm.power !== 'running') return undefined
     return vm.seed?.onChange === 'rerun' ? 'insert' : undefined
   }
-  if (live !== undefined && up) return hasRead(vm, sighting) ? 'eject' : undefined
+  if (live !== undefined && up) return hasRead(vm, observed) ? 'eject' : undefined
   if (wanted === undefined) return 'eject'
   if (inserted.hash !== wanted) return 'insert'
-  if (!isWhole(vm, sighting)) return 'upload'
+  if (!isWhole(vm, observed)) return 'upload'
   return up ? 'restart' : undefined
 }
 
 /** An upload that broke off leaves a volume that is too short. With secrets in it nobody knows its size beforehand. */
-function isWhole(vm: VmSpec, sighting: Sighting): boolean {
-  const disk = seedToWrite(vm, sighting.mark?.uid ?? '')
+function isWhole(vm: VmSpec, observed: ObservedResource): boolean {
+  const disk = seedToWrite(vm, observed.mark?.uid ?? '')
   if (disk === undefined || vm.seed === undefined) return false
-  const bytes = configOf(sighting)?.volumes[`${disk.pool}:${disk.volume}`] ?? 0
+  const bytes = configOf(observed)?.volumes[`${disk.pool}:${disk.volume}`] ?? 0
   return secretsIn(vm.seed.document).length > 0 ? bytes > MINIMAL : bytes >= seedImage(vm.seed.document).length
 }
 
@@ -159,24 +159,24 @@ const MINIMAL = 16 * 2048
  * cloud-init reads its source before it lets the network come up: a guest whose agent tells of an address has read it,
  * and one that has been up for long has too, or never will.
  */
-function hasRead(vm: VmSpec, sighting: Sighting): boolean {
+function hasRead(vm: VmSpec, observed: ObservedResource): boolean {
   if (vm.seed === undefined) return true
-  if ((sighting.uptimeSeconds ?? 0) >= vm.seed.removeAfterSeconds) return true
-  if (vm.agent?.enabled !== true || sighting.close?.agent !== 'up') return false
-  return vm.nics.length === 0 || (sighting.close.addresses ?? []).length > 0
+  if ((observed.uptimeSeconds ?? 0) >= vm.seed.removeAfterSeconds) return true
+  if (vm.agent?.enabled !== true || observed.close?.agent !== 'up') return false
+  return vm.nics.length === 0 || (observed.close.addresses ?? []).length > 0
 }
 
-function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): void {
-  const { wanted, inserted } = seedInConfig(vm, sighting)
-  const read = sighting.mark?.seed
+function compareSeed(vm: VmSpec, observed: ObservedResource, changes: Change[]): void {
+  const { wanted, inserted } = seedInConfig(vm, observed)
+  const read = observed.mark?.seed
   if (inserted === undefined && wanted !== undefined && read !== undefined && read !== wanted) {
     if (vm.seed?.onChange === 'replace') {
       changes.push({ path: 'seed', from: read, to: wanted, effect: 'replace' })
       return
     }
   }
-  const up = isUp(powerOf(sighting))
-  switch (seedMove(vm, sighting)) {
+  const up = isUp(powerOf(observed))
+  switch (seedMove(vm, observed)) {
     case 'insert':
       changes.push({ path: 'seed', from: read, to: wanted, effect: up ? 'restart' : 'live' })
       break
@@ -196,9 +196,9 @@ function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): void {
 }
 
 /** A document that changed although nothing is done about it. */
-export function seedNotes(vm: VmSpec, sighting: Sighting): readonly string[] {
-  const { wanted, inserted, live } = seedInConfig(vm, sighting)
-  const read = sighting.mark?.seed
+export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly string[] {
+  const { wanted, inserted, live } = seedInConfig(vm, observed)
+  const read = observed.mark?.seed
   const notes: string[] = []
   if (inserted === undefined && live !== undefined)
     notes.push('the guest holds on to the disc that it was seeded from; its volume is deleted when it lets go')
@@ -281,7 +281,7 @@ function poolObstacles(
   return [{ message: `${purpose} needs ${reasonOf(pool, content, here)}`, allow }]
 }
 
-function reasonOf(pool: string, content: string, here: StorageSighting | undefined): string {
+function reasonOf(pool: string, content: string, here: ObservedStorage | undefined): string {
   if (here === undefined) return `pool ${pool}, which is not there`
   if (!here.available) return `pool ${pool}, which is not active: virsh pool-start ${pool}`
   return content === 'backing'

@@ -7,5 +7,5 @@ export const libvirtDriver: Driver = {
   name: 'libvirt',
   rules: libvirtRules,
   connect: openSession,
-  importGuests: { manifest: async (sighting) => (await import('./import.ts')).importGuest(sighting) },
+  importGuests: { manifest: async (observed) => (await import('./import.ts')).importGuest(observed) },
 }

@@ -1,17 +1,17 @@
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { ImportedGuest } from '../port.ts'
 import { configOf, slotOf } from './names.ts'
 
 const GIB = 1024 ** 3
 
 /** A domain in the words of a Machine. Names of networks and pools are those of the host: its Host must bind them. */
-export function importGuest(sighting: Sighting): Promise<ImportedGuest | undefined> {
-  return Promise.resolve(imported(sighting))
+export function importGuest(observed: ObservedResource): Promise<ImportedGuest | undefined> {
+  return Promise.resolve(imported(observed))
 }
 
-function imported(sighting: Sighting): ImportedGuest | undefined {
-  const config = configOf(sighting)
-  if (config === undefined || sighting.type !== 'vm') return undefined
+function imported(observed: ObservedResource): ImportedGuest | undefined {
+  const config = configOf(observed)
+  if (config === undefined || observed.type !== 'vm') return undefined
   const { domain } = config
   const unmanaged: string[] = []
   const notes: string[] = []
@@ -48,9 +48,9 @@ function imported(sighting: Sighting): ImportedGuest | undefined {
   return {
     kind: 'Machine',
     fields: {
-      host: sighting.host,
+      host: observed.host,
       libvirt: {
-        uuid: sighting.externalId,
+        uuid: observed.externalId,
         adopt: true,
         ...(domain.architecture === 'aarch64' ? { architecture: 'arm64' } : {}),
         ...(bus === undefined || bus === 'virtio' ? {} : { bus }),
@@ -59,7 +59,7 @@ function imported(sighting: Sighting): ImportedGuest | undefined {
       memory: `${domain.memoryMb ?? 0}Mi`,
       disks,
       networks,
-      power: (sighting.close?.power ?? sighting.power) === 'running' ? 'on' : 'off',
+      power: (observed.close?.power ?? observed.power) === 'running' ? 'on' : 'off',
       onBoot: config.onBoot,
       agent: domain.agent,
       ...(config.human === '' ? {} : { description: config.human }),

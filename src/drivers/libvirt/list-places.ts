@@ -1,6 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import { UUID } from './names.ts'
 import { digestOf, volumeNames } from './observe.ts'
 import type { PlaceConfig } from './place-rules.ts'
@@ -21,7 +21,7 @@ export async function listPlaces(
     readonly atMs: number
   },
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   const verb = kind === 'network' ? 'net' : 'pool'
   const doing = `list the ${kind}s of ${about.host}`
   const [all = '', running = ''] = await virsh.ask(
@@ -49,7 +49,7 @@ export async function listPlaces(
     signal,
   )
   const cards = answers.slice(uuids.length * 4).flatMap(networksIn)
-  return uuids.flatMap((uuid, at): Sighting[] => {
+  return uuids.flatMap((uuid, at): ObservedResource[] => {
     const [definition = '', live = '', info = '', volumes = ''] = answers.slice(at * 4, at * 4 + 4)
     const usersOf = (name: string, active: boolean) =>
       kind === 'network' ? cards.filter((card) => card === name).length : countVolumes(volumes, active)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { DiskView, DomainView } from './domain-view.ts'
 
 /**
@@ -90,7 +90,7 @@ export function volumeOf(id: string): { readonly pool: string; readonly volume: 
   return pool === undefined || volume === undefined ? undefined : { pool, volume }
 }
 
-/** What a close look brings: the shape of `Sighting.close.config` of this driver. */
+/** What a close look brings: the shape of `ObservedResource.close.config` of this driver. */
 export interface DomainConfig {
   readonly [key: string]: unknown
   readonly digest: string
@@ -113,8 +113,8 @@ export interface DomainConfig {
   readonly snapshots: number
 }
 
-export function configOf(sighting: Sighting): DomainConfig | undefined {
-  const config = sighting.close?.config
+export function configOf(observed: ObservedResource): DomainConfig | undefined {
+  const config = observed.close?.config
   return config === undefined || config.domain === undefined ? undefined : (config as DomainConfig)
 }
 

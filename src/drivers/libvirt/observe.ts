@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { RESULT_FILE, readCloudInit, STATUS_FILE } from '../../cloudinit/result.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { CloudInitResult, PowerState, Sighting } from '../../model/resource.ts'
+import type { CloudInitResult, ObservedResource, PowerState } from '../../model/resource.ts'
 import { fileText, readAddresses, returned } from './agent-shell.ts'
 import { bytesOf, type DomainView, viewDomain } from './domain-view.ts'
 import { readDescription, readMark, readTags } from './marks.ts'
@@ -19,14 +19,14 @@ export function digestOf(definition: string): string {
 /** One domain closely, in two rounds of questions: itself, then its volumes. */
 export async function observeDomain(
   virsh: Virsh,
-  sighting: Sighting,
+  observed: ObservedResource,
   ask: { readonly power?: boolean; readonly agent?: boolean },
   places: HostPlaces,
   clock: { readonly now: () => number },
   signal: AbortSignal,
-): Promise<Sighting | undefined> {
-  const uuid = sighting.externalId
-  const doing = `look at domain ${uuid} on ${sighting.host}`
+): Promise<ObservedResource | undefined> {
+  const uuid = observed.externalId
+  const doing = `look at domain ${uuid} on ${observed.host}`
   const [definition = '', running = '', state = '', info = '', snapshots = ''] = await virsh.ask(
     [
       ['dumpxml', '--inactive', uuid],
@@ -71,8 +71,8 @@ export async function observeDomain(
     ours,
     snapshots: words(snapshots).length,
   }
-  const { mark: _before, ...rest } = sighting
-  const seen: Sighting = {
+  const { mark: _before, ...rest } = observed
+  const seen: ObservedResource = {
     ...rest,
     name: cleanText(view.name),
     power,

@@ -2,7 +2,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { ShellFailure } from '../../lib/shell.ts'
 import { versionOf } from '../../model/shown-step.ts'
 import type { Outcome, Step } from '../../model/step.ts'
-import { LookFailed } from '../port.ts'
+import { ObservationFailed } from '../port.ts'
 import { newDomain, writeValue } from './domain-write.ts'
 import { digestOf } from './observe.ts'
 import { cannotWrite, type Performing, performPlace } from './perform-places.ts'
@@ -36,7 +36,7 @@ export async function performStep(
     return (await digestMismatch(performing)) ?? (await dispatch(performing))
   } catch (error) {
     // A look before the write failed: nothing was written.
-    if (error instanceof LookFailed)
+    if (error instanceof ObservationFailed)
       return error.refusal.connectionWide === true && error.refusal.meaning === 'backoff'
         ? { result: 'not-sent', message: error.refusal.message }
         : { result: 'refused', refusal: error.refusal }

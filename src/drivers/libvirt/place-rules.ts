@@ -1,5 +1,5 @@
 import type { ClientCommand } from '../../model/command.ts'
-import type { Change, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
@@ -7,7 +7,7 @@ import { UUID, uuidOf } from './names.ts'
 import type { PlaceKind } from './place-view.ts'
 import { makeStep } from './steps.ts'
 
-/** What a look at a network or pool brings: the shape of `Sighting.close.config`. */
+/** What a look at a network or pool brings: the shape of `ObservedResource.close.config`. */
 export interface PlaceConfig {
   readonly [key: string]: unknown
   readonly place: PlaceKind
@@ -23,8 +23,8 @@ export interface PlaceConfig {
   readonly users: number | undefined
 }
 
-export function placeConfigOf(sighting: Sighting): PlaceConfig | undefined {
-  const config = sighting.close?.config
+export function placeConfigOf(observed: ObservedResource): PlaceConfig | undefined {
+  const config = observed.close?.config
   return config?.place === undefined ? undefined : (config as PlaceConfig)
 }
 
@@ -43,8 +43,8 @@ export function placeId({ uid, policy }: Resource): string {
   return policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid)
 }
 
-export function diffPlace({ fields }: SettingSpec, sighting: Sighting): readonly Change[] {
-  const config = placeConfigOf(sighting)
+export function diffPlace({ fields }: SettingSpec, observed: ObservedResource): readonly Change[] {
+  const config = placeConfigOf(observed)
   if (config === undefined) return []
   const { autostart, ...declared } = fields
   const changes: Change[] = []
@@ -105,12 +105,12 @@ export function createPlaceSteps(setting: SettingSpec, kind: PlaceKind, uuid: st
 
 export function updatePlaceSteps(
   setting: SettingSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   changes: readonly Change[],
 ): readonly Step[] {
-  const config = placeConfigOf(sighting)
+  const config = placeConfigOf(observed)
   if (config === undefined) return []
-  const { host, externalId: uuid } = sighting
+  const { host, externalId: uuid } = observed
   const { place: kind, name, active } = config
   const chosen = changes.map(({ path }) => path)
   const fields = Object.fromEntries(
@@ -123,7 +123,7 @@ export function updatePlaceSteps(
       placeStep(kind, host, uuid, 'configure', `set ${names.join(', ')} of ${kind} ${name} on ${host}`, {
         do: 'set',
         values: { fields },
-        digest: sighting.close?.digest,
+        digest: observed.close?.digest,
       }),
     )
   if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(stopPlace(kind, host, uuid, name))
@@ -134,10 +134,10 @@ export function updatePlaceSteps(
 }
 
 /** Only the definition goes. Volumes and directories stay as they are. */
-export function deletePlaceSteps(sighting: Sighting): readonly Step[] {
-  const config = placeConfigOf(sighting)
+export function deletePlaceSteps(observed: ObservedResource): readonly Step[] {
+  const config = placeConfigOf(observed)
   if (config === undefined) return []
-  const { host, externalId: uuid } = sighting
+  const { host, externalId: uuid } = observed
   const { place: kind, name, active } = config
   return [
     ...(active ? [stopPlace(kind, host, uuid, name)] : []),
@@ -145,8 +145,10 @@ export function deletePlaceSteps(sighting: Sighting): readonly Step[] {
   ]
 }
 
-export function undeletablePlace(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined {
-  const config = placeConfigOf(sighting)
+export function undeletablePlace(
+  observed: ObservedResource,
+): { readonly message: string; readonly allow: string } | undefined {
+  const config = placeConfigOf(observed)
   if (config === undefined || config.users === 0 || (config.place === 'network' && !config.active)) return undefined
   const { place, name, users } = config
   const what = place === 'pool' ? 'volume' : 'card'
@@ -158,9 +160,9 @@ export function undeletablePlace(sighting: Sighting): { readonly message: string
   }
 }
 
-export function placeReadiness(setting: SettingSpec, kind: PlaceKind, sighting: Sighting): Readiness {
-  const what = `${kind} ${setting.id} on ${sighting.host}`
-  return placeConfigOf(sighting)?.active === true
+export function placeReadiness(setting: SettingSpec, kind: PlaceKind, observed: ObservedResource): Readiness {
+  const what = `${kind} ${setting.id} on ${observed.host}`
+  return placeConfigOf(observed)?.active === true
     ? { ready: true, reason: 'Active', message: `${what} is active`, status: 'Active' }
     : { ready: false, reason: 'Inactive', message: `${what} is not active`, status: 'Inactive' }
 }

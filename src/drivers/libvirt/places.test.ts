@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { SettingValue } from '../../model/rest.ts'
 import { Secret } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
@@ -81,7 +81,7 @@ test('what others wrote into a network stays, and a field that nobody knows is r
   assert.equal(writePlace('network', theirs, { nothing: 1 }), 'nothing')
 })
 
-const config = (more: Partial<PlaceConfig>): Sighting => ({
+const config = (more: Partial<PlaceConfig>): ObservedResource => ({
   connection: 'lab',
   type: 'setting',
   list: 'networks/here',
@@ -196,8 +196,8 @@ for (const [definition, id, first, second] of [
         ({ externalId }) => externalId === rules.declaredId(resource),
       )
     const change = async (resource: Resource) => {
-      const sighting = (await see(resource)) ?? assert.fail('it is not there')
-      await perform(rules.updateSteps(resource, sighting, rules.diff(resource, sighting)))
+      const observed = (await see(resource)) ?? assert.fail('it is not there')
+      await perform(rules.updateSteps(resource, observed, rules.diff(resource, observed)))
       const after = (await see(resource)) ?? assert.fail('it is gone')
       assert.deepEqual(rules.diff(resource, after), [])
       assert.equal(rules.readiness(resource, after).ready, true)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PowerState, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, PowerState } from '../../model/resource.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { vmReadiness } from './rules.ts'
 
@@ -23,7 +23,7 @@ for (const [declared, is, reason, ready] of cases)
       nics: [],
       ...(declared === undefined ? {} : { power: declared }),
     }
-    const sighting: Sighting = { connection: 'box', type: 'vm', externalId: 'u', host: 'box', power: is }
-    const answer = vmReadiness(vm, sighting, false)
+    const observed: ObservedResource = { connection: 'box', type: 'vm', externalId: 'u', host: 'box', power: is }
+    const answer = vmReadiness(vm, observed, false)
     assert.deepEqual([answer.reason, answer.ready], [reason, ready])
   })

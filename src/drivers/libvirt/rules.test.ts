@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import { libvirtRules } from './rules.ts'
 
 const UID = '0123456789abcdef'
@@ -27,7 +27,7 @@ function domain(disks: readonly { dev: string; device?: string; volume: string }
       digest: 'd',
       atMs: 0,
     },
-  } as unknown as Sighting
+  } as unknown as ObservedResource
 }
 
 test('what would be deleted with a domain besides the disk it starts from is its data: attached or taken out, no seed', () => {
@@ -35,13 +35,13 @@ test('what would be deleted with a domain besides the disk it starts from is its
   const data = { dev: 'vdb', volume: `croft-${UID}-virtio1` }
   const seed = { dev: 'vdc', volume: `croft-${UID}-seed-0123456789ab.iso` }
   const cdrom = { dev: 'sda', device: 'cdrom', volume: `croft-${UID}-seed-ba9876543210.iso` }
-  const table: [string, Sighting, readonly string[]][] = [
+  const table: [string, ObservedResource, readonly string[]][] = [
     ['its system only', domain([system]), []],
     ['a second disk', domain([system, data]), ['virtio1']],
     ['seeds are made again', domain([system, seed, cdrom]), []],
     ['a disk that was taken out', domain([system], [`vms:${data.volume}`]), [`vms:${data.volume}`]],
   ]
-  for (const [name, sighting, expected] of table) assert.deepEqual(libvirtRules.dataDisks(sighting), expected, name)
+  for (const [name, observed, expected] of table) assert.deepEqual(libvirtRules.dataDisks(observed), expected, name)
 })
 
 test('a sort of thing that libvirt does not keep is no thing in sync: it is not kept, and asking all the same is an error', () => {

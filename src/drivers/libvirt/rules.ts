@@ -1,6 +1,6 @@
 import type { FirstBoot } from '../../model/declaration.ts'
 import { type FileSpec, volumeId } from '../../model/file.ts'
-import type { Change, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
 import type { Readiness, Rules } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
@@ -37,23 +37,23 @@ export const libvirtRules: Rules = rulesByType(
       hostOf: ({ desired }) => desired.vm.host,
       choosesId: () => false,
       obstacles: (resource, survey) => vmObstacles(resource.desired.vm, survey, awaitsPool(resource)),
-      diff: (resource, sighting) => diffVm(resource, resource.desired.vm, sighting),
+      diff: (resource, observed) => diffVm(resource, resource.desired.vm, observed),
       createSteps: (resource, externalId) => createVmSteps(resource, resource.desired.vm, externalId),
-      updateSteps: (resource, sighting, changes) => updateVmSteps(resource, resource.desired.vm, sighting, changes),
-      adoptSteps: (resource, sighting) => adoptVmSteps(resource, resource.desired.vm, sighting),
+      updateSteps: (resource, observed, changes) => updateVmSteps(resource, resource.desired.vm, observed, changes),
+      adoptSteps: (resource, observed) => adoptVmSteps(resource, resource.desired.vm, observed),
       /** Disks that no image brings back, seeds aside. */
-      irreplaceable({ desired: { vm } }, sighting) {
-        if (sighting.list !== undefined) return []
+      irreplaceable({ desired: { vm } }, observed) {
+        if (observed.list !== undefined) return []
         const remade = new Set(vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
-        return disksOf(sighting).filter((slot) => !remade.has(slot))
+        return disksOf(observed).filter((slot) => !remade.has(slot))
       },
       remains({ desired: { vm }, uid }) {
         const pools = [...vm.disks.map((disk) => disk.storage), vm.seed?.storage].filter((pool) => pool !== undefined)
         return [...new Set(pools)].map((pool) => remainsList(vm.host, pool, uid))
       },
-      readiness: ({ desired, policy }, sighting) =>
-        vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot),
-      notes: ({ desired }, sighting) => seedNotes(desired.vm, sighting),
+      readiness: ({ desired, policy }, observed) =>
+        vmReadiness(desired.vm, observed, policy.adopt !== undefined, policy.firstBoot),
+      notes: ({ desired }, observed) => seedNotes(desired.vm, observed),
     },
     file: {
       ...PLAIN_THING,
@@ -61,11 +61,11 @@ export const libvirtRules: Rules = rulesByType(
       listOf: ({ desired }) => poolList(desired.file.host, desired.file.storage),
       hostOf: ({ desired }) => desired.file.host,
       obstacles: (resource, survey) => fileObstacles(resource.desired.file, survey, awaitsPool(resource)),
-      diff: (resource, sighting, known) => diffFile(resource, resource.desired.file, sighting, FILES, known),
+      diff: (resource, observed, known) => diffFile(resource, resource.desired.file, observed, FILES, known),
       createSteps: ({ desired }) => createFileSteps(desired.file),
-      updateSteps: ({ desired }, sighting, changes) => updateFileSteps(desired.file, sighting, changes),
-      adoptSteps: ({ desired }, sighting) => verifyFileSteps(desired.file, sighting),
-      readiness: ({ desired }, sighting) => fileReadiness(desired.file, sighting),
+      updateSteps: ({ desired }, observed, changes) => updateFileSteps(desired.file, observed, changes),
+      adoptSteps: ({ desired }, observed) => verifyFileSteps(desired.file, observed),
+      readiness: ({ desired }, observed) => fileReadiness(desired.file, observed),
     },
     // Of settings it keeps networks and pools.
     setting: {
@@ -74,39 +74,39 @@ export const libvirtRules: Rules = rulesByType(
       listOf: ({ desired: { setting } }) => placeList(setting.host ?? '', kindOf(setting)),
       hostOf: ({ desired: { setting } }) => setting.host ?? '',
       obstacles: () => [],
-      diff: ({ desired }, sighting) => diffPlace(desired.setting, sighting),
+      diff: ({ desired }, observed) => diffPlace(desired.setting, observed),
       createSteps: ({ desired: { setting } }, externalId) => createPlaceSteps(setting, kindOf(setting), externalId),
-      updateSteps: ({ desired }, sighting, changes) => updatePlaceSteps(desired.setting, sighting, changes),
+      updateSteps: ({ desired }, observed, changes) => updatePlaceSteps(desired.setting, observed, changes),
       adoptSteps: () => [],
-      readiness: ({ desired: { setting } }, sighting) => placeReadiness(setting, kindOf(setting), sighting),
+      readiness: ({ desired: { setting } }, observed) => placeReadiness(setting, kindOf(setting), observed),
     },
   },
   {
     awaits: () => [],
     /** Of a domain of which nothing is declared any more: everything but the first, which it starts from. */
-    dataDisks(sighting) {
-      if (sighting.list !== undefined) return []
-      const config = configOf(sighting)
-      const uid = sighting.mark?.uid ?? ''
+    dataDisks(observed) {
+      if (observed.list !== undefined) return []
+      const config = configOf(observed)
+      const uid = observed.mark?.uid ?? ''
       const named = new Set((config?.domain.disks ?? []).map(({ pool, volume }) => `${pool}:${volume}`))
       const isSeed = (volume: string) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined
       // Also what was taken out of it: the volume has its name, and goes with it.
       const detached = (config?.ours ?? []).filter((volume) => !named.has(volume) && !isSeed(volume))
-      return [...disksOf(sighting).slice(1), ...detached]
+      return [...disksOf(observed).slice(1), ...detached]
     },
     abandonedSteps: () => undefined,
-    undeletable(sighting) {
-      if (sighting.type === 'setting') return undeletablePlace(sighting)
-      const snapshots = configOf(sighting)?.snapshots ?? 0
+    undeletable(observed) {
+      if (observed.type === 'setting') return undeletablePlace(observed)
+      const snapshots = configOf(observed)?.snapshots ?? 0
       if (snapshots === 0) return undefined
       return {
-        message: `domain ${sighting.externalId} on ${sighting.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,
-        allow: `delete them first: virsh snapshot-list ${sighting.externalId}, virsh snapshot-delete ${sighting.externalId} NAME`,
+        message: `domain ${observed.externalId} on ${observed.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,
+        allow: `delete them first: virsh snapshot-list ${observed.externalId}, virsh snapshot-delete ${observed.externalId} NAME`,
       }
     },
-    deleteSteps(sighting) {
-      if (placeConfigOf(sighting) !== undefined) return deletePlaceSteps(sighting)
-      return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)
+    deleteSteps(observed) {
+      if (placeConfigOf(observed) !== undefined) return deletePlaceSteps(observed)
+      return observed.type === 'file' ? deleteFileSteps(observed) : deleteVmSteps(observed)
     },
     rebootSteps: ({ host, externalId }) => [
       shutdownStep(host, externalId, false),
@@ -128,9 +128,9 @@ function awaitsPool({ needs }: Resource): boolean {
 }
 
 /** Disks that hold something of the guest's own, by slot, in the order of the domain: no discs, no seeds. */
-function disksOf(sighting: Sighting): readonly string[] {
-  return (configOf(sighting)?.domain.disks ?? []).flatMap(({ device, dev, bus, path, volume }) => {
-    const seed = volume !== undefined && seedHashIn(sighting.mark?.uid ?? '', volume) !== undefined
+function disksOf(observed: ObservedResource): readonly string[] {
+  return (configOf(observed)?.domain.disks ?? []).flatMap(({ device, dev, bus, path, volume }) => {
+    const seed = volume !== undefined && seedHashIn(observed.mark?.uid ?? '', volume) !== undefined
     return device !== 'disk' || path === undefined || seed ? [] : [slotOf(dev, bus) ?? dev]
   })
 }
@@ -164,13 +164,13 @@ function createFileSteps(file: FileSpec): readonly Step[] {
   return [sum === undefined ? step : { ...step, learns: { done: { verified: sum } } }]
 }
 
-function updateFileSteps(file: FileSpec, sighting: Sighting, changes: readonly Change[]): readonly Step[] {
+function updateFileSteps(file: FileSpec, observed: ObservedResource, changes: readonly Change[]): readonly Step[] {
   const chosen = changes.filter(({ effect }) => effect !== 'replace').map(({ path }) => path)
-  if (chosen.includes('content')) return [...deleteFileSteps(sighting), ...createFileSteps(file)]
-  return chosen.includes('checksum') ? verifyFileSteps(file, sighting) : []
+  if (chosen.includes('content')) return [...deleteFileSteps(observed), ...createFileSteps(file)]
+  return chosen.includes('checksum') ? verifyFileSteps(file, observed) : []
 }
 
-function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
+function verifyFileSteps(file: FileSpec, observed: ObservedResource): readonly Step[] {
   const sum = checksumOf(file)
   if (sum === undefined || file.checksum === undefined) return []
   const step = makeStep({
@@ -181,32 +181,37 @@ function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
     object: `${poolPath(file.storage, file.fileName)}/verify`,
     options: { checksum: file.checksum.value, 'checksum-algorithm': file.checksum.algorithm },
   })
-  return [{ ...step, learns: learnsOf(sum, sighting) }]
+  return [{ ...step, learns: learnsOf(sum, observed) }]
 }
 
-function deleteFileSteps(sighting: Sighting): readonly Step[] {
-  const place = volumeOf(sighting.externalId)
-  return place === undefined ? [] : [discardStep(sighting.host, place.pool, place.volume, 'delete')]
+function deleteFileSteps(observed: ObservedResource): readonly Step[] {
+  const place = volumeOf(observed.externalId)
+  return place === undefined ? [] : [discardStep(observed.host, place.pool, place.volume, 'delete')]
 }
 
 /**
  * Nothing here asks for a lease: an address is known because it was declared, or because the agent tells it. `adopted`: it
  * was there before us, so its first boot is none of our business.
  */
-export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, firstBoot?: FirstBoot): Readiness {
-  const power = powerOf(sighting)
-  const id = `domain ${vm.name} on ${sighting.host}`
+export function vmReadiness(
+  vm: VmSpec,
+  observed: ObservedResource,
+  adopted: boolean,
+  firstBoot?: FirstBoot,
+): Readiness {
+  const power = powerOf(observed)
+  const id = `domain ${vm.name} on ${observed.host}`
   const answer = answerAbout(id, power)
   const early = powerReadiness(vm, power, answer)
   if (early !== undefined) return early
-  const unread = seedInConfig(vm, sighting).inserted !== undefined
+  const unread = seedInConfig(vm, observed).inserted !== undefined
   if (vm.agent?.enabled !== true || !bringsSystem(vm)) {
     if (unread) return answer(false, 'Seeding', 'running and has yet to read its seed', 'Booting')
     return answer(true, 'Running', 'running')
   }
-  if (unread && sighting.close?.agent === 'up')
+  if (unread && observed.close?.agent === 'up')
     return answer(false, 'Seeding', 'running; the disc that it was seeded from is still in it', 'Booting')
-  return agentReadiness(sighting, id, adopted || vm.seed === undefined, firstBoot, answer)
+  return agentReadiness(observed, id, adopted || vm.seed === undefined, firstBoot, answer)
 }
 
 /** Nothing waits for an agent that the declaration makes impossible. */

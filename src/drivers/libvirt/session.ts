@@ -3,9 +3,9 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { neighbourProbe, readNeighbours } from '../../lib/neighbour-probe.ts'
 import type { Connection } from '../../model/estate.ts'
-import { type AddressUse, type Sighting, type Survey, usedNear } from '../../model/resource.ts'
+import { type AddressUse, type ObservedResource, type Survey, usedNear } from '../../model/resource.ts'
 import type { SshTarget } from '../../model/secret.ts'
-import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, LookFailed, type Session } from '../port.ts'
+import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, ObservationFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { bytesOf } from './domain-view.ts'
 import { taskOutcome } from './jobs.ts'
@@ -58,7 +58,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       doing,
       signal,
     )
-    const sightings = first.uuids.flatMap((uuid, at) => {
+    const resources = first.uuids.flatMap((uuid, at) => {
       const power = first.power.get(uuid) ?? 'unknown'
       return readDomain(connection.name, host, uuid, power, answers[at] ?? '') ?? []
     })
@@ -75,12 +75,12 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       atMs: deps.clock.now(),
       hosts: [readHost(host, first.nodeinfo)],
       storages,
-      sightings,
+      resources,
       tasks: [],
     }
   }
 
-  const list = async (name: string, signal: AbortSignal): Promise<readonly Sighting[]> => {
+  const list = async (name: string, signal: AbortSignal): Promise<readonly ObservedResource[]> => {
     const about = { connection: connection.name, host, list: name, uri, atMs: deps.clock.now() }
     const place = placeListed(name)
     return place === undefined ? readVolumeList(open(), about, signal) : listPlaces(open(), place, about, signal)
@@ -90,17 +90,17 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     survey,
     list,
     addressUse: (_, addresses, signal) => addressUse(open(), host, addresses, signal),
-    async observe(sighting, ask, signal) {
-      if (sighting.list !== undefined)
-        return (await list(sighting.list, signal)).find(({ externalId }) => externalId === sighting.externalId)
-      return observeDomain(open(), sighting, ask, await knownPlaces(signal), deps.clock, signal)
+    async observe(observed, ask, signal) {
+      if (observed.list !== undefined)
+        return (await list(observed.list, signal)).find(({ externalId }) => externalId === observed.externalId)
+      return observeDomain(open(), observed, ask, await knownPlaces(signal), deps.clock, signal)
     },
     async idIsFree(externalId, signal) {
       try {
         return (await open().read(['domname', externalId], `ask whether ${externalId} is free`, signal)) === undefined
       } catch (error) {
         // Whoever may not see it has been told that it is there.
-        if (error instanceof LookFailed && error.refusal.reason === 'PermissionDenied') return false
+        if (error instanceof ObservationFailed && error.refusal.reason === 'PermissionDenied') return false
         throw error
       }
     },
@@ -114,7 +114,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         if (outcome.result === 'started') waitedMs(outcome.taskId)
         return outcome
       } catch (error) {
-        if (error instanceof LookFailed)
+        if (error instanceof ObservationFailed)
           return error.refusal.meaning === 'stalled'
             ? { result: 'refused', refusal: error.refusal }
             : { result: 'not-sent', message: error.refusal.message }
@@ -123,7 +123,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
     console: { lines: ({ externalId }) => [consoleCommand(target, uri, externalId)] },
     snapshots: snapshotsOf(open),
-    agent: { shell: (sighting) => agentShell(open(), sighting.externalId, deps) },
+    agent: { shell: (observed) => agentShell(open(), observed.externalId, deps) },
     close: async () => shell?.close(),
   }
 }
@@ -145,14 +145,14 @@ function consoleCommand(target: SshTarget | undefined, uri: string, uuid: string
 
 function noShell(connection: Connection): Error {
   const message = `connection ${connection.name} does not say how its host is reached`
-  return new LookFailed({ reason: 'NoShell', meaning: 'stalled', message, connectionWide: true })
+  return new ObservationFailed({ reason: 'NoShell', meaning: 'stalled', message, connectionWide: true })
 }
 
 async function readVolumeList(
   virsh: Virsh,
   about: { readonly connection: string; readonly host: string; readonly list: string; readonly atMs: number },
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   const { connection, list, host, atMs } = about
   const [kind, , pool = '', uid] = list.split('/')
   const doing = `list the volumes of ${pool} on ${host}`
@@ -163,7 +163,7 @@ async function readVolumeList(
     doing,
     signal,
   )
-  return names.flatMap((name, at): Sighting[] => {
+  return names.flatMap((name, at): ObservedResource[] => {
     const volume = parseXml(answers[at] ?? '')
     if (volume === undefined) return []
     const size = bytesOf(find(volume, 'physical')) ?? bytesOf(find(volume, 'capacity')) ?? 0

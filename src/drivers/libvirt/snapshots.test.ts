@@ -6,7 +6,7 @@ import { seededRandom } from '../../lib/random.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { Connection } from '../../model/estate.ts'
 import { Secret, type SshTarget } from '../../model/secret.ts'
-import { LookFailed } from '../port.ts'
+import { ObservationFailed } from '../port.ts'
 import { libvirtDriver } from './driver.ts'
 import { testDriverShell } from './testing/virsh-session.ts'
 
@@ -29,7 +29,7 @@ const connection = (endpoint: string, ssh: SshTarget): Connection => ({
   limits: { perHost: 2, perStorage: 1, reads: 4 },
   origin: { file: 'x.yaml', line: 1, column: 1 },
 })
-const sighting = {
+const observed = {
   connection: 'lab',
   type: 'vm',
   externalId: '6695eb01-f6a4-8304-79aa-97f2502e193f',
@@ -62,10 +62,10 @@ test('on the test driver of libvirt: taken, listed, gone back to, removed', { sk
   try {
     const { snapshots } = session
     assert.ok(snapshots)
-    assert.deepEqual(await snapshots.list(sighting, signal), [])
+    assert.deepEqual(await snapshots.list(observed, signal), [])
     for (const name of ['one', 'two'])
-      assert.deepEqual(await snapshots.take(sighting, name, signal), { result: 'done' })
-    const listed = await snapshots.list(sighting, signal)
+      assert.deepEqual(await snapshots.take(observed, name, signal), { result: 'done' })
+    const listed = await snapshots.list(observed, signal)
     assert.deepEqual(
       listed.map(({ name, current }) => [name, current]),
       [
@@ -74,13 +74,13 @@ test('on the test driver of libvirt: taken, listed, gone back to, removed', { sk
       ],
     )
     assert.ok(listed.every(({ createdMs }) => (createdMs ?? 0) > 1_600_000_000_000))
-    assert.equal((await snapshots.take(sighting, 'one', signal)).result, 'refused')
-    assert.deepEqual(await snapshots.revert(sighting, 'one', signal), { result: 'done' })
-    assert.equal((await snapshots.list(sighting, signal)).find(({ current }) => current)?.name, 'one')
-    assert.equal((await snapshots.revert(sighting, 'none', signal)).result, 'refused')
+    assert.equal((await snapshots.take(observed, 'one', signal)).result, 'refused')
+    assert.deepEqual(await snapshots.revert(observed, 'one', signal), { result: 'done' })
+    assert.equal((await snapshots.list(observed, signal)).find(({ current }) => current)?.name, 'one')
+    assert.equal((await snapshots.revert(observed, 'none', signal)).result, 'refused')
     for (const name of ['two', 'one'])
-      assert.deepEqual(await snapshots.remove(sighting, name, signal), { result: 'done' })
-    assert.deepEqual(await snapshots.list(sighting, signal), [])
+      assert.deepEqual(await snapshots.remove(observed, name, signal), { result: 'done' })
+    assert.deepEqual(await snapshots.list(observed, signal), [])
   } finally {
     await session.close()
   }
@@ -88,25 +88,25 @@ test('on the test driver of libvirt: taken, listed, gone back to, removed', { sk
 
 test('[F-07] snapshots that cannot be seen are not "none"', async () => {
   const { snapshots } = open('qemu:///system', LOCAL, NO_SHELL)
-  await assert.rejects(async () => snapshots?.list(sighting, signal), LookFailed)
+  await assert.rejects(async () => snapshots?.list(observed, signal), ObservationFailed)
 })
 
 for (const [what, endpoint, ssh, command] of [
-  ['here', 'qemu:///system', LOCAL, `virsh -c qemu:///system console ${sighting.externalId}`],
+  ['here', 'qemu:///system', LOCAL, `virsh -c qemu:///system console ${observed.externalId}`],
   [
     'over SSH',
     'qemu+ssh://ops@192.0.2.1/system',
     { ...LOCAL, local: false, address: '192.0.2.1', user: 'ops' },
-    `ssh -t ops@192.0.2.1 virsh -c qemu:///system console ${sighting.externalId}`,
+    `ssh -t ops@192.0.2.1 virsh -c qemu:///system console ${observed.externalId}`,
   ],
   [
     'with another port and sudo',
     'qemu:///system',
     { ...LOCAL, local: false, address: '192.0.2.1', user: 'ops', port: 2222, sudo: 'passwordless' },
-    `ssh -t -p 2222 ops@192.0.2.1 sudo virsh -c qemu:///system console ${sighting.externalId}`,
+    `ssh -t -p 2222 ops@192.0.2.1 sudo virsh -c qemu:///system console ${observed.externalId}`,
   ],
 ] as const)
   test(`the command for the console, ${what}`, () => {
     const session = open(endpoint, ssh, NO_SHELL)
-    assert.deepEqual(session.console?.lines(sighting), [command])
+    assert.deepEqual(session.console?.lines(observed), [command])
   })

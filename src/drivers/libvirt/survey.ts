@@ -1,7 +1,7 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { HostSighting, PowerState, Sighting, StorageSighting } from '../../model/resource.ts'
+import type { ObservedHost, ObservedResource, ObservedStorage, PowerState } from '../../model/resource.ts'
 import { bytesOf } from './domain-view.ts'
 import { readMark } from './marks.ts'
 import { UUID } from './names.ts'
@@ -50,7 +50,7 @@ export function readDomain(
   uuid: string,
   power: PowerState,
   text: string,
-): Sighting | undefined {
+): ObservedResource | undefined {
   const domain = parseXml(text)
   if (domain?.name !== 'domain') return undefined
   const mark = readMark(domain)
@@ -83,7 +83,7 @@ export function storageOf(
   name: string,
   pool: NonNullable<ReturnType<typeof readPool>>,
   available: boolean,
-): StorageSighting {
+): ObservedStorage {
   return {
     host,
     name,
@@ -95,7 +95,7 @@ export function storageOf(
   }
 }
 
-export function readHost(name: string, nodeinfo: string): HostSighting {
+export function readHost(name: string, nodeinfo: string): ObservedHost {
   const cpus = Number(/^CPU\(s\):\s+(\d+)/m.exec(nodeinfo)?.[1])
   const memory = Number(/^Memory size:\s+(\d+) KiB/m.exec(nodeinfo)?.[1])
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../lib/random.ts'
 import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
-import { LookFailed } from '../port.ts'
+import { ObservationFailed } from '../port.ts'
 import { powerOf, volumeNames } from './observe.ts'
 import { createVirsh } from './virsh.ts'
 import { translate } from './virsh-errors.ts'
@@ -67,7 +67,7 @@ test('[F-07] an answer that breaks off, or is something else, is no look', async
       'qemu:///system',
       seededRandom(1),
     )
-    await assert.rejects(virsh.ask([['list']], 'look', signal), LookFailed)
+    await assert.rejects(virsh.ask([['list']], 'look', signal), ObservationFailed)
   }
 })
 
@@ -79,7 +79,7 @@ test('a host that does not let us in concerns the whole connection; one that doe
       seededRandom(1),
     )
     const error = await virsh.ask([['list']], 'look', signal).catch((thrown: unknown) => thrown)
-    assert.ok(error instanceof LookFailed)
+    assert.ok(error instanceof ObservationFailed)
     return [error.refusal.reason, error.refusal.meaning, error.refusal.connectionWide]
   }
   assert.deepEqual(await refusal(new ShellFailure('no', 'denied', 'x')), ['Unauthorized', 'stalled', true])

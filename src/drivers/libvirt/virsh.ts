@@ -3,7 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
 import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Outcome, Refusal } from '../../model/step.ts'
-import { LookFailed } from '../port.ts'
+import { ObservationFailed } from '../port.ts'
 import { translate } from './virsh-errors.ts'
 
 /** virsh on the host, one process for a whole look, one for each write. */
@@ -34,7 +34,7 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
       return await shell.run(argv, { signal, ...(input === undefined ? {} : { input }) })
     } catch (error) {
       if (!(error instanceof ShellFailure)) throw error
-      throw new LookFailed(refusalOf(error, doing))
+      throw new ObservationFailed(refusalOf(error, doing))
     }
   }
 
@@ -49,7 +49,7 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
       ]
       const ran = await look(virsh, doing, signal, `${lines.join('\n')}\n`)
       const answers = splitAnswers(ran.stdout, mark, questions.length)
-      if (answers === undefined) throw new LookFailed(unanswered(ran, doing))
+      if (answers === undefined) throw new ObservationFailed(unanswered(ran, doing))
       return answers
     },
     async read(words, doing, signal) {
@@ -57,7 +57,7 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
       if (ran.code === 0) return ran.stdout
       const refusal = translate({ text: `${ran.stderr}\n${ran.stdout}`, doing })
       if (refusal.reason === 'NotFound') return undefined
-      throw new LookFailed(refusal)
+      throw new ObservationFailed(refusal)
     },
     async write(words, { doing, says, input }, signal) {
       if (signal.aborted) return { result: 'not-sent', message: `could not ${doing}: it was called off` }

@@ -1,6 +1,6 @@
 import { seedImage } from '../../cloudinit/image.ts'
 import { defined } from '../../lib/defined.ts'
-import type { Change, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { Sealed } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import type { VmDisk, VmSpec } from '../../model/vm.ts'
@@ -66,17 +66,17 @@ export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): rea
 export function updateVmSteps(
   resource: Resource,
   vm: VmSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   changes: readonly Change[],
 ): readonly Step[] {
-  const { host, externalId: uuid } = sighting
-  const config = configOf(sighting)
-  const uid = sighting.mark?.uid ?? resource.uid
+  const { host, externalId: uuid } = observed
+  const config = configOf(observed)
+  const uid = observed.mark?.uid ?? resource.uid
   const chosen = new Set(changes.filter(({ effect }) => effect !== 'replace').map(({ path }) => path))
   const steps: Step[] = []
-  const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
+  const digest = () => (steps.length === 0 ? observed.close?.digest : undefined)
 
-  const configure = configureStep(resource, vm, sighting, chosen)
+  const configure = configureStep(resource, vm, observed, chosen)
   if (configure !== undefined) steps.push(configure)
   for (const disk of vm.disks) {
     const path = `disks.${disk.slot}`
@@ -85,14 +85,14 @@ export function updateVmSteps(
     const made = config?.ours.includes(`${disk.storage}:${volume}`) === true
     if (chosen.has(`${path}.volume`) || (chosen.has(path) && !made))
       steps.push(...volumeSteps(host, uuid, disk, volume))
-    else if (chosen.has(`${path}.sizeGb`)) steps.push(growStep(sighting, disk, digest()))
+    else if (chosen.has(`${path}.sizeGb`)) steps.push(growStep(observed, disk, digest()))
   }
-  const move = seedMove(vm, sighting)
+  const move = seedMove(vm, observed)
   if (chosen.has('seed') || (chosen.has('seed.image') && move === 'upload')) steps.push(...uploadSteps(host, vm, uid))
-  else if (chosen.has('seed.image')) steps.push(...clearSeedSteps(vm, sighting, digest()))
+  else if (chosen.has('seed.image')) steps.push(...clearSeedSteps(vm, observed, digest()))
   if (chosen.has('onBoot') && vm.onBoot !== undefined) steps.push(autostartStep(host, uuid, vm.onBoot, digest()))
 
-  const power = powerOf(sighting)
+  const power = powerOf(observed)
   const restarts = changes.some(({ effect }) => effect === 'restart') && vm.restart !== 'never'
   if (chosen.has('power') && vm.power === 'stopped') steps.push(shutdownStep(host, uuid, false))
   else if (chosen.has('power')) steps.push(startStep(host, uuid, { paused: power === 'paused' }))
@@ -101,9 +101,9 @@ export function updateVmSteps(
   return steps
 }
 
-export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Step[] {
-  const { host, externalId: uuid } = sighting
-  const mark = printMark(wantedMark(resource, vm, sighting))
+export function adoptVmSteps(resource: Resource, vm: VmSpec, observed: ObservedResource): readonly Step[] {
+  const { host, externalId: uuid } = observed
+  const mark = printMark(wantedMark(resource, vm, observed))
   return [
     makeStep({
       verb: 'mark',
@@ -112,17 +112,17 @@ export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting)
       do: 'set',
       object: domainPath(uuid),
       values: { mark },
-      digest: sighting.close?.digest,
+      digest: observed.close?.digest,
     }),
   ]
 }
 
 /** Only volumes that are named after the machine go with it: everything else on it was somebody's before. */
-export function deleteVmSteps(sighting: Sighting): readonly Step[] {
-  const { host, externalId: uuid } = sighting
-  const ours = configOf(sighting)?.ours ?? []
+export function deleteVmSteps(observed: ObservedResource): readonly Step[] {
+  const { host, externalId: uuid } = observed
+  const ours = configOf(observed)?.ours ?? []
   return [
-    ...(isUp(powerOf(sighting)) ? [shutdownStep(host, uuid, true)] : []),
+    ...(isUp(powerOf(observed)) ? [shutdownStep(host, uuid, true)] : []),
     makeStep({
       verb: 'delete',
       summary: `undefine domain ${uuid} on ${host}${ours.length === 0 ? '' : ` and delete ${ours.join(', ')}`}`,
@@ -139,19 +139,19 @@ export function deleteVmSteps(sighting: Sighting): readonly Step[] {
 function configureStep(
   resource: Resource,
   vm: VmSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   chosen: ReadonlySet<string>,
 ): Step | undefined {
-  const { host, externalId: uuid } = sighting
-  const uid = sighting.mark?.uid ?? resource.uid
+  const { host, externalId: uuid } = observed
+  const uid = observed.mark?.uid ?? resource.uid
   const values: Record<string, unknown> = {}
-  for (const { path, to } of [...outsideValues(resource, vm, sighting), ...declaredValues(vm, uid)])
+  for (const { path, to } of [...outsideValues(resource, vm, observed), ...declaredValues(vm, uid)])
     if (chosen.has(path)) values[path] = to
-  const config = configOf(sighting)
+  const config = configOf(observed)
   for (const { path } of config === undefined ? [] : strays(vm, config.domain))
     if (chosen.has(path)) values[path] = null
   if (chosen.has('seed') && vm.seed !== undefined) {
-    const mark = { ...wantedMark(resource, vm, sighting), seed: shortHash(vm.seed.hash) }
+    const mark = { ...wantedMark(resource, vm, observed), seed: shortHash(vm.seed.hash) }
     values.mark = printMark(mark)
     values.seed = seedToWrite(vm, uid)
   }
@@ -164,7 +164,7 @@ function configureStep(
     do: 'set',
     object: domainPath(uuid),
     values,
-    digest: sighting.close?.digest,
+    digest: observed.close?.digest,
   })
 }
 
@@ -191,9 +191,9 @@ function volumeSteps(host: string, uuid: string, disk: VmDisk, volume: string): 
   return [step, resizeStep(host, uuid, { slot: disk.slot, pool, volume, sizeGb }, {})]
 }
 
-function growStep(sighting: Sighting, disk: VmDisk, digest: string | undefined): Step {
-  const { host, externalId: uuid } = sighting
-  const there = diskIn(configOf(sighting)?.domain, disk.slot)
+function growStep(observed: ObservedResource, disk: VmDisk, digest: string | undefined): Step {
+  const { host, externalId: uuid } = observed
+  const there = diskIn(configOf(observed)?.domain, disk.slot)
   const place = {
     slot: disk.slot,
     pool: there?.pool ?? disk.storage,
@@ -201,7 +201,7 @@ function growStep(sighting: Sighting, disk: VmDisk, digest: string | undefined):
     sizeGb: disk.sizeGb ?? 0,
   }
   // QEMU holds the image while it runs, and must be asked itself.
-  const running: Readonly<Record<string, string>> = isUp(powerOf(sighting))
+  const running: Readonly<Record<string, string>> = isUp(powerOf(observed))
     ? { domain: uuid, dev: there?.dev ?? '' }
     : {}
   return resizeStep(host, uuid, place, running, digest)
@@ -242,10 +242,10 @@ function uploadSteps(host: string, vm: VmSpec, uid: string): readonly Step[] {
   return [{ ...step, upload: { fileName: disk.volume, bytes, hash: seed.hash, document: new Sealed(seed.document) } }]
 }
 
-function clearSeedSteps(vm: VmSpec, sighting: Sighting, digest: string | undefined): readonly Step[] {
-  const { host, externalId: uuid } = sighting
-  const uid = sighting.mark?.uid ?? ''
-  const { inserted } = seedInConfig(vm, sighting)
+function clearSeedSteps(vm: VmSpec, observed: ObservedResource, digest: string | undefined): readonly Step[] {
+  const { host, externalId: uuid } = observed
+  const uid = observed.mark?.uid ?? ''
+  const { inserted } = seedInConfig(vm, observed)
   const steps: Step[] = []
   if (inserted !== undefined)
     steps.push(
@@ -259,7 +259,7 @@ function clearSeedSteps(vm: VmSpec, sighting: Sighting, digest: string | undefin
         digest,
       }),
     )
-  for (const id of configOf(sighting)?.ours ?? []) {
+  for (const id of configOf(observed)?.ours ?? []) {
     const colon = id.indexOf(':')
     const [pool, volume] = [id.slice(0, colon), id.slice(colon + 1)]
     if (seedHashIn(uid, volume) !== undefined) steps.push(discardStep(host, pool, volume))

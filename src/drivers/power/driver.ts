@@ -103,7 +103,7 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
   }
 
   return {
-    async lookAtCluster(client, cluster, spec, signal) {
+    async observeCluster(client, cluster, spec, signal) {
       try {
         return await readCluster(client, cluster, spec, signal)
       } catch {

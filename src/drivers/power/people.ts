@@ -2,14 +2,17 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Shell } from '../../lib/shell.ts'
-import type { SeenHold } from '../../model/observed-power.ts'
+import type { ObservedPowerHold } from '../../model/observed-power.ts'
 
 /** In this locale the time is written as year, month and day; in UTC, whatever the node thinks of zones. */
 const WHO = ['env', 'TZ=UTC', 'LC_ALL=C.UTF-8', 'who', '-u'] as const
 
 /** Who is logged in on each node, since when, and for how long without a key. A node that does not say holds nothing. */
-export async function peopleOn(shells: ReadonlyMap<string, Shell>, signal: AbortSignal): Promise<readonly SeenHold[]> {
-  const found: SeenHold[] = []
+export async function peopleOn(
+  shells: ReadonlyMap<string, Shell>,
+  signal: AbortSignal,
+): Promise<readonly ObservedPowerHold[]> {
+  const found: ObservedPowerHold[] = []
   await inParallel([...shells], LIMITS.nodesAskedAtOnce, async ([node, shell]) => {
     try {
       const { code, stdout } = await shell.run(WHO, { signal })
@@ -25,8 +28,8 @@ const LINE =
   /^(\S+)\s+(\S+)\s+(?:(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}))?.*?\s(old|\.|\d{1,2}:\d{2})\s+\d+(?:\s+\((.*)\))?\s*$/
 
 /** `tapas pts/0 2026-11-15 06:41 00:05 1234 (192.168.4.10)`. */
-export function readWho(text: string, node: string): readonly SeenHold[] {
-  return text.split('\n').flatMap((line): readonly SeenHold[] => {
+export function readWho(text: string, node: string): readonly ObservedPowerHold[] {
+  return text.split('\n').flatMap((line): readonly ObservedPowerHold[] => {
     const match = LINE.exec(line)
     if (match === null) return []
     const [, user = '', , date, clock, idle = '.', from] = match

@@ -12,7 +12,7 @@ import {
   timeOf,
 } from '../../kubernetes/objects.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { ClusterPower, SeenHold } from '../../model/observed-power.ts'
+import type { ClusterPower, ObservedPowerHold } from '../../model/observed-power.ts'
 import type { PowerSpec, PowerWorkload } from '../../model/power.ts'
 import type { ClusterShown, NodeShown, ShownWorkload } from '../power-port.ts'
 import { answeringWebhooks, describe, goingTier, isOver, listing, type Selector, selects } from './describe.ts'
@@ -217,8 +217,8 @@ function clusterTime(nodes: readonly Foreign[]): number {
   return Math.max(0, ...renewals)
 }
 
-function jobHolds(jobs: readonly Foreign[], nowMs: number): readonly SeenHold[] {
-  return jobs.flatMap((job): readonly SeenHold[] => {
+function jobHolds(jobs: readonly Foreign[], nowMs: number): readonly ObservedPowerHold[] {
+  return jobs.flatMap((job): readonly ObservedPowerHold[] => {
     if (countOf(at(job, 'status', 'active'), 0) === 0) return []
     const sinceMs = timeOf(at(job, 'status', 'startTime'))
     const where = nameOf(at(job, 'metadata', 'namespace')) ?? 'default'
@@ -229,8 +229,8 @@ function jobHolds(jobs: readonly Foreign[], nowMs: number): readonly SeenHold[] 
 
 const RUNNING = /^(?:running|started|InProgress|Finalizing|WaitingForPluginOperations)$/
 
-function backupHolds(backups: readonly Foreign[]): readonly SeenHold[] {
-  return backups.flatMap((backup): readonly SeenHold[] => {
+function backupHolds(backups: readonly Foreign[]): readonly ObservedPowerHold[] {
+  return backups.flatMap((backup): readonly ObservedPowerHold[] => {
     const phase = at(backup, 'status', 'phase')
     if (typeof phase !== 'string' || !RUNNING.test(phase)) return []
     const sinceMs = timeOf(at(backup, 'status', 'startedAt')) ?? timeOf(at(backup, 'status', 'startTimestamp'))

@@ -1,14 +1,14 @@
 import { at, recordsOf } from '../../kubernetes/objects.ts'
 import { parseForeignJson } from '../../lib/foreign-json.ts'
 import { type Wire, WireFailure } from '../../lib/wire.ts'
-import type { PowerSeen } from '../../model/observed-power.ts'
+import type { OnOffUnknown } from '../../model/observed-power.ts'
 import type { BmcTarget } from '../../model/power.ts'
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome } from '../../model/step.ts'
 
 /** One management controller, spoken to by Redfish. */
 export interface Redfish {
-  power(signal: AbortSignal): Promise<{ readonly power: PowerSeen; readonly watts?: number }>
+  power(signal: AbortSignal): Promise<{ readonly power: OnOffUnknown; readonly watts?: number }>
   /** Never a cycle: On, or an orderly shutdown, or the power taken away. To ask twice does no more than once. */
   reset(type: 'On' | 'GracefulShutdown' | 'ForceOff', signal: AbortSignal): Promise<Outcome>
   close(): Promise<void>

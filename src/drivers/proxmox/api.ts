@@ -4,7 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome, Refusal, RestCall } from '../../model/step.ts'
-import { LookFailed } from '../port.ts'
+import { ObservationFailed } from '../port.ts'
 import { type ForeignError, translate } from './api-errors.ts'
 import { type ApiFields, cleanText, isRecord } from './foreign.ts'
 import { multipart } from './multipart.ts'
@@ -39,9 +39,9 @@ export interface UploadedFile {
 
 /** Proxmox's HTTP API: token, form encoding, lenient reading, and errors in our words. */
 export interface Api {
-  /** The `data` of an answer. Throws LookFailed. */
+  /** The `data` of an answer. Throws ObservationFailed. */
   read(path: string, about: CallSubject, signal: AbortSignal): Promise<unknown>
-  /** The whole answer, for the few that say something beside their `data`. Throws LookFailed. */
+  /** The whole answer, for the few that say something beside their `data`. Throws ObservationFailed. */
   readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields>
   /**
    * One write. Never throws. `secrets` are revealed into the parameters of this one request; a `file` goes with them
@@ -97,13 +97,13 @@ export function createApi(deps: ApiDeps): Api {
     const release = await slots()
     try {
       const { response, token } = await send('GET', path, undefined, signal)
-      if (isProxyFailure(response)) throw new LookFailed(proxyRefusal(response, about, token))
-      if (response.status !== 200) throw new LookFailed(refuse(response, about, [token]))
+      if (isProxyFailure(response)) throw new ObservationFailed(proxyRefusal(response, about, token))
+      if (response.status !== 200) throw new ObservationFailed(refuse(response, about, [token]))
       const answer = answerOf(response.body)
-      if (answer?.data === undefined) throw new LookFailed(unreadable(about))
+      if (answer?.data === undefined) throw new ObservationFailed(unreadable(about))
       return answer
     } catch (error) {
-      throw error instanceof LookFailed ? error : new LookFailed(unreachable(error, about))
+      throw error instanceof ObservationFailed ? error : new ObservationFailed(unreachable(error, about))
     } finally {
       release()
     }
@@ -221,7 +221,7 @@ function clockSkew(date: string | undefined, nowMs: number): number | undefined 
 }
 
 function failureOf(error: unknown, about: CallSubject): Exclude<ApiOutcome, { result: 'answered' }> {
-  if (error instanceof LookFailed) return { result: 'refused', refusal: error.refusal }
+  if (error instanceof ObservationFailed) return { result: 'refused', refusal: error.refusal }
   const message = `could not ${about.doing}: ${textOfError(error)}`
   return { result: error instanceof WireFailure && error.sent === 'no' ? 'not-sent' : 'unclear', message }
 }

@@ -12,12 +12,12 @@ export const proxmoxDriver: Driver = {
   roles: { least: async (...args) => (await import('./doctor/least-role.ts')).leastRole(...args) },
   importSettings: {
     lists: async (...args) => (await import('./import/setting.ts')).settingLists(...args),
-    manifest: async (sighting) => (await import('./import/setting.ts')).importSetting(sighting),
+    manifest: async (observed) => (await import('./import/setting.ts')).importSetting(observed),
   },
   importGuests: {
-    manifest: async (sighting) =>
-      sighting.type === 'container'
-        ? (await import('./import/container.ts')).importContainer(sighting)
-        : (await import('./import/vm.ts')).importGuest(sighting),
+    manifest: async (observed) =>
+      observed.type === 'container'
+        ? (await import('./import/container.ts')).importContainer(observed)
+        : (await import('./import/vm.ts')).importGuest(observed),
   },
 }

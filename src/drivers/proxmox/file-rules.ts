@@ -1,5 +1,5 @@
 import type { FileSpec } from '../../model/file.ts'
-import type { Change, Resource, Sighting, Survey } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import * as files from '../files.ts'
 import { hostQueue, makeStep, storagePath, storageQueues } from './steps.ts'
@@ -11,11 +11,11 @@ import { hostQueue, makeStep, storagePath, storageQueues } from './steps.ts'
 export function diffFile(
   resource: Resource,
   file: FileSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   known?: Readonly<Record<string, string>>,
 ) {
   const allow = 'correct the checksum, remove the file, or allow it to be replaced (replace: true, or overwrite: true)'
-  return files.diffFile(resource, file, sighting, { empty: file.overwrite ? 'live' : 'replace', allow }, known)
+  return files.diffFile(resource, file, observed, { empty: file.overwrite ? 'live' : 'replace', allow }, known)
 }
 
 export function createFileSteps(file: FileSpec, survey?: Survey): readonly Step[] {
@@ -25,32 +25,36 @@ export function createFileSteps(file: FileSpec, survey?: Survey): readonly Step[
 }
 
 /** Takes the wrong file away, then fetches the right one; only where the declaration allows it. */
-export function updateFileSteps(file: FileSpec, sighting: Sighting, changes: readonly Change[]): readonly Step[] {
+export function updateFileSteps(
+  file: FileSpec,
+  observed: ObservedResource,
+  changes: readonly Change[],
+): readonly Step[] {
   const chosen = changes.filter((change) => change.effect !== 'replace').map((change) => change.path)
-  if (chosen.includes('content')) return [...deleteFileSteps(sighting), ...createFileSteps(file)]
-  return chosen.includes('checksum') ? verifyFileSteps(file, sighting) : []
+  if (chosen.includes('content')) return [...deleteFileSteps(observed), ...createFileSteps(file)]
+  return chosen.includes('checksum') ? verifyFileSteps(file, observed) : []
 }
 
 /**
  * Asks Proxmox to fetch a file that is already there: with the right checksum it answers OK and loads nothing, with
  * a wrong one it fails and leaves the file as it is. Without a declared checksum there is nothing to verify.
  */
-export function verifyFileSteps(file: FileSpec, sighting: Sighting): readonly Step[] {
+export function verifyFileSteps(file: FileSpec, observed: ObservedResource): readonly Step[] {
   const sum = files.checksumOf(file)
   if (sum === undefined) return []
   const step = downloadStep(file, `verify ${file.fileName} on ${file.storage} of ${file.host}`)
-  return [{ ...step, verb: 'verify', learns: files.learnsOf(sum, sighting) }]
+  return [{ ...step, verb: 'verify', learns: files.learnsOf(sum, observed) }]
 }
 
-export function deleteFileSteps(sighting: Sighting): readonly Step[] {
-  const storage = sighting.externalId.split(':', 1)[0] ?? ''
+export function deleteFileSteps(observed: ObservedResource): readonly Step[] {
+  const storage = observed.externalId.split(':', 1)[0] ?? ''
   return [
     makeStep({
       verb: 'delete',
-      summary: `delete ${sighting.externalId} on ${sighting.host}`,
-      host: sighting.host,
+      summary: `delete ${observed.externalId} on ${observed.host}`,
+      host: observed.host,
       method: 'DELETE',
-      path: `${storagePath(sighting.host, storage)}/content/${encodeURIComponent(sighting.externalId)}`,
+      path: `${storagePath(observed.host, storage)}/content/${encodeURIComponent(observed.externalId)}`,
       disruption: 'data-loss',
     }),
   ]

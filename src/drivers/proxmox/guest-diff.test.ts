@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Change } from '../../model/resource.ts'
-import { readPending } from './close-look.ts'
+import { readPending } from './guest-details.ts'
 import { withoutTakenBack } from './guest-diff.ts'
 
 /** A guest of which memory and cores are declared; both take effect with a restart. */

@@ -1,4 +1,4 @@
-import type { Change, CloseLook, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedDetails, ObservedResource, Resource } from '../../model/resource.ts'
 import { isUp, powerOf } from '../guests.ts'
 import { hostChange, type Moving } from './move-guest.ts'
 import { compareAll, createParams, type Option, wantedOf } from './option.ts'
@@ -20,32 +20,32 @@ interface GuestSort<Spec> {
   /** Keys that the declaration has a say in although it sends none. */
   readonly keys?: readonly string[]
   /** The change as it is, or with the reason why it cannot be made. */
-  possible(change: Change, config: CloseLook['config'], running: boolean): Change
+  possible(change: Change, config: ObservedDetails['config'], running: boolean): Change
 }
 
 /** Differences between a guest and its declaration. Pure, and called for every guest of every pass. */
 export function diffGuest<Spec extends Outside>(
   resource: Resource,
   spec: Spec,
-  sighting: Sighting,
+  observed: ObservedResource,
   { options, moving, also, keys = [], possible }: GuestSort<Spec>,
 ): readonly Change[] {
-  const { close } = sighting
+  const { close } = observed
   if (close === undefined) return []
-  const move = hostChange(moving, sighting)
+  const move = hostChange(moving, observed)
   if (move !== undefined) return [move]
-  const wanted = wantedOf(resource, spec, sighting.externalId, sighting.mark, close.pending)
+  const wanted = wantedOf(resource, spec, observed.externalId, observed.mark, close.pending)
   const configured = withoutTakenBack(close, (config) => compareAll(options, wanted, config))
   const changes: Change[] = [...configured.changes]
   also?.(changes)
-  comparePool(spec, sighting, changes)
-  compareTemplate(spec, sighting, changes)
-  const running = isUp(powerOf(sighting))
+  comparePool(spec, observed, changes)
+  compareTemplate(spec, observed, changes)
+  const running = isUp(powerOf(observed))
   if (running && spec.restart !== 'never' && configured.pending.length > 0) {
     const declared = new Set([...Object.keys(createParams(options, wanted)), ...(wanted.mark.devices ?? []), ...keys])
     comparePending(declared, configured.pending, changes)
   }
-  comparePower(spec, sighting, changes)
+  comparePower(spec, observed, changes)
   return changes.map((change) => {
     const next = possible(change, close.config, running)
     // Without a running guest there is nothing to restart.
@@ -53,13 +53,13 @@ export function diffGuest<Spec extends Outside>(
   })
 }
 
-function comparePool({ pool }: Outside, sighting: Sighting, changes: Change[]): void {
-  if (pool === undefined || pool === sighting.pool) return
-  changes.push({ path: 'pool', from: sighting.pool, to: pool, effect: 'live' })
+function comparePool({ pool }: Outside, observed: ObservedResource, changes: Change[]): void {
+  if (pool === undefined || pool === observed.pool) return
+  changes.push({ path: 'pool', from: observed.pool, to: pool, effect: 'live' })
 }
 
-function compareTemplate({ template }: Outside, sighting: Sighting, changes: Change[]): void {
-  const from = sighting.template === true
+function compareTemplate({ template }: Outside, observed: ObservedResource, changes: Change[]): void {
+  const from = observed.template === true
   if (template === undefined || template === from) return
   // It must be switched off for it. Clones may stand on a template's disks, so there is no safe way back.
   changes.push({ path: 'template', from, to: template, effect: template ? 'restart' : 'replace' })
@@ -70,8 +70,8 @@ function compareTemplate({ template }: Outside, sighting: Sighting, changes: Cha
  * needs no restart: the changes that only take a pending value back become `live`, and their keys wait for nothing. Pure.
  */
 export function withoutTakenBack(
-  close: Pick<CloseLook, 'config' | 'pending' | 'inForce'>,
-  compare: (config: CloseLook['config']) => readonly Change[],
+  close: Pick<ObservedDetails, 'config' | 'pending' | 'inForce'>,
+  compare: (config: ObservedDetails['config']) => readonly Change[],
 ): { readonly changes: readonly Change[]; readonly pending: readonly string[] } {
   let changes = compare(close.config)
   const pending = (close.pending ?? []).filter((key) => {
@@ -103,9 +103,9 @@ function comparePending(
   changes.push({ path: 'restart', from: `pending: ${waiting.sort().join(', ')}`, to: 'in force', effect: 'restart' })
 }
 
-function comparePower({ power, template }: Outside, sighting: Sighting, changes: Change[]): void {
-  if (power === undefined || template === true || sighting.template === true) return
-  const from = powerOf(sighting)
+function comparePower({ power, template }: Outside, observed: ObservedResource, changes: Change[]): void {
+  if (power === undefined || template === true || observed.template === true) return
+  const from = powerOf(observed)
   // Nothing is concluded from "unknown": the host may only be out of sight.
   if (from === 'unknown' || from === power) return
   changes.push({ path: 'power', from, to: power, effect: 'live' })

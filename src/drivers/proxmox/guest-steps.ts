@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Resource, Sighting, Survey } from '../../model/resource.ts'
+import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
 import { type Option, type Params, type WantedGuest, wantedOf } from './option.ts'
 import { beforeOthers, withoutDigest } from './slots.ts'
@@ -55,7 +55,7 @@ export function adoptGuestSteps<Spec>(
   guest: GuestPlace,
   resource: Resource,
   spec: Spec,
-  { mark, close }: Sighting,
+  { mark, close }: ObservedResource,
 ): readonly Step[] {
   const wanted = wantedOf(resource, spec, guest.externalId, mark)
   const params = updateParams(options, wanted, close, new Set(['mark']))
@@ -66,7 +66,7 @@ export function adoptGuestSteps<Spec>(
 function updateParams<Spec>(
   options: readonly Option<Spec>[],
   wanted: WantedGuest<Spec>,
-  close: Sighting['close'],
+  close: ObservedResource['close'],
   chosen: ReadonlySet<string>,
 ): Params {
   const params: Params = {}
@@ -85,7 +85,7 @@ export function configureSteps<Spec extends { readonly protection?: boolean }>(
   options: readonly Option<Spec>[],
   guest: GuestPlace,
   wanted: WantedGuest<Spec>,
-  { close }: Sighting,
+  { close }: ObservedResource,
   chosen: ReadonlySet<string>,
   writing: (chosen: ReadonlySet<string>) => Writing,
   survey?: Survey,

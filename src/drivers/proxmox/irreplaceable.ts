@@ -1,4 +1,4 @@
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { type ApiFields, flagOf } from './foreign.ts'
@@ -11,8 +11,8 @@ const DISK = /^(?:(?:scsi|virtio|sata|ide)\d+|mp\d+|unused\d+)$/
  * Disks whose content nobody could bring back. What was made from an image or from a template can be made again; what
  * somebody put on any other disk, or on one that was detached, is there only.
  */
-export function irreplaceableDisks(sighting: Sighting, remakes: (slot: string) => boolean): readonly string[] {
-  const config = sighting.close?.config ?? {}
+export function irreplaceableDisks(observed: ObservedResource, remakes: (slot: string) => boolean): readonly string[] {
+  const config = observed.close?.config ?? {}
   return Object.keys(config)
     .filter((key) => DISK.test(key) && holdsData(config, key) && !remakes(key))
     .sort()
@@ -27,22 +27,22 @@ export function remadeBy(vm: VmSpec, config: ApiFields): (slot: string) => boole
 }
 
 /** Of a guest of which nothing is declared any more: everything but what it starts from. */
-export function dataDisks(sighting: Sighting): readonly string[] {
-  const config = sighting.close?.config ?? {}
+export function dataDisks(observed: ObservedResource): readonly string[] {
+  const config = observed.close?.config ?? {}
   const order = parseProperties(textOf(config.boot) ?? '', '').get('order') ?? ''
-  const all = irreplaceableDisks(sighting, () => false)
+  const all = irreplaceableDisks(observed, () => false)
   const listed = order.split(';').find((slot) => all.includes(slot))
   const first = listed ?? all.find((slot) => !slot.startsWith('unused') && !slot.startsWith('mp'))
   return all.filter((slot) => slot !== first)
 }
 
 /** Proxmox would refuse, and only after the guest has been shut down. */
-export function protectedGuest(sighting: Sighting): Obstacle | undefined {
-  if (flagOf(sighting.close?.config.protection) !== true) return undefined
-  const command = sighting.type === 'container' ? 'pct' : 'qm'
+export function protectedGuest(observed: ObservedResource): Obstacle | undefined {
+  if (flagOf(observed.close?.config.protection) !== true) return undefined
+  const command = observed.type === 'container' ? 'pct' : 'qm'
   return {
-    message: `id ${sighting.externalId} on ${sighting.host} is protected against removal in Proxmox`,
-    allow: `lift the protection first: declare protection: false before taking the declaration away, or run on ${sighting.host}: ${command} set ${sighting.externalId} --protection 0`,
+    message: `id ${observed.externalId} on ${observed.host} is protected against removal in Proxmox`,
+    allow: `lift the protection first: declare protection: false before taking the declaration away, or run on ${observed.host}: ${command} set ${observed.externalId} --protection 0`,
   }
 }
 

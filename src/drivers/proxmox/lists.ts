@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Api } from './api.ts'
 import { parseDiskList, parseFileList } from './file-list.ts'
 import { countOf, nameOf, recordsOf } from './foreign.ts'
@@ -16,14 +16,14 @@ export async function readList(
   list: string,
   atMs: number,
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   if (isSettingList(list)) return readSettings(api, connection, list, atMs, signal)
   const disks = parseDiskList(list)
   if (disks !== undefined) return readDisks(api, connection, list, disks, atMs, signal)
   const { host, storage } = parseFileList(list)
   const about = { doing: `list the files on ${storage} of ${host}`, host }
   const data = await api.read(`${storagePath(host, storage)}/content`, about, signal)
-  return recordsOf(data).flatMap((entry): Sighting[] => {
+  return recordsOf(data).flatMap((entry): ObservedResource[] => {
     const externalId = nameOf(entry.volid)
     if (externalId === undefined || typeof entry.content !== 'string' || !FILE_CONTENT.has(entry.content)) return []
     const size = countOf(entry.size)
@@ -48,10 +48,10 @@ async function readDisks(
   }: { readonly host: string; readonly storage: string; readonly externalId: string },
   atMs: number,
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   const about = { doing: `list the disks of id ${owner} on ${storage} of ${host}`, host }
   const data = await api.read(`${storagePath(host, storage)}/content?vmid=${encodeURIComponent(owner)}`, about, signal)
-  return recordsOf(data).flatMap((entry): Sighting[] => {
+  return recordsOf(data).flatMap((entry): ObservedResource[] => {
     const externalId = nameOf(entry.volid)
     const ctime = countOf(entry.ctime)
     const disk = entry.content === 'images' || entry.content === 'rootdir'
@@ -62,11 +62,11 @@ async function readDisks(
 
 export async function observeListed(
   api: Api,
-  sighting: Sighting,
+  observed: ObservedResource,
   list: string,
   atMs: number,
   signal: AbortSignal,
-): Promise<Sighting | undefined> {
-  const things = await readList(api, sighting.connection, list, atMs, signal)
-  return things.find((thing) => thing.externalId === sighting.externalId)
+): Promise<ObservedResource | undefined> {
+  const things = await readList(api, observed.connection, list, atMs, signal)
+  return things.find((thing) => thing.externalId === observed.externalId)
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { possible } from './lxc/diff.ts'
 import { hostChange, type Moving, moveGuestSteps } from './move-guest.ts'
 import { updateVmSteps } from './vm/plan-steps.ts'
 
-const seen = (power: 'running' | 'stopped', config: Readonly<Record<string, unknown>> = {}): Sighting => ({
+const seen = (power: 'running' | 'stopped', config: Readonly<Record<string, unknown>> = {}): ObservedResource => ({
   connection: 'pve',
   type: 'vm',
   externalId: '100',
@@ -17,16 +17,16 @@ const seen = (power: 'running' | 'stopped', config: Readonly<Record<string, unkn
 const MOVING: Moving = { type: 'vm', host: 'beta', moveHere: { why: 'declared' }, volumes: [] }
 const blocked = { message: 'no', allow: 'yes' }
 
-const CASES: readonly [string, Partial<Moving>, Sighting, string | undefined][] = [
+const CASES: readonly [string, Partial<Moving>, ObservedResource, string | undefined][] = [
   ['a running machine moves as it runs', {}, seen('running'), 'live'],
   ['one with hardware of its host is stopped for it', {}, seen('running', { hostpci0: '01:00' }), 'restart'],
   ['one that is off is not', {}, seen('stopped', { hostpci0: '01:00' }), 'live'],
   ['a container is always stopped for it', { type: 'container' }, seen('running'), 'restart'],
   ['it is there already', { host: 'alpha' }, seen('running'), undefined],
 ]
-for (const [name, more, sighting, effect] of CASES)
+for (const [name, more, observed, effect] of CASES)
   test(`a declared host is a move: ${name}`, () => {
-    assert.equal(hostChange({ ...MOVING, ...more }, sighting)?.effect, effect)
+    assert.equal(hostChange({ ...MOVING, ...more }, observed)?.effect, effect)
   })
 
 test('where nobody says that it may move it stays, and what stands against a move is said', () => {

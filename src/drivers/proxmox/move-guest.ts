@@ -1,4 +1,4 @@
-import type { Change, Sighting, Survey } from '../../model/resource.ts'
+import type { Change, ObservedResource, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import { isUp, powerOf } from '../guests.ts'
 import type { ApiFields } from './foreign.ts'
@@ -18,28 +18,28 @@ export interface Moving {
 type MoveReason = { readonly why: string; readonly blocked?: { readonly message: string; readonly allow: string } }
 
 /** Nothing else is changed on the host that it is about to leave. Undefined: it stays where it is. */
-export function hostChange(moving: Moving, sighting: Sighting): Change | undefined {
+export function hostChange(moving: Moving, observed: ObservedResource): Change | undefined {
   const { moveHere, host } = moving
-  if (moveHere === undefined || sighting.host === host) return undefined
+  if (moveHere === undefined || observed.host === host) return undefined
   const { blocked } = moveHere
   return {
     path: 'host',
-    from: sighting.host,
+    from: observed.host,
     to: host,
-    effect: isUp(powerOf(sighting)) && !movesWhileRunning(moving, sighting) ? 'restart' : 'live',
+    effect: isUp(powerOf(observed)) && !movesWhileRunning(moving, observed) ? 'restart' : 'live',
     ...(blocked === undefined ? {} : { blocked }),
   }
 }
 
 /** A running VM keeps running on its way; one with hardware of its host cannot, and a container never does. */
-export function moveGuestSteps(moving: Moving, sighting: Sighting, survey?: Survey): readonly Step[] {
-  const { host: from, externalId } = sighting
+export function moveGuestSteps(moving: Moving, observed: ObservedResource, survey?: Survey): readonly Step[] {
+  const { host: from, externalId } = observed
   const { type, host: to } = moving
   const guest = { type, host: from, externalId }
-  const running = isUp(powerOf(sighting))
-  const live = running && movesWhileRunning(moving, sighting)
+  const running = isUp(powerOf(observed))
+  const live = running && movesWhileRunning(moving, observed)
   const restarts = running && !live
-  const storages = storagesAfter(moving, sighting.close?.config ?? {}, survey)
+  const storages = storagesAfter(moving, observed.close?.config ?? {}, survey)
   const target =
     storages.length === 0 ? {} : { [type === 'vm' ? 'targetstorage' : 'target-storage']: storages.join(',') }
   const move = guestStep(guest, 'POST', '/migrate', {
@@ -63,8 +63,8 @@ export function moveGuestSteps(moving: Moving, sighting: Sighting, survey?: Surv
   return [shutdownStep(guest, {}, why), move, startStep({ ...guest, host: to })]
 }
 
-function movesWhileRunning({ type }: Moving, sighting: Sighting): boolean {
-  const config = sighting.close?.config ?? {}
+function movesWhileRunning({ type }: Moving, observed: ObservedResource): boolean {
+  const config = observed.close?.config ?? {}
   return (
     type === 'vm' &&
     !Object.keys(config).some((key) => /^(?:hostpci|usb|virtiofs)\d+$/.test(key) && config[key] !== 'spice')

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { AddressUse } from '../../model/resource.ts'
-import { ifSeen } from '../port.ts'
+import { ifObserved } from '../port.ts'
 import type { Api } from './api.ts'
 import { nameOf, recordsOf } from './foreign.ts'
 
@@ -38,5 +38,5 @@ function ownAddresses(node: string, cards: Awaited<ReturnType<typeof readRows>>)
 
 async function readRows(api: Api, path: string, doing: string, signal: AbortSignal) {
   // A node that cannot be asked keeps nobody from being made.
-  return recordsOf(await ifSeen(() => api.read(path, { doing }, signal)))
+  return recordsOf(await ifObserved(() => api.read(path, { doing }, signal)))
 }

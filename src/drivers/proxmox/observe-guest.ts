@@ -1,43 +1,43 @@
 import { RESULT_FILE, readCloudInit, STATUS_FILE } from '../../cloudinit/result.ts'
-import type { CloudInitResult, Sighting } from '../../model/resource.ts'
-import { LookFailed } from '../port.ts'
+import type { CloudInitResult, ObservedResource } from '../../model/resource.ts'
+import { ObservationFailed } from '../port.ts'
 import type { Api, CallSubject } from './api.ts'
-import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
 import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { readAddresses, readConfig, readPending, withConfig } from './guest-details.ts'
 import { parseProperties } from './property-string.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState } from './survey.ts'
 import { insertedImage, isImageOf } from './vm/seed.ts'
 
-type SeenClosely = ReturnType<typeof withConfig>
+type DetailedGuest = ReturnType<typeof withConfig>
 
 /** A guest as it is configured, and what of its power and its agent was asked for. */
 export async function observeGuest(
   api: Api,
-  sighting: Sighting,
+  observed: ObservedResource,
   ask: { readonly power?: boolean; readonly agent?: boolean },
   atMs: number,
   signal: AbortSignal,
-): Promise<Sighting> {
-  const { host, externalId } = sighting
-  const type = sighting.type === 'container' ? 'container' : 'vm'
+): Promise<ObservedResource> {
+  const { host, externalId } = observed
+  const type = observed.type === 'container' ? 'container' : 'vm'
   const path = guestPath(host, type, externalId)
   const about = { doing: `look at ${type} ${externalId} on ${host}`, host, guest: externalId }
   // Only what runs can have changes that wait for a restart.
-  const stopped = sighting.power === 'stopped'
+  const stopped = observed.power === 'stopped'
   const data = await api.read(`${path}/${stopped ? 'config' : 'pending'}`, about, signal)
   const look = stopped ? readConfig(data) : readPending(data)
   if (look === undefined) {
-    throw new LookFailed({
+    throw new ObservationFailed({
       reason: 'UnreadableAnswer',
       meaning: 'backoff',
       message: `could not ${about.doing}: the answer is no configuration`,
     })
   }
-  let seen = withConfig(sighting, look, atMs)
+  let seen = withConfig(observed, look, atMs)
   // Who asks for the agent knows that it runs: the survey may not have heard of it yet.
-  if (ask.agent === true && ask.power !== true && sighting.close?.power !== undefined)
-    seen = { ...seen, close: { ...seen.close, power: sighting.close.power } }
+  if (ask.agent === true && ask.power !== true && observed.close?.power !== undefined)
+    seen = { ...seen, close: { ...seen.close, power: observed.close.power } }
   if (type === 'vm') seen = await withSeedImages(api, seen, signal)
   // Whether its image may be taken out is for the guest itself to say, and now.
   const reading = isReading(seen)
@@ -55,7 +55,7 @@ export async function observeGuest(
   return { ...seen, close: { ...seen.close, ...agent, ...(cloudInit === undefined ? {} : { cloudInit }) } }
 }
 
-function isReading({ mark, close }: SeenClosely): boolean {
+function isReading({ mark, close }: DetailedGuest): boolean {
   return mark?.seeding !== undefined && insertedImage(close.config, mark.uid) !== undefined
 }
 
@@ -65,7 +65,7 @@ function agentIsOn(config: ApiFields): boolean {
 }
 
 /** While a seed is on its way, or its image still to be taken away, the storage that the mark names is looked at too. */
-async function withSeedImages(api: Api, seen: SeenClosely, signal: AbortSignal): Promise<SeenClosely> {
+async function withSeedImages(api: Api, seen: DetailedGuest, signal: AbortSignal): Promise<DetailedGuest> {
   const { mark, host } = seen
   const storage = mark?.seeding?.storage ?? mark?.unseeding
   if (mark === undefined || storage === undefined) return seen
@@ -82,12 +82,12 @@ async function listImages(api: Api, host: string, storage: string, signal: Abort
       return id === undefined ? [] : [{ id, bytes: countOf(entry.size) ?? 0 }]
     })
   } catch (error) {
-    if (!(error instanceof LookFailed)) throw error
+    if (!(error instanceof ObservationFailed)) throw error
     // With the storage its images are gone.
     if (/storage '[^']*' does not exist/.test(error.message)) return []
     // "Not found" would be taken for the guest.
     const { refusal } = error
-    throw refusal.reason === 'NotFound' ? new LookFailed({ ...refusal, reason: 'SeedStorageUnread' }) : error
+    throw refusal.reason === 'NotFound' ? new ObservationFailed({ ...refusal, reason: 'SeedStorageUnread' }) : error
   }
 }
 
@@ -102,7 +102,7 @@ async function askAgent(
     const addresses = readAddresses(await api.read(`${path}/agent/network-get-interfaces`, about, signal))
     return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
   } catch (error) {
-    if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
+    if (!(error instanceof ObservationFailed) || error.refusal.connectionWide) throw error
     return error.refusal.reason === 'PermissionDenied' ? {} : { agent: 'down' }
   }
 }
@@ -133,7 +133,7 @@ async function readText(
     const answer = await api.read(`${path}/agent/file-read?file=${encodeURIComponent(file)}`, about, signal)
     return isRecord(answer) && typeof answer.content === 'string' ? { text: answer.content } : 'refused'
   } catch (error) {
-    if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
+    if (!(error instanceof ObservationFailed) || error.refusal.connectionWide) throw error
     return /no such file/i.test(error.message) ? undefined : 'refused'
   }
 }

@@ -1,6 +1,6 @@
 import type { ContainerSpec } from '../../model/container.ts'
 import type { FileSpec } from '../../model/file.ts'
-import type { Resource, StorageSighting, Survey } from '../../model/resource.ts'
+import type { ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { neverPossible as containerNeverPossible } from './lxc/diff.ts'
@@ -117,7 +117,7 @@ function storageObstacles(host: string, needs: readonly StorageNeed[], survey: S
 
 function storageObstacle(host: string, need: StorageNeed, survey: Survey): Obstacle | undefined {
   const here = survey.storages.find((seen) => seen.host === host && seen.name === need.storage)
-  const serves = (seen: StorageSighting) => seen.available && need.content.some((kind) => seen.content.includes(kind))
+  const serves = (seen: ObservedStorage) => seen.available && need.content.some((kind) => seen.content.includes(kind))
   if (here !== undefined && serves(here)) return undefined
   const elsewhere = survey.storages.filter((seen) => seen.name === need.storage && seen.host !== host && serves(seen))
   const hosts = [...new Set(elsewhere.map((seen) => seen.host))].sort()
@@ -133,7 +133,7 @@ function storageObstacle(host: string, need: StorageNeed, survey: Survey): Obsta
   }
 }
 
-function reasonOf(host: string, need: StorageNeed, here: StorageSighting | undefined): string {
+function reasonOf(host: string, need: StorageNeed, here: ObservedStorage | undefined): string {
   if (here === undefined) return `storage ${need.storage}, which is not on host ${host}`
   if (!here.available) return `storage ${need.storage}, which is not available on host ${host} right now`
   return `storage ${need.storage} on host ${host} to hold ${need.content.join(' or ')}; it holds ${listed([...here.content].sort())}`

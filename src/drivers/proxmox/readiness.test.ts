@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { vmReadiness } from './readiness.ts'
 
@@ -13,14 +13,14 @@ const bare: VmSpec = {
   nics: [],
 }
 
-function running(agent?: 'up' | 'down'): Sighting {
+function running(agent?: 'up' | 'down'): ObservedResource {
   const close = { config: {}, power: 'running' as const, atMs: 0, ...(agent === undefined ? {} : { agent }) }
   return { connection: 'default', type: 'vm', externalId: '100', host: 'alpha', power: 'running', close }
 }
 
 test('[R11] nothing waits for the agent of a machine into which nothing brings an operating system', () => {
   const imported: VmSpec = { ...bare, disks: [{ slot: 'scsi0', storage: 'local', importFrom: 'local:import/x.qcow2' }] }
-  const table: [string, VmSpec, Sighting, boolean, string][] = [
+  const table: [string, VmSpec, ObservedResource, boolean, string][] = [
     ['an empty disk', bare, running('down'), false, 'NoSystem'],
     ['an empty disk into which somebody put a system', bare, running('up'), false, 'AgentUp'],
     ['an empty disk in the declaration of a machine that was there before', bare, running('down'), true, 'AgentDown'],
@@ -35,8 +35,8 @@ test('[R11] nothing waits for the agent of a machine into which nothing brings a
     ],
     ['the network', { ...bare, bootOrder: ['scsi0', 'net0'] }, running('down'), false, 'AgentDown'],
   ]
-  for (const [name, vm, sighting, adopted, reason] of table) {
-    const judged = vmReadiness(vm, sighting, adopted)
+  for (const [name, vm, observed, adopted, reason] of table) {
+    const judged = vmReadiness(vm, observed, adopted)
     assert.equal(judged.reason, reason, name)
     assert.equal(judged.ready, reason === 'NoSystem' || reason === 'AgentUp', name)
   }

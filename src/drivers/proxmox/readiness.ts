@@ -1,20 +1,25 @@
 import type { ContainerSpec } from '../../model/container.ts'
 import type { FirstBoot } from '../../model/declaration.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { agentReadiness, answerAbout, powerOf, powerReadiness, statusOf } from '../guests.ts'
 
 /** `adopted`: it was there before us, so something runs in it whatever the declaration says. */
-export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, firstBoot?: FirstBoot): Readiness {
-  const power = powerOf(sighting)
-  const id = `VM ${sighting.externalId} on ${sighting.host}`
+export function vmReadiness(
+  vm: VmSpec,
+  observed: ObservedResource,
+  adopted: boolean,
+  firstBoot?: FirstBoot,
+): Readiness {
+  const power = powerOf(observed)
+  const id = `VM ${observed.externalId} on ${observed.host}`
   const answer = answerAbout(id, power)
-  const early = lockedOrTemplate(vm, sighting, id, 'qm') ?? powerReadiness(vm, power, answer)
+  const early = lockedOrTemplate(vm, observed, id, 'qm') ?? powerReadiness(vm, power, answer)
   if (early !== undefined) return early
-  const { seeding, unseeding } = sighting.mark ?? {}
+  const { seeding, unseeding } = observed.mark ?? {}
   const seeded = seeding !== undefined || unseeding !== undefined
-  const up = sighting.close?.agent === 'up'
+  const up = observed.close?.agent === 'up'
   // Only where an agent is declared may anything wait for it.
   if (vm.agent?.enabled !== true || (seeded && up)) {
     const taken = 'running; the image that it was seeded from is still to be taken away'
@@ -25,7 +30,7 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, fi
     return answer(true, 'NoSystem', `running; ${why}`)
   }
   const booted = adopted || (vm.cloudInit === undefined && vm.seed === undefined)
-  return agentReadiness(sighting, id, booted, firstBoot, answer)
+  return agentReadiness(observed, id, booted, firstBoot, answer)
 }
 
 /** Could an agent ever answer? Nothing waits for what the declaration makes impossible. */
@@ -39,10 +44,10 @@ function bringsSystem(vm: VmSpec): boolean {
 }
 
 /** Nothing inside a container can be asked, so running is as much as can be known. */
-export function containerReadiness(container: ContainerSpec, sighting: Sighting): Readiness {
-  const power = powerOf(sighting)
-  const id = `container ${sighting.externalId} on ${sighting.host}`
-  const early = lockedOrTemplate(container, sighting, id, 'pct')
+export function containerReadiness(container: ContainerSpec, observed: ObservedResource): Readiness {
+  const power = powerOf(observed)
+  const id = `container ${observed.externalId} on ${observed.host}`
+  const early = lockedOrTemplate(container, observed, id, 'pct')
   if (early !== undefined) return early
   const wanted = container.power ?? power
   const ready = power === wanted && power !== 'unknown'
@@ -53,7 +58,7 @@ export function containerReadiness(container: ContainerSpec, sighting: Sighting)
 /** What is the same for every guest. */
 function lockedOrTemplate(
   { template }: { readonly template?: boolean },
-  { host, externalId, lock, template: isTemplate }: Sighting,
+  { host, externalId, lock, template: isTemplate }: ObservedResource,
   id: string,
   program: 'qm' | 'pct',
 ): Readiness | undefined {

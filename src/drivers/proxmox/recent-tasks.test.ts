@@ -36,10 +36,10 @@ it('the host tells which user did what to a guest, long after the list of the cl
     resolveSecret: () => Promise.resolve(new Secret(datacentre.token)),
   })
   const signal = new AbortController().signal
-  const sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug' } as const
+  const observed = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug' } as const
   const survey = await clock.runUntil(session.survey(signal))
   assert.ok(!survey.tasks.some(({ subject }) => subject === '114'))
-  const tasks = await clock.runUntil(session.hosts?.recentTasks(sighting, sinceMs, signal) ?? Promise.resolve([]))
+  const tasks = await clock.runUntil(session.hosts?.recentTasks(observed, sinceMs, signal) ?? Promise.resolve([]))
   assert.deepEqual(
     tasks.map(({ verb, user, subject }) => [verb, user, subject]),
     [

@@ -5,7 +5,7 @@ import type { FileSpec } from '../../model/file.ts'
 import type { Step } from '../../model/step.ts'
 import { formOf } from './api.ts'
 import { proxmoxRules as rules } from './rules.ts'
-import { exampleResource, exampleSighting } from './testing/vm-example.ts'
+import { exampleObserved, exampleResource } from './testing/vm-example.ts'
 import { OPTION_ROWS } from './vm/testing/option-table.ts'
 
 /** What the real API would have against a step, after its form has been encoded and decoded. */
@@ -26,10 +26,10 @@ describe('every request that the driver can send is one that the API takes', () 
       const resource = exampleResource({ ...declared, power: 'running', pool: 'k3s' })
       const steps = [...rules.createSteps(resource, '114')]
       for (const { config } of differs) {
-        const sighting = exampleSighting(config, { pool: 'k3s' })
-        const close = { ...sighting.close, config: sighting.close?.config ?? {}, atMs: 0, digest: 'a'.repeat(40) }
-        const changes = rules.diff(resource, { ...sighting, close })
-        steps.push(...rules.updateSteps(resource, { ...sighting, close }, changes))
+        const observed = exampleObserved(config, { pool: 'k3s' })
+        const close = { ...observed.close, config: observed.close?.config ?? {}, atMs: 0, digest: 'a'.repeat(40) }
+        const changes = rules.diff(resource, { ...observed, close })
+        steps.push(...rules.updateSteps(resource, { ...observed, close }, changes))
       }
       assert.deepEqual(steps.flatMap(complaints), [])
     })
@@ -41,18 +41,18 @@ describe('every request that the driver can send is one that the API takes', () 
       pool: 'k3s',
       disks: [{ slot: 'scsi0', storage: 'local', sizeGb: 9 }],
     })
-    const seen = exampleSighting({ scsi0: 'local:114/vm-114-disk-0.raw,size=8G' }, { power: 'stopped' })
+    const seen = exampleObserved({ scsi0: 'local:114/vm-114-disk-0.raw,size=8G' }, { power: 'stopped' })
     const steps = [
       ...rules.updateSteps(template, seen, rules.diff(template, seen)),
-      ...rules.adoptSteps(exampleResource(), exampleSighting()),
-      ...rules.deleteSteps(exampleSighting()),
-      ...rules.deleteSteps(exampleSighting({}, { type: 'container' })),
+      ...rules.adoptSteps(exampleResource(), exampleObserved()),
+      ...rules.deleteSteps(exampleObserved()),
+      ...rules.deleteSteps(exampleObserved({}, { type: 'container' })),
     ]
     for (const power of ['running', 'stopped', 'paused'] as const) {
       for (const wanted of ['running', 'stopped'] as const) {
         const resource = exampleResource({ power: wanted })
-        const sighting = exampleSighting({}, { power })
-        steps.push(...rules.updateSteps(resource, sighting, rules.diff(resource, sighting)))
+        const observed = exampleObserved({}, { power })
+        steps.push(...rules.updateSteps(resource, observed, rules.diff(resource, observed)))
       }
     }
     assert.ok(steps.length >= 12, String(steps.length))

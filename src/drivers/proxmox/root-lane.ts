@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Command, SnippetCommand } from '../../model/command.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Outcome, Step } from '../../model/step.ts'
 import { translate } from './api-errors.ts'
 import { isRawDevice } from './doctor/option-privileges.ts'
@@ -76,7 +76,7 @@ function run(argv: readonly string[]): Command {
 }
 
 /** A guest that is locked goes only by root's hand. One that was never finished names no disks: they go as unreferenced. */
-export function destroyAsRoot({ host, externalId, type }: Sighting): Step {
+export function destroyAsRoot({ host, externalId, type }: ObservedResource): Step {
   const container = type === 'container'
   return {
     verb: 'delete',

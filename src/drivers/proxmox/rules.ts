@@ -1,5 +1,5 @@
 import { type FileSpec, volumeId } from '../../model/file.ts'
-import { type Desired, guestIn, type Resource, type Sighting } from '../../model/resource.ts'
+import { type Desired, guestIn, type ObservedResource, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
 import { fileReadiness } from '../files.ts'
@@ -46,9 +46,9 @@ export const proxmoxRules: Rules = rulesByType(
       ...guests,
       obstacles: (resource, survey) => vmObstacles(resource, resource.desired.vm, survey),
       // What is there under this mark may be of another sort; then only a new one can be as declared.
-      diff: (resource, sighting, known) =>
-        sighting.type === 'vm'
-          ? withPassword(resource.desired.vm, diffVm(resource, resource.desired.vm, sighting), {
+      diff: (resource, observed, known) =>
+        observed.type === 'vm'
+          ? withPassword(resource.desired.vm, diffVm(resource, resource.desired.vm, observed), {
               known,
               rotate: resource.policy.rotate,
             })
@@ -57,38 +57,38 @@ export const proxmoxRules: Rules = rulesByType(
         rooted(resource, createVmSteps(resource, resource.desired.vm, externalId, survey), externalId).map((step) =>
           remembering(step, resource.policy.rotate),
         ),
-      updateSteps: (resource, sighting, changes, survey) =>
+      updateSteps: (resource, observed, changes, survey) =>
         rooted(
           resource,
-          updateVmSteps(resource, resource.desired.vm, sighting, changes, survey),
-          sighting.externalId,
-          sighting,
+          updateVmSteps(resource, resource.desired.vm, observed, changes, survey),
+          observed.externalId,
+          observed,
         ).map((step) => remembering(step, resource.policy.rotate)),
-      adoptSteps: (resource, sighting) => adoptVmSteps(resource, resource.desired.vm, sighting),
-      irreplaceable: ({ desired }, sighting) =>
-        irreplaceableIn(sighting, remadeBy(desired.vm, sighting.close?.config ?? {})),
-      readiness: ({ desired, policy }, sighting) =>
-        vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot),
-      notes: ({ desired }, sighting) => [...movedNotes(desired, sighting), ...seedNotes(desired.vm, sighting)],
+      adoptSteps: (resource, observed) => adoptVmSteps(resource, resource.desired.vm, observed),
+      irreplaceable: ({ desired }, observed) =>
+        irreplaceableIn(observed, remadeBy(desired.vm, observed.close?.config ?? {})),
+      readiness: ({ desired, policy }, observed) =>
+        vmReadiness(desired.vm, observed, policy.adopt !== undefined, policy.firstBoot),
+      notes: ({ desired }, observed) => [...movedNotes(desired, observed), ...seedNotes(desired.vm, observed)],
     },
     container: {
       ...guests,
       obstacles: (resource, survey) => containerObstacles(resource, resource.desired.container, survey),
-      diff: (resource, sighting) =>
-        sighting.type === 'container' ? diffContainer(resource, resource.desired.container, sighting) : [],
+      diff: (resource, observed) =>
+        observed.type === 'container' ? diffContainer(resource, resource.desired.container, observed) : [],
       createSteps: (resource, externalId, survey) =>
         rooted(resource, createContainerSteps(resource, resource.desired.container, externalId, survey), externalId),
-      updateSteps: (resource, sighting, changes, survey) =>
+      updateSteps: (resource, observed, changes, survey) =>
         rooted(
           resource,
-          updateContainerSteps(resource, resource.desired.container, sighting, changes, survey),
-          sighting.externalId,
-          sighting,
+          updateContainerSteps(resource, resource.desired.container, observed, changes, survey),
+          observed.externalId,
+          observed,
         ),
-      adoptSteps: (resource, sighting) => adoptContainerSteps(resource, resource.desired.container, sighting),
-      irreplaceable: (_resource, sighting) => irreplaceableIn(sighting, () => false),
-      readiness: ({ desired }, sighting) => containerReadiness(desired.container, sighting),
-      notes: ({ desired }, sighting) => movedNotes(desired, sighting),
+      adoptSteps: (resource, observed) => adoptContainerSteps(resource, resource.desired.container, observed),
+      irreplaceable: (_resource, observed) => irreplaceableIn(observed, () => false),
+      readiness: ({ desired }, observed) => containerReadiness(desired.container, observed),
+      notes: ({ desired }, observed) => movedNotes(desired, observed),
     },
     file: {
       ...PLAIN_THING,
@@ -99,21 +99,21 @@ export const proxmoxRules: Rules = rulesByType(
         ...laneObstacle(resource, resource.desired.file),
         ...fileObstacles(resource.desired.file, survey),
       ],
-      diff: (resource, sighting, known) => {
+      diff: (resource, observed, known) => {
         const { file } = resource.desired
         return file.snippet === undefined
-          ? diffFile(resource, file, sighting, known)
-          : diffSnippet(resource, file, file.snippet, sighting, known ?? {})
+          ? diffFile(resource, file, observed, known)
+          : diffSnippet(resource, file, file.snippet, observed, known ?? {})
       },
       createSteps: ({ desired: { file } }, _externalId, survey) =>
         file.snippet === undefined ? createFileSteps(file, survey) : [writeSnippetStep(file, file.snippet)],
-      updateSteps: ({ desired: { file } }, sighting, changes) =>
+      updateSteps: ({ desired: { file } }, observed, changes) =>
         file.snippet === undefined
-          ? updateFileSteps(file, sighting, changes)
-          : [writeSnippetStep(file, file.snippet, sighting)],
-      adoptSteps: ({ desired: { file } }, sighting) =>
-        file.snippet === undefined ? verifyFileSteps(file, sighting) : [],
-      readiness: ({ desired }, sighting) => fileReadiness(desired.file, sighting),
+          ? updateFileSteps(file, observed, changes)
+          : [writeSnippetStep(file, file.snippet, observed)],
+      adoptSteps: ({ desired: { file } }, observed) =>
+        file.snippet === undefined ? verifyFileSteps(file, observed) : [],
+      readiness: ({ desired }, observed) => fileReadiness(desired.file, observed),
     },
     setting: {
       ...PLAIN_THING,
@@ -121,30 +121,30 @@ export const proxmoxRules: Rules = rulesByType(
       listOf: ({ desired }) => settingRules.listOf(desired.setting),
       hostOf: ({ desired }) => settingRules.hostOf(desired.setting),
       obstacles: ({ desired }, survey) => settingRules.obstacles(desired.setting, survey),
-      diff: ({ desired, policy }, sighting, known) =>
-        settingRules.diff(desired.setting, sighting, { known, rotate: policy.rotate }),
+      diff: ({ desired, policy }, observed, known) =>
+        settingRules.diff(desired.setting, observed, { known, rotate: policy.rotate }),
       createSteps: ({ desired, policy }) => settingRules.createSteps(desired.setting, policy.rotate),
-      updateSteps: ({ desired, policy }, sighting, changes) =>
-        settingRules.updateSteps(desired.setting, sighting, changes, policy.rotate),
+      updateSteps: ({ desired, policy }, observed, changes) =>
+        settingRules.updateSteps(desired.setting, observed, changes, policy.rotate),
       // Nothing can be written on it that would mark it as ours.
       adoptSteps: () => [],
-      readiness: ({ desired }, sighting) => settingRules.readiness(desired.setting, sighting),
+      readiness: ({ desired }, observed) => settingRules.readiness(desired.setting, observed),
     },
   },
   {
     awaits: () => [],
-    dataDisks: (sighting) => (sighting.list === undefined ? dataDisks(sighting) : []),
-    abandonedSteps({ rootLane }, sighting) {
-      if (sighting.list !== undefined) return undefined
+    dataDisks: (observed) => (observed.list === undefined ? dataDisks(observed) : []),
+    abandonedSteps({ rootLane }, observed) {
+      if (observed.list !== undefined) return undefined
       // Without a lock the token may, and there is nothing in it to lose.
-      if (sighting.lock === undefined)
-        return deleteGuestSteps(sighting).map((step) => ({ ...step, disruption: 'none' }))
-      return rootLane === true ? [destroyAsRoot(sighting)] : undefined
+      if (observed.lock === undefined)
+        return deleteGuestSteps(observed).map((step) => ({ ...step, disruption: 'none' }))
+      return rootLane === true ? [destroyAsRoot(observed)] : undefined
     },
-    undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
-    deleteSteps(sighting) {
-      if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)
-      return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
+    undeletable: (observed) => (observed.list === undefined ? protectedGuest(observed) : undefined),
+    deleteSteps(observed) {
+      if (observed.type === 'setting') return settingRules.deleteSteps(observed)
+      return observed.type === 'file' ? deleteFileSteps(observed) : deleteGuestSteps(observed)
     },
     rebootSteps: ({ host, type, externalId }) => [
       rebootStep({ type: type === 'container' ? 'container' : 'vm', host, externalId }),
@@ -152,8 +152,11 @@ export const proxmoxRules: Rules = rulesByType(
   },
 )
 
-function irreplaceableIn(sighting: Sighting, remade: Parameters<typeof irreplaceableDisks>[1]): readonly string[] {
-  return sighting.list === undefined ? irreplaceableDisks(sighting, remade) : []
+function irreplaceableIn(
+  observed: ObservedResource,
+  remade: Parameters<typeof irreplaceableDisks>[1],
+): readonly string[] {
+  return observed.list === undefined ? irreplaceableDisks(observed, remade) : []
 }
 
 function laneObstacle(resource: Resource, file: FileSpec) {
@@ -165,17 +168,17 @@ function rooted(
   { rootLane }: Resource,
   steps: readonly Step[],
   externalId: string,
-  sighting?: Sighting,
+  observed?: ObservedResource,
 ): readonly Step[] {
-  return rootLane === true ? overRootLane(steps, externalId, sighting?.close?.config) : steps
+  return rootLane === true ? overRootLane(steps, externalId, observed?.close?.config) : steps
 }
 
 /** A guest is followed wherever it is: nobody who moved one wants it made anew where it was. */
-function movedNotes(desired: Desired, sighting: Sighting): readonly string[] {
+function movedNotes(desired: Desired, observed: ObservedResource): readonly string[] {
   const declared = guestIn(desired)?.host
-  if (declared === undefined || declared === sighting.host || guestIn(desired)?.moveHere !== undefined) return []
-  const by = sighting.highlyAvailable === true ? 'moved (HA)' : 'moved'
-  return [`${by}: declared on ${declared}, runs on ${sighting.host}; it is kept there`]
+  if (declared === undefined || declared === observed.host || guestIn(desired)?.moveHere !== undefined) return []
+  const by = observed.highlyAvailable === true ? 'moved (HA)' : 'moved'
+  return [`${by}: declared on ${declared}, runs on ${observed.host}; it is kept there`]
 }
 
 /** Storages that a new guest takes room on. */

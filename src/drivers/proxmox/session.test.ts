@@ -8,9 +8,9 @@ import { WireFailure, type WireRequest, type WireResponse } from '../../lib/wire
 import { Sealed, Secret } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import type { SeedDocument } from '../../model/vm.ts'
-import { LookFailed, type Session } from '../port.ts'
+import { ObservationFailed, type Session } from '../port.ts'
 import { openSession } from './session.ts'
-import { EXAMPLE_CONNECTION, exampleSighting } from './testing/vm-example.ts'
+import { EXAMPLE_CONNECTION, exampleObserved } from './testing/vm-example.ts'
 
 const TOKEN = 'root@pam!croft=SECRET-CANARY'
 const SIGNAL = new AbortController().signal
@@ -62,12 +62,12 @@ const refused = (status: number, reason: string, body: object = { data: null }):
 })
 const path = (request: WireRequest) => request.path.replace('/api2/json', '')
 
-async function refusalOf(looking: Promise<unknown>) {
-  const error = await looking.then(
+async function refusalOf(facts: Promise<unknown>) {
+  const error = await facts.then(
     () => assert.fail('answered'),
     (thrown: unknown) => thrown,
   )
-  assert.ok(error instanceof LookFailed, String(error))
+  assert.ok(error instanceof ObservationFailed, String(error))
   return error.refusal
 }
 
@@ -200,11 +200,11 @@ describe('looks', () => {
           ])
         : data({ cores: 1, digest: 'd3' }),
     )
-    const running = await session.observe(exampleSighting(), {}, SIGNAL)
+    const running = await session.observe(exampleObserved(), {}, SIGNAL)
     assert.deepEqual({ ...running?.close?.config }, { cores: 2, memory: '512', digest: 'd2' })
     assert.deepEqual(running?.close?.pending, ['cores', 'vcpus'])
     assert.equal(running?.close?.digest, 'd2')
-    const stopped = await session.observe(exampleSighting({}, { power: 'stopped' }), {}, SIGNAL)
+    const stopped = await session.observe(exampleObserved({}, { power: 'stopped' }), {}, SIGNAL)
     assert.equal(stopped?.close?.digest, 'd3')
     assert.equal(stopped?.close?.pending, undefined)
     assert.deepEqual(requests.map(path), ['/nodes/pve1/qemu/114/pending', '/nodes/pve1/qemu/114/config'])
@@ -228,7 +228,7 @@ describe('looks', () => {
         ],
       })
     })
-    const seen = await session.observe(exampleSighting(), { power: true, agent: true }, SIGNAL)
+    const seen = await session.observe(exampleObserved(), { power: true, agent: true }, SIGNAL)
     assert.deepEqual([seen?.close?.power, seen?.close?.agent, seen?.uptimeSeconds], ['running', 'up', 9])
     assert.deepEqual(seen?.close?.addresses, ['192.168.4.20', 'fd00::5'])
     assert.equal(requests.length, 4)
@@ -243,7 +243,7 @@ describe('looks', () => {
   ] as const) {
     it(`${why}: ${expected ?? 'unknown'}`, async () => {
       const { session } = scripted((request) => (path(request).endsWith('interfaces') ? answer : data([])))
-      assert.equal((await session.observe(exampleSighting(), { agent: true }, SIGNAL))?.close?.agent, expected)
+      assert.equal((await session.observe(exampleObserved(), { agent: true }, SIGNAL))?.close?.agent, expected)
     })
   }
 
@@ -251,14 +251,14 @@ describe('looks', () => {
     const { session } = scripted((request) =>
       path(request).endsWith('/current') ? data({ status: 'running', qmpstatus: 'paused' }) : data([]),
     )
-    assert.equal((await session.observe(exampleSighting(), { power: true }, SIGNAL))?.close?.power, 'paused')
+    assert.equal((await session.observe(exampleObserved(), { power: true }, SIGNAL))?.close?.power, 'paused')
   })
 
   it('a guest that is not there is undefined; one that we may not see is not', async () => {
     const gone = scripted(() => refused(500, "Configuration file 'nodes/pve1/qemu-server/114.conf' does not exist"))
-    assert.equal(await gone.session.observe(exampleSighting(), {}, SIGNAL), undefined)
+    assert.equal(await gone.session.observe(exampleObserved(), {}, SIGNAL), undefined)
     const hidden = scripted(() => refused(403, 'Permission check failed (/vms/114, VM.Audit)'))
-    assert.equal((await refusalOf(hidden.session.observe(exampleSighting(), {}, SIGNAL))).reason, 'PermissionDenied')
+    assert.equal((await refusalOf(hidden.session.observe(exampleObserved(), {}, SIGNAL))).reason, 'PermissionDenied')
   })
 
   for (const [why, answer, reason, wide] of [
@@ -327,7 +327,7 @@ describe('looks', () => {
       now--
       return data([])
     })
-    await Promise.all(Array.from({ length: 20 }, () => session.observe(exampleSighting(), {}, SIGNAL)))
+    await Promise.all(Array.from({ length: 20 }, () => session.observe(exampleObserved(), {}, SIGNAL)))
     assert.equal(most, EXAMPLE_CONNECTION.limits.reads)
   })
 
@@ -465,19 +465,19 @@ describe('a guest whose seed is on its way', () => {
 
   it('is asked for its images, and while one is inserted for power, uptime and agent too', async () => {
     const inserted = scripted(answers(`${image},media=cdrom`, listed))
-    const seen = await inserted.session.observe(exampleSighting(), {}, SIGNAL)
+    const seen = await inserted.session.observe(exampleObserved(), {}, SIGNAL)
     assert.deepEqual(seen?.close?.seedImages, [{ id: image, bytes: 10 }])
     assert.deepEqual([seen?.close?.power, seen?.uptimeSeconds, seen?.close?.agent], ['running', 7, 'down'])
     const empty = scripted(answers('none,media=cdrom', listed))
-    const later = await empty.session.observe(exampleSighting(), {}, SIGNAL)
+    const later = await empty.session.observe(exampleObserved(), {}, SIGNAL)
     assert.equal(later?.close?.power, undefined)
     assert.equal(empty.requests.length, 2)
   })
 
   it('is not taken for gone when its storage cannot be read, and has no images when the storage is gone', async () => {
     const unread = scripted(answers('none', { status: 404, reason: 'no such thing' }))
-    await assert.rejects(unread.session.observe(exampleSighting(), {}, SIGNAL), LookFailed)
+    await assert.rejects(unread.session.observe(exampleObserved(), {}, SIGNAL), ObservationFailed)
     const gone = scripted(answers('none', { status: 500, reason: "storage 'local' does not exist" }))
-    assert.deepEqual((await gone.session.observe(exampleSighting(), {}, SIGNAL))?.close?.seedImages, [])
+    assert.deepEqual((await gone.session.observe(exampleObserved(), {}, SIGNAL))?.close?.seedImages, [])
   })
 })

@@ -7,7 +7,7 @@ import type { Connection } from '../../model/estate.ts'
 import { type AddressUse, type LoadSample, type PowerState, usedNear } from '../../model/resource.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
 import type { Outcome, Step, StepOver } from '../../model/step.ts'
-import { type DriverDeps, LookFailed, type Session, type SitePower } from '../port.ts'
+import { type DriverDeps, ObservationFailed, type Session, type SitePower } from '../port.ts'
 import { openAgentShell } from './agent/shell.ts'
 import { type Api, createApi } from './api.ts'
 import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
@@ -50,9 +50,9 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       return readSurvey(connection.name, deps.clock.now(), resources, tasks)
     },
     list: (list, signal) => readList(api, connection.name, list, deps.clock.now(), signal),
-    observe: async (sighting, ask, signal) => {
-      if (sighting.list !== undefined) return observeListed(api, sighting, sighting.list, deps.clock.now(), signal)
-      return unlessAbsent(() => observeGuest(api, sighting, ask, deps.clock.now(), signal))
+    observe: async (observed, ask, signal) => {
+      if (observed.list !== undefined) return observeListed(api, observed, observed.list, deps.clock.now(), signal)
+      return unlessAbsent(() => observeGuest(api, observed, ask, deps.clock.now(), signal))
     },
     addressUse: async (host, addresses, signal) => [
       ...(await nodeAddresses(signal)).filter(({ address }) => addresses.includes(address)),
@@ -64,7 +64,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     hosts: {
       powers: (host, signal) => powersOn(api, host, signal),
       endedTasks: (host, sinceMs, signal) => endedTasks(api, host, sinceMs, signal),
-      recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
+      recentTasks: (observed, sinceMs, signal) => recentTasks(api, observed, sinceMs, signal),
       load: (host, signal) => hostLoad(api, host, signal),
     },
     perform: (step, signal) =>
@@ -72,7 +72,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         ? perform(api, deps, step, signal)
         : performAsRoot(step, () => rootShell(connection, deps, step.host), signal),
     snapshots: snapshotsOf(api, deps.clock),
-    agent: { shell: (sighting) => openAgentShell(api, deps, sighting) },
+    agent: { shell: (observed) => openAgentShell(api, deps, observed) },
     site: createSitePower(api),
     close: () => wire.close(),
   }
@@ -82,7 +82,7 @@ async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look()
   } catch (error) {
-    if (error instanceof LookFailed && error.refusal.reason === 'NotFound') return undefined
+    if (error instanceof ObservationFailed && error.refusal.reason === 'NotFound') return undefined
     throw error
   }
 }
@@ -97,7 +97,7 @@ async function idIsFree(api: Api, externalId: string, signal: AbortSignal): Prom
     )
     return true
   } catch (error) {
-    if (error instanceof LookFailed && error.refusal.reason === 'IdTaken') return false
+    if (error instanceof ObservationFailed && error.refusal.reason === 'IdTaken') return false
     throw error
   }
 }
@@ -120,7 +120,7 @@ function rootShell({ hosts }: Connection, { openShell }: DriverDeps, host: strin
 
 async function resolveToken(connection: Connection, deps: DriverDeps): Promise<Secret> {
   const refuse = (message: string) =>
-    new LookFailed({ reason: 'TokenMissing', meaning: 'stalled', message, connectionWide: true })
+    new ObservationFailed({ reason: 'TokenMissing', meaning: 'stalled', message, connectionWide: true })
   let value: string
   try {
     value = (await loginOf(connection, deps)).token
@@ -192,7 +192,7 @@ function createSitePower(api: Api): SitePower {
         if (state === 'disarming' || state === 'disarmed') return state
         return rows.some(({ type }) => type === 'service') ? 'armed' : 'none'
       } catch (error) {
-        if (error instanceof LookFailed) return 'unknown'
+        if (error instanceof ObservationFailed) return 'unknown'
         throw error
       }
     },

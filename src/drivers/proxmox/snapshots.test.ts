@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '../../lib/clock.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Outcome } from '../../model/step.ts'
 import type { Api } from './api.ts'
 import { snapshotsOf } from './snapshots.ts'
-import { exampleSighting } from './testing/vm-example.ts'
+import { exampleObserved } from './testing/vm-example.ts'
 
 const SIGNAL = new AbortController().signal
 const UPID = 'UPID:pve1:00000001:00000001:00000001:vzrollback:118:root@pam!croft:'
@@ -42,12 +42,14 @@ function scripted(answers: Readonly<Record<string, unknown>>, outcome: Outcome =
   return { sent, snapshots: snapshotsOf(api, patient()) }
 }
 
-const container: Sighting = {
-  ...exampleSighting(),
+const container: ObservedResource = {
+  ...exampleObserved(),
   type: 'container',
   externalId: '118',
   host: 'pve1',
-  mark: { uid: UID, owner: 'Machine/web', estate: 'default', deletion: 'Delete' } as NonNullable<Sighting['mark']>,
+  mark: { uid: UID, owner: 'Machine/web', estate: 'default', deletion: 'Delete' } as NonNullable<
+    ObservedResource['mark']
+  >,
 }
 const ENDED = { status: 'stopped', exitstatus: 'OK' }
 

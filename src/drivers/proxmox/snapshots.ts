@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Outcome } from '../../model/step.ts'
-import { type GuestSnapshot, type GuestSnapshots, LookFailed } from '../port.ts'
+import { type GuestSnapshot, type GuestSnapshots, ObservationFailed } from '../port.ts'
 import type { Api } from './api.ts'
 import { cleanText, countOf, isRecord, recordsOf } from './foreign.ts'
 import { uidOfTags } from './marks.ts'
@@ -17,23 +17,23 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{1,39}$/
 export function snapshotsOf(api: Api, clock: Clock): GuestSnapshots {
   const write = async (
     method: 'POST' | 'DELETE',
-    sighting: Sighting,
+    observed: ObservedResource,
     below: string,
     params: Readonly<Record<string, string>>,
     doing: string,
     signal: AbortSignal,
   ): Promise<Outcome> => {
-    const { externalId: guest, host } = sighting
-    const call = { method, path: `${pathOf(sighting)}${below}`, params }
+    const { externalId: guest, host } = observed
+    const call = { method, path: `${pathOf(observed)}${below}`, params }
     const outcome = await api.write(call, new Map(), { doing: `${doing} on ${host}`, host, guest }, signal)
     return outcome.result === 'started' ? awaitTask(api, clock, outcome.taskId, doing, signal) : outcome
   }
 
   return {
-    async list(sighting, signal) {
-      const { externalId: guest, host } = sighting
-      const about = { doing: `list the snapshots of ${wordsFor(sighting)} on ${host}`, host, guest }
-      const rows = recordsOf(await api.read(pathOf(sighting), about, signal)).slice(0, LIMITS.surveyEntries)
+    async list(observed, signal) {
+      const { externalId: guest, host } = observed
+      const about = { doing: `list the snapshots of ${wordsFor(observed)} on ${host}`, host, guest }
+      const rows = recordsOf(await api.read(pathOf(observed), about, signal)).slice(0, LIMITS.surveyEntries)
       const present = rows.find(({ name }) => name === 'current')
       return rows.flatMap((row): readonly GuestSnapshot[] => {
         if (typeof row.name !== 'string' || row === present) return []
@@ -47,33 +47,33 @@ export function snapshotsOf(api: Api, clock: Clock): GuestSnapshots {
         ]
       })
     },
-    take: async (sighting, name, signal) =>
+    take: async (observed, name, signal) =>
       unfit(name) ??
-      write('POST', sighting, '', { snapname: name }, `take snapshot ${name} of ${wordsFor(sighting)}`, signal),
-    revert: async (sighting, name, signal) => {
-      const doing = `bring ${wordsFor(sighting)} back to snapshot ${name}`
+      write('POST', observed, '', { snapname: name }, `take snapshot ${name} of ${wordsFor(observed)}`, signal),
+    revert: async (observed, name, signal) => {
+      const doing = `bring ${wordsFor(observed)} back to snapshot ${name}`
       try {
-        const refusal = unfit(name) ?? (await foreign(api, sighting, name, signal))
+        const refusal = unfit(name) ?? (await foreign(api, observed, name, signal))
         if (refusal !== undefined) return refusal
         // What ran is to run afterwards: Proxmox leaves it switched off unless told so.
-        const start: Readonly<Record<string, string>> = (await runs(api, sighting, signal)) ? { start: '1' } : {}
-        return await write('POST', sighting, `/${name}/rollback`, start, doing, signal)
+        const start: Readonly<Record<string, string>> = (await runs(api, observed, signal)) ? { start: '1' } : {}
+        return await write('POST', observed, `/${name}/rollback`, start, doing, signal)
       } catch (error) {
-        if (error instanceof LookFailed) return { result: 'refused', refusal: error.refusal }
+        if (error instanceof ObservationFailed) return { result: 'refused', refusal: error.refusal }
         throw error
       }
     },
-    remove: async (sighting, name, signal) =>
+    remove: async (observed, name, signal) =>
       unfit(name) ??
-      write('DELETE', sighting, `/${name}`, {}, `remove snapshot ${name} of ${wordsFor(sighting)}`, signal),
+      write('DELETE', observed, `/${name}`, {}, `remove snapshot ${name} of ${wordsFor(observed)}`, signal),
   }
 }
 
-function pathOf({ host, externalId, type }: Sighting): string {
+function pathOf({ host, externalId, type }: ObservedResource): string {
   return `${guestPath(host, type === 'container' ? 'container' : 'vm', externalId)}/snapshot`
 }
 
-function wordsFor({ type, externalId }: Sighting): string {
+function wordsFor({ type, externalId }: ObservedResource): string {
   return `${type === 'container' ? 'container' : 'VM'} ${externalId}`
 }
 
@@ -93,22 +93,27 @@ function unfit(name: string): Outcome | undefined {
  * Going back brings the tags of that time with it. From before the machine was ours it would come back without our mark,
  * and the next plan would see a stranger in the place of a machine that is missing.
  */
-async function foreign(api: Api, sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome | undefined> {
-  const { externalId: guest, host, mark } = sighting
-  const about = { doing: `look at snapshot ${name} of ${wordsFor(sighting)} on ${host}`, host, guest }
-  const config = await api.read(`${pathOf(sighting)}/${name}/config`, about, signal)
+async function foreign(
+  api: Api,
+  observed: ObservedResource,
+  name: string,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { externalId: guest, host, mark } = observed
+  const about = { doing: `look at snapshot ${name} of ${wordsFor(observed)} on ${host}`, host, guest }
+  const config = await api.read(`${pathOf(observed)}/${name}/config`, about, signal)
   const uid = isRecord(config) ? uidOfTags(config.tags) : undefined
   if (mark === undefined || uid === mark.uid) return undefined
   return refused(
     'NotOurs',
-    `snapshot ${name} of ${wordsFor(sighting)} was taken before it was marked as ours; after going back croft would not know it. Take a new one, or go back with the tools of the host and adopt it again`,
+    `snapshot ${name} of ${wordsFor(observed)} was taken before it was marked as ours; after going back croft would not know it. Take a new one, or go back with the tools of the host and adopt it again`,
   )
 }
 
-async function runs(api: Api, sighting: Sighting, signal: AbortSignal): Promise<boolean> {
-  const { externalId: guest, host } = sighting
-  const type = sighting.type === 'container' ? 'container' : 'vm'
-  const about = { doing: `ask whether ${wordsFor(sighting)} on ${host} runs`, host, guest }
+async function runs(api: Api, observed: ObservedResource, signal: AbortSignal): Promise<boolean> {
+  const { externalId: guest, host } = observed
+  const type = observed.type === 'container' ? 'container' : 'vm'
+  const about = { doing: `ask whether ${wordsFor(observed)} on ${host} runs`, host, guest }
   const status = await api.read(`${guestPath(host, type, guest)}/status/current`, about, signal)
   return isRecord(status) && powerState(status.status) === 'running'
 }
@@ -127,7 +132,7 @@ async function awaitTask(api: Api, clock: Clock, taskId: string, doing: string, 
       if (task === undefined)
         return { result: 'unclear', message: `nobody knows how the task ended that was to ${doing}` }
     } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
+      if (!(error instanceof ObservationFailed)) throw error
     }
     await clock.sleep(LIMITS.taskPollMs, signal)
   }

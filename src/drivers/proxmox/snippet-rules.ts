@@ -1,5 +1,5 @@
 import { type FileSpec, type Snippet, volumeId } from '../../model/file.ts'
-import type { Change, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import { storagePath } from './steps.ts'
 
@@ -22,12 +22,12 @@ export function diffSnippet(
   resource: Resource,
   file: FileSpec,
   snippet: Snippet,
-  sighting: Sighting,
+  observed: ObservedResource,
   known: Readonly<Record<string, string>>,
 ): readonly Change[] {
-  const size = sighting.close?.config.size
+  const size = observed.close?.config.size
   const otherSize = size !== snippet.bytes
-  if (!otherSize && (known.verified === stampOf(snippet, sighting) || resource.policy.manage === 'observe')) return []
+  if (!otherSize && (known.verified === stampOf(snippet, observed) || resource.policy.manage === 'observe')) return []
   const from = otherSize ? `${Number(size)} bytes` : known.verified === undefined ? 'not compared yet' : 'written since'
   const change = {
     path: 'content',
@@ -47,7 +47,7 @@ function notOverwritten(file: FileSpec): SnippetObjection {
   }
 }
 
-export function writeSnippetStep(file: FileSpec, snippet: Snippet, sighting?: Sighting): Step {
+export function writeSnippetStep(file: FileSpec, snippet: Snippet, observed?: ObservedResource): Step {
   const id = volumeId(file)
   return {
     verb: 'upload',
@@ -58,11 +58,11 @@ export function writeSnippetStep(file: FileSpec, snippet: Snippet, sighting?: Si
     on: `${storagePath(file.host, file.storage)}/content/${encodeURIComponent(id)}`,
     commands: [{ do: 'put-snippet', volume: id, sha256: snippet.sha256, mode: snippet.mode, text: snippet.text }],
     // Where it was right already its time stays as it is. Otherwise the next look sees another, and it is compared again.
-    ...(sighting === undefined ? {} : { learns: { done: { verified: stampOf(snippet, sighting) } } }),
+    ...(observed === undefined ? {} : { learns: { done: { verified: stampOf(snippet, observed) } } }),
     disruption: 'none',
   }
 }
 
-function stampOf({ sha256 }: Snippet, { close }: Sighting): string {
+function stampOf({ sha256 }: Snippet, { close }: ObservedResource): string {
   return `${sha256} ${Number(close?.config.size)} ${Number(close?.config.ctime)}`
 }

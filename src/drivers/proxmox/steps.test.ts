@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { FileSpec } from '../../model/file.ts'
-import type { Resource, Sighting, Survey } from '../../model/resource.ts'
+import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { proxmoxRules as rules } from './rules.ts'
-import { exampleResource, exampleSighting } from './testing/vm-example.ts'
+import { exampleObserved, exampleResource } from './testing/vm-example.ts'
 
 const FILE: FileSpec = {
   host: 'pve1',
@@ -32,7 +32,7 @@ const SURVEY: Survey = {
     { host: 'pve2', name: 'big', content: ['images'], available: true, shared: false },
     { host: 'pve1', name: 'nfs', content: ['images'], available: false, shared: true },
   ],
-  sightings: [],
+  resources: [],
   tasks: [],
 }
 
@@ -41,9 +41,9 @@ const fileResource = (file: Partial<FileSpec> = {}): Resource => ({
   desired: { type: 'file', file: { ...FILE, ...file } },
 })
 const show = (steps: readonly Step[]) => steps.map((step) => `${step.verb} ${step.call?.method} ${step.call?.path}`)
-const update = (vm: Partial<VmSpec>, sighting: Sighting) => {
+const update = (vm: Partial<VmSpec>, observed: ObservedResource) => {
   const resource = exampleResource(vm)
-  return rules.updateSteps(resource, sighting, rules.diff(resource, sighting))
+  return rules.updateSteps(resource, observed, rules.diff(resource, observed))
 }
 const imported = { slot: 'scsi0', storage: 'fast', sizeGb: 50, importFrom: 'local:import/noble.qcow2' }
 
@@ -84,7 +84,7 @@ describe('steps', () => {
       onBoot: true,
       disks: [{ slot: 'scsi0', storage: 'fast', sizeGb: 50 }],
     }
-    const steps = update(vm, exampleSighting({ cores: 2, scsi0: 'fast:vm-114-disk-0,size=10G' }))
+    const steps = update(vm, exampleObserved({ cores: 2, scsi0: 'fast:vm-114-disk-0,size=10G' }))
     assert.deepEqual(show(steps), [
       'configure PUT /nodes/pve1/qemu/114/config',
       'resize PUT /nodes/pve1/qemu/114/resize',
@@ -99,7 +99,7 @@ describe('steps', () => {
       steps.map((step) => step.disruption),
       ['none', 'none', 'restart'],
     )
-    const grow = update({ disks: vm.disks ?? [] }, exampleSighting({ scsi0: 'fast:vm-114-disk-0,size=10G' }))
+    const grow = update({ disks: vm.disks ?? [] }, exampleObserved({ scsi0: 'fast:vm-114-disk-0,size=10G' }))
     assert.deepEqual(
       grow.map((step) => step.call?.params),
       [{ disk: 'scsi0', size: '50G', digest: 'd1' }],
@@ -107,22 +107,22 @@ describe('steps', () => {
   })
 
   it('steps go to where the guest is, not to where it was declared', () => {
-    const [step] = update({ cpu: { cores: 4 } }, exampleSighting({}, { host: 'pve2' }))
+    const [step] = update({ cpu: { cores: 4 } }, exampleObserved({}, { host: 'pve2' }))
     assert.equal(step?.call?.path, '/nodes/pve2/qemu/114/config')
     assert.equal(step?.host, 'pve2')
   })
 
   it('a new disk from an image is a task; an empty one is not', () => {
-    const [task] = update({ disks: [imported] }, exampleSighting())
+    const [task] = update({ disks: [imported] }, exampleObserved())
     assert.equal(task?.call?.method, 'POST')
     assert.deepEqual(task?.queues, ['host/pve1', 'storage/pve1/fast'])
-    const [put] = update({ disks: [{ slot: 'scsi1', storage: 'fast', sizeGb: 5 }] }, exampleSighting())
+    const [put] = update({ disks: [{ slot: 'scsi1', storage: 'fast', sizeGb: 5 }] }, exampleObserved())
     assert.equal(put?.call?.method, 'PUT')
   })
 
   it('what cannot be done in place is not tried', () => {
-    const sighting = exampleSighting({ scsi0: 'fast:vm-114-disk-0,size=90G' })
-    assert.deepEqual(update({ disks: [{ slot: 'scsi0', storage: 'fast', sizeGb: 50 }] }, sighting), [])
+    const observed = exampleObserved({ scsi0: 'fast:vm-114-disk-0,size=90G' })
+    assert.deepEqual(update({ disks: [{ slot: 'scsi0', storage: 'fast', sizeGb: 50 }] }, observed), [])
   })
 
   for (const [declared, power, expected] of [
@@ -134,19 +134,19 @@ describe('steps', () => {
     [undefined, 'stopped', undefined],
   ] as const) {
     it(`power ${declared} where it is ${power}: ${expected ?? 'nothing'}`, () => {
-      const steps = update(declared === undefined ? {} : { power: declared }, exampleSighting({}, { power }))
+      const steps = update(declared === undefined ? {} : { power: declared }, exampleObserved({}, { power }))
       assert.deepEqual(show(steps), expected === undefined ? [] : [expected])
     })
   }
 
   it('[F-08] the guest’s own word on power counts, not the survey’s', () => {
-    const seen = exampleSighting({}, { power: 'stopped' })
+    const seen = exampleObserved({}, { power: 'stopped' })
     const asked = { ...seen, close: { config: {}, atMs: 0, ...seen.close, power: 'running' as const } }
     assert.deepEqual(update({ power: 'running' }, asked), [])
   })
 
   it('a start needs no restart besides', () => {
-    const steps = update({ power: 'running', cpu: { cores: 4 } }, exampleSighting({}, { power: 'stopped' }))
+    const steps = update({ power: 'running', cpu: { cores: 4 } }, exampleObserved({}, { power: 'stopped' }))
     assert.deepEqual(
       steps.map((step) => step.verb),
       ['configure', 'start'],
@@ -155,7 +155,7 @@ describe('steps', () => {
 
   it('a restart that is still owed is made, but not for what somebody else changed', () => {
     const owed = (pending: string[]) => {
-      const seen = exampleSighting({ cores: 4, memory: '9999' })
+      const seen = exampleObserved({ cores: 4, memory: '9999' })
       return update({ cpu: { cores: 4 } }, { ...seen, close: { config: {}, atMs: 0, ...seen.close, pending } })
     }
     assert.deepEqual(show(owed(['cores'])), ['reboot POST /nodes/pve1/qemu/114/status/reboot'])
@@ -163,7 +163,7 @@ describe('steps', () => {
   })
 
   it('pool and template', () => {
-    const steps = update({ pool: 'k3s', template: true }, exampleSighting({}, { power: 'stopped', pool: 'old' }))
+    const steps = update({ pool: 'k3s', template: true }, exampleObserved({}, { power: 'stopped', pool: 'old' }))
     assert.deepEqual(
       steps.map((step) => [step.call?.path, step.call?.params]),
       [
@@ -172,25 +172,25 @@ describe('steps', () => {
       ],
     )
     assert.deepEqual(
-      rules.diff(exampleResource({ template: false }), exampleSighting({}, { template: true })).map((c) => c.effect),
+      rules.diff(exampleResource({ template: false }), exampleObserved({}, { template: true })).map((c) => c.effect),
       ['replace'],
     )
   })
 
   it('taking over writes the mark and keeps what people wrote', () => {
-    const sighting = exampleSighting({ tags: 'prod', description: 'by hand' })
-    const [step] = rules.adoptSteps(exampleResource(), sighting)
+    const observed = exampleObserved({ tags: 'prod', description: 'by hand' })
+    const [step] = rules.adoptSteps(exampleResource(), observed)
     assert.equal(step?.call?.params.tags, 'prod;croft;croft-0123456789abcdef')
     assert.match(step?.call?.params.description ?? '', /^by hand\ncroft: owner=EnvironmentVM\/web-1 /)
     assert.equal(step?.call?.params.digest, 'd1')
   })
 
   it('removing shuts down first, whatever kind of guest it is', () => {
-    assert.deepEqual(show(rules.deleteSteps(exampleSighting())), [
+    assert.deepEqual(show(rules.deleteSteps(exampleObserved())), [
       'shutdown POST /nodes/pve1/qemu/114/status/shutdown',
       'delete DELETE /nodes/pve1/qemu/114',
     ])
-    const container = rules.deleteSteps(exampleSighting({}, { type: 'container', power: 'stopped' }))
+    const container = rules.deleteSteps(exampleObserved({}, { type: 'container', power: 'stopped' }))
     assert.deepEqual(show(container), ['delete DELETE /nodes/pve1/lxc/114'])
     assert.deepEqual(container[0]?.call?.params, { purge: '1', 'destroy-unreferenced-disks': '1' })
     assert.equal(container[0]?.disruption, 'data-loss')
@@ -199,11 +199,11 @@ describe('steps', () => {
   it('a paused guest holds memory and open files: it is shut down before it goes, and restarted for what needs that', () => {
     for (const type of ['vm', 'container'] as const)
       assert.deepEqual(
-        rules.deleteSteps(exampleSighting({}, { type, power: 'paused' })).map(({ verb }) => verb),
+        rules.deleteSteps(exampleObserved({}, { type, power: 'paused' })).map(({ verb }) => verb),
         ['shutdown', 'delete'],
         type,
       )
-    const steps = update({ cpu: { cores: 4 } }, exampleSighting({}, { power: 'paused' }))
+    const steps = update({ cpu: { cores: 4 } }, exampleObserved({}, { power: 'paused' }))
     assert.deepEqual(
       steps.map(({ verb, disruption }) => [verb, disruption]),
       [
@@ -214,13 +214,13 @@ describe('steps', () => {
   })
 
   it('foreign names cannot leave their place in a path', () => {
-    const [step] = rules.deleteSteps(exampleSighting({}, { host: '../access', power: 'stopped' }))
+    const [step] = rules.deleteSteps(exampleObserved({}, { host: '../access', power: 'stopped' }))
     assert.equal(step?.call?.path, '/nodes/..%2Faccess/qemu/114')
   })
 })
 
 describe('files', () => {
-  const present: Sighting = {
+  const present: ObservedResource = {
     connection: 'default',
     type: 'file',
     externalId: 'local:import/noble.qcow2',
@@ -337,30 +337,30 @@ describe('readiness', () => {
   const imported = { slot: 'scsi0', storage: 'local', importFrom: 'local:import/noble.qcow2' }
   const agent = { agent: { enabled: true }, disks: [imported] }
   const withAgent = (state: 'up' | 'down' | undefined) => {
-    const seen = exampleSighting()
+    const seen = exampleObserved()
     return { ...seen, close: { config: {}, atMs: 0, ...seen.close, ...(state === undefined ? {} : { agent: state }) } }
   }
-  for (const [why, vm, sighting, ready, status] of [
-    ['running, no agent declared [R11]', { power: 'running' }, exampleSighting(), true, 'Running'],
+  for (const [why, vm, observed, ready, status] of [
+    ['running, no agent declared [R11]', { power: 'running' }, exampleObserved(), true, 'Running'],
     ['running, agent up', agent, withAgent('up'), true, 'Running'],
     ['running, agent down', agent, withAgent('down'), false, 'Booting'],
     ['running, agent not asked', agent, withAgent(undefined), false, 'Running'],
-    ['stopped though it should run', { power: 'running' }, exampleSighting({}, { power: 'stopped' }), false, 'Stopped'],
+    ['stopped though it should run', { power: 'running' }, exampleObserved({}, { power: 'stopped' }), false, 'Stopped'],
     [
       'stopped as declared [R26]',
       { power: 'stopped', ...agent },
-      exampleSighting({}, { power: 'stopped' }),
+      exampleObserved({}, { power: 'stopped' }),
       true,
       'Stopped',
     ],
-    ['stopped, power not declared', agent, exampleSighting({}, { power: 'stopped' }), true, 'Stopped'],
-    ['running though it should not', { power: 'stopped' }, exampleSighting(), false, 'Running'],
-    ['locked', {}, exampleSighting({}, { lock: 'clone' }), false, 'Creating'],
-    ['template', { template: true }, exampleSighting({}, { power: 'stopped', template: true }), true, 'Template'],
-    ['unknown', {}, exampleSighting({}, { power: 'unknown' }), false, 'Unknown'],
+    ['stopped, power not declared', agent, exampleObserved({}, { power: 'stopped' }), true, 'Stopped'],
+    ['running though it should not', { power: 'stopped' }, exampleObserved(), false, 'Running'],
+    ['locked', {}, exampleObserved({}, { lock: 'clone' }), false, 'Creating'],
+    ['template', { template: true }, exampleObserved({}, { power: 'stopped', template: true }), true, 'Template'],
+    ['unknown', {}, exampleObserved({}, { power: 'unknown' }), false, 'Unknown'],
   ] as const) {
     it(why, () => {
-      const readiness = rules.readiness(exampleResource(vm), sighting)
+      const readiness = rules.readiness(exampleResource(vm), observed)
       assert.deepEqual([readiness.ready, readiness.status], [ready, status])
     })
   }

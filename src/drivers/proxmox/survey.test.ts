@@ -60,7 +60,7 @@ describe('readSurvey', () => {
         usedBytes: 3,
       },
     ])
-    assert.deepEqual(survey.sightings, [
+    assert.deepEqual(survey.resources, [
       {
         connection: 'default',
         type: 'vm',
@@ -142,10 +142,10 @@ describe('readSurvey', () => {
       { not: 'a list' },
     )
     assert.deepEqual(
-      survey.sightings.map((s) => s.externalId),
+      survey.resources.map((s) => s.externalId),
       ['101', '102'],
     )
-    const [first, second] = survey.sightings
+    const [first, second] = survey.resources
     assert.equal(first?.name, 'web')
     assert.equal(first?.power, 'unknown')
     assert.equal(first?.uptimeSeconds, undefined)
@@ -169,7 +169,7 @@ describe('readSurvey', () => {
 
   it('[S-16] holds no more entries than it may', () => {
     const many = Array.from({ length: LIMITS.surveyEntries + 10 }, () => ({ type: 'qemu', vmid: 101, node: 'a' }))
-    assert.equal(readSurvey('c', 0, many, []).sightings.length, LIMITS.surveyEntries)
+    assert.equal(readSurvey('c', 0, many, []).resources.length, LIMITS.surveyEntries)
   })
 
   it('[S-16] text for a terminal is one line without control characters', () => {

@@ -1,24 +1,31 @@
 import { defined } from '../../lib/defined.ts'
-import type { HostSighting, PowerState, RemoteTask, Sighting, StorageSighting, Survey } from '../../model/resource.ts'
+import type {
+  ObservedHost,
+  ObservedResource,
+  ObservedStorage,
+  PowerState,
+  RemoteTask,
+  Survey,
+} from '../../model/resource.ts'
 import { type ApiFields, cleanText, countOf, flagOf, nameOf, recordsOf } from './foreign.ts'
 import { uidOfTags } from './marks.ts'
 import { parseUpid } from './upid.ts'
 
 /** Turns the answers of `cluster/resources` and `cluster/tasks` into a survey. Pure. */
-export function readSurvey(connection: string, atMs: number, resources: unknown, tasks: unknown): Survey {
-  const hosts: HostSighting[] = []
-  const storages: StorageSighting[] = []
-  const sightings: Sighting[] = []
-  for (const entry of recordsOf(resources)) {
+export function readSurvey(connection: string, atMs: number, listed: unknown, tasks: unknown): Survey {
+  const hosts: ObservedHost[] = []
+  const storages: ObservedStorage[] = []
+  const resources: ObservedResource[] = []
+  for (const entry of recordsOf(listed)) {
     const type = entry.type
     if (type === 'qemu' || type === 'lxc')
-      push(sightings, readGuest(connection, entry, type === 'qemu' ? 'vm' : 'container'))
+      push(resources, readGuest(connection, entry, type === 'qemu' ? 'vm' : 'container'))
     else if (type === 'storage') push(storages, readStorage(entry))
     else if (type === 'node') push(hosts, readHost(entry))
   }
   const remote: RemoteTask[] = []
   for (const entry of recordsOf(tasks)) push(remote, readTask(entry))
-  return { connection, atMs, hosts, storages, sightings, tasks: remote }
+  return { connection, atMs, hosts, storages, resources, tasks: remote }
 }
 
 /** A task from a list or from its own status. Without `status: stopped` or an end it is running. */
@@ -53,7 +60,7 @@ function endedWell(end: unknown): boolean {
   return end === 'OK' || (typeof end === 'string' && /^WARNINGS: \d+$/.test(end))
 }
 
-function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container'): Sighting | undefined {
+function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container'): ObservedResource | undefined {
   const externalId = nameOf(entry.vmid)
   const host = nameOf(entry.node)
   if (externalId === undefined || host === undefined || !/^[1-9]\d{0,8}$/.test(externalId)) return undefined
@@ -73,7 +80,7 @@ function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container
   }
 }
 
-function readHost(entry: ApiFields): HostSighting | undefined {
+function readHost(entry: ApiFields): ObservedHost | undefined {
   const name = nameOf(entry.node)
   if (name === undefined) return undefined
   return {
@@ -90,7 +97,7 @@ function usage({ maxmem, mem, maxcpu, cpu }: ApiFields) {
   return defined({ memoryBytes, memoryUsedBytes, cpus, load })
 }
 
-function readStorage(entry: ApiFields): StorageSighting | undefined {
+function readStorage(entry: ApiFields): ObservedStorage | undefined {
   const name = nameOf(entry.storage)
   const host = nameOf(entry.node)
   if (name === undefined || host === undefined) return undefined

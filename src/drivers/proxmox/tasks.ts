@@ -1,6 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { RemoteTask, Sighting } from '../../model/resource.ts'
-import { LookFailed } from '../port.ts'
+import type { ObservedResource, RemoteTask } from '../../model/resource.ts'
+import { ObservationFailed } from '../port.ts'
 import type { Api } from './api.ts'
 import { translate } from './api-errors.ts'
 import { cleanText, isRecord, recordsOf } from './foreign.ts'
@@ -26,7 +26,7 @@ export async function taskOutcome(api: Api, taskId: string, signal: AbortSignal)
 /** The list of the host itself goes back weeks, where that of the cluster shows the last 25 of each host. */
 export async function recentTasks(
   api: Api,
-  { host, externalId, type }: Sighting,
+  { host, externalId, type }: ObservedResource,
   sinceMs: number,
   signal: AbortSignal,
 ): Promise<readonly RemoteTask[]> {
@@ -66,7 +66,10 @@ async function unlessUnknown<T>(look: () => Promise<T>): Promise<T | undefined> 
   try {
     return await look()
   } catch (error) {
-    if (error instanceof LookFailed && /no such task|unable to (?:open|find).*(?:task|file)/i.test(error.message))
+    if (
+      error instanceof ObservationFailed &&
+      /no such task|unable to (?:open|find).*(?:task|file)/i.test(error.message)
+    )
       return undefined
     throw error
   }

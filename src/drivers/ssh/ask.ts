@@ -12,7 +12,7 @@ export type HostQuestion =
   /** A program that only reads. */
   | { readonly ask: 'run'; readonly argv: readonly string[] }
 
-export interface SeenFile {
+export interface ObservedFile {
   readonly kind: 'absent' | 'file' | 'directory' | 'link' | 'other'
   readonly mode: number
   readonly owner: string
@@ -24,20 +24,20 @@ export interface SeenFile {
   readonly target: string
 }
 
-export interface SeenPackage {
+export interface ObservedPackage {
   readonly installed: boolean
   /** There is none of that name, but one that is there answers to it. */
   readonly provided: boolean
   readonly version: string
 }
 
-export interface SeenUnit {
+export interface ObservedUnit {
   readonly load: string
   readonly active: string
   readonly enabled: string
 }
 
-export interface SeenRun {
+export interface RunResult {
   readonly code: number
   readonly out: string
 }
@@ -62,21 +62,21 @@ export function askKey(ask: HostQuestion): string {
 }
 
 /** What was seen of a host, for the items to read. What nobody asked about is an error of ours. */
-export interface SeenOfHost {
-  file(path: string): SeenFile
-  package(name: string): SeenPackage
-  unit(name: string): SeenUnit
+export interface ItemFacts {
+  file(path: string): ObservedFile
+  package(name: string): ObservedPackage
+  unit(name: string): ObservedUnit
   /** Undefined: the kernel has no such setting. */
   sysctl(key: string): string | undefined
   module(name: string): boolean
-  run(...argv: readonly string[]): SeenRun
+  run(...argv: readonly string[]): RunResult
   /** The hash of a secret that was resolved for this look; undefined when it could not be. */
   readonly secretSha?: string
   /** What takes the item back that is looked at; absent until croft changed it. */
   readonly undo?: readonly Command[]
 }
 
-export function seenIn(answers: Answers, more: Pick<SeenOfHost, 'secretSha' | 'undo'> = {}): SeenOfHost {
+export function seenIn(answers: Answers, more: Pick<ItemFacts, 'secretSha' | 'undo'> = {}): ItemFacts {
   const of = (key: string): HostAnswer => {
     const answer = answers.get(key)
     if (answer === undefined) throw new Error(`nobody asked the host about ${key}`)
@@ -99,10 +99,10 @@ export function seenIn(answers: Answers, more: Pick<SeenOfHost, 'secretSha' | 'u
   }
 }
 
-function fileOf(answer: HostAnswer): SeenFile {
+function fileOf(answer: HostAnswer): ObservedFile {
   const { kind = 'absent', mode = '0', owner = '', group = '', sha256 = '', content, target = '' } = answer
   return {
-    kind: kind as SeenFile['kind'],
+    kind: kind as ObservedFile['kind'],
     mode: Number.parseInt(mode, 8) || 0,
     owner,
     group,
@@ -112,7 +112,7 @@ function fileOf(answer: HostAnswer): SeenFile {
   }
 }
 
-function packageOf({ status = '', version = '', provided }: HostAnswer): SeenPackage {
+function packageOf({ status = '', version = '', provided }: HostAnswer): ObservedPackage {
   return { installed: status === 'ii' || status === 'hi', provided: provided === '1', version }
 }
 

@@ -1,17 +1,17 @@
 import type { FileRights, HostItemOf, HostItemType } from '../../model/host-item.ts'
 import type { Change } from '../../model/resource.ts'
-import { type HostQuestion, type SeenFile, type SeenOfHost, sha256 } from './ask.ts'
+import { type HostQuestion, type ItemFacts, type ObservedFile, sha256 } from './ask.ts'
 import type { Command } from './command.ts'
 
 /** Everything that is particular to one type of item. Pure: what to ask, what differs, what makes it true. */
 export interface ItemRules<Type extends HostItemType = HostItemType> {
   readonly type: Type
   asks(item: HostItemOf<Type>): readonly HostQuestion[]
-  diff(item: HostItemOf<Type>, seen: SeenOfHost): readonly Change[]
+  diff(item: HostItemOf<Type>, seen: ItemFacts): readonly Change[]
   /** Safe to repeat, from whatever state. */
-  commands(item: HostItemOf<Type>, seen: SeenOfHost, changes: readonly Change[]): readonly Command[]
+  commands(item: HostItemOf<Type>, seen: ItemFacts, changes: readonly Change[]): readonly Command[]
   /** What takes it back to what is seen now. Undefined: it cannot be taken back. */
-  undo?(item: HostItemOf<Type>, seen: SeenOfHost): readonly Command[] | undefined
+  undo?(item: HostItemOf<Type>, seen: ItemFacts): readonly Command[] | undefined
   /** What must not be used by two at once: `single/apt`, or one file that several items write. */
   readonly queues?: readonly string[] | ((item: HostItemOf<Type>) => readonly string[])
 }
@@ -26,7 +26,7 @@ export function fileAsk(path: string, content?: string): HostQuestion {
 }
 
 /** Differences of a file with known content, old and new as they are. */
-export function fileChanges(seen: SeenFile, content: string, rights: FileRights = {}): readonly Change[] {
+export function fileChanges(seen: ObservedFile, content: string, rights: FileRights = {}): readonly Change[] {
   const { mode = 0o644, owner = 'root', group = 'root' } = rights
   const changes: Change[] = []
   if (seen.kind !== 'file' || seen.sha256 !== sha256(content)) {
@@ -53,7 +53,7 @@ export function put(path: string, content: string, rights: FileRights = {}): rea
  * The file as it is now, or its absence. `expected`: the content that was asked about, which a look leaves out where it
  * is there. Undefined when it cannot be brought back as it was.
  */
-export function restoreFile(path: string, seen: SeenFile, expected?: string): readonly Command[] | undefined {
+export function restoreFile(path: string, seen: ObservedFile, expected?: string): readonly Command[] | undefined {
   if (seen.kind === 'absent') return [{ do: 'remove', path }]
   if (seen.kind === 'link') return [{ do: 'run', argv: ['ln', '-sfn', '--', seen.target, path] }]
   const isExpected = expected !== undefined && seen.sha256 === sha256(expected)
@@ -79,9 +79,9 @@ export function ownFile(path: string, content: string, after: readonly Command[]
   return {
     path,
     ask: fileAsk(path, content),
-    changes: (seen: SeenOfHost) => fileChanges(seen.file(path), content),
+    changes: (seen: ItemFacts) => fileChanges(seen.file(path), content),
     put: [...put(path, content), ...after],
-    undo: (seen: SeenOfHost) => {
+    undo: (seen: ItemFacts) => {
       const back = restoreFile(path, seen.file(path), content)
       return back === undefined ? undefined : [...back, ...after]
     },

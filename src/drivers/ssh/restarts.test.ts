@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HostItem, WantedItem } from '../../model/host-item.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import { askKey, type HostAnswer, sha256 } from './ask.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
@@ -32,7 +32,7 @@ function resourceOf(wanted: HostItem, reboot: WantedItem['reboot'] = 'allowed'):
 }
 
 /** A host with these words written down and these in force, in its start of this name. */
-function seen(wanted: HostItem, written: string, running: string, bootId: string, mark?: ItemMark): Sighting {
+function seen(wanted: HostItem, written: string, running: string, bootId: string, mark?: ItemMark): ObservedResource {
   const grub = `GRUB_CMDLINE_LINUX_DEFAULT="${written}"\n`
   const known: Readonly<Record<string, HostAnswer>> = {
     'file /etc/default/grub': {
@@ -63,11 +63,11 @@ function seen(wanted: HostItem, written: string, running: string, bootId: string
 }
 
 /** The steps of one pass, and the mark that they leave. */
-function pass(wanted: HostItem, sighting: Sighting) {
+function pass(wanted: HostItem, observed: ObservedResource) {
   const resource = resourceOf(wanted)
-  const changes = rules.diff(resource, sighting)
+  const changes = rules.diff(resource, observed)
   const held = changes.find(({ blocked }) => blocked !== undefined)?.blocked?.message
-  const steps = held === undefined && changes.length > 0 ? rules.updateSteps(resource, sighting, changes) : []
+  const steps = held === undefined && changes.length > 0 ? rules.updateSteps(resource, observed, changes) : []
   const commands = steps.flatMap(hostCommands)
   const marks = commands.flatMap((one) =>
     one.do === 'put' && one.path.startsWith('/var/lib/croft/items/') ? [readMark(one.content ?? '')] : [],

@@ -1,9 +1,9 @@
 import { isOfEstate } from '../../model/estate.ts'
 import { HOST_PROGRAMS, type HostItem, type HostItemType, itemId, type WantedItem } from '../../model/host-item.ts'
-import type { Change, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
-import { type Answers, type SeenOfHost, seenIn, sha256 } from './ask.ts'
+import { type Answers, type ItemFacts, seenIn, sha256 } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
 import { editOf } from './edit.ts'
 import { change } from './item.ts'
@@ -15,7 +15,7 @@ import { undoOfBoth } from './undo.ts'
 export const ITEMS_LIST = 'items'
 
 /** What a look brings of one item. */
-export interface ItemLook {
+export interface ItemDetails {
   readonly answers: Answers
   readonly mark?: ItemMark
   readonly secretSha?: string
@@ -35,35 +35,35 @@ export const rules: Rules = {
   hostOf: (resource) => wantedOf(resource).host,
   choosesId: () => false,
   obstacles: () => [],
-  diff(resource, sighting) {
+  diff(resource, observed) {
     const { item, reboot, host } = wantedOf(resource)
     const objection = objectionTo(item)
     if (objection !== undefined) return [objection]
-    const changes = rulesOf(item).diff(item, seenOf(sighting))
-    const mark = lookOf(sighting)?.mark
+    const changes = rulesOf(item).diff(item, seenOf(observed))
+    const mark = lookOf(observed)?.mark
     const moved = mark === undefined ? [] : ownerChanges(mark, resource)
     if (moved.some(({ blocked }) => blocked !== undefined)) return moved
-    const inVain = wasRestarted(item, sighting) ? restartedInVain(changes, host) : undefined
+    const inVain = wasRestarted(item, observed) ? restartedInVain(changes, host) : undefined
     return [...(inVain ?? judgeRestarts(changes, reboot, host)), ...moved]
   },
   createSteps: () => [],
-  updateSteps(resource, sighting, changes) {
+  updateSteps(resource, observed, changes) {
     const wanted = wantedOf(resource)
     const live = changes.filter((one) => one.effect === 'live')
-    const steps: Step[] = live.length === 0 ? [] : [configureStep(resource, wanted, sighting, live)]
-    return changes.some((one) => one.effect === 'restart') ? [...steps, rebootStep(resource, wanted, sighting)] : steps
+    const steps: Step[] = live.length === 0 ? [] : [configureStep(resource, wanted, observed, live)]
+    return changes.some((one) => one.effect === 'restart') ? [...steps, rebootStep(resource, wanted, observed)] : steps
   },
   adoptSteps: () => [],
-  deleteSteps(sighting) {
-    const undo = lookOf(sighting)?.mark?.undo ?? null
-    const { externalId: id, host } = sighting
+  deleteSteps(observed) {
+    const undo = lookOf(observed)?.mark?.undo ?? null
+    const { externalId: id, host } = observed
     const commands: readonly Command[] = [...(undo ?? []), { do: 'remove', path: markPath(id) }]
     const summary = undo === null ? `leave ${id} as it is: it cannot be taken back` : `take back ${id}`
     return [stepOf('delete', summary, host, id, commands, queuesOf(id, commands))]
   },
-  readiness(resource, sighting) {
+  readiness(resource, observed) {
     const { item } = wantedOf(resource)
-    const differs = rulesOf(item).diff(item, seenOf(sighting))
+    const differs = rulesOf(item).diff(item, seenOf(observed))
     return differs.length === 0
       ? { ready: true, reason: 'InPlace', message: 'it is as declared', status: 'InPlace' }
       : {
@@ -108,8 +108,8 @@ function judgeRestarts(changes: readonly Change[], reboot: WantedItem['reboot'],
 }
 
 /** The host was restarted for what is declared now, and nothing was written for it since. */
-function wasRestarted(item: HostItem, sighting: Sighting): boolean {
-  const { mark, bootId } = lookOf(sighting) ?? {}
+function wasRestarted(item: HostItem, observed: ObservedResource): boolean {
+  const { mark, bootId } = lookOf(observed) ?? {}
   return (
     mark?.restarted !== undefined &&
     bootId !== undefined &&
@@ -135,30 +135,30 @@ const declaredHash = ({ spec }: HostItem) => sha256(JSON.stringify(spec)).slice(
 function configureStep(
   resource: Resource,
   { item, host }: WantedItem,
-  sighting: Sighting,
+  observed: ObservedResource,
   changes: readonly Change[],
 ): Step {
   const id = itemId(item)
-  const seen = seenOf(sighting)
-  const mark = lookOf(sighting)?.mark
+  const seen = seenOf(observed)
+  const mark = lookOf(observed)?.mark
   const declared = declaredHash(item)
   const isKept = mark?.declared === declared && mark.uid === resource.uid && mark.restarted === undefined
-  const marking = isKept ? [] : markCommands(id, resource, declared, undoOf(item, sighting))
+  const marking = isKept ? [] : markCommands(id, resource, declared, undoOf(item, observed))
   const doing = changes.every((one) => one.path === 'mark') ? [] : rulesOf(item).commands(item, seen, changes)
   const summary = `${item.type} ${item.name}: ${doing.map(showCommand).slice(-2).join(', ') || 'note whose it is'}`
   return stepOf('configure', summary.slice(0, 200), host, id, [...marking, ...doing], queuesFor(item))
 }
 
 /** What takes the item back to how it was before croft first touched it. */
-function undoOf(item: HostItem, sighting: Sighting): readonly Command[] | null {
-  const mark = lookOf(sighting)?.mark
-  const now = mark?.declared === declaredHash(item) ? null : (rulesOf(item).undo?.(item, seenOf(sighting)) ?? null)
+function undoOf(item: HostItem, observed: ObservedResource): readonly Command[] | null {
+  const mark = lookOf(observed)?.mark
+  const now = mark?.declared === declaredHash(item) ? null : (rulesOf(item).undo?.(item, seenOf(observed)) ?? null)
   return mark === undefined ? now : undoOfBoth(mark.undo, now)
 }
 
-function rebootStep(resource: Resource, { item, host }: WantedItem, sighting: Sighting): Step {
-  const bootId = lookOf(sighting)?.bootId
-  const undo = undoOf(item, sighting)
+function rebootStep(resource: Resource, { item, host }: WantedItem, observed: ObservedResource): Step {
+  const bootId = lookOf(observed)?.bootId
+  const undo = undoOf(item, observed)
   // Noted before, so that whoever comes back sees that this was tried.
   const note = bootId === undefined ? [] : markCommands(itemId(item), resource, declaredHash(item), undo, bootId)
   // A moment later, so that the answer still arrives.
@@ -214,12 +214,12 @@ export function wantedOf({ desired, key }: Resource): WantedItem {
   return desired.item
 }
 
-export function lookOf(sighting: Sighting): ItemLook | undefined {
-  return sighting.close?.config.look as ItemLook | undefined
+export function lookOf(observed: ObservedResource): ItemDetails | undefined {
+  return observed.close?.config.look as ItemDetails | undefined
 }
 
-function seenOf(sighting: Sighting): SeenOfHost {
-  const look = lookOf(sighting)
+function seenOf(observed: ObservedResource): ItemFacts {
+  const look = lookOf(observed)
   const { secretSha, mark } = look ?? {}
   return seenIn(look?.answers ?? new Map(), {
     ...(secretSha === undefined ? {} : { secretSha }),

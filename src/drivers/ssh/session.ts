@@ -4,9 +4,9 @@ import { ShellFailure } from '../../lib/shell.ts'
 import type { Connection } from '../../model/estate.ts'
 import { itemId, type WantedItem } from '../../model/host-item.ts'
 import { hottest, readSensors, type Sensors, wattsBetween } from '../../model/host-sensors.ts'
-import type { HostSighting, Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedHost, ObservedResource, Resource } from '../../model/resource.ts'
 import type { SshTarget } from '../../model/secret.ts'
-import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { type DriverDeps, ObservationFailed, type Session } from '../port.ts'
 import { sha256 } from './ask.ts'
 import { refusalOf } from './failures.ts'
 import { rulesOf } from './items/registry.ts'
@@ -14,7 +14,7 @@ import { type ItemMark, readMark } from './marks.ts'
 import { hostCommands, performCommands } from './perform.ts'
 import { type Probed, probeInput, readProbe } from './probe.ts'
 import { PROBE } from './probe-program.ts'
-import { ITEMS_LIST, type ItemLook, wantedOf } from './rules.ts'
+import { ITEMS_LIST, type ItemDetails, wantedOf } from './rules.ts'
 
 const PROOFS = 10
 const PROOF_PAUSE_MS = 500
@@ -26,7 +26,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   const target: SshTarget = ssh
   const openShell = deps.openShell
   const shell = openShell(target)
-  let items: readonly Sighting[] = []
+  let items: readonly ObservedResource[] = []
   /** Of the look before: what was used in between gives what the host draws. */
   let sensors: Sensors | undefined
 
@@ -57,7 +57,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       try {
         const [probed, shas] = await Promise.all([probe(wanted, signal), secretShas(wanted)])
         const atMs = deps.clock.now()
-        items = sightingsOf(connection.name, target.name, wanted, probed, shas, atMs)
+        items = observedItems(connection.name, target.name, wanted, probed, shas, atMs)
         const now = sensorsOf(probed)
         const host = hostOf(target.name, probed, now, sensors)
         sensors = now
@@ -66,15 +66,15 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
           atMs,
           hosts: [host],
           storages: [],
-          sightings: [],
+          resources: [],
           tasks: [],
         }
       } catch (error) {
-        throw new LookFailed(refusalOf(error))
+        throw new ObservationFailed(refusalOf(error))
       }
     },
     list: async (list) => (list === ITEMS_LIST ? items : []),
-    observe: async (sighting) => items.find((one) => one.externalId === sighting.externalId),
+    observe: async (observed) => items.find((one) => one.externalId === observed.externalId),
     idIsFree: async () => true,
     seesEverything: async () => true,
     taskOutcome: async () => undefined,
@@ -111,20 +111,20 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
 }
 
 /** Everything wanted, in whatever state it is, and everything marked that nobody wants any more. */
-function sightingsOf(
+function observedItems(
   connection: string,
   host: string,
   wanted: readonly WantedItem[],
   { answers, marks: texts, host: box }: Probed,
   shas: ReadonlyMap<string, string>,
   atMs: number,
-): readonly Sighting[] {
+): readonly ObservedResource[] {
   const marks = new Map<string, ItemMark>()
   for (const text of texts) {
     const mark = readMark(text)
     if (mark !== undefined) marks.set(mark.id, mark)
   }
-  const sighting = (id: string, look: ItemLook): Sighting => ({
+  const observed = (id: string, look: ItemDetails): ObservedResource => ({
     connection,
     type: 'item',
     list: ITEMS_LIST,
@@ -139,12 +139,12 @@ function sightingsOf(
     const mark = marks.get(id)
     const secretSha = shas.get(id)
     marks.delete(id)
-    return sighting(id, {
+    return observed(id, {
       answers,
       ...defined({ bootId: box.id, mark, secretSha }),
     })
   })
-  return [...found, ...[...marks.values()].map((mark) => sighting(mark.id, { answers: new Map(), mark }))]
+  return [...found, ...[...marks.values()].map((mark) => observed(mark.id, { answers: new Map(), mark }))]
 }
 
 function sensorsOf({ host }: Probed): Sensors {
@@ -152,7 +152,7 @@ function sensorsOf({ host }: Probed): Sensors {
 }
 
 /** The box itself, as one look shows it; `before` is what its sensors said at the look before. */
-function hostOf(name: string, { host }: Probed, now: Sensors, before: Sensors | undefined): HostSighting {
+function hostOf(name: string, { host }: Probed, now: Sensors, before: Sensors | undefined): ObservedHost {
   const bytes = (kib: string | undefined) => Number(kib ?? 0) * 1024
   const cpus = Number(host.cpus ?? 0)
   const temperatureC = hottest(now)

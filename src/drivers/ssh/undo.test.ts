@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import type { SeenFile } from './ask.ts'
+import type { ObservedFile } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
 import { editBack, editOf } from './edit.ts'
 import { armed, restoreFile } from './item.ts'
@@ -64,7 +64,7 @@ test('two commands are about one thing or they are not', () => {
 })
 
 const UPDATE = run('apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update')
-const FILE: SeenFile = {
+const FILE: ObservedFile = {
   kind: 'file',
   mode: 0o640,
   owner: 'root',
@@ -75,7 +75,7 @@ const FILE: SeenFile = {
 }
 
 test('a file goes back to what it was, with its rights; what cannot be kept is not taken back at all', () => {
-  const back = (seen: Partial<SeenFile>, expected?: string) => restoreFile('/etc/a', { ...FILE, ...seen }, expected)
+  const back = (seen: Partial<ObservedFile>, expected?: string) => restoreFile('/etc/a', { ...FILE, ...seen }, expected)
   const { content: _, ...unread } = FILE
   assert.deepEqual(back({}), [{ do: 'put', path: '/etc/a', content: 'old', mode: 0o640, owner: 'root', group: 'adm' }])
   assert.deepEqual(back({ kind: 'absent' }), [remove('/etc/a')])

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DEFAULT_POLICY, resourceUid } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
-import type { Desired, RemoteTask, Resource, Sighting, Survey } from '../../model/resource.ts'
+import type { Desired, ObservedResource, RemoteTask, Resource, Survey } from '../../model/resource.ts'
 import type { Outcome, Refusal, Step } from '../../model/step.ts'
-import { type Driver, type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../port.ts'
 
 /** An outside system in which a driver can be tried: real code on a fake world with time that moves when asked. */
 export interface DriverWorld {
@@ -73,7 +73,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       const seen = await survey()
       assert.equal(world.calls() - few, few)
       assert.ok(few <= 3, `${few} calls`)
-      assert.ok(seen.sightings.length > 200)
+      assert.ok(seen.resources.length > 200)
       assert.equal(world.writes(), 0)
     })
 
@@ -96,7 +96,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       find,
     }) => {
       await make(resource)
-      const marked = (await survey()).sightings.filter((one) => one.mark?.uid === resource.uid)
+      const marked = (await survey()).resources.filter((one) => one.mark?.uid === resource.uid)
       assert.deepEqual(
         marked.map((one) => one.externalId),
         [String(find(resource))],
@@ -204,7 +204,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
     })
 
     test('taking over writes the mark and nothing else', async ({ world, survey, closely, perform, resource }) => {
-      const there = (await survey()).sightings.find((one) => one.externalId === world.foreignId)
+      const there = (await survey()).resources.find((one) => one.externalId === world.foreignId)
       assert.ok(there)
       const before = await closely(there)
       assert.equal(before.mark, undefined)
@@ -215,8 +215,8 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
         (key) => JSON.stringify(before.close?.config[key]) !== JSON.stringify(after.close?.config[key]),
       )
       assert.deepEqual(changed.sort(), ['description', 'digest', 'tags'])
-      const text = (sighting: Sighting, key: string) => {
-        const value = sighting.close?.config[key]
+      const text = (observed: ObservedResource, key: string) => {
+        const value = observed.close?.config[key]
         return typeof value === 'string' ? value : ''
       }
       for (const tag of text(before, 'tags').split(';')) assert.ok(text(after, 'tags').includes(tag))
@@ -251,7 +251,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       assert.equal(await world.run(session.observe(seen, {}, NEVER)), undefined)
       assert.equal(await asked(find(resource)), true)
       assert.equal(
-        (await survey()).sightings.some((one) => one.externalId === find(resource)),
+        (await survey()).resources.some((one) => one.externalId === find(resource)),
         false,
       )
       assert.equal(world.others(), others)
@@ -261,7 +261,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
     test('[F-09] an id that we may not see is known to be taken', async ({ world, survey, asked }) => {
       assert.equal(await asked(world.foreignId), false)
       world.hideEverything()
-      assert.equal((await survey()).sightings.length, 0)
+      assert.equal((await survey()).resources.length, 0)
       assert.equal(await asked(world.foreignId), false)
     })
 
@@ -277,7 +277,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       const [create] = world.driver.rules.createSteps(resource, find(resource))
       assert.ok(create)
       assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
-      await waitFor(async () => (await survey()).sightings.some((one) => one.mark?.uid === resource.uid))
+      await waitFor(async () => (await survey()).resources.some((one) => one.mark?.uid === resource.uid))
     })
 
     test('[F-05] a lost request is unclear unless it surely never left', async ({
@@ -324,7 +324,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       assert.equal(outcome.result, 'refused')
       for (const secret of world.secrets) assert.ok(!JSON.stringify([refusal, outcome]).includes(secret))
       world.acceptToken()
-      assert.ok((await survey()).sightings.length > 0)
+      assert.ok((await survey()).resources.length > 0)
     })
 
     test('performing never waits for the work behind it', async ({ world, session, resource, find }) => {
@@ -355,14 +355,14 @@ interface Bench {
   survey(): Promise<Survey>
   asked(externalId: string): Promise<boolean>
   /** A close look with power and agent. */
-  look(resource: Resource): Promise<Sighting>
-  closely(sighting: Sighting): Promise<Sighting>
+  look(resource: Resource): Promise<ObservedResource>
+  closely(observed: ObservedResource): Promise<ObservedResource>
   perform(steps: readonly Step[]): Promise<void>
   make(resource: Resource): Promise<void>
   /** Looks, compares, performs all steps; answers what differed. */
   apply(resource: Resource): Promise<readonly { readonly path: string }[]>
   /** Waits until it is ready. */
-  settled(resource: Resource): Promise<Sighting>
+  settled(resource: Resource): Promise<ObservedResource>
   waitFor(condition: () => Promise<boolean>): Promise<void>
 }
 
@@ -379,12 +379,12 @@ function createBench(world: DriverWorld, session: Session): Bench {
     asked: (externalId) => world.run(session.idIsFree(externalId, NEVER)),
     async look(one) {
       const id = bench.find(one)
-      const there = (await bench.survey()).sightings.find((sighting) => sighting.externalId === id)
+      const there = (await bench.survey()).resources.find((observed) => observed.externalId === id)
       return bench.closely(there ?? assert.fail(`${id} is not in the survey`))
     },
-    async closely(sighting) {
-      const close = await world.run(session.observe(sighting, { power: true, agent: true }, NEVER))
-      return close ?? assert.fail(`${sighting.externalId} is gone`)
+    async closely(observed) {
+      const close = await world.run(session.observe(observed, { power: true, agent: true }, NEVER))
+      return close ?? assert.fail(`${observed.externalId} is gone`)
     },
     async perform(steps) {
       for (const step of steps) await performed(world, session, step)
@@ -425,12 +425,12 @@ async function performed(world: DriverWorld, session: Session, step: Step): Prom
   assert.fail(`${step.summary}: never ended`)
 }
 
-async function refusalOf(looking: Promise<unknown>): Promise<Refusal> {
-  const error = await looking.then(
+async function refusalOf(facts: Promise<unknown>): Promise<Refusal> {
+  const error = await facts.then(
     () => assert.fail('it was answered'),
     (thrown: unknown) => thrown,
   )
-  assert.ok(error instanceof LookFailed, String(error))
+  assert.ok(error instanceof ObservationFailed, String(error))
   return error.refusal
 }
 

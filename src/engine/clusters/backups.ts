@@ -1,4 +1,4 @@
-import type { ClusterLook, ClusterSnapshot } from '../../model/observed-cluster.ts'
+import type { ClusterPlan, ClusterSnapshot } from '../../model/observed-cluster.ts'
 import type { Store } from '../../store/port.ts'
 
 function backupsName(cluster: string): string {
@@ -15,7 +15,7 @@ export async function readBackups(
 }
 
 /** Written when the list changes. An empty one proves nothing: a cluster that was just formed has the same. */
-export async function noteBackups(store: Store, epoch: number, { declaration, observed }: ClusterLook): Promise<void> {
+export async function noteBackups(store: Store, epoch: number, { declaration, observed }: ClusterPlan): Promise<void> {
   const { snapshots } = observed
   if (snapshots === 'unknown' || snapshots.length === 0) return
   const text = await store.getValue(backupsName(declaration.name))

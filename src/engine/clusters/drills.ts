@@ -10,7 +10,7 @@ import { planDrill } from '../../plan/clusters/backup.ts'
 import { type DrillRun, type DrillState, dueDrill, endedDrill } from '../../plan/clusters/drill.ts'
 import type { Store } from '../../store/port.ts'
 import { journalled } from '../act.ts'
-import type { LookedAt } from './look.ts'
+import type { ReachedCluster } from './observe.ts'
 import { advance } from './operation.ts'
 
 function drillsName(cluster: string): string {
@@ -53,7 +53,7 @@ export interface DrillPass {
  * the store before each step: whoever comes after a crash goes on there, and every step can be repeated.
  */
 export async function keepDrill(
-  { look, surroundings, drill: reach }: LookedAt,
+  { look, surroundings, drill: reach }: ReachedCluster,
   deps: DrillDeps,
   signal: AbortSignal,
 ): Promise<DrillPass> {

@@ -1,4 +1,4 @@
-import { ifSeen } from '../../drivers/port.ts'
+import { ifObserved } from '../../drivers/port.ts'
 import { defined } from '../../lib/defined.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
@@ -8,7 +8,7 @@ import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Identified } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
-import { type Looking, readMissing } from '../look.ts'
+import { type ConnectionFacts, readMissing } from '../connection-facts.ts'
 
 /** What the configuration of a box means for the node on it. */
 export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
@@ -62,17 +62,17 @@ function awaited([first, ...others]: readonly string[]): string | undefined {
 /** Brings the lists of items that boxes are wanted to have, where the survey got through to them. */
 export async function readHostItems(
   estate: Estate,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   rules: ReadonlyMap<string, Rules>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const resource of estate.resources) {
     if (resource.desired.type !== 'item') continue
-    const looking = lookings.get(resource.connection)
+    const facts = factsByConnection.get(resource.connection)
     const list = rules.get(resource.driver)?.listOf?.(resource)
-    if (looking === undefined || list === undefined || looking.lists.has(list)) continue
+    if (facts === undefined || list === undefined || facts.lists.has(list)) continue
     // Where that fails the box stays one of which nothing is known.
-    await ifSeen(() => readMissing(looking, [{ look: 'list', list }], signal))
+    await ifObserved(() => readMissing(facts, [{ look: 'list', list }], signal))
   }
 }
 
@@ -83,12 +83,12 @@ function judged(
   ledger: Ledger,
 ): { readonly incomplete: boolean; readonly restart: boolean } | undefined {
   if (rules === undefined || identified?.identity.is !== 'ours') return { incomplete: true, restart: false }
-  const { sighting } = identified.identity
-  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
+  const { observed } = identified.identity
+  const changes = rules.diff(resource, observed, ledger.records.get(resource.key)?.details)
   if (changes.length === 0) return undefined
   // What only a person can decide, a disk that would be erased, is no reason to wait; a restart that nobody allowed is.
   const incomplete = changes.some(({ blocked, effect }) => blocked === undefined || effect === 'restart')
   if (changes.some(({ blocked }) => blocked !== undefined)) return { incomplete, restart: false }
-  const [first] = rules.updateSteps(resource, sighting, changes)
+  const [first] = rules.updateSteps(resource, observed, changes)
   return { incomplete, restart: first?.disruption === 'restart' }
 }

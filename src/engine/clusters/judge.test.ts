@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterDecision, ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterDecision, ClusterPlan } from '../../model/observed-cluster.ts'
 import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
 import { isClusterSettled } from './judge.ts'
 
@@ -23,14 +23,14 @@ const CASES: readonly [string, object, boolean][] = [
 for (const [phase, more, expected] of CASES)
   test(`a cluster in the phase ${phase} with ${JSON.stringify(more)} is ${expected ? '' : 'not '}at rest`, () => {
     const decision = { ...QUIET, phase, ...more } as unknown as ClusterDecision
-    const look = { decision, declaration: { spec: clusterSpec('s1') } } as unknown as ClusterLook
+    const look = { decision, declaration: { spec: clusterSpec('s1') } } as unknown as ClusterPlan
     assert.equal(isClusterSettled(look, false), expected)
   })
 
 test('nodes that wait for a network that nobody will bring are at rest', () => {
   const { network } = clusterSpec('s1')
   const spec = clusterSpec('s1', { network: { ...network, flannelBackend: 'none' } })
-  const look = { decision: { ...QUIET, phase: 'AwaitingCNI' }, declaration: { spec } } as unknown as ClusterLook
+  const look = { decision: { ...QUIET, phase: 'AwaitingCNI' }, declaration: { spec } } as unknown as ClusterPlan
   assert.equal(isClusterSettled(look, false), true)
   assert.equal(isClusterSettled(look, true), false, 'an add-on may bring it')
 })

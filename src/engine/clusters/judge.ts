@@ -1,5 +1,5 @@
 import { resourceUid } from '../../model/declaration.ts'
-import type { ClusterHold, ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Condition, NewEvent, ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
@@ -12,7 +12,7 @@ import { BOXES, boxesIn, MEMBERS, SERVERS } from './departed.ts'
  * that goes on since an earlier pass was told then.
  */
 export function judgeCluster(
-  look: ClusterLook,
+  look: ClusterPlan,
   attempts: readonly StepAttempt<'cluster'>[],
   before: ResourceRecord | undefined,
   goesOn: (step: Step<'cluster'>) => boolean,
@@ -54,7 +54,7 @@ export function judgeCluster(
 /** Ready only when what its own declaration says of that holds too. */
 function withReadyWhen(
   record: ResourceRecord,
-  { name, policy }: ClusterLook['declaration'],
+  { name, policy }: ClusterPlan['declaration'],
   nowMs: number,
 ): ResourceRecord {
   if (policy.readyWhen === undefined || !isTrue(record.conditions, 'Ready')) return record
@@ -65,7 +65,7 @@ function withReadyWhen(
 }
 
 /** Who is declared, and who was and is still on the way out: what says later that they may leave. */
-function membersOf({ declaration, observed }: ClusterLook, before: ResourceRecord | undefined): readonly string[] {
+function membersOf({ declaration, observed }: ClusterPlan, before: ResourceRecord | undefined): readonly string[] {
   const declared = [...declaration.spec.servers, ...declaration.spec.agents].map(({ name }) => name)
   const there = new Set(observed.nodes.filter(({ unclaimed }) => unclaimed !== true).map(({ name }) => name))
   const former = (before?.details?.[MEMBERS] ?? '').split(' ').filter((name) => there.has(name))
@@ -74,7 +74,7 @@ function membersOf({ declaration, observed }: ClusterLook, before: ResourceRecor
 
 /** Where nodes are on boxes that were there before; of former nodes as long as K3s may still be on them. */
 function boxesOf(
-  { declaration: { spec, otherHosts }, cleared = [] }: ClusterLook,
+  { declaration: { spec, otherHosts }, cleared = [] }: ClusterPlan,
   before: ResourceRecord | undefined,
 ): Readonly<Record<string, string>> {
   const declared = [...spec.servers, ...spec.agents]
@@ -88,7 +88,7 @@ function boxesOf(
 }
 
 /** Boxes that were there before stay when a cluster goes: of those nobody can say that they are gone. */
-function serversOf({ spec }: ClusterLook['declaration']): Readonly<Record<string, string>> {
+function serversOf({ spec }: ClusterPlan['declaration']): Readonly<Record<string, string>> {
   const keys = spec.servers.flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
   return keys.length === spec.servers.length ? { [SERVERS]: keys.join(' ') } : {}
 }
@@ -97,7 +97,7 @@ function serversOf({ spec }: ClusterLook['declaration']): Readonly<Record<string
  * Nothing under way, nothing to be done, and either well or waiting for a person. Nodes that wait for their network are
  * at rest only where neither K3s nor an add-on will bring it.
  */
-export function isClusterSettled({ decision, declaration }: ClusterLook, hasAddons: boolean): boolean {
+export function isClusterSettled({ decision, declaration }: ClusterPlan, hasAddons: boolean): boolean {
   if (decision.steps.length > 0 || decision.waits.length > 0) return false
   const forGood = declaration.spec.network.flannelBackend === 'none' && !hasAddons
   // That a server has not been seen to be up passes by itself: nobody has to do anything about it.
@@ -111,7 +111,7 @@ export function isClusterSettled({ decision, declaration }: ClusterLook, hasAddo
 }
 
 function conditionsOf(
-  look: ClusterLook,
+  look: ClusterPlan,
   attempts: readonly StepAttempt<'cluster'>[],
   before: readonly Condition[],
   nowMs: number,
@@ -155,7 +155,7 @@ function conditionsOf(
 }
 
 /** Every declared node is Ready, or off and meant to be. */
-function isWell({ declaration, decision }: ClusterLook): boolean {
+function isWell({ declaration, decision }: ClusterPlan): boolean {
   const rows = new Map(decision.nodes.map((row) => [row.name, row.phase]))
   const { servers, agents } = declaration.spec
   return [...servers, ...agents].every(({ name }) =>
@@ -163,7 +163,7 @@ function isWell({ declaration, decision }: ClusterLook): boolean {
   )
 }
 
-function unready({ decision }: ClusterLook): string {
+function unready({ decision }: ClusterPlan): string {
   const rows = decision.nodes.filter(({ phase }) => !['Ready', 'Soaking', 'PoweredOff'].includes(phase))
   return rows
     .slice(0, 5)
@@ -172,7 +172,7 @@ function unready({ decision }: ClusterLook): string {
 }
 
 function eventsOf(
-  look: ClusterLook,
+  look: ClusterPlan,
   attempts: readonly StepAttempt<'cluster'>[],
   before: ResourceRecord | undefined,
   after: ResourceRecord,
@@ -208,7 +208,7 @@ function eventsOf(
   return events
 }
 
-function phaseSentence(look: ClusterLook, after: ResourceRecord): string {
+function phaseSentence(look: ClusterPlan, after: ResourceRecord): string {
   const { hold } = look.observed.orders
   if (hold !== undefined) return hold.reason
   if (isTrue(after.conditions, 'Ready')) return look.decision.faultTolerance

@@ -7,13 +7,13 @@ import { dueSteps, performSteps, type StepAttempt, type StepDeps, stepName } fro
 import { noteBackups } from './backups.ts'
 import { type DrillPass, keepDrill, readDrills } from './drills.ts'
 import { judgeCluster } from './judge.ts'
-import type { LookedAt } from './look.ts'
+import type { ReachedCluster } from './observe.ts'
 import type { ClusterPass } from './pace.ts'
 import { noteRemediation } from './remembered.ts'
 
 /** Takes each cluster one step further and says what came of it. */
 export async function keepClusters(
-  clusters: readonly LookedAt[],
+  clusters: readonly ReachedCluster[],
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: PassDeps & Pick<StepDeps, 'unsure'>,
   only: ReadonlySet<ResourceKey> | undefined,
@@ -47,7 +47,7 @@ export async function keepClusters(
 
 /** Performs the due steps of one cluster. That a dead node is replaced is written down before. */
 async function actOnCluster(
-  { look, surroundings }: LookedAt,
+  { look, surroundings }: ReachedCluster,
   deps: PassDeps & Pick<StepDeps, 'unsure'>,
   signal: AbortSignal,
 ): Promise<readonly StepAttempt<'cluster'>[]> {
@@ -64,7 +64,7 @@ async function actOnCluster(
 }
 
 async function keepDrillOf(
-  looked: LookedAt,
+  looked: ReachedCluster,
   deps: PassDeps & Pick<StepDeps, 'unsure'>,
   signal: AbortSignal,
 ): Promise<DrillPass | undefined> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterLook, ClusterWait } from '../../model/observed-cluster.ts'
+import type { ClusterPlan, ClusterWait } from '../../model/observed-cluster.ts'
 import type { StepFailures } from '../steps.ts'
 import { type ClusterPass, type KnownWaits, nextClusterLookMs } from './pace.ts'
 
@@ -9,7 +9,7 @@ function waiting(...waits: readonly ClusterWait[]): ClusterPass {
   const look = {
     declaration: { key: 'Cluster/a' },
     decision: { steps: [], waits, nodes: [] },
-  } as unknown as ClusterLook
+  } as unknown as ClusterPlan
   return { look, attempts: [] }
 }
 
@@ -57,7 +57,7 @@ function doing(result: 'done' | 'started'): ClusterPass {
   const look = {
     declaration: { key: 'Cluster/a' },
     decision: { steps: [STEP], waits: [], nodes: [] },
-  } as unknown as ClusterLook
+  } as unknown as ClusterPlan
   return { look, attempts: [{ step: STEP, outcome }] }
 }
 

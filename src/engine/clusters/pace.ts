@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterLook, NodePhase } from '../../model/observed-cluster.ts'
+import type { ClusterPlan, NodePhase } from '../../model/observed-cluster.ts'
 import { isForMachines, type StepAttempt, type StepFailures, stepName } from '../steps.ts'
 
 /** Since when each wait, and each step that is still due, is known. Lost with the process: then it counts anew. */
@@ -10,7 +10,7 @@ const ON_ITS_WAY: ReadonlySet<NodePhase> = new Set(['Booting', 'Joining', 'Learn
 
 /** One cluster in one pass: what was seen, and what was done about it. */
 export interface ClusterPass {
-  readonly look: ClusterLook
+  readonly look: ClusterPlan
   readonly attempts: readonly StepAttempt<'cluster'>[]
 }
 

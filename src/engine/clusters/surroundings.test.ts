@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guest, ledgerWith, machine, NOW, recordOf } from '../../plan/testing/fixture.ts'
-import { drillReach, type MachinesSeen } from './surroundings.ts'
+import { drillReach, type ObservedMachines } from './surroundings.ts'
 
 const web = machine('web')
 const WAYS = { intoGuest: () => undefined, hosts: new Map(), former: new Map() }
 
-function seen(record: Partial<ResourceRecord>, more: Partial<MachinesSeen> = {}): MachinesSeen {
+function seen(record: Partial<ResourceRecord>, more: Partial<ObservedMachines> = {}): ObservedMachines {
   return {
     resources: new Map([[web.key, web]]),
-    identities: new Map([[web.key, { is: 'ours', sighting: guest(100, { of: web.key }) }]]),
+    identities: new Map([[web.key, { is: 'ours', observed: guest(100, { of: web.key }) }]]),
     leaving: [],
     kept: new Map(),
     restarts: new Map(),
@@ -31,7 +31,7 @@ test('a machine that croft made is as old as croft has seen it; of another nobod
 })
 
 test('a machine is gone only where the whole connection was seen and looked right', () => {
-  const identities: MachinesSeen['identities'] = new Map([[web.key, { is: 'absent' }]])
+  const identities: ObservedMachines['identities'] = new Map([[web.key, { is: 'absent' }]])
   assert.equal(machineOf({}, { identities }).exists, 'no')
   assert.equal(machineOf({}, { identities, suspect: new Set(['default']) }).exists, 'unknown')
   assert.equal(machineOf({}, { identities, resources: new Map() }).exists, 'unknown')

@@ -4,14 +4,14 @@ import type { Shell } from '../../lib/shell.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { ClusterOrders, ObservedMachine, Remediation } from '../../model/observed-cluster.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { ThingIdentity } from '../../plan/things/identify.ts'
 import type { Removal } from '../../plan/things/removals.ts'
 import type { Ledger } from '../../plan/things/world.ts'
 import type { HostReadiness } from './host-readiness.ts'
 
 /** What a pass has seen of machines, as far as a cluster needs it. */
-export interface MachinesSeen {
+export interface ObservedMachines {
   /** By resource key. */
   readonly resources: ReadonlyMap<ResourceKey, Resource>
   readonly identities: ReadonlyMap<ResourceKey, ThingIdentity>
@@ -32,7 +32,7 @@ export interface MachinesSeen {
 /** Ways into machines. */
 export interface Ways {
   /** Through the hypervisor's agent. Undefined: this hypervisor has none. */
-  intoGuest(sighting: Sighting): Shell | undefined
+  intoGuest(observed: ObservedResource): Shell | undefined
   /** Over SSH, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, Shell>
   /** Boxes of former nodes, by the node's name: K3s may still be on them. */
@@ -45,19 +45,19 @@ export interface Ways {
  */
 export function surroundingsOf(
   cluster: ClusterDeclaration,
-  seen: MachinesSeen,
+  seen: ObservedMachines,
   ways: Ways,
   orders: ClusterOrders,
   remediations: ReadonlyMap<string, Remediation>,
 ): ClusterSurroundings {
   const nodes = new Map<string, NodeReach>()
-  for (const { key, sighting, proof } of seen.leaving) {
+  for (const { key, observed, proof } of seen.leaving) {
     // A copy of the cluster has the same CA and the same names: what it says is about itself.
     if (key === cluster.drill?.key) continue
     // Nothing says that it was declared here: it may be another directory's, and no program is run in it.
     if (proof === undefined) continue
-    const name = sighting.name ?? key.slice(key.lastIndexOf('/') + 1)
-    nodes.set(name, guestReach(machineOf({ is: 'ours', sighting }, key, seen), sighting, ways))
+    const name = observed.name ?? key.slice(key.lastIndexOf('/') + 1)
+    nodes.set(name, guestReach(machineOf({ is: 'ours', observed }, key, seen), observed, ways))
   }
   for (const [name, box] of ways.former) nodes.set(name, boxReach(box, seen, ways))
   for (const { name, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
@@ -66,32 +66,32 @@ export function surroundingsOf(
       continue
     }
     const identity = seen.identities.get(machine.key) ?? { is: 'unknown' }
-    const sighting = identity.is === 'ours' ? identity.sighting : undefined
-    nodes.set(name, guestReach(machineOf(identity, machine.key, seen), sighting, ways))
+    const observed = identity.is === 'ours' ? identity.observed : undefined
+    nodes.set(name, guestReach(machineOf(identity, machine.key, seen), observed, ways))
   }
   return { nodes, orders, remediations }
 }
 
-function boxReach(box: string, seen: MachinesSeen, ways: Ways): NodeReach {
+function boxReach(box: string, seen: ObservedMachines, ways: Ways): NodeReach {
   const shell = ways.hosts.get(box)
   const machine = { exists: 'yes', power: 'unknown', ours: false, ...seen.hosts.get(box) } as const
   return { machine, lane: 'node-program', ...defined({ shell }) }
 }
 
 /** The machine of a drill, as far as it is there. */
-export function drillReach(key: ResourceKey, seen: MachinesSeen, ways: Ways): NodeReach {
+export function drillReach(key: ResourceKey, seen: ObservedMachines, ways: Ways): NodeReach {
   const identity = seen.identities.get(key) ?? { is: 'unknown' }
-  const sighting = identity.is === 'ours' ? identity.sighting : undefined
-  return guestReach(machineOf(identity, key, seen), sighting, ways)
+  const observed = identity.is === 'ours' ? identity.observed : undefined
+  return guestReach(machineOf(identity, key, seen), observed, ways)
 }
 
-function guestReach(machine: ObservedMachine, sighting: Sighting | undefined, ways: Ways): NodeReach {
-  const shell = sighting !== undefined && machine.power === 'on' ? ways.intoGuest(sighting) : undefined
+function guestReach(machine: ObservedMachine, observed: ObservedResource | undefined, ways: Ways): NodeReach {
+  const shell = observed !== undefined && machine.power === 'on' ? ways.intoGuest(observed) : undefined
   return { machine, lane: 'agent', ...defined({ shell }) }
 }
 
 /** A machine as the hypervisor shows it. `no` is said only where the whole connection was seen and looked right. */
-function machineOf(identity: ThingIdentity, key: ResourceKey, seen: MachinesSeen): ObservedMachine {
+function machineOf(identity: ThingIdentity, key: ResourceKey, seen: ObservedMachines): ObservedMachine {
   const intention = seen.ledger.intentions.get(key)
   const connection = seen.resources.get(key)?.connection
   const doubtful = connection === undefined || seen.suspect.has(connection)
@@ -99,10 +99,10 @@ function machineOf(identity: ThingIdentity, key: ResourceKey, seen: MachinesSeen
   const common = { ours: true, ...defined({ busy }) }
   switch (identity.is) {
     case 'ours': {
-      const { sighting } = identity
-      const power = sighting.close?.power ?? sighting.power
-      const locked = sighting.lock === undefined ? {} : { busy: `its machine is locked (${sighting.lock})` }
-      const createdMs = sighting.close?.createdMs
+      const { observed } = identity
+      const power = observed.close?.power ?? observed.power
+      const locked = observed.lock === undefined ? {} : { busy: `its machine is locked (${observed.lock})` }
+      const createdMs = observed.close?.createdMs
       const record = seen.ledger.records.get(key)
       const firstSeenMs = record?.made === true ? (record.seenMs ?? seen.nowMs) : undefined
       const wantsRestart = seen.restarts.get(key)
@@ -113,7 +113,7 @@ function machineOf(identity: ThingIdentity, key: ResourceKey, seen: MachinesSeen
         exists: 'yes',
         power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
         ...defined({ createdMs, firstSeenMs }),
-        ...(sighting.uptimeSeconds === undefined ? {} : { upMs: sighting.uptimeSeconds * 1_000 }),
+        ...(observed.uptimeSeconds === undefined ? {} : { upMs: observed.uptimeSeconds * 1_000 }),
         ...defined({ wantsRestart, mayNotGo }),
       }
     }

@@ -2,12 +2,12 @@ import type { PowerDriver } from '../../drivers/power-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Outcome, PowerVerb, Step } from '../../model/step.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
+import type { ConnectionFacts } from '../connection-facts.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
-import type { Looking } from '../look.ts'
 import { dueSteps, performSteps, refusalIn, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
-import type { PowerLooked } from './look.ts'
 import type { PowerMemory } from './memory.ts'
 import { type PowerNotes, writePowerDone, writePowerNotes } from './notes.ts'
+import type { ReachedPower } from './observe.ts'
 
 export interface PowerActDeps extends StepDeps {
   readonly sessions: ClusterSessions
@@ -30,8 +30,8 @@ const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
 
 /** Performs the due steps of one Power side by side, each with its intention. Each of them may be repeated. */
 export async function actOnPower(
-  looked: PowerLooked,
-  lookings: ReadonlyMap<string, Looking>,
+  looked: ReachedPower,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   deps: PowerActDeps,
   signal: AbortSignal,
 ): Promise<readonly StepAttempt<'power'>[]> {
@@ -52,13 +52,13 @@ export async function actOnPower(
   const client = await clientOf(looked, deps, signal)
   for (const step of due) memory.begun.set(stepName(declaration.key, step), now)
   const attempts = await performSteps(declaration.key, due, deps, (step) =>
-    perform(step, looked, lookings, driver, client, deps, signal),
+    perform(step, looked, factsByConnection, driver, client, deps, signal),
   )
   await noteHooks(declaration.name, attempts, notes, deps)
   return attempts
 }
 
-async function clientOf({ cluster, existing }: PowerLooked, deps: PowerActDeps, signal: AbortSignal) {
+async function clientOf({ cluster, existing }: ReachedPower, deps: PowerActDeps, signal: AbortSignal) {
   if (existing !== undefined) {
     const client = await deps.existing.client(existing, signal)
     return 'problem' in client ? undefined : client
@@ -67,7 +67,7 @@ async function clientOf({ cluster, existing }: PowerLooked, deps: PowerActDeps, 
 }
 
 /** Before a host is told to go down it is written down that it was: afterwards nobody may be left to ask. */
-async function noted(looked: PowerLooked, due: readonly Step<'power'>[], deps: PowerActDeps): Promise<PowerNotes> {
+async function noted(looked: ReachedPower, due: readonly Step<'power'>[], deps: PowerActDeps): Promise<PowerNotes> {
   const { declaration, decision } = looked.look
   const { sinceMs, state } = decision.wanted
   const same = looked.notes?.sinceMs === sinceMs && looked.notes.state === state
@@ -99,8 +99,8 @@ async function noteHooks(
 
 async function perform(
   step: Step<'power'>,
-  looked: PowerLooked,
-  lookings: ReadonlyMap<string, Looking>,
+  looked: ReachedPower,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   driver: PowerDriver,
   client: Awaited<ReturnType<typeof clientOf>>,
   deps: PowerActDeps,
@@ -117,13 +117,13 @@ async function perform(
     }
     case 'arm-ha':
     case 'disarm-ha': {
-      const site = lookings.get(step.connection ?? '')?.session.site
+      const site = factsByConnection.get(step.connection ?? '')?.session.site
       if (site === undefined) return { result: 'not-sent', message: `${step.connection ?? '?'} cannot be reached` }
       return site.switchHighAvailability(step.verb === 'arm-ha', signal)
     }
     case 'stop-host': {
       const host = spec.hosts.find(({ name }) => name === step.host)
-      const site = lookings.get(host?.connection ?? '')?.session.site
+      const site = factsByConnection.get(host?.connection ?? '')?.session.site
       const asks = host?.node !== undefined && !host.own && step.force !== true
       if (asks && site !== undefined) return site.shutDownHost(host.node, signal)
       break

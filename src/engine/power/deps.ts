@@ -3,18 +3,18 @@ import type { Clock } from '../../lib/clock.ts'
 import type { World } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
+import type { ConnectionFacts } from '../connection-facts.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
 import type { AskCheck } from '../health-check.ts'
-import type { Looking } from '../look.ts'
 import type { PowerMemory } from './memory.ts'
 
 /** What connections have shown in this pass. */
 export interface PowerSurroundings {
   readonly worlds: ReadonlyMap<string, World>
-  readonly lookings: ReadonlyMap<string, Looking>
+  readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
 }
 
-export interface PowerLookDeps {
+export interface PowerObserveDeps {
   readonly clock: Clock
   readonly store: Pick<Store, 'getValue'>
   readonly sessions: ClusterSessions

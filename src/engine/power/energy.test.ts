@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ObservedPower, PowerLook } from '../../model/observed-power.ts'
+import type { ObservedPower, PowerPlan } from '../../model/observed-power.ts'
 import type { PowerEnergy } from '../../model/power.ts'
 import { host, observedWith, specWith } from '../../plan/power/testing/fixture.ts'
 import { createMemoryStore } from '../../store/memory.ts'
@@ -10,11 +10,11 @@ import { emptyPowerMemory } from './memory.ts'
 const HOUR = 3_600_000
 const START = 1_760_000_000_000
 
-function lookWith(observed: Partial<ObservedPower>): PowerLook {
+function lookWith(observed: Partial<ObservedPower>): PowerPlan {
   const spec = specWith({
     hosts: [host('cow', { watts: { on: 60, off: 2 } }), host('duck', { watts: { on: 40, off: 1 } }), host('hen')],
   })
-  return { declaration: { key: 'Power/p', name: 'p', spec }, observed: observedWith(observed) } as unknown as PowerLook
+  return { declaration: { key: 'Power/p', name: 'p', spec }, observed: observedWith(observed) } as unknown as PowerPlan
 }
 
 const HOSTS = [

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { PowerEnergy } from '../../model/power.ts'
 import type { Store } from '../../store/port.ts'
 import type { PowerMemory } from './memory.ts'
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const WRITE_MS = 60_000
 
 /** What hosts take now: as declared for hosts that are on and off, and as the UPS or their controllers measure it. */
-export function wattsOf({ declaration, observed }: PowerLook): {
+export function wattsOf({ declaration, observed }: PowerPlan): {
   readonly estimated: number
   readonly measured?: number
 } {
@@ -50,7 +50,7 @@ function dayOf({ dayMs, estimatedWh, measuredWh }: PowerEnergy): NonNullable<Pow
 }
 
 export async function noteEnergy(
-  look: PowerLook,
+  look: PowerPlan,
   { energy }: PowerMemory,
   { clock, store, epoch }: { readonly clock: Clock; readonly store: Store; readonly epoch: number },
 ): Promise<PowerEnergy> {

@@ -1,5 +1,5 @@
 import { resourceUid } from '../../model/declaration.ts'
-import type { PowerDecision, PowerLook } from '../../model/observed-power.ts'
+import type { PowerDecision, PowerPlan } from '../../model/observed-power.ts'
 import type { Condition, NewEvent, ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
 import { conditionOf, withCondition } from '../conditions.ts'
@@ -8,7 +8,7 @@ import { noteWaits } from './noted-waits.ts'
 
 /** Turns what was seen of a Power and what was done into its record and the events worth telling. Pure. */
 export function judgePower(
-  look: PowerLook,
+  look: PowerPlan,
   attempts: readonly StepAttempt<'power'>[],
   before: ResourceRecord | undefined,
   goesOn: (step: Step<'power'>) => boolean,
@@ -37,7 +37,7 @@ export function judgePower(
 }
 
 /** Nothing to do but to wait for a person, a schedule or a pod. */
-export function isPowerSettled({ decision }: PowerLook): boolean {
+export function isPowerSettled({ decision }: PowerPlan): boolean {
   if (decision.ended !== undefined) return false
   if (decision.phase === 'Held') return true
   return decision.steps.length === 0 && (decision.phase === 'On' || decision.phase === 'Off')
@@ -75,7 +75,7 @@ function conditionsOf(decision: PowerDecision, before: readonly Condition[], now
 }
 
 function eventsOf(
-  { declaration, decision }: PowerLook,
+  { declaration, decision }: PowerPlan,
   attempts: readonly StepAttempt<'power'>[],
   before: ResourceRecord | undefined,
   after: ResourceRecord,

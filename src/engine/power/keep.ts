@@ -1,17 +1,17 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { NewEvent, ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
 import { waitName } from '../../plan/power/view.ts'
-import type { Looking } from '../look.ts'
+import type { ConnectionFacts } from '../connection-facts.ts'
 import { type StepAttempt, stepName } from '../steps.ts'
 import { actOnPower, type PowerActDeps } from './act.ts'
 import { noteEnergy } from './energy.ts'
 import { judgePower } from './judge.ts'
-import type { PowerLooked } from './look.ts'
 import type { PowerMemory } from './memory.ts'
 import { type PowerNotes, unreadHost, writePowerNotes } from './notes.ts'
+import type { ReachedPower } from './observe.ts'
 
 /** What came of all Powers in one pass. */
 export interface KeptPowers {
@@ -22,8 +22,8 @@ export interface KeptPowers {
 
 /** Takes each Power one step further and says what came of it. */
 export async function keepPowers(
-  powers: readonly PowerLooked[],
-  lookings: ReadonlyMap<string, Looking>,
+  powers: readonly ReachedPower[],
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: PowerActDeps,
   only: ReadonlySet<ResourceKey> | undefined,
@@ -37,7 +37,7 @@ export async function keepPowers(
       const known = new Set(memory.begun.keys())
       const reported = idle ? undefined : await lastWords(looked, deps, signal)
       const now = reported === undefined ? looked : { ...looked, notes: reported.notes }
-      const attempts = idle ? [] : await actOnPower(now, lookings, deps, signal)
+      const attempts = idle ? [] : await actOnPower(now, factsByConnection, deps, signal)
       const goesOn = (step: Step<'power'>) => known.has(stepName(declaration.key, step))
       const before = records.get(declaration.key)
       if (!idle) await noteEnergy(looked.look, memory, deps)
@@ -57,7 +57,7 @@ export async function keepPowers(
 
 /** What our own box noted when it went down alone: read when croft has come back, and told once. */
 async function lastWords(
-  { look, notes }: PowerLooked,
+  { look, notes }: ReachedPower,
   { power, store, epoch }: PowerActDeps,
   signal: AbortSignal,
 ): Promise<{ readonly words: readonly string[]; readonly notes: PowerNotes } | undefined> {
@@ -72,7 +72,7 @@ async function lastWords(
 
 /** One Power in one pass. */
 interface KeptPower {
-  readonly look: PowerLook
+  readonly look: PowerPlan
   readonly attempts: readonly StepAttempt<'power'>[]
 }
 

@@ -1,5 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { CheckSeen, PowerLook, SeenHold, SeenHost, UpsReading } from '../../model/observed-power.ts'
+import type {
+  CheckOutput,
+  ObservedPowerHold,
+  ObservedPowerHost,
+  PowerPlan,
+  UpsReading,
+} from '../../model/observed-power.ts'
 import type { PowerEnergy, PowerOrders } from '../../model/power.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
@@ -11,12 +17,12 @@ export interface PowerMemory {
   readonly begun: Map<string, number>
   /** When each order and each hold that somebody set ends, on that clock, as it was when it was first seen. */
   readonly ends: Map<string, number>
-  readonly people: KeptAnswers<readonly SeenHold[]>
+  readonly people: KeptAnswers<readonly ObservedPowerHold[]>
   readonly ups: KeptAnswers<UpsReading | 'unknown'>
-  readonly hosts: KeptAnswers<Pick<SeenHost, 'power' | 'watts'>>
-  readonly checks: KeptAnswers<CheckSeen>
+  readonly hosts: KeptAnswers<Pick<ObservedPowerHost, 'power' | 'watts'>>
+  readonly checks: KeptAnswers<CheckOutput>
   /** The newest look at each Power. */
-  readonly looks: Map<string, PowerLook>
+  readonly looks: Map<string, PowerPlan>
   /** What was used today, when it was last counted, and when it was last written down. */
   readonly energy: Map<string, { readonly energy: PowerEnergy; readonly atMs: number; readonly writtenMs: number }>
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import { nextPowerLookMs } from './keep.ts'
 import { emptyPowerMemory } from './memory.ts'
 
@@ -12,7 +12,7 @@ function waiting(waitedMs: number): number {
   const look = {
     declaration: { key: 'Power/p', spec: {} },
     decision: { phase: 'GoingOff', steps: [{ verb: 'stop-host', host: 'cow' }], waits: [wait] },
-  } as unknown as PowerLook
+  } as unknown as PowerPlan
   return nextPowerLookMs([{ look, attempts: [] }], memory, waitedMs)
 }
 

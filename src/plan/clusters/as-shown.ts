@@ -1,5 +1,5 @@
 import type { ResourceKey } from '../../model/declaration.ts'
-import { type ClusterDecision, type ClusterLook, isDestruction } from '../../model/observed-cluster.ts'
+import { type ClusterDecision, type ClusterPlan, isDestruction } from '../../model/observed-cluster.ts'
 import { isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { forecast, type NodeForecast } from './forecast.ts'
@@ -26,13 +26,13 @@ export function unforeseenIn({ clusters = [] }: Pick<Plan, 'clusters'>): Readonl
 }
 
 /** The decision about a cluster without what the plan did not show. What was begun in an earlier run goes on. */
-export function asShown(look: ClusterLook, unforeseen: Unforeseen | undefined): ClusterLook {
+export function asShown(look: ClusterPlan, unforeseen: Unforeseen | undefined): ClusterPlan {
   if (unforeseen === undefined) return look
   const decision = unforeseen.unrecorded ? onlyReadBack(look) : withoutNewWork(look, unforeseen)
   return decision === look.decision ? look : { ...look, decision }
 }
 
-function onlyReadBack(look: ClusterLook): ClusterDecision {
+function onlyReadBack(look: ClusterPlan): ClusterDecision {
   const { decision, observed } = look
   const becomes = forecast(look)
   const steps = decision.steps.filter(({ verb }) => verb === 'read-back-secrets')
@@ -44,7 +44,7 @@ function onlyReadBack(look: ClusterLook): ClusterDecision {
   return { ...held(look, [], differs), waits: [] }
 }
 
-function withoutNewWork(look: ClusterLook, { nodes }: Unforeseen): ClusterDecision {
+function withoutNewWork(look: ClusterPlan, { nodes }: Unforeseen): ClusterDecision {
   const { decision, observed } = look
   const idle = new Set(
     observed.nodes.flatMap(({ name, kube }) =>
@@ -66,7 +66,7 @@ function withoutNewWork(look: ClusterLook, { nodes }: Unforeseen): ClusterDecisi
 const PREPARES: ReadonlySet<string> = new Set(['snapshot', 'run-health-checks'])
 
 function held(
-  { declaration, decision }: ClusterLook,
+  { declaration, decision }: ClusterPlan,
   steps: ClusterDecision['steps'],
   differs: readonly NodeForecast[],
 ): ClusterDecision {

@@ -1,5 +1,5 @@
 import type { NodeRole } from '../../model/cluster.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
 import { isDue } from './removals.ts'
 import { movedNode, movedServer, rolloutOf, wantedChange } from './rollout.ts'
@@ -20,7 +20,7 @@ export interface NodeForecast {
  * Where a cluster is heading, node by node: what a person agrees to. The steps on the way are computed one at a time
  * from what is seen then; this says where they end.
  */
-export function forecast({ declaration, observed, refused }: ClusterLook): readonly NodeForecast[] {
+export function forecast({ declaration, observed, refused }: ClusterPlan): readonly NodeForecast[] {
   const view = viewOf(declaration.spec, observed, 0)
   return [...view.servers, ...view.agents].map((node) => {
     const fate = fateOf(view, node)
@@ -44,7 +44,7 @@ const UNRECORDED = {
 const REFUSED = { becomes: 'nothing', text: 'does not join: its machine is refused' } as const
 
 /** Is anything about the cluster other than declared, under way, held or refused? */
-export function clusterDiffers(look: ClusterLook): boolean {
+export function clusterDiffers(look: ClusterPlan): boolean {
   const { steps, waits, holds, refusals } = look.decision
   if (steps.length + waits.length + holds.length + refusals.length > 0) return true
   return forecast(look).some(({ becomes, text }) => becomes !== 'nothing' || text === REFUSED.text)

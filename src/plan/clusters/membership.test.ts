@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
-import { type ClusterLook, NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { type ClusterPlan, NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { plan } from '../plan.ts'
 import {
   estateOf,
@@ -21,7 +21,7 @@ import { clusterDiffers, forecast } from './forecast.ts'
 import { NOW as CLUSTER_NOW, clusterSpec, observedCluster } from './testing/fixture.ts'
 import { plannedGuards } from './testing/planned.ts'
 
-function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterLook {
+function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterPlan {
   return {
     declaration: {
       key: 'Cluster/homelab',
@@ -41,7 +41,7 @@ function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterLook {
 
 const SNAPSHOT = { snapshots: [{ name: 'x', atMs: CLUSTER_NOW - 1000, tokenKept: 'yes' as const }] }
 
-function verbs({ decision }: ClusterLook): readonly string[] {
+function verbs({ decision }: ClusterPlan): readonly string[] {
   return decision.steps.map((one) => `${one.verb} ${one.node}`)
 }
 
@@ -51,16 +51,16 @@ const memory = { ...FAKE_RULES, updateSteps: restartsFor('memory') }
 
 /** A change of memory restarts the guest; one of power starts or stops it. */
 function restartsFor(path: string): typeof FAKE_RULES.updateSteps {
-  return (resource, sighting, changes) =>
+  return (resource, observed, changes) =>
     changes.map((change) => {
-      if (change.path === path) return step('reboot', sighting.externalId, { disruption: 'restart' })
+      if (change.path === path) return step('reboot', observed.externalId, { disruption: 'restart' })
       const off = resource.desired.type === 'vm' && resource.desired.vm.power === 'stopped'
-      return step(off ? 'shutdown' : 'start', sighting.externalId, { disruption: off ? 'restart' : 'none' })
+      return step(off ? 'shutdown' : 'start', observed.externalId, { disruption: off ? 'restart' : 'none' })
     })
 }
 
 function planned(
-  look: ClusterLook,
+  look: ClusterPlan,
   declared: readonly string[] = NAMES,
   turns: Readonly<Record<string, { memory?: number; power?: 'running' | 'stopped' }>> = {},
 ) {

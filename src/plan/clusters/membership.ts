@@ -1,12 +1,12 @@
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { ClusterLook, ObservedNode } from '../../model/observed-cluster.ts'
+import type { ClusterPlan, ObservedNode } from '../../model/observed-cluster.ts'
 import { mayDestroyMachine } from './coordinate.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { isFormed } from './view.ts'
 
 /** A machine that is a node of a cluster, or was one and has not left it yet. */
 export interface Membership {
-  readonly look: ClusterLook
+  readonly look: ClusterPlan
   readonly node: string
 }
 
@@ -27,7 +27,7 @@ export interface Leaving {
  * anything under its name.
  */
 export function memberships(
-  looks: readonly ClusterLook[],
+  looks: readonly ClusterPlan[],
   leaving: readonly Leaving[],
 ): ReadonlyMap<ResourceKey, Membership> {
   const members = new Map<ResourceKey, Membership>()
@@ -88,12 +88,12 @@ export function mayRestart(membership: Membership): GuardAnswer {
 }
 
 /** Nothing is lost where there is no cluster yet. Without a record only the machine itself can say that there is none. */
-function mayLive({ observed }: ClusterLook, seen: ObservedNode | undefined): boolean {
+function mayLive({ observed }: ClusterPlan, seen: ObservedNode | undefined): boolean {
   if (observed.identity !== undefined || seen?.machine.power === 'off' || seen?.machine.exists === 'no') return false
   return seen === undefined || seen.k3s === 'unknown' || seen.k3s.data !== 'none'
 }
 
-function unasked({ declaration: { name } }: ClusterLook, node: string): GuardAnswer {
+function unasked({ declaration: { name } }: ClusterPlan, node: string): GuardAnswer {
   return {
     allowed: false,
     reason: `croft has no record of ${name} and does not know yet what runs on ${node}: it may be a node of a running cluster`,

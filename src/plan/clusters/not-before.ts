@@ -1,12 +1,12 @@
 import { ownerOf, type ResourceKey } from '../../model/declaration.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { PlanInput } from '../planner.ts'
 
 /**
  * A cluster that depends on something is not formed before that is Ready. One that has been formed goes on: it is kept
  * well whatever became of the others since.
  */
-export function notBefore(look: ClusterLook, input: PlanInput): ClusterLook {
+export function notBefore(look: ClusterPlan, input: PlanInput): ClusterPlan {
   const { declaration, decision } = look
   const { after = [] } = declaration.policy
   if (after.length === 0 || decision.phase !== 'Forming' || look.observed.identity !== undefined) return look

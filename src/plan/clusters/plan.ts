@@ -1,5 +1,5 @@
-import type { ClusterInput, ClusterLook, RequestedHold } from '../../model/observed-cluster.ts'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { ClusterInput, ClusterPlan, RequestedHold } from '../../model/observed-cluster.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Step } from '../../model/step.ts'
 import type { Planner } from '../planner.ts'
 import { asShown, type Unforeseen } from './as-shown.ts'
@@ -9,11 +9,11 @@ import { coordinate } from './coordinate.ts'
  * What each cluster needs next, as far as power lets it: while one goes off or on, its coordinator stands still, and
  * machines that are to go down are its own order, so that nobody takes them for nodes that must not be touched.
  */
-export const planClusters: Planner<{ readonly powers: readonly PowerLook[] }, readonly ClusterLook[]> = function* (
+export const planClusters: Planner<{ readonly powers: readonly PowerPlan[] }, readonly ClusterPlan[]> = function* (
   { clusters = [], unforeseen, nowMs },
   { powers },
 ) {
-  const looks: ClusterLook[] = []
+  const looks: ClusterPlan[] = []
   for (const cluster of clusters) {
     yield
     const power = powers.find(({ declaration }) => declaration.spec.cluster === cluster.declaration.name)
@@ -24,10 +24,10 @@ export const planClusters: Planner<{ readonly powers: readonly PowerLook[] }, re
 
 function planCluster(
   cluster: ClusterInput,
-  power: PowerLook | undefined,
+  power: PowerPlan | undefined,
   unforeseen: Unforeseen | undefined,
   nowMs: number,
-): ClusterLook {
+): ClusterPlan {
   const { declaration, observed } = cluster
   // Kept with what was seen: whoever forecasts from it must know as well.
   const seen =
@@ -40,7 +40,7 @@ function planCluster(
   return { ...whole, decision: { ...decision, steps: [...decision.steps, ...stops] } }
 }
 
-function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster'>[] {
+function stopsBy({ decision }: PowerPlan, nowMs: number): readonly Step<'cluster'>[] {
   return decision.steps.flatMap((step): readonly Step<'cluster'>[] => {
     if (step.verb !== 'stop-machine' || step.node === undefined) return []
     const { node, lane, summary, awaits } = step
@@ -49,7 +49,7 @@ function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster
   })
 }
 
-function holdOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): RequestedHold {
+function holdOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerPlan): RequestedHold {
   const how = phase === 'Off' ? 'off' : phase === 'GoingOn' ? 'going on' : 'going off'
   return {
     reason: `${key} is ${how} (${wanted.why})`,

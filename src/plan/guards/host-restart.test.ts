@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
-import type { ClusterLook, ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterPlan, ObservedCluster } from '../../model/observed-cluster.ts'
 import type { Action, Doing, PlanEntry } from '../../model/plan.ts'
 import { coordinate } from '../clusters/coordinate.ts'
 import { memberships } from '../clusters/membership.ts'
@@ -14,7 +14,7 @@ const THREE = clusterSpec('s1 s2 s3')
 const spec = { ...THREE, servers: THREE.servers.map((node) => ({ ...node, machine: { host: node.name } })) }
 
 function judged(observed: ObservedCluster, disruption: 'none' | 'restart', host = 's1'): Action {
-  const look: ClusterLook = {
+  const look: ClusterPlan = {
     declaration: {
       key: 'Cluster/homelab',
       name: 'homelab',

@@ -1,13 +1,13 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Desired, Resource } from '../../model/resource.ts'
 
 /**
  * The estate as power wants it now: a machine that is to be off is declared so, and one whose turn has not come is left
  * as it is. Its generation says so as well: to follow an order is no drift.
  */
-export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
+export function withPower(estate: Estate, looks: readonly PowerPlan[]): Estate {
   const orders = new Map<string, PowerCommand>(looks.flatMap(ordersOf))
   if (orders.size === 0) return estate
   return {
@@ -20,7 +20,7 @@ export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
 }
 
 /** Machines that are to be off on request. */
-export function goingOff(looks: readonly PowerLook[]): ReadonlySet<ResourceKey> {
+export function goingOff(looks: readonly PowerPlan[]): ReadonlySet<ResourceKey> {
   return new Set(
     looks.flatMap(({ decision }) =>
       Object.entries(decision.machines).flatMap(([key, order]) => (order === 'off' ? [key as ResourceKey] : [])),
@@ -31,7 +31,7 @@ export function goingOff(looks: readonly PowerLook[]): ReadonlySet<ResourceKey> 
 /** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
 type PowerCommand = 'on' | 'off' | 'off-for-good' | 'leave'
 
-function ordersOf({ declaration, decision, observed }: PowerLook): readonly (readonly [string, PowerCommand])[] {
+function ordersOf({ declaration, decision, observed }: PowerPlan): readonly (readonly [string, PowerCommand])[] {
   const { hosts, infrastructure } = declaration.spec
   return Object.entries(decision.machines).map(([key, order]) => {
     const machine = observed.machines.find((one) => one.key === key)

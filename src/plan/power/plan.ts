@@ -1,10 +1,10 @@
-import type { PowerLook } from '../../model/observed-power.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Planner } from '../planner.ts'
 import { coordinatePower } from './coordinate.ts'
 
 /** What each Power needs next. */
-export const planPowers: Planner<object, readonly PowerLook[]> = function* ({ powers = [] }) {
-  const looks: PowerLook[] = []
+export const planPowers: Planner<object, readonly PowerPlan[]> = function* ({ powers = [] }) {
+  const looks: PowerPlan[] = []
   for (const power of powers) {
     yield
     const { declaration, observed, orders, done, atMs } = power

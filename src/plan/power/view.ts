@@ -2,10 +2,10 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type {
   ClusterPower,
   ObservedPower,
+  ObservedPowerHost,
+  PowerMachine,
   PowerNode,
   PowerWait,
-  SeenHost,
-  SeenMachine,
 } from '../../model/observed-power.ts'
 import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
 import { NOTHING, type PowerFinding } from './finding.ts'
@@ -84,7 +84,7 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: () => 
   return { ...still, warnings: [`${late}; it is waited for${essential ? '' : ', as declared'}`] }
 }
 
-export function seenHost({ observed }: Pick<PowerSituation, 'observed'>, name: string): SeenHost | undefined {
+export function seenHost({ observed }: Pick<PowerSituation, 'observed'>, name: string): ObservedPowerHost | undefined {
   return observed.hosts.find((host) => host.name === name)
 }
 
@@ -104,7 +104,7 @@ export function isDown(node: PowerNode): boolean {
 }
 
 /** Boxes that carry the infrastructure, or croft itself: the last to go. */
-export function isLast(host: PowerHost, machines: readonly SeenMachine[]): boolean {
+export function isLast(host: PowerHost, machines: readonly PowerMachine[]): boolean {
   return host.own || machines.some((one) => one.role === 'infrastructure' && one.host === host.name)
 }
 

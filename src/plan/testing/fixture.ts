@@ -3,10 +3,10 @@
 import { DEFAULT_POLICY, type Policy, resourceUid } from '../../model/declaration.ts'
 import type { Connection, Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Resource, Sighting, Survey } from '../../model/resource.ts'
+import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Step, StepOver } from '../../model/step.ts'
-import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from '../things/world.ts'
+import { EMPTY_LEDGER, type Ledger, observedWorld, type World } from '../things/world.ts'
 
 export const NOW = 1_700_000_000_000
 export const ORIGIN = { file: 'machines.yaml', line: 1, column: 1 }
@@ -66,7 +66,7 @@ export function guest(
     estate?: string
     deletion?: 'Delete' | 'Orphan'
   } = {},
-): Sighting {
+): ObservedResource {
   const power = more.power ?? 'running'
   const mark =
     more.of === undefined
@@ -93,19 +93,22 @@ export function guest(
   }
 }
 
-export function survey(sightings: readonly Sighting[]): Survey {
+export function survey(resources: readonly ObservedResource[]): Survey {
   return {
     connection: 'default',
     atMs: NOW,
     hosts: [{ name: 'alpha', online: true }],
     storages: [],
-    sightings,
+    resources,
     tasks: [],
   }
 }
 
-export function worldWith(sightings: readonly Sighting[], probes: Record<string, 'free' | 'taken'> = {}): World {
-  return seenWorld(CONNECTION, survey(sightings), new Map(), new Map(), new Map(Object.entries(probes)))
+export function worldWith(
+  resources: readonly ObservedResource[],
+  probes: Record<string, 'free' | 'taken'> = {},
+): World {
+  return observedWorld(CONNECTION, survey(resources), new Map(), new Map(), new Map(Object.entries(probes)))
 }
 
 export function estateOf(resources: readonly Resource[], more: Partial<Estate> = {}): Estate {
@@ -173,10 +176,10 @@ export const FAKE_RULES: Rules = {
   choosesId: () => true,
   obstacles: ({ desired }) =>
     desired.type === 'vm' && desired.vm.host === 'nowhere' ? [{ message: 'no such host', allow: 'use alpha' }] : [],
-  diff: ({ desired }, sighting) => {
+  diff: ({ desired }, observed) => {
     if (desired.type !== 'vm') return []
-    const memory = Number(sighting.close?.config['memory'])
-    const power = sighting.close?.power ?? sighting.power
+    const memory = Number(observed.close?.config['memory'])
+    const power = observed.close?.power ?? observed.power
     return [
       ...(memory === desired.vm.memory?.dedicatedMb
         ? []
@@ -194,12 +197,12 @@ export const FAKE_RULES: Rules = {
     ]
   },
   createSteps: (_resource, id) => [step('create', id), step('start', id)],
-  updateSteps: (_resource, sighting, changes) =>
-    changes.map((change) => step(change.path === 'power' ? 'start' : 'configure', sighting.externalId)),
-  adoptSteps: (_resource, sighting) => [step('mark', sighting.externalId)],
-  deleteSteps: (sighting) => [step('delete', sighting.externalId, { disruption: 'data-loss' })],
-  readiness: (_resource, sighting) => {
-    const ready = (sighting.close?.power ?? sighting.power) === 'running' && sighting.close?.agent === 'up'
+  updateSteps: (_resource, observed, changes) =>
+    changes.map((change) => step(change.path === 'power' ? 'start' : 'configure', observed.externalId)),
+  adoptSteps: (_resource, observed) => [step('mark', observed.externalId)],
+  deleteSteps: (observed) => [step('delete', observed.externalId, { disruption: 'data-loss' })],
+  readiness: (_resource, observed) => {
+    const ready = (observed.close?.power ?? observed.power) === 'running' && observed.close?.agent === 'up'
     return { ready, reason: ready ? 'Up' : 'Booting', message: '', status: ready ? 'Running' : 'Booting' }
   },
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Estate } from '../../model/estate.ts'
 import type { Plan } from '../../model/plan.ts'
-import type { AddressUse, Sighting } from '../../model/resource.ts'
+import type { AddressUse, ObservedResource } from '../../model/resource.ts'
 import { refuseTakenAddresses } from './addresses.ts'
 import type { World } from './world.ts'
 
@@ -27,7 +27,7 @@ const vm = (name: string, ...v4: readonly string[]) => ({
 function refused(given: {
   readonly declared: readonly ReturnType<typeof vm>[]
   readonly making?: readonly string[]
-  readonly guests?: readonly Partial<Sighting>[]
+  readonly guests?: readonly Partial<ObservedResource>[]
   readonly near?: readonly AddressUse[]
   readonly estate?: Partial<Estate>
   readonly wait?: boolean
@@ -45,14 +45,14 @@ function refused(given: {
     })),
   } as unknown as Plan
   const estate = { resources: given.declared, connections: [], ...given.estate } as unknown as Estate
-  const guests = new Map((given.guests ?? []).map((one, at) => [String(at), one as Sighting]))
+  const guests = new Map((given.guests ?? []).map((one, at) => [String(at), one as ObservedResource]))
   const after = refuseTakenAddresses(plan, estate, [{ guests } as unknown as World], given.near)
   return Object.fromEntries(
     after.entries.flatMap(({ key, action }) => (action.do === 'refuse' ? [[key, action.reason]] : [])),
   )
 }
 
-const guest = (more: Partial<Sighting>): Partial<Sighting> => ({
+const guest = (more: Partial<ObservedResource>): Partial<ObservedResource> => ({
   type: 'vm',
   externalId: '108',
   host: 'pve2',
@@ -88,7 +88,7 @@ test('[D-10] whose address it is', () => {
     ],
     [
       'its own guest',
-      { declared: [web], guests: [guest({ mark: { uid: 'uid-web' } as NonNullable<Sighting['mark']> })] },
+      { declared: [web], guests: [guest({ mark: { uid: 'uid-web' } as NonNullable<ObservedResource['mark']> })] },
       {},
     ],
     ['a gateway is no address', { declared: [vm('web', '192.168.4.1/24')], guests: [guest({})] }, {}],

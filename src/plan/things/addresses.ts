@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Estate } from '../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
-import { type AddressUse, type Desired, guestIn, type Resource, type Sighting } from '../../model/resource.ts'
+import { type AddressUse, type Desired, guestIn, type ObservedResource, type Resource } from '../../model/resource.ts'
 import type { Tree } from '../../model/vm.ts'
 import type { World } from './world.ts'
 
@@ -23,11 +23,11 @@ export function newWithAddress(plan: Plan, estate: Estate): readonly Resource[] 
 }
 
 /** Which guest has which address, by what they are configured with and by what their agents say. */
-export function addressesInUse(worlds: Iterable<World>): ReadonlyMap<string, Sighting> {
-  const used = new Map<string, Sighting>()
+export function addressesInUse(worlds: Iterable<World>): ReadonlyMap<string, ObservedResource> {
+  const used = new Map<string, ObservedResource>()
   for (const world of worlds)
-    for (const sighting of world.guests.values())
-      for (const address of addressesOf(sighting)) if (!used.has(address)) used.set(address, sighting)
+    for (const observed of world.guests.values())
+      for (const address of addressesOf(observed)) if (!used.has(address)) used.set(address, observed)
   return used
 }
 
@@ -83,7 +83,7 @@ function isMaking(action: PlanEntry['action']): boolean {
   return action.do === 'create' || (action.do === 'wait' && action.next?.do === 'create')
 }
 
-function describe({ type, externalId, name, host, power }: Sighting): string {
+function describe({ type, externalId, name, host, power }: ObservedResource): string {
   const called = name === undefined ? '' : ` (${name})`
   const off = power === 'stopped' ? ', which is stopped' : ''
   return `${type === 'container' ? 'container' : 'VM'} ${externalId}${called} on ${host}${off}`
@@ -108,7 +108,7 @@ function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<strin
 
 const CONFIG = /^(?:ipconfig|net)\d+$/
 
-function addressesOf({ close }: Sighting): readonly string[] {
+function addressesOf({ close }: ObservedResource): readonly string[] {
   const configured = Object.entries(close?.config ?? {}).flatMap(([name, value]) =>
     CONFIG.test(name) && typeof value === 'string' ? inOptions(value) : [],
   )

@@ -2,12 +2,12 @@ import { estateUidIn } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
 import { hypervisorRow, visibilityOf } from '../../model/hypervisors.ts'
 import type { Action } from '../../model/plan.ts'
-import { type Change, guestIn, type Resource, type Sighting, withGuestFields } from '../../model/resource.ts'
+import { type Change, guestIn, type ObservedResource, type Resource, withGuestFields } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
+import { detailsNeeded } from './details-needed.ts'
 import { isBeingMade, isHollow, type ThingIdentity } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
-import { lookCloser } from './look-closer.ts'
 import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
@@ -85,28 +85,28 @@ function decideByIdentity(situation: Situation): Action {
       return notListed(situation)
     case 'forming':
       return (
-        abandoned(situation, identity.sighting) ?? {
+        abandoned(situation, identity.observed) ?? {
           do: 'wait',
           reason: 'BeingCreated',
-          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is ${identity.sighting.lock === undefined ? 'empty' : `locked (${identity.sighting.lock})`} while it is being created; if no task works on it any more, run there: ${clearing(identity.sighting)}`,
+          message: `id ${identity.observed.externalId} on ${identity.observed.host} is ${identity.observed.lock === undefined ? 'empty' : `locked (${identity.observed.lock})`} while it is being created; if no task works on it any more, run there: ${clearing(identity.observed)}`,
           lookAgainMs: LOOK_SOON_MS,
         }
       )
     case 'unread':
-      return lookCloser(identity.sighting, 'config')
+      return detailsNeeded(identity.observed, 'config')
     case 'ambiguous':
       return {
         do: 'refuse',
         guard: 'identity',
-        reason: `${identity.sightings.map((s) => `${s.externalId} on ${s.host}`).join(' and ')} both carry the mark of ${situation.resource.key}`,
+        reason: `${identity.resources.map((s) => `${s.externalId} on ${s.host}`).join(' and ')} both carry the mark of ${situation.resource.key}`,
         allow: 'remove the tags that begin with croft from the copy',
       }
     case 'foreign':
-      return foreign(situation, identity.sighting)
+      return foreign(situation, identity.observed)
     case 'adoptable':
-      return adopt(situation, identity.sighting)
+      return adopt(situation, identity.observed)
     case 'ours':
-      return keep(situation, identity.sighting)
+      return keep(situation, identity.observed)
     case 'absent':
       return create(situation)
   }
@@ -116,14 +116,14 @@ function decideByIdentity(situation: Situation): Action {
  * A guest that we began under this id, that shows nothing but its lock, or not even that, and that nobody is at work on: its creation broke
  * off, most likely with the power of its host. It is taken away where that is possible, and made anew.
  */
-function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action | undefined {
-  const { externalId, host, lock } = sighting
+function abandoned({ resource, rules, world, ledger }: Situation, observed: ObservedResource): Action | undefined {
+  const { externalId, host, lock } = observed
   const record = ledger.records.get(resource.key)
-  if ((lock !== 'create' && !isHollow(sighting)) || record?.made !== true || record.externalId !== externalId)
+  if ((lock !== 'create' && !isHollow(observed)) || record?.made !== true || record.externalId !== externalId)
     return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
-  const away = busy || !online ? undefined : rules.abandonedSteps(resource, sighting)
+  const away = busy || !online ? undefined : rules.abandonedSteps(resource, observed)
   if (away === undefined) return undefined
   return {
     do: 'create',
@@ -134,7 +134,7 @@ function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sigh
   }
 }
 
-function foreign({ resource }: Situation, there: Sighting): Action {
+function foreign({ resource }: Situation, there: ObservedResource): Action {
   const uid = estateUidIn(there.mark?.estate)
   if (there.mark?.uid === resource.uid && uid !== undefined) {
     return {
@@ -157,59 +157,59 @@ function foreign({ resource }: Situation, there: Sighting): Action {
   }
 }
 
-function adopt({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action {
-  if (sighting.lock !== undefined) return locked(sighting)
-  if (sighting.close === undefined) return lookCloser(sighting, 'config')
-  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
-  if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+function adopt({ resource, rules, world, ledger }: Situation, observed: ObservedResource): Action {
+  if (observed.lock !== undefined) return locked(observed)
+  if (observed.close === undefined) return detailsNeeded(observed, 'config')
+  const changes = rules.diff(resource, observed, ledger.records.get(resource.key)?.details)
+  if (powerIsHearsay(changes, observed)) return detailsNeeded(observed, 'power')
   const impossible = blocked(resource, changes)
   if (impossible !== undefined) return impossible
   return {
     do: 'adopt',
-    externalId: sighting.externalId,
+    externalId: observed.externalId,
     changes,
     // The mark is written first and alone: whatever happens next, the guest is found again as ours.
     steps: [
-      ...rules.adoptSteps(resource, sighting),
+      ...rules.adoptSteps(resource, observed),
       ...rules.updateSteps(
         resource,
-        sighting,
+        observed,
         changes.filter((change) => change.path !== 'mark'),
         world.survey,
       ),
     ],
-    reason: `declared to be the existing id ${sighting.externalId} on ${sighting.host}`,
+    reason: `declared to be the existing id ${observed.externalId} on ${observed.host}`,
   }
 }
 
-function keep(situation: Situation, sighting: Sighting): Action {
+function keep(situation: Situation, observed: ObservedResource): Action {
   const { resource, rules, world, ledger, unmet, order } = situation
-  if (sighting.lock !== undefined) return locked(sighting)
-  if (sighting.close === undefined) return lookCloser(sighting, 'config')
-  if (order !== undefined && order.order !== 'restart') return obey(situation, sighting, order)
+  if (observed.lock !== undefined) return locked(observed)
+  if (observed.close === undefined) return detailsNeeded(observed, 'config')
+  if (order !== undefined && order.order !== 'restart') return obey(situation, observed, order)
   const changes = [
-    ...typeChange(resource, sighting),
-    ...idChange(rules.declaredId(resource), sighting),
-    ...rules.diff(resource, sighting, ledger.records.get(resource.key)?.details),
+    ...typeChange(resource, observed),
+    ...idChange(rules.declaredId(resource), observed),
+    ...rules.diff(resource, observed, ledger.records.get(resource.key)?.details),
   ]
-  if (powerIsUnknown(resource, sighting)) return lookCloser(sighting, 'power')
+  if (powerIsUnknown(resource, observed)) return detailsNeeded(observed, 'power')
   if (changes.length === 0) return { do: 'nothing' }
-  if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  if (powerIsHearsay(changes, observed)) return detailsNeeded(observed, 'power')
   const impossible = blocked(resource, changes)
   if (impossible !== undefined) return impossible
-  const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, sighting.host, world) : undefined
+  const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, observed.host, world) : undefined
   if (large !== undefined) return large
   if (heedsNeeds(resource) && unmet.length > 0) return waitsFor(unmet)
   if (changes.some((change) => change.effect === 'replace')) {
-    const lost = rules.irreplaceable(resource, sighting)
-    if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)
+    const lost = rules.irreplaceable(resource, observed)
+    if (lost.length > 0) return dataAtStake(resource, observed, changes, lost)
     return {
       do: 'replace',
-      externalId: sighting.externalId,
+      externalId: observed.externalId,
       changes,
       steps: [
-        ...rules.deleteSteps(sighting),
-        ...rules.createSteps(resource, rules.declaredId(resource) ?? sighting.externalId, world.survey),
+        ...rules.deleteSteps(observed),
+        ...rules.createSteps(resource, rules.declaredId(resource) ?? observed.externalId, world.survey),
       ],
       reason: `${changes
         .filter((c) => c.effect === 'replace')
@@ -219,9 +219,9 @@ function keep(situation: Situation, sighting: Sighting): Action {
   }
   return {
     do: 'update',
-    externalId: sighting.externalId,
+    externalId: observed.externalId,
     changes,
-    steps: rules.updateSteps(resource, sighting, changes, world.survey),
+    steps: rules.updateSteps(resource, observed, changes, world.survey),
     reason: `${changes.map((c) => c.path).join(', ')} ${changes.length === 1 ? 'differs' : 'differ'}`,
   }
 }
@@ -232,19 +232,23 @@ export function heedsNeeds({ desired: { type } }: Resource): boolean {
 }
 
 /** What the coordinator of a cluster wants of a machine comes before what its own declaration says. */
-function obey({ resource, rules, world }: Situation, sighting: Sighting, { order, reason }: MachineOrder): Action {
-  if (sighting.close?.power === undefined) return lookCloser(sighting, 'power')
-  const { externalId } = sighting
+function obey(
+  { resource, rules, world }: Situation,
+  observed: ObservedResource,
+  { order, reason }: MachineOrder,
+): Action {
+  if (observed.close?.power === undefined) return detailsNeeded(observed, 'power')
+  const { externalId } = observed
   if (order === 'stop') {
     const off = powerOff(resource)
-    const changes = rules.diff(off, sighting).filter((change) => change.path === 'power')
+    const changes = rules.diff(off, observed).filter((change) => change.path === 'power')
     if (changes.length === 0) return { do: 'nothing' }
-    return { do: 'update', externalId, changes, steps: rules.updateSteps(off, sighting, changes, world.survey), reason }
+    return { do: 'update', externalId, changes, steps: rules.updateSteps(off, observed, changes, world.survey), reason }
   }
-  const lost = rules.irreplaceable(resource, sighting)
-  if (lost.length > 0) return dataAtStake(resource, sighting, [], lost)
+  const lost = rules.irreplaceable(resource, observed)
+  if (lost.length > 0) return dataAtStake(resource, observed, [], lost)
   const again = rules.createSteps(resource, rules.declaredId(resource) ?? externalId, world.survey)
-  return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(sighting), ...again], reason }
+  return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(observed), ...again], reason }
 }
 
 const GROWING = /^(?:memory|disks?|rootDisk|mounts?)\b/
@@ -267,9 +271,9 @@ function powerOff(resource: Resource): Resource {
   return { ...resource, desired: withGuestFields(resource.desired, { power: 'stopped' }) }
 }
 
-function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {
-  if (sighting.list !== undefined || desired.type === sighting.type) return []
-  return [{ path: 'type', from: sighting.type, to: desired.type, effect: 'replace' }]
+function typeChange({ desired }: Resource, observed: ObservedResource): readonly Change[] {
+  if (observed.list !== undefined || desired.type === observed.type) return []
+  return [{ path: 'type', from: observed.type, to: desired.type, effect: 'replace' }]
 }
 
 function waitsFor(unmet: readonly string[]): Action {
@@ -277,9 +281,9 @@ function waitsFor(unmet: readonly string[]): Action {
   return { do: 'wait', reason: 'NeedsNotReady', message, lookAgainMs: LOOK_SOON_MS }
 }
 
-function idChange(declared: string | undefined, sighting: Sighting): readonly Change[] {
-  if (sighting.list !== undefined || declared === undefined || declared === sighting.externalId) return []
-  return [{ path: 'vmid', from: sighting.externalId, to: declared, effect: 'replace' }]
+function idChange(declared: string | undefined, observed: ObservedResource): readonly Change[] {
+  if (observed.list !== undefined || declared === undefined || declared === observed.externalId) return []
+  return [{ path: 'vmid', from: observed.externalId, to: declared, effect: 'replace' }]
 }
 
 function create({ resource, world, ledger, rules, unmet, allocatedId }: Situation): Action {
@@ -343,11 +347,11 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
     externalId,
     host: rules.hostOf(resource),
     steps: [
-      ...remains.sightings.flatMap((sighting) => rules.deleteSteps(sighting)),
+      ...remains.resources.flatMap((observed) => rules.deleteSteps(observed)),
       ...rules.createSteps(resource, externalId, world.survey),
     ],
     reason:
-      remains.sightings.length === 0
+      remains.resources.length === 0
         ? 'declared, does not exist yet'
         : 'declared, does not exist yet; an earlier attempt broke off',
   }
@@ -378,11 +382,11 @@ function unfinishedByAnyone(
   return undefined
 }
 
-function locked(sighting: Sighting): Action {
+function locked(observed: ObservedResource): Action {
   return {
     do: 'wait',
     reason: 'Locked',
-    message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock}); if nothing is at work on it any more, run on ${sighting.host}: ${tool(sighting)} unlock ${sighting.externalId}`,
+    message: `id ${observed.externalId} on ${observed.host} is locked (${observed.lock}); if nothing is at work on it any more, run on ${observed.host}: ${tool(observed)} unlock ${observed.externalId}`,
     lookAgainMs: 2_000,
   }
 }
@@ -391,13 +395,13 @@ function locked(sighting: Sighting): Action {
  * A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. A move is another
  * one for a guest that runs: Proxmox refuses to move it as if it were off.
  */
-function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean {
-  return sighting.close?.power === undefined && changes.some(({ path }) => path === 'power' || path === 'host')
+function powerIsHearsay(changes: readonly Change[], observed: ObservedResource): boolean {
+  return observed.close?.power === undefined && changes.some(({ path }) => path === 'power' || path === 'host')
 }
 
 /** A new guest has no status in the survey yet: without a question it would be left alone until it has. */
-function powerIsUnknown({ desired }: Resource, sighting: Sighting): boolean {
-  return guestIn(desired)?.power !== undefined && sighting.power === 'unknown' && sighting.close?.power === undefined
+function powerIsUnknown({ desired }: Resource, observed: ObservedResource): boolean {
+  return guestIn(desired)?.power !== undefined && observed.power === 'unknown' && observed.close?.power === undefined
 }
 
 function notListed({ resource, rules, unmet }: Situation): Action {

@@ -41,7 +41,7 @@ export function identifyAll(input: IdentifyInput): ReadonlyMap<ResourceKey, Iden
     const identity: ThingIdentity =
       rename === undefined
         ? identify(resource, rules, world, input.ledger)
-        : { is: 'adoptable', sighting: rename.sighting }
+        : { is: 'adoptable', observed: rename.observed }
     identities.set(resource.key, { identity, allocatedId: undefined })
     if (id !== undefined) setOf(declared, resource.connection).add(id)
     if (identity.is === 'absent' && id === undefined && rules.choosesId(resource)) {

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import { FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../testing/fixture.ts'
 import { identify } from './identify.ts'
 
 const DECLARED = machine('web', { vmid: 108 })
 const CHOSEN = machine('web')
 const MADE = { externalId: '108', made: true } as const
-const withConfig = (config: Readonly<Record<string, unknown>>, more: Partial<Sighting> = {}): Sighting => ({
+const withConfig = (
+  config: Readonly<Record<string, unknown>>,
+  more: Partial<ObservedResource> = {},
+): ObservedResource => ({
   ...guest(108),
   close: { config, digest: 'd1', atMs: 0 },
   ...more,
@@ -17,7 +20,7 @@ const withConfig = (config: Readonly<Record<string, unknown>>, more: Partial<Sig
 describe('[D-13] what shows nothing but its id', () => {
   const cases: readonly (readonly [
     what: string,
-    sighting: Sighting,
+    observed: ObservedResource,
     record: Partial<ResourceRecord> | undefined,
     is: string,
   ])[] = [
@@ -31,13 +34,13 @@ describe('[D-13] what shows nothing but its id', () => {
     ['made by us under another id', withConfig({ digest: 'd1' }), { externalId: '109', made: true }, 'foreign'],
     ['and nothing is remembered', withConfig({ digest: 'd1' }), undefined, 'foreign'],
   ]
-  for (const [what, sighting, record, is] of cases)
+  for (const [what, observed, record, is] of cases)
     test(`${what}: ${is}`, () => {
       const found = (resource: typeof DECLARED) =>
         identify(
           resource,
           FAKE_RULES,
-          worldWith([sighting]),
+          worldWith([observed]),
           ledgerWith({ known: record === undefined ? [] : [recordOf(resource, record)] }),
         ).is
       assert.equal(found(DECLARED), is)
@@ -47,10 +50,10 @@ describe('[D-13] what shows nothing but its id', () => {
 })
 
 test('only a close look says of which estate a guest is: until then what carries our uid may be ours', () => {
-  const is = (sighting: Sighting) => identify(CHOSEN, FAKE_RULES, worldWith([sighting]), ledgerWith()).is
+  const is = (observed: ObservedResource) => identify(CHOSEN, FAKE_RULES, worldWith([observed]), ledgerWith()).is
   const of = 'Machine/web'
   const seenOnly = guest(108, { of, seenOnly: true })
-  const bare: Sighting = { ...seenOnly, mark: { uid: seenOnly.mark?.uid ?? '' } }
+  const bare: ObservedResource = { ...seenOnly, mark: { uid: seenOnly.mark?.uid ?? '' } }
   assert.equal(is(guest(108, { of })), 'ours')
   assert.equal(is(bare), 'ours')
   assert.equal(is({ ...bare, mark: { uid: bare.mark?.uid ?? '', estate: 'other' } }), 'ours', 'a tag says too little')

@@ -1,22 +1,22 @@
 import { isOfEstate } from '../../model/estate.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Which thing in the world a resource is, if any. */
 export type ThingIdentity =
   /** Ours, by its mark (or, for a listed thing, by its name: those cannot be marked). */
-  | { readonly is: 'ours'; readonly sighting: Sighting }
+  | { readonly is: 'ours'; readonly observed: ObservedResource }
   /** There, not made by us, and a person asked us to take it over. */
-  | { readonly is: 'adoptable'; readonly sighting: Sighting }
+  | { readonly is: 'adoptable'; readonly observed: ObservedResource }
   /** The declared id belongs to something that is not ours to touch. */
-  | { readonly is: 'foreign'; readonly sighting: Sighting }
+  | { readonly is: 'foreign'; readonly observed: ObservedResource }
   /** Being made, or left half made, under the id that is ours or that we claim: it shows at most a lock. */
-  | { readonly is: 'forming'; readonly sighting: Sighting }
+  | { readonly is: 'forming'; readonly observed: ObservedResource }
   /** Under the id that is ours or that we claim, and its tags do not say whose it is: its description may. */
-  | { readonly is: 'unread'; readonly sighting: Sighting }
+  | { readonly is: 'unread'; readonly observed: ObservedResource }
   /** Several guests carry our mark and nothing tells which is the one. */
-  | { readonly is: 'ambiguous'; readonly sightings: readonly Sighting[] }
+  | { readonly is: 'ambiguous'; readonly resources: readonly ObservedResource[] }
   | { readonly is: 'absent' }
   /** Cannot be known in this pass. */
   | { readonly is: 'unknown' }
@@ -36,11 +36,11 @@ export function identify(resource: Resource, rules: Rules, world: World, ledger:
 
 function identifyListed(
   declaredId: string | undefined,
-  things: ReadonlyMap<string, Sighting> | undefined,
+  things: ReadonlyMap<string, ObservedResource> | undefined,
 ): ThingIdentity {
   if (declaredId === undefined || things === undefined) return { is: 'unknown' }
-  const sighting = things.get(declaredId)
-  return sighting === undefined ? { is: 'absent' } : { is: 'ours', sighting }
+  const observed = things.get(declaredId)
+  return observed === undefined ? { is: 'absent' } : { is: 'ours', observed }
 }
 
 function identifyGuest(
@@ -52,27 +52,27 @@ function identifyGuest(
   const intended = ledger.intentions.get(resource.key)?.externalId
   const recorded = ledger.records.get(resource.key)?.externalId
   const marked = world.marked.get(resource.uid) ?? []
-  const ours = marked.filter((sighting) => isOfOurEstate(sighting, resource))
-  const [others] = marked.filter((sighting) => !isOfOurEstate(sighting, resource))
+  const ours = marked.filter((observed) => isOfOurEstate(observed, resource))
+  const [others] = marked.filter((observed) => !isOfOurEstate(observed, resource))
   // Another estate of the same name declares the same: two must not keep one thing, nor make a second beside it.
-  if (ours.length === 0 && others !== undefined) return { is: 'foreign', sighting: others }
-  if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', sighting: ours[0] }
+  if (ours.length === 0 && others !== undefined) return { is: 'foreign', observed: others }
+  if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', observed: ours[0] }
   if (ours.length > 1) {
     const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
-    if (known !== undefined) return { is: 'ours', sighting: known }
+    if (known !== undefined) return { is: 'ours', observed: known }
     // A copy has the tags of what it was copied from; its description tells that it is one.
     const unread = ours.find((s) => s.close === undefined)
-    return unread === undefined ? { is: 'ambiguous', sightings: ours } : { is: 'unread', sighting: unread }
+    return unread === undefined ? { is: 'ambiguous', resources: ours } : { is: 'unread', observed: unread }
   }
   // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
   const begun = intended ?? recorded
   const forming = begun === undefined ? undefined : world.guests.get(begun)
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
-    return { is: 'forming', sighting: forming }
+    return { is: 'forming', observed: forming }
   if (forming !== undefined && isHollow(forming) && ledger.records.get(resource.key)?.made === true)
-    return { is: 'forming', sighting: forming }
+    return { is: 'forming', observed: forming }
   // A copy that we made has the source's tags at first, and somebody may have taken ours away.
-  if (forming !== undefined && forming.close === undefined) return { is: 'unread', sighting: forming }
+  if (forming !== undefined && forming.close === undefined) return { is: 'unread', observed: forming }
 
   const adopt = resource.policy.adopt
   const claimed = declaredId ?? adopt
@@ -80,27 +80,27 @@ function identifyGuest(
   const there = world.guests.get(claimed)
   if (there === undefined) return { is: 'absent' }
   // Nobody can tell yet whose it is: with a lost store it may well be ours.
-  if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', sighting: there }
+  if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', observed: there }
   if (there.mark === undefined && adopt === claimed)
-    return { is: resource.policy.unmarked === true ? 'ours' : 'adoptable', sighting: there }
-  if (there.close === undefined) return { is: 'unread', sighting: there }
-  return { is: 'foreign', sighting: there }
+    return { is: resource.policy.unmarked === true ? 'ours' : 'adoptable', observed: there }
+  if (there.close === undefined) return { is: 'unread', observed: there }
+  return { is: 'foreign', observed: there }
 }
 
 /** Only the description says of which estate it is, so what was not read closely yet may be ours. */
-function isOfOurEstate({ mark, close }: Sighting, { estate }: Resource): boolean {
+function isOfOurEstate({ mark, close }: ObservedResource, { estate }: Resource): boolean {
   return close === undefined || estate === undefined || isOfEstate(mark?.estate, estate)
 }
 
 /** A guest in this state shows neither name nor tags, whoever makes it. */
-export function isBeingMade(sighting: Sighting): boolean {
-  return sighting.lock === 'create' || sighting.lock === 'clone'
+export function isBeingMade(observed: ObservedResource): boolean {
+  return observed.lock === 'create' || observed.lock === 'clone'
 }
 
 /**
  * Nothing but an id: its creation broke off and its lock was lifted, and whoever lifted it came no further. There is
  * nothing in it that anybody could miss.
  */
-export function isHollow({ lock, close }: Sighting): boolean {
+export function isHollow({ lock, close }: ObservedResource): boolean {
   return lock === undefined && close !== undefined && Object.keys(close.config).every((name) => name === 'digest')
 }

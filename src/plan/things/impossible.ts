@@ -1,5 +1,5 @@
 import type { Action } from '../../model/plan.ts'
-import type { Change, Resource, Sighting } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 
 /** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
 export function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
@@ -15,7 +15,7 @@ export function blocked({ key, policy }: Resource, changes: readonly Change[]): 
 /** No permission to replace a machine is permission to destroy what is on its data disks. */
 export function dataAtStake(
   { key }: Resource,
-  { externalId, host }: Sighting,
+  { externalId, host }: ObservedResource,
   changes: readonly Change[],
   lost: readonly string[],
 ): Action {

@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY, ownerOf, type ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ClusterLook } from '../../model/observed-cluster.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, type ConnectionNote, isDoing, type PlanEntry } from '../../model/plan.ts'
 import { isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
@@ -33,7 +33,7 @@ export interface Things {
 
 /** What is decided before: clusters, and the same part before more was read of some things. */
 interface Before {
-  readonly clusters: readonly ClusterLook[]
+  readonly clusters: readonly ClusterPlan[]
   readonly things: Things | undefined
 }
 
@@ -74,7 +74,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
   const gone = [...found.values()].flat().filter(({ uid }) => !kept.has(uid))
   const members = memberships(
     clusters,
-    gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
+    gone.map(({ key, observed }) => ({ key, name: observed.name ?? key.slice(key.lastIndexOf('/') + 1) })),
   )
 
   const ready = readiness(input, clusters, identities)
@@ -153,7 +153,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
         protect: removal.protect,
       },
       awaitsApproval: removal.record?.awaitsApproval === true,
-      dataDisks: rules.dataDisks(removal.sighting),
+      dataDisks: rules.dataDisks(removal.observed),
     })
   }
 
@@ -178,7 +178,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
  */
 function stillHolds(resource: Resource, before: Decided, now: Omit<Decided, 'guarded'>): boolean {
   const [was, is] = [before.identity, now.identity]
-  if (was.is !== 'ours' || is.is !== 'ours' || was.sighting !== is.sighting) return false
+  if (was.is !== 'ours' || is.is !== 'ours' || was.observed !== is.observed) return false
   return (
     before.survey === now.survey &&
     before.order?.order === now.order?.order &&
@@ -207,7 +207,7 @@ function isHousekeeping(action: Action): boolean {
 /** Asked once for each thing: thousands of objects may need the same hundred. */
 function readiness(
   input: PlanInput,
-  clusters: readonly ClusterLook[],
+  clusters: readonly ClusterPlan[],
   identities: ReadonlyMap<ResourceKey, Identified>,
 ) {
   const known = new Map<string, boolean>()
@@ -235,7 +235,7 @@ function isReady(
   need: ResourceKey,
   by: Resource,
   input: PlanInput,
-  clusters: readonly ClusterLook[],
+  clusters: readonly ClusterPlan[],
   identities: ReadonlyMap<ResourceKey, Identified>,
   resourceOf: (key: ResourceKey) => Resource | undefined,
   said: boolean,
@@ -251,24 +251,24 @@ function isReady(
   const identified = identities.get(need)
   if (identified === undefined) return !estate.unreadable.includes(need)
   if (identified.identity.is !== 'ours') return false
-  const { sighting } = identified.identity
+  const { observed } = identified.identity
   // Who says that it depends on something means that this works; and what `readyWhen` says of itself is in its record.
   if ((said || resourceOf(need)?.policy.readyWhen !== undefined) && !isRecordedReady(need, ledger)) return false
-  if (sighting.list !== undefined) {
+  if (observed.list !== undefined) {
     if (ledger.intentions.has(need)) return false
     // A file that is there and is not the declared one must not become anybody's disk, nor a host's half-done item
     // anybody's ground.
     const resource =
-      sighting.type === 'file' || sighting.type === 'item' || sighting.type === 'object' ? resourceOf(need) : undefined
+      observed.type === 'file' || observed.type === 'item' || observed.type === 'object' ? resourceOf(need) : undefined
     const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
     if (resource === undefined || rules === undefined) return true
     // Helm runs what comes after a chart when its objects are there, whether or not they work yet.
     const presence = isPostHook(by) && !isPostHook(resource)
-    if (sighting.type === 'object' && !presence && !rules.readiness(resource, sighting).ready) return false
-    return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0
+    if (observed.type === 'object' && !presence && !rules.readiness(resource, observed).ready) return false
+    return rules.diff(resource, observed, ledger.records.get(need)?.details).length === 0
   }
   // A setting about a guest needs it to be there, whether or not it has come up.
-  if (by.desired.type === 'setting') return sighting.lock === undefined && !ledger.intentions.has(need)
+  if (by.desired.type === 'setting') return observed.lock === undefined && !ledger.intentions.has(need)
   return isRecordedReady(need, ledger)
 }
 
@@ -314,14 +314,14 @@ function entryOf(
   identity: ThingIdentity,
   survey: World['survey'],
 ): PlanEntry {
-  const there = 'sighting' in identity ? identity.sighting : undefined
+  const there = 'observed' in identity ? identity.observed : undefined
   const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
   const host = there?.host ?? rules.hostOf(resource)
   const chosen = identity.is === 'absent' ? resource.placement?.chosen : undefined
   const notes = [
     ...(chosen === undefined ? [] : [`placed on ${chosen.host}: ${chosen.why}`]),
     ...(action.do === 'create' && survey !== undefined ? tightOn(resource.desired, host, survey) : []),
-    ...(identity.is === 'ours' ? rules.notes(resource, identity.sighting) : []),
+    ...(identity.is === 'ours' ? rules.notes(resource, identity.observed) : []),
   ]
   return {
     key: resource.key,
@@ -343,8 +343,8 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
     connection: world.connection.name,
     type: removal.type,
     action,
-    externalId: removal.sighting.externalId,
-    host: removal.sighting.host,
+    externalId: removal.observed.externalId,
+    host: removal.observed.host,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Action } from '../../model/plan.ts'
-import type { Resource, Sighting } from '../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -15,10 +15,10 @@ export function remainsOf(
   rules: Rules,
   world: World,
   ledger: Ledger,
-): Extract<Action, { do: 'wait' }> | { readonly sightings: readonly Sighting[] } {
+): Extract<Action, { do: 'wait' }> | { readonly resources: readonly ObservedResource[] } {
   const record = ledger.records.get(resource.key)
-  if (record?.made !== true || record.externalId !== externalId) return { sightings: [] }
-  const found: Sighting[] = []
+  if (record?.made !== true || record.externalId !== externalId) return { resources: [] }
+  const found: ObservedResource[] = []
   for (const list of rules.remains(resource, externalId)) {
     const things = world.lists.get(list)
     if (things === undefined) {
@@ -28,25 +28,25 @@ export function remainsOf(
     }
     for (const thing of things.values()) if (madeSince(thing, record.createdMs)) found.push(thing)
   }
-  return { sightings: found }
+  return { resources: found }
 }
 
 /** Hosts have clocks of their own. */
 const CLOCK_SLACK_MS = 300_000
 
-function madeSince(thing: Sighting, sinceMs: number): boolean {
+function madeSince(thing: ObservedResource, sinceMs: number): boolean {
   const seconds = thing.close?.config.ctime
   return typeof seconds === 'number' && seconds * 1000 >= sinceMs - CLOCK_SLACK_MS
 }
 
 /** Only root may lift a lock. A guest that was never finished names no volumes, so they go as unreferenced ones. */
-export function clearing(sighting: Sighting): string {
-  const { externalId, lock } = sighting
-  const command = tool(sighting)
+export function clearing(observed: ObservedResource): string {
+  const { externalId, lock } = observed
+  const command = tool(observed)
   const unlock = lock === undefined ? '' : `${command} unlock ${externalId} && `
   return `${unlock}${command} destroy ${externalId} --destroy-unreferenced-disks 1`
 }
 
-export function tool({ type }: Sighting): 'qm' | 'pct' {
+export function tool({ type }: ObservedResource): 'qm' | 'pct' {
   return type === 'container' ? 'pct' : 'qm'
 }

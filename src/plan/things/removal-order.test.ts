@@ -7,8 +7,8 @@ const GOING: Action = { do: 'delete', externalId: 'x', host: 'homelab', steps: [
 const KEPT: Action = { do: 'refuse', guard: 'protection', reason: '', allow: '' }
 
 function removal(key: string, list: string, action: Action = GOING, deletion: 'Delete' | 'Orphan' = 'Delete') {
-  const sighting = { connection: 'cluster/homelab', type: 'object', list, externalId: key, host: 'homelab' } as const
-  return { removal: { key, uid: key, type: 'object', sighting, record: undefined, deletion, protect: false }, action }
+  const observed = { connection: 'cluster/homelab', type: 'object', list, externalId: key, host: 'homelab' } as const
+  return { removal: { key, uid: key, type: 'object', observed, record: undefined, deletion, protect: false }, action }
 }
 
 const POOL = removal('Addon/rook@CephBlockPool.ceph.rook.io/rook-ceph/p', 'ceph.rook.io/v1 CephBlockPool')

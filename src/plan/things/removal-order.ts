@@ -64,14 +64,14 @@ function isBefore({ removal, action }: DecidedRemoval, other: Removal): boolean 
   if (removal.type !== 'object' || removal.deletion !== 'Delete') return false
   if (action.do !== 'delete' && action.do !== 'wait') return false
   const sameOwner =
-    removal.sighting.connection === other.sighting.connection && ownerOf(removal.key) === ownerOf(other.key)
+    removal.observed.connection === other.observed.connection && ownerOf(removal.key) === ownerOf(other.key)
   return sameOwner && rankOf(removal) < rankOf(other)
 }
 
 const LAST: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition'])
 
-function rankOf({ sighting }: Removal): 0 | 1 | 2 {
-  const [apiVersion = '', kind = ''] = (sighting.list ?? '').split(' ')
+function rankOf({ observed }: Removal): 0 | 1 | 2 {
+  const [apiVersion = '', kind = ''] = (observed.list ?? '').split(' ')
   if (LAST.has(kind)) return 2
   return builtInKind({ apiVersion, kind }) === undefined ? 0 : 1
 }

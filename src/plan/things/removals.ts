@@ -4,10 +4,10 @@ import { itemId } from '../../model/host-item.ts'
 import { objectId } from '../../model/kube-object.ts'
 import type { Action } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Desired, Sighting } from '../../model/resource.ts'
+import type { Desired, ObservedResource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../approvals.ts'
-import { lookCloser } from './look-closer.ts'
+import { detailsNeeded } from './details-needed.ts'
 import { proofOf, wasDeclared } from './proof.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
 
@@ -16,7 +16,7 @@ export interface Removal {
   readonly key: ResourceKey
   readonly uid: string
   readonly type: Desired['type']
-  readonly sighting: Sighting
+  readonly observed: ObservedResource
   readonly record: ResourceRecord | undefined
   readonly deletion: 'Delete' | 'Orphan'
   readonly protect: boolean
@@ -41,12 +41,12 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
   )
   const own = ownMarks(estate, world)
   const found: Removal[] = []
-  for (const [uid, sightings] of world.marked) {
+  for (const [uid, resources] of world.marked) {
     if (declared.has(uid)) continue
     const record = recordOf.get(uid)
-    for (const sighting of sightings) {
-      const mark = sighting.mark
-      if (sighting.close === undefined || mark?.owner === undefined) continue
+    for (const observed of resources) {
+      const mark = observed.mark
+      if (observed.close === undefined || mark?.owner === undefined) continue
       if (!own(mark.estate)) continue
       if (isUnreadable(mark.owner, estate)) continue
       const policy =
@@ -55,8 +55,8 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       found.push({
         key: mark.owner,
         uid,
-        type: sighting.type === 'container' ? 'container' : 'vm',
-        sighting,
+        type: observed.type === 'container' ? 'container' : 'vm',
+        observed,
         record,
         deletion,
         protect: policy?.protect ?? false,
@@ -108,13 +108,13 @@ function unmarkedRemovals({ estate, world, ledger, meant, approvals }: Search): 
     const { key, uid, type, policy, externalId, connection } = record
     if (policy.unmarked !== true || (type !== 'vm' && type !== 'container')) return []
     if (connection !== world.connection.name || declared.has(key) || isUnreadable(key, estate)) return []
-    const sighting = externalId === undefined ? undefined : world.guests.get(externalId)
-    if (sighting === undefined || sighting.mark !== undefined) return []
+    const observed = externalId === undefined ? undefined : world.guests.get(externalId)
+    if (observed === undefined || observed.mark !== undefined) return []
     // Its id was given to another guest: what croft took over is gone, and this one is nobody's of ours.
-    if (record.details?.guest !== undefined && sighting.name !== record.details.guest) return []
+    if (record.details?.guest !== undefined && observed.name !== record.details.guest) return []
     const deletion = meant.has(key) ? 'Delete' : policy.deletion
     const proof = provenBy(proofOf(key, record, estate, approvals))
-    return [{ key, uid, type, sighting, record, deletion, protect: policy.protect, policy, ...proof }]
+    return [{ key, uid, type, observed, record, deletion, protect: policy.protect, policy, ...proof }]
   })
 }
 
@@ -140,7 +140,7 @@ function listedRemovals({ estate, world, ledger, meant, approvals }: Search): re
     const keepsMarks = record.type === 'item' || record.type === 'object'
     const marked = keepsMarks && (things === undefined || isMarked(things.get(record.externalId), record))
     if (record.made !== true && !marked) continue
-    const sighting: Sighting | undefined =
+    const observed: ObservedResource | undefined =
       things === undefined
         ? {
             connection: record.connection,
@@ -150,13 +150,13 @@ function listedRemovals({ estate, world, ledger, meant, approvals }: Search): re
             host: record.host ?? '',
           }
         : things.get(record.externalId)
-    if (sighting === undefined) continue
+    if (observed === undefined) continue
     const deletion = meant.has(record.key) ? 'Delete' : record.policy.deletion
     found.push({
       key: record.key,
       uid: record.uid,
       type: record.type,
-      sighting,
+      observed,
       record,
       deletion,
       protect: record.policy.protect,
@@ -194,16 +194,16 @@ function unremembered({ estate, world, ledger, meant, approvals }: Search): read
   const claimed = claimedThings(estate)
   const owners = new Set(estate.resources.map(({ key }) => ownerOf(key)))
   const own = ownMarks(estate, world)
-  return seen.flatMap((sighting): readonly Removal[] => {
-    const { mark, connection, externalId } = sighting
+  return seen.flatMap((observed): readonly Removal[] => {
+    const { mark, connection, externalId } = observed
     if (mark?.owner === undefined || mark.estate === undefined || !own(mark.estate)) return []
     if (claimed.has(`${connection} ${externalId}`)) return []
     const record = ledger.records.get(mark.owner)
     const proof = proofOf(mark.owner, record, estate, approvals)
     if (isUnreadable(mark.owner, estate) || (proof === undefined && !owners.has(ownerOf(mark.owner)))) return []
     const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
-    const type = sighting.type === 'object' ? 'object' : 'item'
-    return [{ key: mark.owner, uid: mark.uid, type, sighting, record, deletion, protect: false, ...provenBy(proof) }]
+    const type = observed.type === 'object' ? 'object' : 'item'
+    return [{ key: mark.owner, uid: mark.uid, type, observed, record, deletion, protect: false, ...provenBy(proof) }]
   })
 }
 
@@ -212,8 +212,8 @@ function isListed(record: ResourceRecord | undefined): boolean {
   return record?.list !== undefined
 }
 
-function isMarked(sighting: Sighting | undefined, record: ResourceRecord): boolean {
-  return sighting?.mark?.uid === record.uid
+function isMarked(observed: ObservedResource | undefined, record: ResourceRecord): boolean {
+  return observed?.mark?.uid === record.uid
 }
 
 /** `Image/noble@alpha` is a part of `Image/noble`: when that could not be read, its parts are not gone. */
@@ -227,20 +227,20 @@ export function objectsLeaving(
   leaving: readonly Removal[],
 ): ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }> {
   const counts = new Map<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>()
-  for (const { type, deletion, key, sighting, proof } of leaving) {
+  for (const { type, deletion, key, observed, proof } of leaving) {
     if (type !== 'object' || proof === undefined) continue
-    const { all, deleting } = counts.get(sighting.connection) ?? {
-      all: estate.resources.filter(({ connection }) => connection === sighting.connection).length,
+    const { all, deleting } = counts.get(observed.connection) ?? {
+      all: estate.resources.filter(({ connection }) => connection === observed.connection).length,
       deleting: [],
     }
-    counts.set(sighting.connection, { all: all + 1, deleting: deletion === 'Delete' ? [...deleting, key] : deleting })
+    counts.set(observed.connection, { all: all + 1, deleting: deletion === 'Delete' ? [...deleting, key] : deleting })
   }
   return counts
 }
 
 /** What to do about one removal, before the guards. */
 export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, nowMs: number): Action {
-  const { sighting, record } = removal
+  const { observed, record } = removal
   const intention = ledger.intentions.get(removal.key)
   if (intention !== undefined) {
     return { do: 'wait', reason: 'InProgress', message: intention.step.summary, lookAgainMs: 1_000 }
@@ -249,7 +249,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     if (record?.status === 'Orphaned') return { do: 'nothing' }
     return {
       do: 'forget',
-      externalId: sighting.externalId,
+      externalId: observed.externalId,
       reason: 'no longer declared, and its deletion policy is Orphan',
     }
   }
@@ -257,34 +257,34 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
   if (failure !== undefined && !isRetried(ledger, removal.key) && failure.nextAttemptMs > nowMs) {
     return { do: 'wait', reason: failure.reason, message: failure.message, lookAgainMs: failure.nextAttemptMs - nowMs }
   }
-  if (sighting.lock !== undefined) {
+  if (observed.lock !== undefined) {
     return {
       do: 'wait',
       reason: 'Locked',
-      message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock})`,
+      message: `id ${observed.externalId} on ${observed.host} is locked (${observed.lock})`,
       lookAgainMs: 2_000,
     }
   }
-  if (sighting.list !== undefined && sighting.close === undefined) {
-    const message = `${sighting.list} has not been read yet`
+  if (observed.list !== undefined && observed.close === undefined) {
+    const message = `${observed.list} has not been read yet`
     return {
       do: 'wait',
       reason: 'NotListed',
       message,
       lookAgainMs: 1_000,
-      missing: { look: 'list', list: sighting.list },
+      missing: { look: 'list', list: observed.list },
     }
   }
-  const obstacle = rules.undeletable(sighting)
+  const obstacle = rules.undeletable(observed)
   if (obstacle !== undefined)
     return { do: 'refuse', guard: 'protection', reason: obstacle.message, allow: obstacle.allow }
   // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
-  if (sighting.list === undefined && sighting.close?.power === undefined) return lookCloser(sighting, 'power')
+  if (observed.list === undefined && observed.close?.power === undefined) return detailsNeeded(observed, 'power')
   return {
     do: 'delete',
-    externalId: sighting.externalId,
-    host: sighting.host,
-    steps: rules.deleteSteps(sighting),
+    externalId: observed.externalId,
+    host: observed.host,
+    steps: rules.deleteSteps(observed),
     reason: 'no longer declared',
     ...(removal.proof === undefined ? {} : { proof: removal.proof }),
   }

@@ -2,7 +2,7 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import { type Bounds, mayBeCalled } from '../../model/grant.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { isGuest, type Sighting } from '../../model/resource.ts'
+import { isGuest, type ObservedResource } from '../../model/resource.ts'
 import { isDeclaredHere } from './proof.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -10,7 +10,7 @@ import type { Ledger, World } from './world.ts'
 export interface Rename {
   readonly from: ResourceKey
   readonly uid: string
-  readonly sighting: Sighting
+  readonly observed: ObservedResource
 }
 
 /**
@@ -52,8 +52,8 @@ export function renames(
     // What somebody else has given up is not for a source that could not have had it.
     if (held !== undefined && !mayBeCalled(record.key, held)) continue
     const marked = worlds.get(record.connection)?.marked.get(record.uid) ?? []
-    const [sighting] = marked
-    if (sighting !== undefined && marked.length === 1) found.set(key, { from: record.key, uid: record.uid, sighting })
+    const [observed] = marked
+    if (observed !== undefined && marked.length === 1) found.set(key, { from: record.key, uid: record.uid, observed })
   }
   return found
 }

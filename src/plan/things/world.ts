@@ -1,7 +1,7 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { ResourceRecord, ThingIntention } from '../../model/record.ts'
-import type { RemoteTask, Sighting, Survey } from '../../model/resource.ts'
+import type { ObservedResource, RemoteTask, Survey } from '../../model/resource.ts'
 import type { Refusal } from '../../model/step.ts'
 
 /** What is known of one connection in this pass. */
@@ -11,11 +11,11 @@ export interface World {
   readonly survey?: Survey
   readonly refusal?: Refusal
   /** Guests by external id, close looks already merged in. */
-  readonly guests: ReadonlyMap<string, Sighting>
+  readonly guests: ReadonlyMap<string, ObservedResource>
   /** Guests that carry a croft mark, by uid. More than one: somebody copied a guest with its tags. */
-  readonly marked: ReadonlyMap<string, readonly Sighting[]>
+  readonly marked: ReadonlyMap<string, readonly ObservedResource[]>
   /** Lists that were read, each with its things by external id. A list not in here proves nothing. */
-  readonly lists: ReadonlyMap<string, ReadonlyMap<string, Sighting>>
+  readonly lists: ReadonlyMap<string, ReadonlyMap<string, ObservedResource>>
   /** Ids that were asked for by name: is there anything behind it, visible to us or not? */
   readonly probes: ReadonlyMap<string, 'free' | 'taken'>
 }
@@ -48,23 +48,23 @@ export const EMPTY_LEDGER: Ledger = {
   retryStalled: false,
 }
 
-/** Indexes a survey. `close` replaces a survey's sighting by what a close look brought. */
-export function seenWorld(
+/** Indexes a survey. `close` replaces what a survey shows of a resource by its details. */
+export function observedWorld(
   connection: Connection,
   survey: Survey,
-  close: ReadonlyMap<string, Sighting> = new Map(),
-  lists: ReadonlyMap<string, readonly Sighting[]> = new Map(),
+  close: ReadonlyMap<string, ObservedResource> = new Map(),
+  lists: ReadonlyMap<string, readonly ObservedResource[]> = new Map(),
   probes: ReadonlyMap<string, 'free' | 'taken'> = new Map(),
 ): World {
-  const guests = new Map<string, Sighting>()
-  const marked = new Map<string, Sighting[]>()
-  for (const seen of survey.sightings) {
-    const sighting = close.get(seen.externalId) ?? seen
-    guests.set(sighting.externalId, sighting)
-    if (sighting.mark === undefined) continue
-    const twins = marked.get(sighting.mark.uid)
-    if (twins === undefined) marked.set(sighting.mark.uid, [sighting])
-    else twins.push(sighting)
+  const guests = new Map<string, ObservedResource>()
+  const marked = new Map<string, ObservedResource[]>()
+  for (const seen of survey.resources) {
+    const observed = close.get(seen.externalId) ?? seen
+    guests.set(observed.externalId, observed)
+    if (observed.mark === undefined) continue
+    const twins = marked.get(observed.mark.uid)
+    if (twins === undefined) marked.set(observed.mark.uid, [observed])
+    else twins.push(observed)
   }
   return {
     connection,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { formByHand } from '../by-hand.ts'
+import { pingPong, servers, settled } from '../observed.ts'
 import { selftested } from '../selftested.ts'
-import { pingPong, servers, settled } from '../sights.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { has, settled, write } from '../sights.ts'
+import { has, settled, write } from '../observed.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sleep } from '../hosts.ts'
-import { has, servers, settled, untilReady, write } from '../sights.ts'
+import { has, servers, settled, untilReady, write } from '../observed.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { API_NAME } from '../hosts.ts'
-import { servers, settled, untilReady } from '../sights.ts'
+import { servers, settled, untilReady } from '../observed.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
 import { begin } from './adoptions.ts'

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import type { Driver, Session } from '../../../drivers/port.ts'
 import type { ResourceKey } from '../../../model/declaration.ts'
 import type { Estate } from '../../../model/estate.ts'
-import { guestIn, type Resource, type Sighting } from '../../../model/resource.ts'
+import { guestIn, type ObservedResource, type Resource } from '../../../model/resource.ts'
 import { realDirectory } from '../../../state/state-file.ts'
 import type { Store } from '../../../store/port.ts'
 import { note } from '../../output.ts'
@@ -51,7 +51,7 @@ export interface AskedMachine {
 /** Speaks to the connection of a machine, and finds the guest by its mark: never by its name. */
 export async function withGuest<T>(
   { runtime, directory, estate, resource }: AskedMachine,
-  deed: (session: Session, sighting: Sighting, driver: Driver) => Promise<T>,
+  deed: (session: Session, observed: ObservedResource, driver: Driver) => Promise<T>,
 ): Promise<T> {
   const connection = estate.connections.find(({ name }) => name === resource.connection)
   const { drivers, deps } = await runtime.openDrivers({ directory })
@@ -61,10 +61,10 @@ export async function withGuest<T>(
   const session = driver.connect(connection, deps)
   try {
     const survey = await session.survey(runtime.signal)
-    const ours = survey.sightings.filter(({ mark }) => mark?.uid === resource.uid)
-    const [sighting] = ours
-    if (sighting === undefined || ours.length > 1) throw new CliError(notOne(resource.key, ours.length))
-    return await deed(session, sighting, driver)
+    const ours = survey.resources.filter(({ mark }) => mark?.uid === resource.uid)
+    const [observed] = ours
+    if (observed === undefined || ours.length > 1) throw new CliError(notOne(resource.key, ours.length))
+    return await deed(session, observed, driver)
   } finally {
     await session.close()
   }

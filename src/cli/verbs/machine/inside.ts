@@ -64,8 +64,8 @@ export function write(runtime: Runtime, [from, to]: readonly string[], options: 
 export async function inside(asked: AskedMachine, what: string, deed: MachineCommand): Promise<ExitCode> {
   const { runtime, directory, resource, options } = asked
   await using store = await ownState(runtime, directory, options)
-  return await withGuest(asked, async (session, sighting) => {
-    const shell = session.agent?.shell(sighting)
+  return await withGuest(asked, async (session, observed) => {
+    const shell = session.agent?.shell(observed)
     if (shell === undefined) throw new CliError(`No lane leads into ${resource.key}.`)
     try {
       const { code, message } = await deed(shell)

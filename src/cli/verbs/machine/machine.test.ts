@@ -9,7 +9,7 @@ import { proxmoxDriver } from '../../../drivers/proxmox/driver.ts'
 import { createEngine } from '../../../engine/create.ts'
 import { KINDS } from '../../../kinds/registry.ts'
 import { seededRandom } from '../../../lib/random.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import type { Rules } from '../../../model/rules.ts'
 import { shownCall } from '../../../model/shown-step.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
@@ -189,9 +189,9 @@ describe('croft machine', () => {
   })
 
   it('restarts in the words of each driver', () => {
-    const sighting = { host: 'a', type: 'vm', externalId: 'x' } as Sighting
-    const calls = (rules: Rules, type: Sighting['type'] = 'vm') =>
-      rules.rebootSteps?.({ ...sighting, type }).map((step) => `${step.verb} ${shownCall(step).path}`)
+    const observed = { host: 'a', type: 'vm', externalId: 'x' } as ObservedResource
+    const calls = (rules: Rules, type: ObservedResource['type'] = 'vm') =>
+      rules.rebootSteps?.({ ...observed, type }).map((step) => `${step.verb} ${shownCall(step).path}`)
     assert.deepEqual(calls(proxmoxDriver.rules), ['reboot /nodes/a/qemu/x/status/reboot'])
     assert.deepEqual(calls(proxmoxDriver.rules, 'container'), ['reboot /nodes/a/lxc/x/status/reboot'])
     assert.deepEqual(calls(libvirtRules), ['shutdown /domains/x/shutdown', 'reboot /domains/x/start'])

@@ -1,4 +1,4 @@
-import { LookFailed, type Session } from '../../../drivers/port.ts'
+import { ObservationFailed, type Session } from '../../../drivers/port.ts'
 import type { Settlement } from '../../../engine/engine.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
@@ -100,8 +100,8 @@ async function isHearsay(asked: AskedMachine, wish: MachineRequest, plan: Plan):
   const { runtime } = asked
   const entry = plan.entries.find(({ key }) => key === wish.resource.key)
   if (wish.power === undefined || entry?.action.do !== 'nothing' || runtime.signal.aborted) return false
-  return withGuest(asked, async (session, sighting) => {
-    const seen = await session.observe(sighting, { power: true }, runtime.signal)
+  return withGuest(asked, async (session, observed) => {
+    const seen = await session.observe(observed, { power: true }, runtime.signal)
     return seen?.close?.power !== undefined && seen.close.power !== wish.power
   })
 }
@@ -151,13 +151,13 @@ export async function reboot(asked: AskedMachine): Promise<ExitCode> {
     await noteOperation(runtime, store.it, key, 'reboot', 'refused', refusal)
     throw new CliError(`${key}: ${refusal}`)
   }
-  return await withGuest(asked, async (session, sighting, { name, rules }) => {
-    const seen = await session.observe(sighting, { power: true }, runtime.signal)
+  return await withGuest(asked, async (session, observed, { name, rules }) => {
+    const seen = await session.observe(observed, { power: true }, runtime.signal)
     if (seen?.close?.power !== 'running')
       throw new CliError(
         `${key} does not run (${seen?.close?.power ?? 'unknown'}). Start it: croft machine start ${resource.name}.`,
       )
-    const steps = rules.rebootSteps(sighting)
+    const steps = rules.rebootSteps(observed)
     if (steps.length === 0) throw new CliError(`${key}: machines on ${name} cannot be restarted by croft.`)
     for (const { summary } of steps) runtime.out.write(`${summary}\n`)
     await confirm(runtime, options.yes === true)
@@ -205,7 +205,7 @@ async function awaitTask(runtime: Runtime, session: Session, taskId: string): Pr
       if (task === undefined || task.state === 'succeeded') return 'done'
       if (task.state === 'failed') return task.refusal?.message ?? task.message ?? 'it failed'
     } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
+      if (!(error instanceof ObservationFailed)) throw error
     }
     await runtime.clock.sleep(LIMITS.taskPollMs, runtime.signal)
   }

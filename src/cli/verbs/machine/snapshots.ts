@@ -1,6 +1,6 @@
-import { type GuestSnapshots, LookFailed } from '../../../drivers/port.ts'
+import { type GuestSnapshots, ObservationFailed } from '../../../drivers/port.ts'
 import type { Estate } from '../../../model/estate.ts'
-import type { Resource, Sighting } from '../../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../../model/resource.ts'
 import type { Outcome } from '../../../model/step.ts'
 
 import { ownState } from '../../load.ts'
@@ -22,17 +22,17 @@ const WORDS: Readonly<Record<Exclude<SnapshotVerb, 'snapshots'>, readonly [strin
 export async function snapshots(asked: AskedMachine, what: SnapshotVerb, name: string | undefined): Promise<ExitCode> {
   const { runtime, resource, options } = asked
   if (what === 'revert') await guard(asked)
-  return withGuest(asked, async (session, sighting, driver) => {
+  return withGuest(asked, async (session, observed, driver) => {
     if (session.snapshots === undefined)
       throw new CliError(`croft takes no snapshots on ${driver.name}. Take them with the tools of the host.`)
-    if (what === 'snapshots') return list(runtime, session.snapshots, sighting)
+    if (what === 'snapshots') return list(runtime, session.snapshots, observed)
     if (name === undefined || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
       throw new UsageError(`Name the snapshot: croft machine ${what} ${resource.name} before-upgrade.`)
     const [before, after] = WORDS[what]
     runtime.out.write(`${resource.key} ${before} ${name}\n`)
     await confirm(runtime, options.yes === true)
     const act = { snapshot: 'take', revert: 'revert', 'drop-snapshot': 'remove' } as const
-    const outcome = await session.snapshots[act[what]](sighting, name, runtime.signal)
+    const outcome = await session.snapshots[act[what]](observed, name, runtime.signal)
     await note(asked, `${what} ${name}`, outcome)
     if (outcome.result !== 'done') throw new CliError(`${resource.key}: ${messageOf(outcome)}`)
     runtime.out.write(`${name} ${after}.\n`)
@@ -71,16 +71,16 @@ function placeOf({ origin }: Resource): string {
   return `${origin.file}:${origin.line}`
 }
 
-async function list(runtime: Runtime, from: GuestSnapshots, sighting: Sighting): Promise<ExitCode> {
+async function list(runtime: Runtime, from: GuestSnapshots, observed: ObservedResource): Promise<ExitCode> {
   try {
-    const all = await from.list(sighting, runtime.signal)
+    const all = await from.list(observed, runtime.signal)
     for (const { name, createdMs, current } of all) {
       const when = createdMs === undefined ? '' : `  ${new Date(createdMs).toISOString()}`
       runtime.out.write(`${name}${when}${current ? '  current' : ''}\n`)
     }
     return EXIT.ok
   } catch (error) {
-    if (error instanceof LookFailed) throw new CliError(error.message)
+    if (error instanceof ObservationFailed) throw new CliError(error.message)
     throw error
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noteWaits, readWaits } from '../../../engine/power/noted-waits.ts'
 import { DEFAULT_POLICY } from '../../../model/declaration.ts'
-import type { PowerLook } from '../../../model/observed-power.ts'
+import type { PowerPlan } from '../../../model/observed-power.ts'
 import type { PowerDeclaration, PowerOrders } from '../../../model/power.ts'
 import { coordinatePower } from '../../../plan/power/coordinate.ts'
 import {
@@ -37,7 +37,7 @@ function world() {
   const observed = observedWith({
     cluster: clusterWith([node('s1'), node('a1')], [workload('gitops', 'argo'), workload('apps', 'web')]),
   })
-  const look: PowerLook = {
+  const look: PowerPlan = {
     declaration: POWER,
     observed,
     orders: { holds: [] },
@@ -63,7 +63,7 @@ function world() {
 function goingOff() {
   const observed = observedWith({ cluster: clusterWith([node('s1')], [workload('gitops', 'argo')]) })
   const decision = coordinatePower(POWER.spec, observed, ordered('off'), undefined, NOW)
-  const look: PowerLook = { declaration: POWER, observed, orders: ordered('off'), atMs: NOW, decision }
+  const look: PowerPlan = { declaration: POWER, observed, orders: ordered('off'), atMs: NOW, decision }
   return { look, records: noteWaits(decision.waits, undefined, NOW) }
 }
 

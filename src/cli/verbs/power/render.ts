@@ -1,4 +1,4 @@
-import type { PowerLook, PowerWait } from '../../../model/observed-power.ts'
+import type { PowerPlan, PowerWait } from '../../../model/observed-power.ts'
 import { nextWord } from '../../../plan/power/schedule.ts'
 import { waitName } from '../../../plan/power/view.ts'
 import { showElapsed } from '../../render/duration.ts'
@@ -12,7 +12,7 @@ export interface AtWork {
 }
 
 /** How it is: what is wanted by whom, the tiers, what stands in the way, and what a person can do about it. */
-export function renderPower(look: PowerLook, style: Style, nowMs: number, atWork: AtWork): string {
+export function renderPower(look: PowerPlan, style: Style, nowMs: number, atWork: AtWork): string {
   const { declaration, decision } = look
   const { phase, wanted } = decision
   const head = `${declaration.key} is ${phase}; wanted ${wanted.state} (${clean(wanted.why, 200)})`
@@ -20,7 +20,7 @@ export function renderPower(look: PowerLook, style: Style, nowMs: number, atWork
 }
 
 /** What can be done about a change that is under way. */
-function ways({ declaration: { name }, decision: { phase, wanted } }: PowerLook, { who }: AtWork): string {
+function ways({ declaration: { name }, decision: { phase, wanted } }: PowerPlan, { who }: AtWork): string {
   if (phase === 'On' || phase === 'Off') return ''
   const back = wanted.state === 'off' ? 'on' : 'off'
   const goesBack = `croft power ${back} ${name} goes back`
@@ -30,7 +30,7 @@ function ways({ declaration: { name }, decision: { phase, wanted } }: PowerLook,
 }
 
 /** What would be done, in order, and what happens where something takes too long. */
-export function renderPowerPlan(look: PowerLook, style: Style, nowMs: number): string {
+export function renderPowerPlan(look: PowerPlan, style: Style, nowMs: number): string {
   const { declaration, decision } = look
   const { deadlines } = declaration.spec
   const names = decision.wanted.state === 'off' ? (['scale', 'detach', 'drain', 'stop'] as const) : (['start'] as const)
@@ -42,7 +42,7 @@ ${body(look, style, nowMs)}Where something takes longer: ${choices.join(', ')}
 
 /** The tiers in their order, how far each is, the evidence that is awaited, and what stands in the way. */
 function body(
-  { declaration, decision }: PowerLook,
+  { declaration, decision }: PowerPlan,
   style: Style,
   nowMs: number,
   since: ReadonlyMap<string, number> = new Map(),

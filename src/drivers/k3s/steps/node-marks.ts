@@ -5,10 +5,10 @@ import { LIMITS } from '../../../lib/limits.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import type { NodeWork } from '../../../model/observed-cluster.ts'
 import type { Outcome } from '../../../model/step.ts'
-import { podsToMove } from '../look-at-api.ts'
 import { formatGivenUp, formatWork, isoTime, K3S_MARKS, MARKS } from '../marks.ts'
 import { DONE, nodeName, outcomeOfAsked, refused, type StepContext, withApi } from '../node-lane.ts'
-import { type NodeSeen, readNode } from '../read-node.ts'
+import { podsToMove } from '../observe-api.ts'
+import { type ObservedKubeNode, readNode } from '../read-node.ts'
 
 /** Puts our mark on a Node and makes it unschedulable, in one write that fails when somebody was there in between. */
 export async function cordon(actor: StepContext): Promise<Outcome> {
@@ -98,7 +98,7 @@ type Patch = (patch: Foreign, doing: string) => Promise<Outcome>
 /** Reads the Node, and sends what was decided with the version that was read: never over somebody else's change. */
 export async function onNode(
   actor: StepContext,
-  work: (seen: NodeSeen, patch: Patch, client: KubernetesClient) => Promise<Outcome>,
+  work: (seen: ObservedKubeNode, patch: Patch, client: KubernetesClient) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { signal } = actor
   const path = `/api/v1/nodes/${segment(nodeName(actor))}`

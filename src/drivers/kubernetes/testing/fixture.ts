@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { Foreign } from '../../../kubernetes/objects.ts'
 import { DEFAULT_POLICY } from '../../../model/declaration.ts'
 import type { KubeObject, WantedObject } from '../../../model/kube-object.ts'
-import type { Resource, Sighting } from '../../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../../model/resource.ts'
 import { type ShownCall, shownCall } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
-import { marked, type ObjectLook } from '../marks.ts'
+import { marked, type ObjectDetails } from '../marks.ts'
 
 /* One small object as it is wanted and as it is seen, for the tests of the rules. */
 
@@ -37,7 +37,7 @@ export function resource(one: WantedObject): Resource {
   }
 }
 
-export function seen(look: ObjectLook): Sighting {
+export function seen(look: ObjectDetails): ObservedResource {
   const about = { connection: 'cluster/homelab', type: 'object', list: 'v1 ConfigMap', host: 'homelab' } as const
   return { ...about, externalId: 'ConfigMap/n/m', close: { config: { look }, atMs: 1 } }
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../lib/limits.ts'
 import { ShellFailure, type WriteOptions } from '../../../lib/shell.ts'
-import { LookFailed } from '../../port.ts'
+import { ObservationFailed } from '../../port.ts'
 import { cleanText, flagOf, isRecord } from '../foreign.ts'
 import { failureOf } from './failures.ts'
 import { type AgentGuest, runProgram } from './run.ts'
@@ -73,7 +73,7 @@ export async function readFile(
     try {
       answer = await guest.api.read(`${guest.path}/file-read?file=${encodeURIComponent(path)}${from}`, about, signal)
     } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
+      if (!(error instanceof ObservationFailed)) throw error
       if (/No such file or directory/.test(error.message) && size === 0) return undefined
       if (error.refusal.reason === 'InvalidParameter' && size > 0) throw tooLarge(about.doing)
       throw failureOf({ result: 'refused', refusal: error.refusal }, 'no')

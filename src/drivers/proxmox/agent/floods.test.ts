@@ -6,16 +6,22 @@ import { LIMITS } from '../../../lib/limits.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import type { WireRequest } from '../../../lib/wire.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import { Secret } from '../../../model/secret.ts'
 import { readAddresses as addressesByLibvirt } from '../../libvirt/agent-shell.ts'
-import { readAddresses } from '../close-look.ts'
+import { readAddresses } from '../guest-details.ts'
 import { openSession } from '../session.ts'
 import { EXAMPLE_CONNECTION } from '../testing/vm-example.ts'
 
 /* A guest belongs to somebody else, and so does its agent: it may answer with too much, for ever, or a letter at a time. */
 
-const VM: Sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug', power: 'running' }
+const VM: ObservedResource = {
+  connection: 'default',
+  type: 'vm',
+  externalId: '114',
+  host: 'fun-bedbug',
+  power: 'running',
+}
 /** Far more than an honest agent takes, and few enough for a test to end. */
 const PATIENCE = 5_000
 

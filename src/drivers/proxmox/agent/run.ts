@@ -4,7 +4,7 @@ import { LIMITS } from '../../../lib/limits.ts'
 import type { Random } from '../../../lib/random.ts'
 import { type Ran, type RunOptions, ShellFailure } from '../../../lib/shell.ts'
 import { Secret } from '../../../model/secret.ts'
-import { LookFailed } from '../../port.ts'
+import { ObservationFailed } from '../../port.ts'
 import type { Api, ApiOutcome, CallSubject } from '../api.ts'
 import { cleanText, countOf, flagOf, isRecord } from '../foreign.ts'
 import { failureOf } from './failures.ts'
@@ -66,7 +66,7 @@ async function awaitEnd(
       const status = await guest.api.read(`${guest.path}/exec-status?pid=${pid}`, about, signal)
       if (isRecord(status) && flagOf(status.exited) === true) return ranAs(status, about)
     } catch (error) {
-      if (!(error instanceof LookFailed)) throw error
+      if (!(error instanceof ObservationFailed)) throw error
       const forgotten = /Invalid parameter 'pid'/.test(error.message)
       if (forgotten)
         throw new ShellFailure('maybe', 'lost', `could not ${about.doing}: ${lost ? 'the answer' : 'it'} was lost`)

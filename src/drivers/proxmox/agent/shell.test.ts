@@ -9,17 +9,23 @@ import { type Clock, systemClock } from '../../../lib/clock.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import { WireFailure, type WireRequest, type WireResponse } from '../../../lib/wire.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import { Secret } from '../../../model/secret.ts'
 import { openSession } from '../session.ts'
 import { EXAMPLE_CONNECTION } from '../testing/vm-example.ts'
 import { realAgent } from './testing/real-agent.ts'
 
-const VM: Sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug', power: 'running' }
+const VM: ObservedResource = {
+  connection: 'default',
+  type: 'vm',
+  externalId: '114',
+  host: 'fun-bedbug',
+  power: 'running',
+}
 
 type Answer = (request: WireRequest) => Promise<Partial<WireResponse>> | Partial<WireResponse>
 
-function shellOver(answer: Answer, clock: Clock = quick(), sighting: Sighting = VM): Shell {
+function shellOver(answer: Answer, clock: Clock = quick(), observed: ObservedResource = VM): Shell {
   const session = openSession(EXAMPLE_CONNECTION, {
     clock,
     random: seededRandom(1),
@@ -30,7 +36,7 @@ function shellOver(answer: Answer, clock: Clock = quick(), sighting: Sighting = 
     resolveSecret: () => Promise.resolve(new Secret('root@pam!croft=CANARY-TOKEN')),
   })
   assert.ok(session.agent)
-  return session.agent.shell(sighting)
+  return session.agent.shell(observed)
 }
 
 /** Real pauses, but no longer than a moment. */

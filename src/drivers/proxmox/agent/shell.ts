@@ -2,7 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Random } from '../../../lib/random.ts'
 import { type Ran, type RunOptions, type Shell, ShellFailure } from '../../../lib/shell.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import type { Api } from '../api.ts'
 import { guestPath } from '../steps.ts'
 import { readFile, writeFile } from './files.ts'
@@ -12,9 +12,9 @@ import { type AgentGuest, bytesOf, runProgram } from './run.ts'
 export function openAgentShell(
   api: Api,
   deps: { readonly clock: Clock; readonly random: Random },
-  sighting: Sighting,
+  observed: ObservedResource,
 ): Shell {
-  const { host, externalId } = sighting
+  const { host, externalId } = observed
   const guest: AgentGuest = {
     api,
     clock: deps.clock,
@@ -23,7 +23,7 @@ export function openAgentShell(
     about: (doing) => ({ doing: `${doing} in VM ${externalId} on ${host}`, host, guest: externalId }),
   }
   const open = async <T>(deed: () => Promise<T>): Promise<T> => {
-    if (sighting.type !== 'vm')
+    if (observed.type !== 'vm')
       throw new ShellFailure(
         'no',
         'no-agent',

@@ -150,7 +150,7 @@ describe('hosts and storages', () => {
     atMs: 0,
     hosts: [{ name: 'pve1', online: true }],
     storages: [{ host: 'pve1', name: 'local', content: ['images', 'import'], available: true, shared: false }],
-    sightings: [],
+    resources: [],
     tasks: [],
     ...more,
   })

@@ -287,19 +287,19 @@ spec:
   assert.ok((await exec()).includes(200), 'programs run in the machine')
 
   const kept = await opened(async (session) => {
-    const { sightings } = await session.survey(signal)
+    const { resources } = await session.survey(signal)
     const said: unknown[] = []
-    const own = sightings.filter(({ externalId }) => Number(externalId) >= 300)
+    const own = resources.filter(({ externalId }) => Number(externalId) >= 300)
     for (const one of own.toSorted((a, b) => (a.type > b.type ? -1 : 1))) {
-      const sighting = await session.observe(one, { power: true }, signal)
-      assert.ok(sighting?.close, 'import reads every guest')
-      said.push((await proxmoxDriver.importGuests?.manifest(sighting))?.kind)
+      const observed = await session.observe(one, { power: true }, signal)
+      assert.ok(observed?.close, 'import reads every guest')
+      said.push((await proxmoxDriver.importGuests?.manifest(observed))?.kind)
       const { snapshots } = session
       assert.ok(snapshots)
-      said.push(await snapshots.take(sighting, 'before', signal))
-      said.push((await snapshots.list(sighting, signal)).map(({ name }) => name))
-      said.push(await snapshots.revert(sighting, 'before', signal))
-      said.push(await snapshots.remove(sighting, 'before', signal))
+      said.push(await snapshots.take(observed, 'before', signal))
+      said.push((await snapshots.list(observed, signal)).map(({ name }) => name))
+      said.push(await snapshots.revert(observed, 'before', signal))
+      said.push(await snapshots.remove(observed, 'before', signal))
     }
     return said
   })
@@ -329,8 +329,8 @@ test('[T-02] without the right to take snapshots a command is refused by name, a
   const { apply, opened } = await withToken(estate, setUpCommands(fewer, WHO, 'croft', 2e9))
   assert.ok((await apply(3_600_000)).reached)
   const outcome = await opened(async (session) => {
-    const { sightings } = await session.survey(signal)
-    const [one] = sightings.filter(({ externalId }) => Number(externalId) >= 300)
+    const { resources } = await session.survey(signal)
+    const [one] = resources.filter(({ externalId }) => Number(externalId) >= 300)
     assert.ok(one && session.snapshots)
     return session.snapshots.take(one, 'before', signal)
   })

@@ -1,7 +1,7 @@
 import { defined } from '../../../lib/defined.ts'
 import type { ResourceKey } from '../../../model/declaration.ts'
 import type { Connection } from '../../../model/estate.ts'
-import type { Resource, Sighting } from '../../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../../model/resource.ts'
 import type { SettingSpec } from '../../../model/rest.ts'
 import type { RestCall } from '../../../model/step.ts'
 import { definitionNamed } from '../../../proxmox/registry.ts'
@@ -113,7 +113,7 @@ function writesTo(resource: Resource, options: NeedOptions): { call: RestCall; w
   const id = idOf(resource, options)
   const steps = [...rules.createSteps(resource, id)]
   for (const power of ['running', 'stopped'] as const) {
-    const wrong = sightingOf(resource, id, power)
+    const wrong = observedFrom(resource, id, power)
     steps.push(...rules.updateSteps(resource, wrong, rules.diff(resource, wrong)))
     if (resource.desired.type !== 'file') steps.push(...rules.adoptSteps(resource, wrong))
   }
@@ -121,7 +121,7 @@ function writesTo(resource: Resource, options: NeedOptions): { call: RestCall; w
   return steps.flatMap(({ call, summary }) => (call === undefined ? [] : [{ call, why: summary }]))
 }
 
-function sightingOf(resource: Resource, externalId: string, power: 'running' | 'stopped'): Sighting {
+function observedFrom(resource: Resource, externalId: string, power: 'running' | 'stopped'): ObservedResource {
   const list = rules.listOf(resource)
   const pool = poolOf(resource)
   return {

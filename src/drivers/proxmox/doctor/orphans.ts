@@ -24,7 +24,7 @@ export async function findOrphans(
   survey: Survey,
   ask: ReadPath,
 ): Promise<readonly Check[]> {
-  const guests = new Set(survey.sightings.map(({ externalId }) => externalId))
+  const guests = new Set(survey.resources.map(({ externalId }) => externalId))
   const orphans = new Map<string, Orphan>()
   const free = new Map<string, boolean>()
   for (const [host, storage] of placesOf(resources).slice(0, LIMITS.examinedHosts)) {

@@ -1,5 +1,5 @@
 import { defined } from '../../../lib/defined.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
 import { features, passedDevices } from '../lxc/options.ts'
@@ -23,16 +23,16 @@ import {
 const GIB = 2 ** 30
 
 /** A container that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway. */
-export function importContainer(sighting: Sighting): ImportedGuest | undefined {
-  const { close } = sighting
-  if (sighting.type !== 'container' || close === undefined) return undefined
+export function importContainer(observed: ObservedResource): ImportedGuest | undefined {
+  const { close } = observed
+  if (observed.type !== 'container' || close === undefined) return undefined
   const from = readingOf(close.config)
   const isTemplate = from.flag('template') === true
-  const power = powerOf(sighting)
+  const power = powerOf(observed)
   const cards = importCards(from)
   const fields = defined({
-    nodeName: sighting.host,
-    poolId: sighting.pool,
+    nodeName: observed.host,
+    poolId: observed.pool,
     template: isTemplate ? true : undefined,
     started: !isTemplate && power === 'stopped' ? false : undefined,
     description: unless('', splitDescription(from.text('description')).human),

@@ -8,7 +8,7 @@ const survey: Survey = {
   atMs: 0,
   hosts: [{ name: 'pve1', online: true }],
   storages: [],
-  sightings: [{ connection: 'default', type: 'vm', externalId: '100', host: 'pve1' }],
+  resources: [{ connection: 'default', type: 'vm', externalId: '100', host: 'pve1' }],
   tasks: [],
 }
 

@@ -1,4 +1,4 @@
-import type { Sighting, Survey } from '../../../model/resource.ts'
+import type { ObservedResource, Survey } from '../../../model/resource.ts'
 import type { Definition, Field, SettingValue } from '../../../model/rest.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { valueText } from '../../../proxmox/value-text.ts'
@@ -24,7 +24,7 @@ const BUILT_IN: Readonly<Record<string, RegExp>> = {
 export function settingLists(
   survey: Survey,
   kinds: readonly string[] | undefined,
-  seen: readonly Sighting[],
+  seen: readonly ObservedResource[],
 ): readonly string[] {
   const lists = new Set<string>()
   for (const definition of DEFINITIONS) {
@@ -39,14 +39,14 @@ type SettingPlace = { readonly host?: string; readonly scope?: Readonly<Record<s
 
 function placesFor(
   { scope = [], notOfHosts }: Definition,
-  { hosts, sightings }: Survey,
-  seen: readonly Sighting[],
+  { hosts, resources }: Survey,
+  seen: readonly ObservedResource[],
 ): readonly SettingPlace[] {
   const named = (list: string) => seen.filter((one) => one.list === list).map(({ externalId }) => externalId)
   if (scope.includes('user')) return named('settings/access/users').map((user) => ({ scope: { user } }))
   if (scope.includes('vnet')) return named('settings/cluster/sdn/vnets').map((vnet) => ({ scope: { vnet } }))
   const nodes = hosts.filter(({ online }) => online).map(({ name }) => ({ host: name }))
-  const guests = sightings.map(({ host, type, externalId }) => ({
+  const guests = resources.map(({ host, type, externalId }) => ({
     host,
     scope: { [type === 'container' ? 'container' : 'vmid']: externalId },
   }))
@@ -57,12 +57,12 @@ function placesFor(
 }
 
 /** A setting in the words of its kind: what differs from what Proxmox would take anyway. Undefined: nobody would declare it. */
-export function importSetting(sighting: Sighting): ImportedSetting | undefined {
-  const definition = definitionOf(sighting)
-  const config = sighting.close?.config ?? {}
-  const found = sighting.list === undefined ? undefined : findList(sighting.list)
+export function importSetting(observed: ObservedResource): ImportedSetting | undefined {
+  const definition = definitionOf(observed)
+  const config = observed.close?.config ?? {}
+  const found = observed.list === undefined ? undefined : findList(observed.list)
   if (definition === undefined || found === undefined || config[LEAVING] === true) return undefined
-  if (BUILT_IN[definition.name]?.test(sighting.externalId)) return undefined
+  if (BUILT_IN[definition.name]?.test(observed.externalId)) return undefined
   const { identity } = definition
   const naming = new Set(
     identity !== undefined && 'fields' in identity ? identity.fields.flatMap((names) => names.split('|')) : [],
@@ -70,7 +70,7 @@ export function importSetting(sighting: Sighting): ImportedSetting | undefined {
   const spec: Record<string, SettingValue> = {}
   for (const [name, text] of Object.entries(found.places))
     spec[name] = name === 'vmid' || name === 'container' ? Number(text) : text
-  if (identity === undefined) spec.id = sighting.externalId
+  if (identity === undefined) spec.id = observed.externalId
   let said = 0
   for (const [name, field] of Object.entries(definition.fields)) {
     const value = valueFor(name, field, config, naming.has(name))
@@ -81,7 +81,7 @@ export function importSetting(sighting: Sighting): ImportedSetting | undefined {
   // What is always there and says nothing needs no declaration.
   if (definition.create === undefined && said === 0) return undefined
   if (definition.remove !== undefined) spec.deletionPolicy = 'Orphan'
-  return { kind: definition.kind, name: nameFor(definition, sighting, found.places), spec }
+  return { kind: definition.kind, name: nameFor(definition, observed, found.places), spec }
 }
 
 function valueFor(
@@ -124,7 +124,11 @@ function withoutUsualParts(field: Field, value: SettingValue): SettingValue {
 }
 
 /** A name for people: what it is called, and where it is when that alone says nothing. */
-function nameFor(definition: Definition, { externalId }: Sighting, places: Readonly<Record<string, string>>): string {
+function nameFor(
+  definition: Definition,
+  { externalId }: ObservedResource,
+  places: Readonly<Record<string, string>>,
+): string {
   const constant = definition.identity !== undefined && 'constant' in definition.identity
   const where = Object.values(places).map(valueText)
   const words = constant ? [definition.name, ...where] : [...where, externalId]

@@ -1,5 +1,5 @@
 import { defined } from '../../../lib/defined.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import { powerOf } from '../../guests.ts'
 import type { ImportedGuest } from '../../port.ts'
 import type { DeviceShape } from '../parts.ts'
@@ -23,19 +23,19 @@ import {
  * A guest that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway, and
  * nothing else. Undefined for what no manifest can declare. The kind has the last word about each field.
  */
-export function importGuest(sighting: Sighting): ImportedGuest | undefined {
-  const { close } = sighting
-  if (sighting.type !== 'vm' || close === undefined) return undefined
+export function importGuest(observed: ObservedResource): ImportedGuest | undefined {
+  const { close } = observed
+  if (observed.type !== 'vm' || close === undefined) return undefined
   const from = readingOf(close.config)
   const name = from.text('name')
   const isTemplate = from.flag('template') === true
-  const power = powerOf(sighting)
+  const power = powerOf(observed)
   const { fields: drives, cloudInit } = importDrives(from)
   const pending = (close.pending ?? []).filter((key) => key !== 'digest')
   const fields = defined({
-    nodeName: sighting.host,
+    nodeName: observed.host,
     name,
-    poolId: sighting.pool,
+    poolId: observed.pool,
     template: isTemplate ? true : undefined,
     started: !isTemplate && power === 'stopped' ? false : undefined,
     // Somebody's changes wait for a restart: that it is declared now is no reason to restart it.

@@ -4,7 +4,7 @@ import { checkRequest } from '../../../../sim/proxmox/validate/index.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
 import type { Change, Resource } from '../../../model/resource.ts'
 import { proxmoxRules as rules } from '../rules.ts'
-import { exampleResource, exampleSighting } from '../testing/vm-example.ts'
+import { exampleObserved, exampleResource } from '../testing/vm-example.ts'
 
 const BASE: ContainerSpec = { host: 'pve1', name: 'web-1', mounts: [], nics: [] }
 
@@ -14,7 +14,7 @@ function resourceOf(container: Partial<ContainerSpec>): Resource {
 
 /** A running container of ours. */
 function seen(config: Readonly<Record<string, unknown>>, power: 'running' | 'stopped' = 'running') {
-  return exampleSighting(
+  return exampleObserved(
     { name: undefined, hostname: 'web-1', rootfs: 'local:x,size=4G', ...config },
     { type: 'container', power },
   )
@@ -129,10 +129,10 @@ describe('options of a container', () => {
       const sent = rules.createSteps(resource, '114')[0]?.call?.params ?? {}
       assert.deepEqual(Object.fromEntries(Object.entries(sent).filter(([key]) => !own.includes(key))), create)
       for (const config of same) assert.deepEqual(told(rules.diff(resource, seen({ ...config }))), [])
-      const sighting = seen({ ...other })
-      const found = rules.diff(resource, sighting)
+      const observed = seen({ ...other })
+      const found = rules.diff(resource, observed)
       assert.deepEqual(told(found), changes)
-      const step = rules.updateSteps(resource, sighting, found).find(({ verb }) => verb === 'configure')
+      const step = rules.updateSteps(resource, observed, found).find(({ verb }) => verb === 'configure')
       const { digest: _, description: __, ...params } = step?.call?.params ?? {}
       assert.deepEqual(params, update)
       assert.deepEqual(step && checkRequest('PUT', `/api2/json${step.call?.path}`, step.call?.params), [])
@@ -174,14 +174,14 @@ describe('options of a container', () => {
         atMs: 0,
         hosts: [{ name: 'pve1', online: true }],
         storages: [],
-        sightings: [],
+        resources: [],
         tasks: [],
       }
       assert.ok(rules.obstacles(resourceOf(container), survey).some(({ message }) => message.includes('SSH lane')))
     })
   }
 
-  for (const [what, declared, sighting, expected] of [
+  for (const [what, declared, observed, expected] of [
     ['becomes a template', { template: true }, seen({}), ['shutdown', 'template']],
     ['is off and becomes a template', { template: true }, seen({}, 'stopped'), ['template']],
     ['is to be off', { power: 'stopped' }, seen({}), ['shutdown']],
@@ -190,7 +190,7 @@ describe('options of a container', () => {
   ] as const)
     it(`a container that ${what}: ${expected.join(', ')}`, () => {
       const resource = resourceOf(declared)
-      const steps = rules.updateSteps(resource, sighting, rules.diff(resource, sighting))
+      const steps = rules.updateSteps(resource, observed, rules.diff(resource, observed))
       assert.deepEqual(
         steps.map(({ verb }) => verb),
         expected,

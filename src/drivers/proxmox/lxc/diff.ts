@@ -1,13 +1,17 @@
 import type { ContainerSpec } from '../../../model/container.ts'
-import type { Change, Resource, Sighting } from '../../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../../model/resource.ts'
 import { type ApiFields, flagOf } from '../foreign.ts'
 import { diffGuest } from '../guest-diff.ts'
 import { compareAll, wantedOf } from '../option.ts'
 import { OPTIONS } from './options.ts'
 import { movingContainer } from './volumes.ts'
 
-export function diffContainer(resource: Resource, container: ContainerSpec, sighting: Sighting): readonly Change[] {
-  return diffGuest(resource, container, sighting, {
+export function diffContainer(
+  resource: Resource,
+  container: ContainerSpec,
+  observed: ObservedResource,
+): readonly Change[] {
+  return diffGuest(resource, container, observed, {
     options: OPTIONS,
     moving: movingContainer(container),
     possible: (change, config, running) => possible(container, change, config, running, resource.rootLane),

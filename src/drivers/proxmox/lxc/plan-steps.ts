@@ -1,5 +1,5 @@
 import type { ContainerSpec } from '../../../model/container.ts'
-import type { Change, Resource, Sighting, Survey } from '../../../model/resource.ts'
+import type { Change, ObservedResource, Resource, Survey } from '../../../model/resource.ts'
 import type { Step } from '../../../model/step.ts'
 import { isUp, powerOf } from '../../guests.ts'
 import * as guests from '../guest-steps.ts'
@@ -28,21 +28,21 @@ export function createContainerSteps(
 export function updateContainerSteps(
   resource: Resource,
   container: ContainerSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   changes: readonly Change[],
   survey?: Survey,
 ): readonly Step[] {
-  const guest = guestAt(sighting.host, sighting.externalId)
-  if (changes.some(({ path }) => path === 'host')) return moveGuestSteps(movingContainer(container), sighting, survey)
+  const guest = guestAt(observed.host, observed.externalId)
+  if (changes.some(({ path }) => path === 'host')) return moveGuestSteps(movingContainer(container), observed, survey)
   const chosen = new Set(changes.filter((change) => change.effect !== 'replace').map((change) => change.path))
-  const wanted = wantedOf(resource, container, guest.externalId, sighting.mark)
+  const wanted = wantedOf(resource, container, guest.externalId, observed.mark)
   const allocates = (paths: ReadonlySet<string>) =>
     container.mounts.flatMap(({ slot, storage }) =>
       storage !== undefined && paths.has(`mounts.${slot}`) ? [storage] : [],
     )
   const writing = (paths: ReadonlySet<string>) => ({ allocates: allocates(paths) })
-  const steps = guests.configureSteps(OPTIONS, guest, wanted, sighting, chosen, writing, survey)
-  const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
+  const steps = guests.configureSteps(OPTIONS, guest, wanted, observed, chosen, writing, survey)
+  const digest = () => (steps.length === 0 ? observed.close?.digest : undefined)
   for (const { path, key: slot, storage, sizeGb } of declaredVolumes(container)) {
     if (storage !== undefined && chosen.has(`${path}.storage`))
       steps.push(guests.moveStep(guest, { slot, storage }, digest(), survey))
@@ -51,19 +51,23 @@ export function updateContainerSteps(
   }
   if (chosen.has('pool') && container.pool !== undefined) steps.push(guests.poolStep(guest, container.pool))
   if (chosen.has('template') && container.template === true) {
-    if (isUp(powerOf(sighting))) steps.push(guests.shutdownStep(guest))
+    if (isUp(powerOf(observed))) steps.push(guests.shutdownStep(guest))
     return [...steps, guests.templateStep(guest)]
   }
 
   const restarts = changes.some((change) => change.effect === 'restart') && container.restart !== 'never'
   if (chosen.has('power'))
     steps.push(container.power === 'stopped' ? guests.shutdownStep(guest) : guests.startStep(guest))
-  else if (isUp(powerOf(sighting)) && restarts) steps.push(guests.rebootStep(guest))
+  else if (isUp(powerOf(observed)) && restarts) steps.push(guests.rebootStep(guest))
   return steps
 }
 
-export function adoptContainerSteps(resource: Resource, container: ContainerSpec, sighting: Sighting): readonly Step[] {
-  return guests.adoptGuestSteps(OPTIONS, guestAt(sighting.host, sighting.externalId), resource, container, sighting)
+export function adoptContainerSteps(
+  resource: Resource,
+  container: ContainerSpec,
+  observed: ObservedResource,
+): readonly Step[] {
+  return guests.adoptGuestSteps(OPTIONS, guestAt(observed.host, observed.externalId), resource, container, observed)
 }
 
 function guestAt(host: string, externalId: string): guests.GuestPlace {

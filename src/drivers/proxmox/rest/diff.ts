@@ -1,4 +1,4 @@
-import type { Change, Sighting } from '../../../model/resource.ts'
+import type { Change, ObservedResource } from '../../../model/resource.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { ApiFields } from '../foreign.ts'
 import { plainEntries } from './entry-list.ts'
@@ -12,8 +12,12 @@ export const EXISTS = 'exists'
 export const APPLIED = 'applied'
 
 /** Only what is declared is compared. Secrets and what no answer shows are not. */
-export function diffSetting(definition: Definition, setting: SettingSpec, sighting: Sighting): readonly Change[] {
-  const config = sighting.close?.config ?? {}
+export function diffSetting(
+  definition: Definition,
+  setting: SettingSpec,
+  observed: ObservedResource,
+): readonly Change[] {
+  const config = observed.close?.config ?? {}
   if (config[LEAVING] === true) return [{ path: EXISTS, from: 'leaving', to: 'there', effect: 'live' }]
   // No token may write it: that it is there is all that can be asked for.
   if (definition.rootOnly !== undefined) return []

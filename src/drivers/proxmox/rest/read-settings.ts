@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../lib/limits.ts'
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import type { Definition, Field } from '../../../model/rest.ts'
-import { LookFailed } from '../../port.ts'
+import { ObservationFailed } from '../../port.ts'
 import type { Api, CallSubject } from '../api.ts'
 import { type ApiFields, cleanText, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { EVERYWHERE, type FoundList, fill, findList } from './paths.ts'
@@ -16,19 +16,23 @@ export async function readSettings(
   list: string,
   atMs: number,
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   const found = findList(list)
   const [definition] = found?.definitions ?? []
   if (found === undefined || definition === undefined)
-    throw new LookFailed({ reason: 'UnknownList', meaning: 'stalled', message: `there is no list ${cleanText(list)}` })
+    throw new ObservationFailed({
+      reason: 'UnknownList',
+      meaning: 'stalled',
+      message: `there is no list ${cleanText(list)}`,
+    })
   const { host } = found.places
   const about = { doing: `list ${definition.noun} (${list})`, ...(host === undefined ? {} : { host }) }
   const rows = await readRows(api, found, about, signal)
-  const seen = rows.flatMap((row) => sightingOf(found, row, connection, list, atMs))
+  const seen = rows.flatMap((row) => observedFrom(found, row, connection, list, atMs))
   if (definition.name === 'usb-mapping') return withPorts(api, seen, signal)
   if (found.reading.item === undefined) return seen
   if (seen.length > LIMITS.settingsReadClosely)
-    throw new LookFailed({
+    throw new ObservationFailed({
       reason: 'TooMany',
       meaning: 'stalled',
       message: `could not ${about.doing}: ${seen.length} things would have to be read one by one; the limit is ${LIMITS.settingsReadClosely}`,
@@ -37,10 +41,10 @@ export async function readSettings(
 }
 
 /** The definition of a thing that was seen: by its list, and by its type where several share one. */
-export function definitionOf(sighting: Sighting): Definition | undefined {
-  const definitions = sighting.list === undefined ? [] : (findList(sighting.list)?.definitions ?? [])
+export function definitionOf(observed: ObservedResource): Definition | undefined {
+  const definitions = observed.list === undefined ? [] : (findList(observed.list)?.definitions ?? [])
   if (definitions.length < 2) return definitions[0]
-  const config = sighting.close?.config ?? {}
+  const config = observed.close?.config ?? {}
   // Of what is leaving only the name is left; what becomes of it is the same for all in the list.
   return config[LEAVING] === true ? definitions[0] : definitions.find((definition) => isOfSort(definition, config))
 }
@@ -61,18 +65,18 @@ async function readRows(
     return rowsIn(reading, answer.data, answer)
   } catch (error) {
     const nothing = reading.emptyWhen
-    if (error instanceof LookFailed && nothing !== undefined && error.message.includes(nothing)) return []
+    if (error instanceof ObservationFailed && nothing !== undefined && error.message.includes(nothing)) return []
     throw error
   }
 }
 
-function sightingOf(
+function observedFrom(
   { definitions, places }: FoundList,
   row: ApiFields,
   connection: string,
   list: string,
   atMs: number,
-): readonly Sighting[] {
+): readonly ObservedResource[] {
   const leaving = row[LEAVING] === true
   const definition = definitions.find((one) => leaving || isOfSort(one, row))
   const externalId = definition === undefined ? undefined : idOf(definition, row)
@@ -145,10 +149,10 @@ function digestOf(row: ApiFields): { digest?: string } {
 async function readItem(
   api: Api,
   { reading, definitions, places }: FoundList,
-  seen: Sighting,
+  seen: ObservedResource,
   atMs: number,
   signal: AbortSignal,
-): Promise<Sighting> {
+): Promise<ObservedResource> {
   const [definition] = definitions
   if (reading.item === undefined || definition === undefined) return seen
   const about = { doing: `look at ${definition.noun} ${seen.externalId}` }
@@ -160,11 +164,11 @@ async function readItem(
     const config = { ...seen.close?.config, ...known(definition, row) }
     return { ...seen, close: { config, atMs, ...(as === 'entries' ? {} : digestOf(row)) } }
   } catch (error) {
-    if (error instanceof LookFailed && error.refusal.connectionWide !== true) return withoutClose(seen)
+    if (error instanceof ObservationFailed && error.refusal.connectionWide !== true) return withoutClose(seen)
     throw error
   }
 }
 
-function withoutClose({ close: _, ...seen }: Sighting): Sighting {
+function withoutClose({ close: _, ...seen }: ObservedResource): ObservedResource {
   return seen
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFINITIONS, definitionNamed } from '../../../proxmox/registry.ts'
-import { LookFailed } from '../../port.ts'
+import { ObservationFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
 import { diffSetting } from './diff.ts'
 import { parseHosts, printHosts } from './hosts-file.ts'
@@ -63,7 +63,7 @@ function apiWith(answers: Readonly<Record<string, unknown>>): Api {
 }
 
 const signal = new AbortController().signal
-const refused = (message: string) => new LookFailed({ reason: 'ApiError', meaning: 'backoff', message })
+const refused = (message: string) => new ObservationFailed({ reason: 'ApiError', meaning: 'backoff', message })
 
 test('[S-02] a secret that an answer shows is not kept, and neither is what no definition knows', async () => {
   const api = apiWith({
@@ -110,7 +110,7 @@ test('what is wrong with the whole connection, or with croft itself, is no troub
     message: 'the token is gone',
     connectionWide: true,
   } as const
-  await assert.rejects(about(new LookFailed(refusal)), /the token is gone/)
+  await assert.rejects(about(new ObservationFailed(refusal)), /the token is gone/)
   await assert.rejects(about(new TypeError('a mistake of ours')), /a mistake of ours/)
 })
 
@@ -216,7 +216,7 @@ test('a hosts file keeps what people wrote about it', () => {
 test('what only root may make says what to run, and is content when it is there', () => {
   const account = definitionNamed('acme-account')
   const setting = exampleOf(account)
-  const survey = { connection: 'x', atMs: 0, hosts: [], storages: [], sightings: [], tasks: [] }
+  const survey = { connection: 'x', atMs: 0, hosts: [], storages: [], resources: [], tasks: [] }
   assert.match(settingRules.obstacles(setting, survey)[0]?.allow ?? '', /pvenode acme account register default/)
   const seen = {
     connection: 'x',

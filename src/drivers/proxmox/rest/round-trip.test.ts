@@ -134,7 +134,7 @@ function prepare(keeper: ReturnType<typeof paperKeeper>, definition: Definition)
 }
 
 describe('secrets', () => {
-  it('[S-02] are sent when the thing is made, and stand in no step, change or sighting', async () => {
+  it('[S-02] are sent when the thing is made, and stand in no step, change or observation', async () => {
     const keeper = paperKeeper()
     const definition = made.find(({ name }) => name === 'user')
     assert.ok(definition)

@@ -1,4 +1,4 @@
-import type { Change, Sighting, Survey } from '../../../model/resource.ts'
+import type { Change, ObservedResource, Survey } from '../../../model/resource.ts'
 import type { SettingSpec } from '../../../model/rest.ts'
 import type { Obstacle, Readiness } from '../../../model/rules.ts'
 import type { Step } from '../../../model/step.ts'
@@ -30,30 +30,30 @@ export const settingRules = {
     const host = setting.host === undefined ? undefined : hostObstacle(setting.host, survey)
     return host === undefined ? [] : [host]
   },
-  diff(setting: SettingSpec, sighting: Sighting, remembered: KnownSecrets = NOTHING): readonly Change[] {
+  diff(setting: SettingSpec, observed: ObservedResource, remembered: KnownSecrets = NOTHING): readonly Change[] {
     const definition = definitionNamed(setting.definition)
-    const changes = diffSetting(definition, setting, sighting)
-    const { [LEAVING]: leaving } = sighting.close?.config ?? {}
+    const changes = diffSetting(definition, setting, observed)
+    const { [LEAVING]: leaving } = observed.close?.config ?? {}
     return leaving === true ? changes : [...changes, ...rotation(definition, setting, remembered)]
   },
   createSteps: (setting: SettingSpec, rotate?: string): readonly Step[] =>
     createSteps(definitionNamed(setting.definition), setting).map((step) => remembering(step, rotate)),
   updateSteps: (
     setting: SettingSpec,
-    sighting: Sighting,
+    observed: ObservedResource,
     changes: readonly Change[],
     rotate?: string,
   ): readonly Step[] =>
-    updateSteps(definitionNamed(setting.definition), setting, sighting, changes).map((step) =>
+    updateSteps(definitionNamed(setting.definition), setting, observed, changes).map((step) =>
       remembering(step, rotate),
     ),
-  deleteSteps(sighting: Sighting): readonly Step[] {
-    const definition = definitionOf(sighting)
-    return definition === undefined ? [] : deleteSteps(definition, sighting)
+  deleteSteps(observed: ObservedResource): readonly Step[] {
+    const definition = definitionOf(observed)
+    return definition === undefined ? [] : deleteSteps(definition, observed)
   },
-  readiness(setting: SettingSpec, sighting: Sighting): Readiness {
+  readiness(setting: SettingSpec, observed: ObservedResource): Readiness {
     const { noun } = definitionNamed(setting.definition)
-    const config = sighting.close?.config ?? {}
+    const config = observed.close?.config ?? {}
     const what = `${noun} ${setting.id}`
     if (config[LEAVING] === true)
       return { ready: false, reason: 'Leaving', message: `${what} is going`, status: 'Leaving' }

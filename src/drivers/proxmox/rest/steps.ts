@@ -1,4 +1,4 @@
-import type { Change, Sighting } from '../../../model/resource.ts'
+import type { Change, ObservedResource } from '../../../model/resource.ts'
 import type { Definition, Field, RestWrite, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { Step, StepOver } from '../../../model/step.ts'
 import type { ApiFields } from '../foreign.ts'
@@ -31,10 +31,10 @@ export function createSteps(definition: Definition, setting: SettingSpec): reado
 export function updateSteps(
   definition: Definition,
   declared: SettingSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   changes: readonly Change[],
 ): readonly Step[] {
-  const config = sighting.close?.config ?? {}
+  const config = observed.close?.config ?? {}
   const setting = withPresent(declared, config)
   const places = { ...textsIn(config), ...placesOf(setting, setting.id) }
   const paths = new Set(changes.map(({ path }) => path))
@@ -44,7 +44,7 @@ export function updateSteps(
   const { update } = definition
   const steps: Step[] = []
   if (own.length > 0 && update !== undefined) {
-    const params = updateParams(definition, update, setting, sighting, new Set(own))
+    const params = updateParams(definition, update, setting, observed, new Set(own))
     const summary = `set ${own.join(', ')} of ${nameOf(definition, setting.id)}`
     steps.push(makeStep(definition, update, places, params, 'configure', summary))
   }
@@ -52,26 +52,26 @@ export function updateSteps(
 }
 
 /** Takes it away, its own list first where it must be empty. */
-export function deleteSteps(definition: Definition, sighting: Sighting): readonly Step[] {
-  const config = sighting.close?.config ?? {}
-  const found = sighting.list === undefined ? undefined : findList(sighting.list)
-  const places = { ...textsIn(config), ...found?.places, id: sighting.externalId }
+export function deleteSteps(definition: Definition, observed: ObservedResource): readonly Step[] {
+  const config = observed.close?.config ?? {}
+  const found = observed.list === undefined ? undefined : findList(observed.list)
+  const places = { ...textsIn(config), ...found?.places, id: observed.externalId }
   const { remove } = definition
   if (config[LEAVING] === true) return applySteps(definition, places, config[UNAPPLIED])
   if (remove === undefined) return []
   const params = {
-    ...(remove.id === undefined ? {} : { [remove.id]: sighting.externalId }),
+    ...(remove.id === undefined ? {} : { [remove.id]: observed.externalId }),
     ...carried(remove, config),
     ...remove.with,
   }
-  const emptied = { definition: definition.name, id: sighting.externalId, fields: emptyLists(definition) }
+  const emptied = { definition: definition.name, id: observed.externalId, fields: emptyLists(definition) }
   const step = makeStep(
     definition,
     remove,
     places,
     params,
     'delete',
-    `delete ${nameOf(definition, sighting.externalId)}`,
+    `delete ${nameOf(definition, observed.externalId)}`,
   )
   return [...listSteps(definition, emptied, places, config), step, ...applySteps(definition, places)]
 }
@@ -108,10 +108,10 @@ function updateParams(
   definition: Definition,
   update: RestWrite,
   setting: SettingSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   changed: ReadonlySet<string>,
 ): Record<string, string> {
-  const config = sighting.close?.config ?? {}
+  const config = observed.close?.config ?? {}
   const params: Record<string, string> = {
     ...(update.id === undefined ? {} : { [update.id]: setting.id }),
     ...update.with,
@@ -141,7 +141,7 @@ function updateParams(
   return {
     ...params,
     ...(unset.length === 0 ? {} : { delete: unset.join(',') }),
-    ...(update.digest === true && sighting.close?.digest !== undefined ? { digest: sighting.close.digest } : {}),
+    ...(update.digest === true && observed.close?.digest !== undefined ? { digest: observed.close.digest } : {}),
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Sighting } from '../../../model/resource.ts'
+import type { ObservedResource } from '../../../model/resource.ts'
 import type { SettingSpec, SettingValue } from '../../../model/rest.ts'
-import { LookFailed } from '../../port.ts'
+import { ObservationFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
 import { type ApiFields, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
@@ -11,9 +11,9 @@ const PORTS = 'ports'
 /** What is at the ports that mappings name. One call for each host; a device may change its id while it works. */
 export async function withPorts(
   api: Api,
-  seen: readonly Sighting[],
+  seen: readonly ObservedResource[],
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   const hosts = new Set(
     seen.flatMap((one) => entriesOf(one.close?.config ?? {}).flatMap(({ path, node }) => (path && node ? [node] : []))),
   )
@@ -30,7 +30,7 @@ export async function withPorts(
         }
       } catch (error) {
         // Without the right to see it, any of the ids is as good as the other.
-        if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
+        if (!(error instanceof ObservationFailed) || error.refusal.connectionWide) throw error
       }
     }),
   )

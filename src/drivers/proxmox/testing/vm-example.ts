@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY, type Policy } from '../../../model/declaration.ts'
 import type { Connection } from '../../../model/estate.ts'
-import type { Resource, Sighting } from '../../../model/resource.ts'
+import type { ObservedResource, Resource } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription, readMark } from '../marks.ts'
 
@@ -38,10 +38,10 @@ export function exampleResource(vm: Partial<VmSpec> = {}, policy: Partial<Policy
 }
 
 /** A running guest of ours, with what its configuration says besides. */
-export function exampleSighting(
+export function exampleObserved(
   config: Readonly<Record<string, unknown>> = {},
-  more: Partial<Sighting> = {},
-): Sighting {
+  more: Partial<ObservedResource> = {},
+): ObservedResource {
   const written = { uid: EXAMPLE_UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Delete' as const }
   const all = {
     name: 'web-1',

@@ -44,7 +44,7 @@ export function cloneStep(wanted: VmWanted, clone: VmClone, survey?: Survey): St
  * would wait ten seconds and give up.
  */
 function sourceQueue({ vmid }: VmClone, survey?: Survey): readonly string[] {
-  const source = survey?.sightings.find((seen) => seen.externalId === String(vmid))
+  const source = survey?.resources.find((seen) => seen.externalId === String(vmid))
   return source?.template === true || source?.power === 'stopped' ? [] : [`single/guest/${vmid}`]
 }
 
@@ -63,7 +63,7 @@ export function cloneObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] 
   const { clone } = vm
   if (clone === undefined) return []
   const id = String(clone.vmid)
-  const source = survey.sightings.find((seen) => seen.externalId === id)
+  const source = survey.resources.find((seen) => seen.externalId === id)
   if (source === undefined || source.type !== 'vm')
     return [{ message: `there is no VM ${id} to clone from`, allow: 'name a VM that is there, or declare it too' }]
   const host = clone.host ?? vm.host

@@ -1,4 +1,4 @@
-import type { Change, Resource, Sighting } from '../../../model/resource.ts'
+import type { Change, ObservedResource, Resource } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { diffGuest } from '../guest-diff.ts'
 import { compareAll, wantedOf } from '../option.ts'
@@ -7,14 +7,14 @@ import { OPTIONS } from './options.ts'
 import { withoutRoot } from './root-only.ts'
 import { compareSeed } from './seed.ts'
 
-export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Change[] {
-  return diffGuest(resource, vm, sighting, {
+export function diffVm(resource: Resource, vm: VmSpec, observed: ObservedResource): readonly Change[] {
+  return diffGuest(resource, vm, observed, {
     options: OPTIONS,
     moving: movingVm(vm),
-    also: (changes) => compareSeed(vm, sighting, changes),
+    also: (changes) => compareSeed(vm, observed, changes),
     // Where it says that there is to be none.
     keys: [...(vm.audio === false ? ['audio0'] : []), ...(vm.watchdog === false ? ['watchdog'] : [])],
-    possible: (change, config) => withoutMoving(withoutRoot(vm, change, resource.rootLane), config, sighting),
+    possible: (change, config) => withoutMoving(withoutRoot(vm, change, resource.rootLane), config, observed),
   })
 }
 

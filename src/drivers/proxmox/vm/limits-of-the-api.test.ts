@@ -4,14 +4,14 @@ import type { Survey } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription } from '../marks.ts'
 import { proxmoxRules as rules } from '../rules.ts'
-import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'
+import { EXAMPLE_UID, exampleObserved, exampleResource } from '../testing/vm-example.ts'
 
 const SURVEY: Survey = {
   connection: 'default',
   atMs: 0,
   hosts: [{ name: 'pve1', online: true }],
   storages: [],
-  sightings: [
+  resources: [
     { connection: 'default', type: 'vm', externalId: '900', host: 'pve1', template: true },
     { connection: 'default', type: 'vm', externalId: '901', host: 'pve1' },
     { connection: 'default', type: 'vm', externalId: '902', host: 'pve2' },
@@ -21,7 +21,7 @@ const SURVEY: Survey = {
 
 const blockedPaths = (vm: Partial<VmSpec>, config: object = {}) =>
   rules
-    .diff(exampleResource(vm), exampleSighting({ ...config }))
+    .diff(exampleResource(vm), exampleObserved({ ...config }))
     .flatMap(({ path, blocked }) => (blocked ? [path] : []))
 const obstacles = (vm: Partial<VmSpec>) => rules.obstacles(exampleResource(vm), SURVEY).map(({ message }) => message)
 
@@ -73,8 +73,8 @@ describe('moving a disk', () => {
 
   it('is one call for storage and format, which takes the source away', () => {
     const resource = exampleResource({ disks })
-    const sighting = exampleSighting(there)
-    const [step, ...more] = rules.updateSteps(resource, sighting, rules.diff(resource, sighting))
+    const observed = exampleObserved(there)
+    const [step, ...more] = rules.updateSteps(resource, observed, rules.diff(resource, observed))
     assert.deepEqual(step?.call, {
       method: 'POST',
       path: '/nodes/pve1/qemu/114/move_disk',
@@ -92,7 +92,7 @@ describe('moving a disk', () => {
     const tpm = { tpm: { storage: 'fast' } }
     const config = { tpmstate0: 'local:114/vm-114-disk-1.raw,size=4M,version=v2.0' }
     assert.deepEqual(blockedPaths(tpm, config), ['tpm.storage'])
-    const stopped = exampleSighting(config, { power: 'stopped' })
+    const stopped = exampleObserved(config, { power: 'stopped' })
     assert.deepEqual(
       rules.updateSteps(exampleResource(tpm), stopped, rules.diff(exampleResource(tpm), stopped)).map((s) => s.verb),
       ['move'],
@@ -103,12 +103,12 @@ describe('moving a disk', () => {
 describe('taking out what is declared no more', () => {
   const mark = { uid: EXAMPLE_UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Delete' as const }
   const ours = (devices: readonly string[], config: object) =>
-    exampleSighting({ description: printDescription('', { ...mark, devices }, '114'), ...config })
+    exampleObserved({ description: printDescription('', { ...mark, devices }, '114'), ...config })
   const config = { scsi1: 'local:114/vm-114-disk-1.raw,size=8G', net1: 'virtio=BC:24:11:00:00:01,bridge=vmbr0' }
 
   it('what croft put there is detached, and a disk is kept', () => {
-    const sighting = ours(['net1', 'scsi1'], config)
-    const changes = rules.diff(exampleResource(), sighting)
+    const observed = ours(['net1', 'scsi1'], config)
+    const changes = rules.diff(exampleResource(), observed)
     assert.deepEqual(
       changes.map(({ path, to, effect }) => [path, to, effect]),
       [
@@ -116,7 +116,7 @@ describe('taking out what is declared no more', () => {
         ['disks.scsi1', 'detached, kept as an unused disk', 'live'],
       ],
     )
-    assert.equal(rules.updateSteps(exampleResource(), sighting, changes)[0]?.call?.params.delete, 'net1,scsi1')
+    assert.equal(rules.updateSteps(exampleResource(), observed, changes)[0]?.call?.params.delete, 'net1,scsi1')
   })
 
   it('what somebody else put there stays', () => {
@@ -124,19 +124,19 @@ describe('taking out what is declared no more', () => {
   })
 
   it('a place that somebody emptied is no longer ours', () => {
-    const sighting = ours(['scsi1'], {})
-    const changes = rules.diff(exampleResource(), sighting)
+    const observed = ours(['scsi1'], {})
+    const changes = rules.diff(exampleResource(), observed)
     assert.deepEqual(
       changes.map(({ path }) => path),
       ['mark'],
     )
-    const [step] = rules.updateSteps(exampleResource(), sighting, changes)
+    const [step] = rules.updateSteps(exampleResource(), observed, changes)
     assert.equal(step?.call?.params.description, printDescription('', mark, '114'))
   })
 
   it('a protected disk is not detached', () => {
-    const sighting = ours(['scsi1'], { ...config, protection: 1 })
-    assert.match(rules.diff(exampleResource(), sighting)[0]?.blocked?.allow ?? '', /protection: false/)
+    const observed = ours(['scsi1'], { ...config, protection: 1 })
+    assert.match(rules.diff(exampleResource(), observed)[0]?.blocked?.allow ?? '', /protection: false/)
   })
 })
 
@@ -164,7 +164,7 @@ describe('cloning', () => {
     assert.ok(first?.queues.every((queue) => !queue.startsWith('single/')))
     const running = {
       ...SURVEY,
-      sightings: SURVEY.sightings.map((one) => ({ ...one, template: false, power: 'running' as const })),
+      resources: SURVEY.resources.map((one) => ({ ...one, template: false, power: 'running' as const })),
     }
     assert.ok(rules.createSteps(resource, '114', running)[0]?.queues.includes('single/guest/900'))
   })
@@ -180,6 +180,6 @@ describe('cloning', () => {
 })
 
 it('a guest that is protected in Proxmox is not even shut down for removal', () => {
-  assert.equal(rules.undeletable?.(exampleSighting()), undefined)
-  assert.match(rules.undeletable?.(exampleSighting({ protection: 1 }))?.allow ?? '', /qm set 114 --protection 0$/)
+  assert.equal(rules.undeletable?.(exampleObserved()), undefined)
+  assert.match(rules.undeletable?.(exampleObserved({ protection: 1 }))?.allow ?? '', /qm set 114 --protection 0$/)
 })

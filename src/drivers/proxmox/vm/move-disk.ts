@@ -1,5 +1,5 @@
 import { defined } from '../../../lib/defined.ts'
-import type { Change, Sighting } from '../../../model/resource.ts'
+import type { Change, ObservedResource } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { isUp, powerOf } from '../../guests.ts'
 import type { ApiFields } from '../foreign.ts'
@@ -7,13 +7,13 @@ import type { Move } from '../guest-steps.ts'
 import type { Moving } from '../move-guest.ts'
 
 /** A move that Proxmox would not make says so in the plan. */
-export function withoutMoving(change: Change, config: ApiFields, sighting: Sighting): Change {
+export function withoutMoving(change: Change, config: ApiFields, observed: ObservedResource): Change {
   if (!/^(?:disks\.[a-z0-9]+|efiDisk|tpm)\.(?:storage|format)$/.test(change.path)) return change
   if (config.parent !== undefined) {
     const message = `${change.path}: a disk that snapshots stand on cannot be moved`
     return { ...change, blocked: { message, allow: 'delete the snapshots first' } }
   }
-  if (change.path.startsWith('tpm.') && isUp(powerOf(sighting))) {
+  if (change.path.startsWith('tpm.') && isUp(powerOf(observed))) {
     const message = `${change.path}: the state of a TPM cannot be moved while the guest runs`
     return { ...change, blocked: { message, allow: 'stop it for the move (started: false, or power: off)' } }
   }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Change } from '../../../model/resource.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { proxmoxRules } from '../rules.ts'
-import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'
+import { EXAMPLE_UID, exampleObserved, exampleResource } from '../testing/vm-example.ts'
 import { type Config, OPTION_ROWS, type Seen } from './testing/option-table.ts'
 
 const BASE = Object.keys(createParams({}))
@@ -27,14 +27,14 @@ describe('options of a VM', () => {
     })
     it(`${row.what}: no difference`, () => {
       for (const config of row.same)
-        assert.deepEqual(proxmoxRules.diff(resource, exampleSighting(config)), [], JSON.stringify(config))
+        assert.deepEqual(proxmoxRules.diff(resource, exampleObserved(config)), [], JSON.stringify(config))
     })
     it(`${row.what}: differences and what is written`, () => {
       for (const { config, changes, update } of row.differs) {
-        const sighting = exampleSighting(config)
-        const found = proxmoxRules.diff(resource, sighting)
+        const observed = exampleObserved(config)
+        const found = proxmoxRules.diff(resource, observed)
         assert.deepEqual(seen(found), changes, JSON.stringify(config))
-        const call = proxmoxRules.updateSteps(resource, sighting, found).find((step) => step.verb === 'configure')?.call
+        const call = proxmoxRules.updateSteps(resource, observed, found).find((step) => step.verb === 'configure')?.call
         const { digest, description: _, ...params } = call?.params ?? {}
         assert.deepEqual(params, update)
         if (call !== undefined) assert.equal(digest, 'd1')
@@ -46,7 +46,7 @@ describe('options of a VM', () => {
     for (const { declared, differs } of OPTION_ROWS) {
       for (const { config } of differs) {
         const resource = exampleResource(declared)
-        const before = exampleSighting(config)
+        const before = exampleObserved(config)
         const changes = proxmoxRules.diff(resource, before).filter((change) => change.effect !== 'replace')
         for (const chosen of changes) {
           const step = proxmoxRules.updateSteps(resource, before, [chosen]).find((one) => one.verb === 'configure')
@@ -54,7 +54,7 @@ describe('options of a VM', () => {
           const { digest: _, delete: dropped, ...params } = step.call.params
           const kept = Object.entries({ ...before.close?.config, ...params }).filter(([key]) => key !== dropped)
           // A new volume is named by Proxmox; everything else is stored as it was sent.
-          const after = exampleSighting(Object.fromEntries(kept.map(([key, value]) => [key, stored(value)])))
+          const after = exampleObserved(Object.fromEntries(kept.map(([key, value]) => [key, stored(value)])))
           const left = proxmoxRules.diff(resource, after).map((change) => change.path)
           assert.ok(!left.includes(chosen.path), `${chosen.path} of ${JSON.stringify(declared)}`)
         }
@@ -63,14 +63,14 @@ describe('options of a VM', () => {
   })
 
   it('a stopped guest needs no restart', () => {
-    const changes = proxmoxRules.diff(exampleResource({ cpu: { cores: 4 } }), exampleSighting({}, { power: 'stopped' }))
+    const changes = proxmoxRules.diff(exampleResource({ cpu: { cores: 4 } }), exampleObserved({}, { power: 'stopped' }))
     assert.deepEqual(seen(changes), [['cpu.cores', 1, 4, 'live']])
   })
 
   it('a password is never shown', () => {
     const resource = exampleResource({ cloudInit: { storage: 'local', slot: 'ide2', password: { env: 'PW' } } })
     assert.equal(
-      proxmoxRules.diff(resource, exampleSighting({ ide2: 'local:114/vm-114-cloudinit.qcow2,media=cdrom' }))[0]?.secret,
+      proxmoxRules.diff(resource, exampleObserved({ ide2: 'local:114/vm-114-cloudinit.qcow2,media=cdrom' }))[0]?.secret,
       true,
     )
     assert.deepEqual(proxmoxRules.createSteps(resource, '114')[0]?.secretParams, ['cipassword'])
@@ -84,13 +84,13 @@ describe('options of a VM', () => {
     assert.equal(params.description, `hello\n${mark}`)
     const resource = exampleResource({ tags: ['k3s', 'PROD'], description: 'hello' })
     const good = { tags: `croft-${EXAMPLE_UID};prod;croft;k3s`, description: `hello\n${mark}` }
-    assert.deepEqual(proxmoxRules.diff(resource, exampleSighting(good)), [])
-    const sighting = exampleSighting({
+    assert.deepEqual(proxmoxRules.diff(resource, exampleObserved(good)), [])
+    const observed = exampleObserved({
       name: 'old',
       tags: `croft;croft-${EXAMPLE_UID};x`,
       description: `mine\n${mark}\nmore`,
     })
-    const changes = proxmoxRules.diff(resource, sighting)
+    const changes = proxmoxRules.diff(resource, observed)
     assert.deepEqual(seen(changes), [
       ['name', 'old', 'web-1', 'live'],
       ['description', 'mine\nmore', 'hello', 'live'],
@@ -99,7 +99,7 @@ describe('options of a VM', () => {
     const only = (path: string) =>
       proxmoxRules.updateSteps(
         resource,
-        sighting,
+        observed,
         changes.filter((c) => c.path === path),
       )[0]?.call?.params
     assert.equal(only('tags')?.description, undefined)
@@ -112,13 +112,13 @@ describe('options of a VM', () => {
       tags: 'prod',
       description: `mine\ncroft: owner=EnvironmentVM/web-1 estate=home deletion=Delete id=114 uid=${EXAMPLE_UID}`,
     }
-    const sighting = exampleSighting(config)
-    const changes = proxmoxRules.diff(resource, sighting)
+    const observed = exampleObserved(config)
+    const changes = proxmoxRules.diff(resource, observed)
     assert.deepEqual(
       changes.map((c) => c.path),
       ['mark'],
     )
-    assert.deepEqual(proxmoxRules.updateSteps(resource, sighting, changes)[0]?.call?.params, {
+    assert.deepEqual(proxmoxRules.updateSteps(resource, observed, changes)[0]?.call?.params, {
       description: `mine\ncroft: owner=EnvironmentVM/web-1 estate=home deletion=Orphan id=114 uid=${EXAMPLE_UID}`,
       tags: `prod;croft;croft-${EXAMPLE_UID}`,
       digest: 'd1',
@@ -126,7 +126,7 @@ describe('options of a VM', () => {
   })
 
   it('a guest without our mark is not given one by an update', () => {
-    const changes = proxmoxRules.diff(exampleResource(), exampleSighting({ tags: 'x', description: '' }))
+    const changes = proxmoxRules.diff(exampleResource(), exampleObserved({ tags: 'x', description: '' }))
     assert.deepEqual(changes, [])
   })
 })

@@ -1,4 +1,4 @@
-import type { Change, Mark, Resource, Sighting, Survey } from '../../../model/resource.ts'
+import type { Change, Mark, ObservedResource, Resource, Survey } from '../../../model/resource.ts'
 import type { Step } from '../../../model/step.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
 import { isUp, powerOf } from '../../guests.ts'
@@ -53,30 +53,30 @@ const FIRST_BOOT = ['upload', 'insert', 'start', 'eject', 'discard', 'finish'] a
 export function updateVmSteps(
   resource: Resource,
   vm: VmSpec,
-  sighting: Sighting,
+  observed: ObservedResource,
   changes: readonly Change[],
   survey?: Survey,
 ): readonly Step[] {
-  const guest = guestAt(sighting.host, sighting.externalId)
-  if (changes.some(({ path }) => path === 'host')) return moveGuestSteps(movingVm(vm), sighting, survey)
+  const guest = guestAt(observed.host, observed.externalId)
+  if (changes.some(({ path }) => path === 'host')) return moveGuestSteps(movingVm(vm), observed, survey)
   const chosen = new Set(changes.filter((change) => change.effect !== 'replace').map((change) => change.path))
-  const wanted = wantedOf(resource, vm, guest.externalId, sighting.mark)
+  const wanted = wantedOf(resource, vm, guest.externalId, observed.mark)
   const writing = (paths: ReadonlySet<string>) => writingOf(vm, paths)
-  const steps = guests.configureSteps(OPTIONS, guest, wanted, sighting, chosen, writing, survey)
-  const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
+  const steps = guests.configureSteps(OPTIONS, guest, wanted, observed, chosen, writing, survey)
+  const digest = () => (steps.length === 0 ? observed.close?.digest : undefined)
   for (const move of movedDrives(vm, chosen)) steps.push(guests.moveStep(guest, move, digest(), survey))
   for (const disk of growing(vm.disks, chosen)) steps.push(guests.growStep(guest, disk, digest(), survey))
   if (chosen.has('pool') && vm.pool !== undefined) steps.push(guests.poolStep(guest, vm.pool))
   if (chosen.has('template') && vm.template === true) {
-    if (isUp(powerOf(sighting))) steps.push(guests.shutdownStep(guest))
+    if (isUp(powerOf(observed))) steps.push(guests.shutdownStep(guest))
     return [...steps, guests.templateStep(guest)]
   }
 
-  const moves = seedMoves(vm, sighting)
+  const moves = seedMoves(vm, observed)
   const seeds = chosen.has('seed') || chosen.has('seed.image') || (chosen.has('power') && moves[0] === 'start')
-  if (seeds) steps.push(...seedSteps(moves, seedingOf(vm, sighting, survey), digest()))
+  if (seeds) steps.push(...seedSteps(moves, seedingOf(vm, observed, survey), digest()))
 
-  const power = powerOf(sighting)
+  const power = powerOf(observed)
   const restarts = changes.some((change) => change.effect === 'restart')
   // The seed brings its own shutting down and starting along.
   if (seeds && moves.includes('start')) return steps
@@ -98,8 +98,8 @@ function writingOf({ disks, efiDisk, tpm, cloudInit }: VmSpec, chosen: ReadonlyS
   return { allocates, method: newDisks.some((disk) => disk.importFrom !== undefined) ? 'POST' : 'PUT' } as const
 }
 
-export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Step[] {
-  return guests.adoptGuestSteps(OPTIONS, guestAt(sighting.host, sighting.externalId), resource, vm, sighting)
+export function adoptVmSteps(resource: Resource, vm: VmSpec, observed: ObservedResource): readonly Step[] {
+  return guests.adoptGuestSteps(OPTIONS, guestAt(observed.host, observed.externalId), resource, vm, observed)
 }
 
 function guestAt(host: string, externalId: string): guests.GuestPlace {
@@ -116,11 +116,11 @@ export function storagesOf(vm: VmSpec): string[] {
 }
 
 /** Works for containers too: nothing of the declaration is needed to remove a guest. */
-export function deleteGuestSteps(sighting: Sighting): readonly Step[] {
-  const { host, externalId, close } = sighting
-  const guest: GuestPlace = { type: sighting.type === 'container' ? 'container' : 'vm', host, externalId }
+export function deleteGuestSteps(observed: ObservedResource): readonly Step[] {
+  const { host, externalId, close } = observed
+  const guest: GuestPlace = { type: observed.type === 'container' ? 'container' : 'vm', host, externalId }
   // What is about to be removed need not wait for a guest that does not listen.
-  const stop = isUp(powerOf(sighting)) ? [shutdownStep(guest, { forceStop: '1', timeout: '60' })] : []
+  const stop = isUp(powerOf(observed)) ? [shutdownStep(guest, { forceStop: '1', timeout: '60' })] : []
   const last = guestStep(guest, 'DELETE', '', {
     verb: 'delete',
     summary: `delete ${called(guest)} on ${host} with its disks`,
@@ -128,5 +128,5 @@ export function deleteGuestSteps(sighting: Sighting): readonly Step[] {
     queues: [hostQueue(host)],
     disruption: 'data-loss',
   })
-  return [...stop, ...unseedSteps(sighting, stop.length === 0 ? close?.digest : undefined), last]
+  return [...stop, ...unseedSteps(observed, stop.length === 0 ? close?.digest : undefined), last]
 }

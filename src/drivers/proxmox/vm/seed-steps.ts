@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { seedImage } from '../../../cloudinit/image.ts'
 import { secretsIn } from '../../../cloudinit/secrets.ts'
 import { defined } from '../../../lib/defined.ts'
-import type { Mark, Sighting, Survey } from '../../../model/resource.ts'
+import type { Mark, ObservedResource, Survey } from '../../../model/resource.ts'
 import { Sealed } from '../../../model/secret.ts'
 import type { Step } from '../../../model/step.ts'
 import type { VmSpec } from '../../../model/vm.ts'
@@ -29,9 +29,9 @@ export interface Seeding {
   readonly survey: Survey | undefined
 }
 
-export function seedingOf(vm: VmSpec, sighting: Sighting, survey: Survey | undefined): Seeding {
-  const { host, externalId, close } = sighting
-  const mark = sighting.mark ?? { uid: '' }
+export function seedingOf(vm: VmSpec, observed: ObservedResource, survey: Survey | undefined): Seeding {
+  const { host, externalId, close } = observed
+  const mark = observed.mark ?? { uid: '' }
   const wanted = vm.seed === undefined ? undefined : shortHash(vm.seed)
   const inserted = insertedImage(close?.config ?? {}, mark.uid)
   const hash = inserted?.hash ?? wanted ?? mark.seeding?.hash ?? mark.seed ?? ''
@@ -175,15 +175,15 @@ function discardStep(host: string, volume: string | undefined): readonly Step[] 
 }
 
 /** Before a guest goes, its image goes: afterwards nobody would know of it. */
-export function unseedSteps(sighting: Sighting, digest: string | undefined): readonly Step[] {
-  const { mark, close } = sighting
+export function unseedSteps(observed: ObservedResource, digest: string | undefined): readonly Step[] {
+  const { mark, close } = observed
   if (mark === undefined || close === undefined) return []
   if (mark.seeding === undefined && mark.unseeding === undefined) return []
-  const nothingDeclared: VmSpec = { host: sighting.host, name: sighting.name ?? '', disks: [], nics: [] }
+  const nothingDeclared: VmSpec = { host: observed.host, name: observed.name ?? '', disks: [], nics: [] }
   const discards = (close.seedImages ?? []).map((): SeedMove => 'discard')
   const inserted = insertedImage(close.config, mark.uid) !== undefined
   const moves: readonly SeedMove[] = inserted ? ['withdraw', ...discards] : discards
-  return seedSteps(moves, seedingOf(nothingDeclared, sighting, undefined), digest)
+  return seedSteps(moves, seedingOf(nothingDeclared, observed, undefined), digest)
 }
 
 function writeMark(

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test'
 import { seedDocument } from '../../../cloudinit/document.ts'
 import { seedImage } from '../../../cloudinit/image.ts'
 import { defined } from '../../../lib/defined.ts'
-import type { Mark, Sighting, Survey } from '../../../model/resource.ts'
+import type { Mark, ObservedResource, Survey } from '../../../model/resource.ts'
 import type { VmSeed, VmSpec } from '../../../model/vm.ts'
 import { printDescription, readMark } from '../marks.ts'
 import { proxmoxRules } from '../rules.ts'
-import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'
+import { EXAMPLE_UID, exampleObserved, exampleResource } from '../testing/vm-example.ts'
 import { seedMoves, seedNotes, seedStorage } from './seed.ts'
 
 const { document, hash } = seedDocument({ hostname: 'web-1', userData: { hostname: 'web-1' } })
@@ -44,9 +44,9 @@ interface Seen {
   readonly uptimeSeconds?: number
 }
 
-function seen(one: Seen): Sighting {
+function seen(one: Seen): ObservedResource {
   const mark: Mark = { uid: EXAMPLE_UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Delete', ...one.mark }
-  const base = exampleSighting(
+  const base = exampleObserved(
     {
       description: printDescription('people wrote this', mark, '114'),
       ...(one.inserted === undefined ? { ide2: 'none,media=cdrom' } : { ide2: `${one.inserted},media=cdrom,size=58K` }),
@@ -124,11 +124,11 @@ const CASES: readonly [string, Seen, string, VmSpec?][] = [
 ]
 
 describe('moves of a seed', () => {
-  for (const [what, sighting, expected, declared] of CASES) {
+  for (const [what, observed, expected, declared] of CASES) {
     it(`${what}: ${expected === '' ? 'nothing' : expected}`, () => {
       const { seed: _, ...unseeded } = vm()
       const wanted = what === 'no longer declared' ? unseeded : (declared ?? vm())
-      assert.equal(seedMoves(wanted, seen(sighting)).join(' '), expected)
+      assert.equal(seedMoves(wanted, seen(observed)).join(' '), expected)
     })
   }
 
@@ -153,8 +153,8 @@ describe('moves of a seed', () => {
 describe('steps of a seed', () => {
   const steps = (one: Seen, declared = vm()) => {
     const resource = exampleResource(declared)
-    const sighting = seen(one)
-    return proxmoxRules.updateSteps(resource, sighting, proxmoxRules.diff(resource, sighting))
+    const observed = seen(one)
+    return proxmoxRules.updateSteps(resource, observed, proxmoxRules.diff(resource, observed))
   }
   const markOf = (description: string | undefined) => {
     const { seed: read, seeding, unseeding } = readMark({ description }, '114') ?? {}
@@ -276,7 +276,7 @@ describe('a seed', () => {
     const survey = {
       hosts: [{ name: 'pve1', online: true }],
       storages: [],
-      sightings: [],
+      resources: [],
       tasks: [],
       connection: 'c',
       atMs: 0,

@@ -1,7 +1,7 @@
 import { seedImage } from '../../../cloudinit/image.ts'
 import { secretsIn } from '../../../cloudinit/secrets.ts'
 import { listed } from '../../../model/grant.ts'
-import type { Change, Mark, Sighting, Survey } from '../../../model/resource.ts'
+import type { Change, Mark, ObservedResource, Survey } from '../../../model/resource.ts'
 import type { VmSeed, VmSpec } from '../../../model/vm.ts'
 import { isUp, powerOf } from '../../guests.ts'
 import type { ApiFields } from '../foreign.ts'
@@ -108,11 +108,11 @@ export function insertedImage(
 }
 
 /** All moves that are left, the first of them possible now. Empty: nothing to do, or nothing but to wait. */
-export function seedMoves(vm: VmSpec, sighting: Sighting): readonly SeedMove[] {
-  const { mark, close } = sighting
-  if (mark === undefined || close === undefined || sighting.template === true) return []
-  if (mark.unseeding !== undefined) return [...discards(sighting), 'finish']
-  if (mark.seeding !== undefined) return whileSeeding(vm, sighting, mark.seeding.hash)
+export function seedMoves(vm: VmSpec, observed: ObservedResource): readonly SeedMove[] {
+  const { mark, close } = observed
+  if (mark === undefined || close === undefined || observed.template === true) return []
+  if (mark.unseeding !== undefined) return [...discards(observed), 'finish']
+  if (mark.seeding !== undefined) return whileSeeding(vm, observed, mark.seeding.hash)
   const { seed } = vm
   if (seed === undefined || mark.seed === shortHash(seed)) return []
   // Nobody knows what it has read: it was made before there were seeds, or somebody edited its description. It is left
@@ -120,35 +120,35 @@ export function seedMoves(vm: VmSpec, sighting: Sighting): readonly SeedMove[] {
   if (mark.seed === undefined) return ['assume']
   if (vm.power !== 'running') return []
   if (mark.seed !== NO_SEED && seed.onChange !== 'rerun') return []
-  return ['begin', 'upload', ...restarted(sighting), 'eject', 'discard', 'finish']
+  return ['begin', 'upload', ...restarted(observed), 'eject', 'discard', 'finish']
 }
 
-function whileSeeding(vm: VmSpec, sighting: Sighting, coming: string): readonly SeedMove[] {
-  const up = isUp(powerOf(sighting))
-  const uid = sighting.mark?.uid ?? ''
-  const inserted = insertedImage(sighting.close?.config ?? {}, uid)
-  if (inserted !== undefined && up) return hasRead(vm, sighting) ? ['eject', 'discard', 'finish'] : []
+function whileSeeding(vm: VmSpec, observed: ObservedResource, coming: string): readonly SeedMove[] {
+  const up = isUp(powerOf(observed))
+  const uid = observed.mark?.uid ?? ''
+  const inserted = insertedImage(observed.close?.config ?? {}, uid)
+  if (inserted !== undefined && up) return hasRead(vm, observed) ? ['eject', 'discard', 'finish'] : []
   const wanted = vm.seed !== undefined && vm.power === 'running' ? shortHash(vm.seed) : undefined
   if (inserted !== undefined && inserted.hash === wanted) return ['start', 'eject', 'discard', 'finish']
-  if (inserted !== undefined || wanted === undefined) return ['withdraw', ...discards(sighting), 'finish']
-  if (coming !== wanted) return ['begin', 'upload', ...restarted(sighting), 'eject', 'discard', 'finish']
-  const there = vm.seed !== undefined && hasImage(vm.seed, sighting, wanted)
-  return [...(there ? [] : ['upload' as const]), ...restarted(sighting), 'eject', 'discard', 'finish']
+  if (inserted !== undefined || wanted === undefined) return ['withdraw', ...discards(observed), 'finish']
+  if (coming !== wanted) return ['begin', 'upload', ...restarted(observed), 'eject', 'discard', 'finish']
+  const there = vm.seed !== undefined && hasImage(vm.seed, observed, wanted)
+  return [...(there ? [] : ['upload' as const]), ...restarted(observed), 'eject', 'discard', 'finish']
 }
 
-function restarted(sighting: Sighting): readonly SeedMove[] {
-  return isUp(powerOf(sighting)) ? ['shutdown', 'insert', 'start'] : ['insert', 'start']
+function restarted(observed: ObservedResource): readonly SeedMove[] {
+  return isUp(powerOf(observed)) ? ['shutdown', 'insert', 'start'] : ['insert', 'start']
 }
 
-function discards(sighting: Sighting): readonly SeedMove[] {
-  return (sighting.close?.seedImages ?? []).map(() => 'discard')
+function discards(observed: ObservedResource): readonly SeedMove[] {
+  return (observed.close?.seedImages ?? []).map(() => 'discard')
 }
 
 /** Is the image there, and whole? With secrets in it nobody knows its size beforehand; an empty one is none anyway. */
-function hasImage({ document }: VmSeed, sighting: Sighting, hash: string): boolean {
-  const storage = sighting.mark?.seeding?.storage ?? ''
-  const volume = imageVolume(storage, sighting.mark?.uid ?? '', hash)
-  const there = (sighting.close?.seedImages ?? []).find(({ id }) => id === volume)
+function hasImage({ document }: VmSeed, observed: ObservedResource, hash: string): boolean {
+  const storage = observed.mark?.seeding?.storage ?? ''
+  const volume = imageVolume(storage, observed.mark?.uid ?? '', hash)
+  const there = (observed.close?.seedImages ?? []).find(({ id }) => id === volume)
   if (there === undefined || there.bytes === 0) return false
   return secretsIn(document).length > 0 || there.bytes === seedImage(document).length
 }
@@ -157,16 +157,16 @@ function hasImage({ document }: VmSeed, sighting: Sighting, hash: string): boole
  * cloud-init reads its source before it lets the network come up. So a guest whose agent tells of an address has read
  * it; and one that has been up for long has too, or never will.
  */
-function hasRead(vm: VmSpec, sighting: Sighting): boolean {
-  const seconds = sighting.uptimeSeconds ?? 0
+function hasRead(vm: VmSpec, observed: ObservedResource): boolean {
+  const seconds = observed.uptimeSeconds ?? 0
   if (seconds >= (vm.seed?.removeAfterSeconds ?? 0)) return true
-  if (vm.agent?.enabled !== true || sighting.close?.agent !== 'up') return false
-  return vm.nics.length === 0 || (sighting.close.addresses ?? []).length > 0
+  if (vm.agent?.enabled !== true || observed.close?.agent !== 'up') return false
+  return vm.nics.length === 0 || (observed.close.addresses ?? []).length > 0
 }
 
 /** What the moves mean to a person. */
-export function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): void {
-  const { mark } = sighting
+export function compareSeed(vm: VmSpec, observed: ObservedResource, changes: Change[]): void {
+  const { mark } = observed
   const to = vm.seed === undefined ? undefined : shortHash(vm.seed)
   const settled = mark?.seeding === undefined && mark?.unseeding === undefined
   const other = settled && mark?.seed !== undefined && mark.seed !== NO_SEED && mark.seed !== to
@@ -174,7 +174,7 @@ export function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): 
     changes.push({ path: 'seed', from: mark.seed, to, effect: 'replace' })
     return
   }
-  const moves = seedMoves(vm, sighting)
+  const moves = seedMoves(vm, observed)
   const [next] = moves
   if (next === undefined || next === 'start') return
   if (next === 'eject' || next === 'discard' || next === 'finish' || next === 'withdraw')
@@ -183,11 +183,11 @@ export function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): 
 }
 
 /** A document that changed although nothing is done about it. */
-export function seedNotes(vm: VmSpec, sighting: Sighting): readonly string[] {
+export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly string[] {
   const { seed } = vm
-  const read = sighting.mark?.seed
+  const read = observed.mark?.seed
   if (seed === undefined || read === undefined || read === NO_SEED || read === shortHash(seed)) return []
-  if (sighting.mark?.seeding !== undefined || sighting.mark?.unseeding !== undefined) return []
+  if (observed.mark?.seeding !== undefined || observed.mark?.unseeding !== undefined) return []
   const what = `what it reads at first boot has changed (${read} to ${shortHash(seed)})`
   if (seed.onChange === 'ignore') return [`${what}: ignored by policy (onChange: ignore)`]
   return seed.onChange === 'rerun' && vm.power !== 'running' ? [`${what}: read when it is switched on next`] : []

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { VmSpec } from '../../../model/vm.ts'
 import { parseProperties } from '../property-string.ts'
 import { proxmoxRules } from '../rules.ts'
-import { exampleResource, exampleSighting } from '../testing/vm-example.ts'
+import { exampleObserved, exampleResource } from '../testing/vm-example.ts'
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 const id = fc.stringMatching(/^[a-z][a-z0-9-]{1,8}$/)
@@ -149,7 +149,7 @@ describe('[F-38] zero differences', () => {
         const resource = exampleResource(vm)
         const params = proxmoxRules.createSteps(resource, '114')[0]?.call?.params ?? {}
         const config = answered(params, () => stream.next().value as number)
-        assert.deepEqual(proxmoxRules.diff(resource, exampleSighting(config)), [])
+        assert.deepEqual(proxmoxRules.diff(resource, exampleObserved(config)), [])
       }),
       { numRuns: 400 },
     )

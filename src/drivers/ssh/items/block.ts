@@ -1,4 +1,4 @@
-import type { SeenFile } from '../ask.ts'
+import type { ObservedFile } from '../ask.ts'
 import type { Command } from '../command.ts'
 import { editBack } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'
@@ -29,7 +29,7 @@ const begin = (name: string) => `# croft begins: ${name}`
 const end = (name: string) => `# croft ends: ${name}`
 
 /** The block as it was, or without it; the rest of the file as it is then. */
-export function blockBack(path: string, name: string, seen: SeenFile): readonly Command[] | undefined {
+export function blockBack(path: string, name: string, seen: ObservedFile): readonly Command[] | undefined {
   const there = textOf(seen)
   if (there === undefined) return undefined
   const before = blockIn(there, name) ?? ''

@@ -1,5 +1,5 @@
 import type { Change } from '../../../model/resource.ts'
-import type { SeenFile } from '../ask.ts'
+import type { ObservedFile } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules, octal } from '../item.ts'
 
@@ -37,7 +37,7 @@ export const directory: ItemRules<'directory'> = {
 }
 
 /** What stands there is somebody's: it is not croft's to remove. */
-function inItsPlace(name: string, { kind, target }: SeenFile): Change {
+function inItsPlace(name: string, { kind, target }: ObservedFile): Change {
   const blocked =
     kind === 'link'
       ? { message: `${name} is a link to ${target}`, allow: `declare ${target}, or remove the link` }

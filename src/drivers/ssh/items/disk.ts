@@ -1,5 +1,5 @@
 import type { Change } from '../../../model/resource.ts'
-import type { HostQuestion, SeenOfHost } from '../ask.ts'
+import type { HostQuestion, ItemFacts } from '../ask.ts'
 import { change } from '../item.ts'
 
 /** What is known of a disk before anything on it may be lost. */
@@ -39,7 +39,7 @@ const partitionsOf = (device: string) => [
 ]
 const realOf = (device: string) => ['readlink', '-f', '--', device]
 
-export function diskIn(device: string, seen: SeenOfHost): HostDisk {
+export function diskIn(device: string, seen: ItemFacts): HostDisk {
   const { code, out } = seen.run(...rowsOf(device))
   const rows = linesOf(out).map((line) => line.split(' '))
   const [, serial = '', noted = ''] = rows[0] ?? []

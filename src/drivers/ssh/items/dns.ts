@@ -1,5 +1,5 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
-import type { SeenOfHost } from '../ask.ts'
+import type { ItemFacts } from '../ask.ts'
 import { run } from '../command.ts'
 import { fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
@@ -31,7 +31,7 @@ export const dns: ItemRules<'dns'> = {
 
 const RESTART = run('systemctl', 'restart', 'systemd-resolved.service')
 
-function fileOf(item: HostItemOf<'dns'>, seen: SeenOfHost) {
+function fileOf(item: HostItemOf<'dns'>, seen: ItemFacts) {
   const runs = seen.unit('systemd-resolved.service').active === 'active'
   return runs ? { path: RESOLVED, text: resolved(item) } : { path: PLAIN, text: plain(item) }
 }

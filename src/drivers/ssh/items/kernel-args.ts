@@ -1,6 +1,6 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Change } from '../../../model/resource.ts'
-import type { SeenOfHost } from '../ask.ts'
+import type { ItemFacts } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { editBack, editOf, wordsIn } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'
@@ -65,7 +65,7 @@ function wordChange(path: string, from: string, to: string, effect: Change['effe
 type KernelArgs = HostItemOf<'kernel-args'>['spec']
 
 /** Words that we gave the kernel once and that are declared no more go, and what they took the place of comes back. */
-function wantedArgs(text: string, spec: KernelArgs, seen: SeenOfHost): string {
+function wantedArgs(text: string, spec: KernelArgs, seen: ItemFacts): string {
   const before = (seen.undo ?? []).map(editOf).find((edit) => edit?.what === 'words')
   const stale = wordsIn(before?.end).filter((word) => !spec.args.includes(word))
   const kept = wordsIn(text).filter((word) => !stale.includes(word))
@@ -82,7 +82,7 @@ interface Boot {
   write(args: string): readonly Command[]
 }
 
-function bootOf(seen: SeenOfHost): Boot | undefined {
+function bootOf(seen: ItemFacts): Boot | undefined {
   for (const path of PI) {
     const there = seen.file(path)
     if (there.kind !== 'file') continue
@@ -127,7 +127,7 @@ export function withGrub(text: string, args: string): string {
   return GRUB_LINE.test(text) ? text.replace(GRUB_LINE, () => line) : `${text.replace(/\n?$/, '\n')}${line}\n`
 }
 
-function keep(path: string, content: string, seen: SeenOfHost): Command {
+function keep(path: string, content: string, seen: ItemFacts): Command {
   const { mode, owner, group } = seen.file(path)
   return { do: 'put', path, content, mode, owner, group }
 }

@@ -1,4 +1,4 @@
-import type { SeenFile } from '../ask.ts'
+import type { ObservedFile } from '../ask.ts'
 import { editBack } from '../edit.ts'
 import { change, type ItemRules } from '../item.ts'
 
@@ -32,11 +32,11 @@ export const line: ItemRules<'line'> = {
 
 type LineSpec = Parameters<(typeof line)['asks']>[0]['spec']
 
-export function textOf(seen: SeenFile): string | undefined {
+export function textOf(seen: ObservedFile): string | undefined {
   return seen.kind === 'absent' ? '' : seen.content
 }
 
-export function unreadable(path: string, { kind, target }: SeenFile) {
+export function unreadable(path: string, { kind, target }: ObservedFile) {
   const blocked =
     kind === 'link'
       ? { message: `${path} is a link to ${target}`, allow: 'name that file, or remove the link' }

@@ -1,5 +1,5 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
-import type { SeenOfHost } from '../ask.ts'
+import type { ItemFacts } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
@@ -42,7 +42,7 @@ const MANAGERS: readonly Manager[] = ['networkmanager', 'netplan', 'ifupdown']
 const nameOf = ({ spec }: AddressItem) => `network-${spec.interface}`
 
 /** Other managers that still have a file of ours for this interface. */
-function former(item: AddressItem, seen: SeenOfHost): readonly Manager[] {
+function former(item: AddressItem, seen: ItemFacts): readonly Manager[] {
   return MANAGERS.filter(
     (manager) => manager !== item.spec.manager && seen.file(pathOf(item, manager)).kind !== 'absent',
   )
@@ -56,7 +56,7 @@ function ours(item: AddressItem): readonly Command[] {
   ]
 }
 
-function asItWas(item: AddressItem, manager: Manager, seen: SeenOfHost): readonly Command[] | undefined {
+function asItWas(item: AddressItem, manager: Manager, seen: ItemFacts): readonly Command[] | undefined {
   const path = pathOf(item, manager)
   const back = restoreFile(path, seen.file(path), manager === item.spec.manager ? textOf(item) : undefined)
   return back === undefined ? undefined : [...back, ...reload(item, manager, seen.file(path).kind !== 'absent')]

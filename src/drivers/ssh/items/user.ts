@@ -1,6 +1,6 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Change } from '../../../model/resource.ts'
-import type { HostQuestion, SeenOfHost } from '../ask.ts'
+import type { HostQuestion, ItemFacts } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, octal, put, restoreFile } from '../item.ts'
 
@@ -82,7 +82,7 @@ export const user: ItemRules<'user'> = {
 }
 
 /** Somebody's account as it was before. */
-function formerUser(item: UserItem, seen: SeenOfHost): readonly Command[] | undefined {
+function formerUser(item: UserItem, seen: ItemFacts): readonly Command[] | undefined {
   const { name, spec } = item
   const { shell = '', home = '' } = entryOf(name, seen) ?? {}
   const were = groupsOf(name, seen)
@@ -103,14 +103,14 @@ type UserItem = HostItemOf<'user'>
 const passwd = (name: string): HostQuestion => ({ ask: 'run', argv: ['getent', 'passwd', name] })
 const groups = (name: string): HostQuestion => ({ ask: 'run', argv: ['id', '-nG', name] })
 
-function entryOf(name: string, seen: SeenOfHost) {
+function entryOf(name: string, seen: ItemFacts) {
   const { code, out } = seen.run('getent', 'passwd', name)
   if (code !== 0) return undefined
   const [, , uid = '', , , home = '', shell = ''] = out.trim().split(':')
   return { uid: Number(uid), home, shell }
 }
 
-function groupsOf(name: string, seen: SeenOfHost): readonly string[] {
+function groupsOf(name: string, seen: ItemFacts): readonly string[] {
   const { code, out } = seen.run('id', '-nG', name)
   return code === 0 ? out.trim().split(/\s+/) : []
 }
@@ -130,7 +130,7 @@ function doorAsks(item: UserItem): readonly HostQuestion[] {
   ]
 }
 
-function doorChanges(item: UserItem, seen: SeenOfHost): readonly Change[] {
+function doorChanges(item: UserItem, seen: ItemFacts): readonly Change[] {
   const { keys, sudo } = item.spec
   return [
     ...(keys === undefined ? [] : keyChanges(item, keys, seen)),
@@ -139,7 +139,7 @@ function doorChanges(item: UserItem, seen: SeenOfHost): readonly Change[] {
 }
 
 /** As declared. `existed`: somebody may come in by it already. */
-function openDoors(item: UserItem, seen: SeenOfHost, existed: boolean): readonly Command[] {
+function openDoors(item: UserItem, seen: ItemFacts, existed: boolean): readonly Command[] {
   const doors = doorsOf(item)
   const commands = doors.flatMap(({ now }) => now)
   if (!existed || !doors.some(({ shuts }) => shuts)) return commands
@@ -148,7 +148,7 @@ function openDoors(item: UserItem, seen: SeenOfHost, existed: boolean): readonly
 }
 
 /** As it was before. Undefined: it cannot be taken back. */
-function closeDoors(item: UserItem, seen: SeenOfHost): readonly Command[] | undefined {
+function closeDoors(item: UserItem, seen: ItemFacts): readonly Command[] | undefined {
   const doors = doorsOf(item)
   if (doors.length === 0) return []
   const back = doors.map(({ path, content }) => restoreFile(path, seen.file(path), content))
@@ -211,7 +211,7 @@ const keysText = (keys: readonly string[]) => keys.map((key) => `${key}\n`).join
 const sudoersPath = (name: string) => `/etc/sudoers.d/croft-${name}`
 const sudoersText = (name: string) => `${name} ALL=(ALL:ALL) NOPASSWD: ALL\n`
 
-function keyChanges(item: UserItem, keys: readonly string[], seen: SeenOfHost): readonly Change[] {
+function keyChanges(item: UserItem, keys: readonly string[], seen: ItemFacts): readonly Change[] {
   const [file, folder] = [seen.file(keysPath(item)), seen.file(sshFolder(item))]
   const rights = { mode: 0o600, owner: item.name, group: file.group }
   const changes = fileChanges(file, keysText(keys), rights).map((one) => ({ ...one, path: `keys.${one.path}` }))
@@ -219,7 +219,7 @@ function keyChanges(item: UserItem, keys: readonly string[], seen: SeenOfHost): 
   return [...changes, change('keys.folder', `${octal(folder.mode)} ${folder.owner}`, `0700 ${item.name}`)]
 }
 
-function sudoChanges(name: string, wanted: boolean, seen: SeenOfHost): readonly Change[] {
+function sudoChanges(name: string, wanted: boolean, seen: ItemFacts): readonly Change[] {
   const there = seen.file(sudoersPath(name))
   if (!wanted) return there.kind === 'absent' ? [] : [change('sudo', true, false)]
   return fileChanges(there, sudoersText(name), { mode: 0o440 }).length === 0

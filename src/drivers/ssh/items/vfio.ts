@@ -1,6 +1,6 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Change } from '../../../model/resource.ts'
-import type { SeenOfHost } from '../ask.ts'
+import type { ItemFacts } from '../ask.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
 /**
@@ -77,7 +77,7 @@ const GROUPS =
 const BOUND =
   'for d in /sys/bus/pci/devices/*; do [ -L "$d/driver" ] && echo "$(basename "$d") $(basename "$(readlink "$d/driver")")"; done; :'
 
-function devicesIn(seen: SeenOfHost) {
+function devicesIn(seen: ItemFacts) {
   return seen
     .run('sh', '-c', GROUPS)
     .out.split('\n')

@@ -1,4 +1,4 @@
-import type { SeenOfHost } from '../ask.ts'
+import type { ItemFacts } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { propertiesIn, sameProperty, type ZfsProperty } from './zpool.ts'
@@ -42,7 +42,7 @@ export const zfsDataset: ItemRules<'zfs-dataset'> = {
 
 const getAll = (name: string) => ['zfs', 'get', '-H', '-p', '-o', 'property,value,source', 'all', name]
 
-function propertiesOf(name: string, seen: SeenOfHost): ReadonlyMap<string, ZfsProperty> | undefined {
+function propertiesOf(name: string, seen: ItemFacts): ReadonlyMap<string, ZfsProperty> | undefined {
   const { code, out } = seen.run(...getAll(name))
   return code === 0 ? propertiesIn(out) : undefined
 }

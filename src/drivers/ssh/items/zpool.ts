@@ -1,6 +1,6 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Change } from '../../../model/resource.ts'
-import type { SeenOfHost } from '../ask.ts'
+import type { ItemFacts } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'
@@ -79,7 +79,7 @@ export const zpool: ItemRules<'zpool'> = {
 }
 
 /** Not there: taken over from the disks, made, or neither. */
-function missingPool(item: HostItemOf<'zpool'>, seen: SeenOfHost): readonly Change[] {
+function missingPool(item: HostItemOf<'zpool'>, seen: ItemFacts): readonly Change[] {
   const { name, spec } = item
   if (isImportable(name, seen.run(...importable(name)).out))
     return spec.import === false
@@ -90,7 +90,7 @@ function missingPool(item: HostItemOf<'zpool'>, seen: SeenOfHost): readonly Chan
 }
 
 /** A disk of this very pool is never emptied for it, whatever `erase` says: it was written for what was there before. */
-function objectionTo({ name, spec }: HostItemOf<'zpool'>, device: string, seen: SeenOfHost): Change | undefined {
+function objectionTo({ name, spec }: HostItemOf<'zpool'>, device: string, seen: ItemFacts): Change | undefined {
   const disk = diskIn(device, seen)
   if (disk.pools.includes(name))
     return refusal(
@@ -128,7 +128,7 @@ function isImportable(name: string, out: string): boolean {
  * (/dev/sdb, wwn-…): both lists have the same lines, one of them with what the names lead to. A disk that was given whole
  * is shown by its first partition.
  */
-function nameInPool(name: string, device: string, seen: SeenOfHost): string | undefined {
+function nameInPool(name: string, device: string, seen: ItemFacts): string | undefined {
   const [shown, real] = [statusOf(name), statusOf(name, '-L')].map((argv) => seen.run(...argv).out.split('\n'))
   const words = (line = '') => line.split(/\s+/)
   if (shown?.some((line) => words(line).some((word) => word === device || word === `${device}-part1`))) return device

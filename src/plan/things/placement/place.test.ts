@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import { guestIn, type Placement, type Resource } from '../../../model/resource.ts'
 import { CONNECTION, machine, NOW } from '../../testing/fixture.ts'
-import { EMPTY_LEDGER, seenWorld } from '../world.ts'
+import { EMPTY_LEDGER, observedWorld } from '../world.ts'
 import { place } from './place.ts'
 
 const GIB = 2 ** 30
@@ -23,12 +23,12 @@ function anywhere(name: string, memoryGb: number, wish: Partial<Placement>): Res
 }
 
 function worldOf(there: ReadonlyMap<string, string>, resources: readonly Resource[]) {
-  return seenWorld(CONNECTION, {
+  return observedWorld(CONNECTION, {
     connection: CONNECTION.name,
     atMs: NOW,
     hosts: HOSTS.map((name) => ({ name, online: true, memoryBytes: 32 * GIB })),
     storages: [],
-    sightings: resources.flatMap(({ key, uid, desired }, at) => {
+    resources: resources.flatMap(({ key, uid, desired }, at) => {
       const host = there.get(key)
       const memoryBytes = (guestIn(desired)?.memory?.dedicatedMb ?? 0) * 2 ** 20
       if (host === undefined) return []

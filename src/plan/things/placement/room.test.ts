@@ -7,10 +7,10 @@ import { freeMemory, roomsOf } from './room.ts'
 const GIB = 1024 ** 3
 
 test('the memory of a guest counts while it has it: running, paused or not known, and not when it is stopped', () => {
-  const free = (power: Survey['sightings'][number]['power']) => {
-    const sighting = { ...guest(100), power, memoryBytes: 8 * GIB } as Survey['sightings'][number]
+  const free = (power: Survey['resources'][number]['power']) => {
+    const observed = { ...guest(100), power, memoryBytes: 8 * GIB } as Survey['resources'][number]
     const hosts = [{ name: 'alpha', online: true, memoryBytes: 64 * GIB }]
-    const [room] = roomsOf({ ...survey([sighting]), hosts })
+    const [room] = roomsOf({ ...survey([observed]), hosts })
     return room === undefined ? undefined : freeMemory(room)
   }
   const all = free('stopped') ?? 0

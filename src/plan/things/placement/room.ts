@@ -57,7 +57,7 @@ export function roomsOf(survey: Survey): Room[] {
     node: host.name,
     online: host.online,
     ...(host.memoryBytes === undefined ? {} : { memoryBytes: host.memoryBytes }),
-    promisedBytes: survey.sightings
+    promisedBytes: survey.resources
       .filter((guest) => guest.host === host.name && guest.power !== 'stopped')
       .reduce((sum, guest) => sum + (guest.memoryBytes ?? 0), 0),
     storages: new Map(

@@ -5,7 +5,7 @@ import { simWire } from '../../../../../sim/wire.ts'
 import { systemClock } from '../../../../lib/clock.ts'
 import { seededRandom } from '../../../../lib/random.ts'
 import type { Wire } from '../../../../lib/wire.ts'
-import type { Sighting } from '../../../../model/resource.ts'
+import type { ObservedResource } from '../../../../model/resource.ts'
 import type { SettingSpec } from '../../../../model/rest.ts'
 import { Secret, type SecretReference } from '../../../../model/secret.ts'
 import type { Step } from '../../../../model/step.ts'
@@ -20,8 +20,8 @@ export interface Keeper {
   readonly requests: readonly string[]
   /** What the real API's validation has against them. */
   readonly complaints: readonly string[]
-  list(setting: SettingSpec): Promise<readonly Sighting[]>
-  find(setting: SettingSpec): Promise<Sighting | undefined>
+  list(setting: SettingSpec): Promise<readonly ObservedResource[]>
+  find(setting: SettingSpec): Promise<ObservedResource | undefined>
   /** Until nothing differs; answers the steps that it took. */
   settle(setting: SettingSpec): Promise<readonly Step[]>
   remove(setting: SettingSpec): Promise<readonly Step[]>

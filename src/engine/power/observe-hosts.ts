@@ -2,27 +2,27 @@ import type { PowerDriver } from '../../drivers/power-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ObservedPower, SeenHost } from '../../model/observed-power.ts'
+import type { ObservedPower, ObservedPowerHost } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { World } from '../../plan/things/world.ts'
-import type { Looking } from '../look.ts'
-import type { PowerLookDeps } from './deps.ts'
+import type { ConnectionFacts } from '../connection-facts.ts'
+import type { PowerObserveDeps } from './deps.ts'
 import { fresh } from './kept-answers.ts'
 import type { PowerNotes } from './notes.ts'
 
 /** Boxes: as their hypervisor shows them, or as their management controller or SSH says. */
-export async function lookAtHosts(
+export async function observeHosts(
   spec: PowerSpec,
   worlds: ReadonlyMap<string, World>,
   estate: Estate,
   notes: PowerNotes | undefined,
   driver: PowerDriver,
-  deps: PowerLookDeps,
+  deps: PowerObserveDeps,
   signal: AbortSignal,
-): Promise<readonly SeenHost[]> {
+): Promise<readonly ObservedPowerHost[]> {
   const declared = new Set(estate.resources.map(({ uid }) => uid))
   return Promise.all(
-    spec.hosts.map(async (host): Promise<SeenHost> => {
+    spec.hosts.map(async (host): Promise<ObservedPowerHost> => {
       const survey = host.connection === undefined ? undefined : worlds.get(host.connection)?.survey
       const node = survey?.hosts.find(({ name }) => name === host.node)
       const stoppedBy = notes?.stopped[host.name]
@@ -31,7 +31,7 @@ export async function lookAtHosts(
         const power = stoppedBy !== undefined && stoppedBy !== deps.epoch ? 'off' : 'on'
         return { name: host.name, power, strangers: [] }
       }
-      const strangers = (survey?.sightings ?? [])
+      const strangers = (survey?.resources ?? [])
         .filter((one) => one.host === host.node && one.power === 'running' && one.template !== true)
         .filter(({ mark, type }) => type !== 'file' && (mark === undefined || !declared.has(mark.uid)))
         .map(({ externalId, name }) => (name === undefined ? externalId : `${externalId} (${name})`))
@@ -45,10 +45,10 @@ export async function lookAtHosts(
 }
 
 /** Who looks after the guests that are to be switched, and would start them again. */
-export async function lookAtHa(
+export async function observeHa(
   spec: PowerSpec,
   estate: Estate,
-  lookings: ReadonlyMap<string, Looking>,
+  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
   signal: AbortSignal,
 ): Promise<ObservedPower['ha']> {
   if (!spec.ha) return []
@@ -58,7 +58,7 @@ export async function lookAtHa(
   ])
   const all = await Promise.all(
     [...connections].map(async (connection) => {
-      const site = lookings.get(connection)?.session.site
+      const site = factsByConnection.get(connection)?.session.site
       return site === undefined ? [] : [{ connection, armed: await site.highAvailability(signal) }]
     }),
   )

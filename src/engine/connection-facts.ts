@@ -1,26 +1,26 @@
-import { ifSeen, LookFailed, type Session } from '../drivers/port.ts'
+import { ifObserved, ObservationFailed, type Session } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Connection } from '../model/estate.ts'
 import type { MissingFact, Plan } from '../model/plan.ts'
-import type { PowerState, Resource, Sighting, Survey } from '../model/resource.ts'
+import type { ObservedResource, PowerState, Resource, Survey } from '../model/resource.ts'
 import type { Refusal } from '../model/step.ts'
-import { seenWorld, unseenWorld, type World } from '../plan/things/world.ts'
-import { type CloseLooks, remember } from './close-looks.ts'
+import { observedWorld, unseenWorld, type World } from '../plan/things/world.ts'
 import type { ConnectionMemory } from './connections.ts'
+import { type DetailCache, remember } from './detail-cache.ts'
 
 /** What a pass has seen of one connection so far; grows while the plan finds that it lacks something. */
-export interface Looking {
+export interface ConnectionFacts {
   readonly connection: Connection
   readonly session: Session
   readonly survey: Survey
-  /** The survey's sightings by external id: looked up once for every guest that is read closely. */
-  readonly seen: ReadonlyMap<string, Sighting>
-  readonly looks: CloseLooks
+  /** The survey's resources by external id: looked up once for every guest that is read closely. */
+  readonly seen: ReadonlyMap<string, ObservedResource>
+  readonly looks: DetailCache
   readonly memory: ConnectionMemory
-  readonly close: Map<string, Sighting>
+  readonly close: Map<string, ObservedResource>
   readonly gone: Set<string>
-  readonly lists: Map<string, readonly Sighting[]>
+  readonly lists: Map<string, readonly ObservedResource[]>
   readonly probes: Map<string, 'free' | 'taken'>
   /** Ids that were there once and are believed to be free because they were a moment ago. */
   readonly believed: Set<string>
@@ -35,15 +35,15 @@ export const LOOK_ROUNDS = 6
 export async function surveyConnection(
   connection: Connection,
   session: Session,
-  { looks, memory }: { readonly looks: CloseLooks; readonly memory: ConnectionMemory },
+  { looks, memory }: { readonly looks: DetailCache; readonly memory: ConnectionMemory },
   signal: AbortSignal,
   wanted: readonly Resource[] = [],
-): Promise<Looking | Refusal> {
+): Promise<ConnectionFacts | Refusal> {
   try {
     const survey = await session.survey(signal, wanted)
-    const close = remember(looks, survey.sightings, survey.atMs)
+    const close = remember(looks, survey.resources, survey.atMs)
     // Should an id stand there twice, the first counts.
-    const seen = new Map(survey.sightings.toReversed().map((sighting) => [sighting.externalId, sighting]))
+    const seen = new Map(survey.resources.toReversed().map((observed) => [observed.externalId, observed]))
     return {
       connection,
       session,
@@ -59,17 +59,17 @@ export async function surveyConnection(
       failed: new Map(),
     }
   } catch (error) {
-    if (error instanceof LookFailed) return error.refusal
+    if (error instanceof ObservationFailed) return error.refusal
     throw error
   }
 }
 
-export function worldOf(looking: Looking): World {
+export function worldOf(facts: ConnectionFacts): World {
   const survey: Survey =
-    looking.gone.size === 0
-      ? looking.survey
-      : { ...looking.survey, sightings: looking.survey.sightings.filter((s) => !looking.gone.has(s.externalId)) }
-  return seenWorld(looking.connection, survey, looking.close, looking.lists, looking.probes)
+    facts.gone.size === 0
+      ? facts.survey
+      : { ...facts.survey, resources: facts.survey.resources.filter((s) => !facts.gone.has(s.externalId)) }
+  return observedWorld(facts.connection, survey, facts.close, facts.lists, facts.probes)
 }
 
 export function worldUnseen(connection: Connection, refusal: Refusal): World {
@@ -90,37 +90,37 @@ export function missingFacts(plan: Plan): ReadonlyMap<string, readonly MissingFa
 
 /** Looks at what was lacking. Answers how many looks brought something; a failed look leaves the lack standing. */
 export async function readMissing(
-  looking: Looking,
+  facts: ConnectionFacts,
   missing: readonly MissingFact[],
   signal: AbortSignal,
 ): Promise<number> {
-  const { brought: listed, rest } = await powersInBulk(looking, missing, signal)
+  const { brought: listed, rest } = await powersInBulk(facts, missing, signal)
   let brought = listed
-  await inParallel(rest, looking.connection.limits.reads, async (fact) => {
+  await inParallel(rest, facts.connection.limits.reads, async (fact) => {
     if (signal.aborted) return
-    if (await fill(looking, fact, signal)) brought++
+    if (await fill(facts, fact, signal)) brought++
   })
   return brought
 }
 
-async function fill(looking: Looking, fact: MissingFact, signal: AbortSignal): Promise<boolean> {
+async function fill(facts: ConnectionFacts, fact: MissingFact, signal: AbortSignal): Promise<boolean> {
   try {
     switch (fact.look) {
       case 'config':
-        return await lookClosely(looking, fact.externalId, {}, signal)
+        return await readDetails(facts, fact.externalId, {}, signal)
       case 'power':
-        return await lookClosely(looking, fact.externalId, { power: true }, signal)
+        return await readDetails(facts, fact.externalId, { power: true }, signal)
       case 'id':
-        looking.probes.set(fact.externalId, (await isFree(looking, fact, signal)) ? 'free' : 'taken')
+        facts.probes.set(fact.externalId, (await isFree(facts, fact, signal)) ? 'free' : 'taken')
         return true
       case 'list':
-        looking.lists.set(fact.list, await listFor(looking, fact, signal))
+        facts.lists.set(fact.list, await listFor(facts, fact, signal))
         return true
     }
   } catch (error) {
     // One thing that cannot be read must not blind us to the others: it stays "not read yet" in this pass.
-    if (error instanceof LookFailed) {
-      looking.failed.set(JSON.stringify(fact), error.message)
+    if (error instanceof ObservationFailed) {
+      facts.failed.set(JSON.stringify(fact), error.message)
       return false
     }
     throw error
@@ -129,10 +129,10 @@ async function fill(looking: Looking, fact: MissingFact, signal: AbortSignal): P
 
 /** What was not there stays away until something is tried again: many that wait for their turn are asked about once. */
 async function listFor(
-  { session, memory, survey }: Looking,
+  { session, memory, survey }: ConnectionFacts,
   { list, remainsOf }: Extract<MissingFact, { look: 'list' }>,
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly ObservedResource[]> {
   if (remainsOf === undefined) return session.list(list, signal)
   const known = memory.bare.get(remainsOf) ?? new Map<string, number>()
   const atMs = known.get(list)
@@ -147,7 +147,7 @@ async function listFor(
  * answer holds for a while: should somebody take the id meanwhile, the creation is refused and another one is chosen.
  */
 async function isFree(
-  { session, memory, survey, believed }: Looking,
+  { session, memory, survey, believed }: ConnectionFacts,
   { externalId, vanished, anew }: Extract<MissingFact, { look: 'id' }>,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -179,18 +179,18 @@ async function everythingSeen(memory: ConnectionMemory): Promise<boolean> {
 
 /** The power of guests of one host, read in this pass but for that, is asked for in one list, however many they are. */
 async function powersInBulk(
-  looking: Looking,
+  facts: ConnectionFacts,
   missing: readonly MissingFact[],
   signal: AbortSignal,
 ): Promise<{ readonly brought: number; readonly rest: readonly MissingFact[] }> {
-  const { session } = looking
-  const byHost = new Map<string, Sighting[]>()
+  const { session } = facts
+  const byHost = new Map<string, ObservedResource[]>()
   const answered = new Set<string>()
   for (const fact of missing) {
-    const seen = fact.look === 'power' ? looking.close.get(fact.externalId) : undefined
-    if (seen?.close === undefined || seen.close.atMs < looking.survey.atMs || seen.type !== 'vm') continue
-    if (seen.power === 'unknown' && looking.memory.born.has(seen.externalId)) {
-      knowPower(looking, seen, 'stopped')
+    const seen = fact.look === 'power' ? facts.close.get(fact.externalId) : undefined
+    if (seen?.close === undefined || seen.close.atMs < facts.survey.atMs || seen.type !== 'vm') continue
+    if (seen.power === 'unknown' && facts.memory.born.has(seen.externalId)) {
+      knowPower(facts, seen, 'stopped')
       answered.add(seen.externalId)
       continue
     }
@@ -201,13 +201,13 @@ async function powersInBulk(
   for (const [host, guests] of byHost) {
     const { hosts } = session
     if (hosts === undefined || signal.aborted) continue
-    const powers = await ifSeen(() => hosts.powers(host, signal))
+    const powers = await ifObserved(() => hosts.powers(host, signal))
     for (const seen of guests) {
       const power = powers?.get(seen.externalId)
       if (power === undefined || power === 'unknown') continue
       // The list calls what is paused running.
       if (seen.power === 'paused' && power === 'running') continue
-      knowPower(looking, seen, power)
+      knowPower(facts, seen, power)
       answered.add(seen.externalId)
     }
   }
@@ -217,35 +217,35 @@ async function powersInBulk(
   }
 }
 
-function knowPower(looking: Looking, seen: Sighting, power: PowerState): void {
+function knowPower(facts: ConnectionFacts, seen: ObservedResource, power: PowerState): void {
   if (seen.close === undefined) return
-  const found: Sighting = { ...seen, close: { ...seen.close, power } }
-  looking.close.set(seen.externalId, found)
-  looking.looks.set(seen.externalId, found)
+  const found: ObservedResource = { ...seen, close: { ...seen.close, power } }
+  facts.close.set(seen.externalId, found)
+  facts.looks.set(seen.externalId, found)
 }
 
 /** Reads one guest closely and remembers it. False: it was not in the survey. */
-export async function lookClosely(
-  looking: Looking,
+export async function readDetails(
+  facts: ConnectionFacts,
   externalId: string,
   ask: { readonly power?: boolean; readonly agent?: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const seen = looking.close.get(externalId) ?? looking.seen.get(externalId)
+  const seen = facts.close.get(externalId) ?? facts.seen.get(externalId)
   if (seen === undefined) return false
-  const observed = await looking.session.observe(seen, ask, signal)
-  const surveyedName = looking.seen.get(externalId)?.name
+  const observed = await facts.session.observe(seen, ask, signal)
+  const surveyedName = facts.seen.get(externalId)?.name
   const found =
     observed?.close === undefined || surveyedName === undefined || surveyedName === observed.name
       ? observed
       : { ...observed, close: { ...observed.close, surveyedName } }
   if (found === undefined) {
-    looking.gone.add(externalId)
-    looking.close.delete(externalId)
-    looking.looks.delete(externalId)
+    facts.gone.add(externalId)
+    facts.close.delete(externalId)
+    facts.looks.delete(externalId)
   } else {
-    looking.close.set(externalId, found)
-    looking.looks.set(externalId, found)
+    facts.close.set(externalId, found)
+    facts.looks.set(externalId, found)
   }
   return true
 }

@@ -1,8 +1,8 @@
 import type { Action } from '../../model/plan.ts'
-import type { Sighting } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 
 /** Nothing is decided about a guest that was seen from afar only: this says what must be read of it first. */
-export function lookCloser({ externalId, host }: Sighting, look: 'config' | 'power'): Action {
+export function detailsNeeded({ externalId, host }: ObservedResource, look: 'config' | 'power'): Action {
   return {
     do: 'wait',
     reason: 'NotReadClosely',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SeenHost } from '../../model/observed-power.ts'
+import type { ObservedPowerHost } from '../../model/observed-power.ts'
 import type { Resource } from '../../model/resource.ts'
 import { host, specWith } from '../../plan/power/testing/fixture.ts'
 import { estateOf, FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../../plan/testing/fixture.ts'
 import { identifyAll } from '../../plan/things/identify-all.ts'
-import { guestsOf, machinesOf } from './look-machines.ts'
+import { guestsOf, machinesOf } from './observe-machines.ts'
 
 const stopped: Resource = {
   ...machine('spare'),
@@ -43,8 +43,12 @@ test('of everything declared, machines are what power is about, each where it wa
 
 test('a Power switches the machines on its hosts, those that it names, and none that is declared to be off', () => {
   const guests = guestsOf(estate, found, ledger)
-  const on = (name: string, power: SeenHost['power'] = 'on'): SeenHost => ({ name, power, strangers: [] })
-  const seen = (more: Parameters<typeof specWith>[0], hosts: readonly SeenHost[]) =>
+  const on = (name: string, power: ObservedPowerHost['power'] = 'on'): ObservedPowerHost => ({
+    name,
+    power,
+    strangers: [],
+  })
+  const seen = (more: Parameters<typeof specWith>[0], hosts: readonly ObservedPowerHost[]) =>
     machinesOf(specWith(more), guests, undefined, hosts, estate).map(
       ({ name, role, power, host: place }) => `${name} ${role} ${power} ${place ?? '-'}`,
     )

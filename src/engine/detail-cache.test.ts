@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
-import { forgetForSweep, isGoodFor, remember } from './close-looks.ts'
+import { forgetForSweep, isGoodFor, remember } from './detail-cache.ts'
 
 const NOW = 1_760_000_000_000
 const close = { config: {}, atMs: NOW - LIMITS.surveyLagMs, power: 'running' } as const
-const before: Sighting = {
+const before: ObservedResource = {
   connection: 'default',
   externalId: '105',
   type: 'vm',
@@ -19,13 +19,18 @@ const before: Sighting = {
   close,
 }
 
-const survey = (more: Partial<Sighting> = {}): Sighting => {
+const survey = (more: Partial<ObservedResource> = {}): ObservedResource => {
   const { close: _, ...seen } = before
   return { ...seen, ...more }
 }
 
 test('what was read closely counts until a survey shows a change', () => {
-  const table: readonly (readonly [what: string, now: Sighting, kept: boolean, was?: Partial<Sighting>])[] = [
+  const table: readonly (readonly [
+    what: string,
+    now: ObservedResource,
+    kept: boolean,
+    was?: Partial<ObservedResource>,
+  ])[] = [
     ['nothing', survey(), true],
     ['another name', survey({ name: 'other' }), false],
     ['the name that the survey had then', survey({ name: 'old' }), true, { close: { ...close, surveyedName: 'old' } }],
@@ -54,24 +59,25 @@ test('what was read closely counts until a survey shows a change', () => {
 test('a step is done only on what was read in this pass, or with the version that was read', () => {
   const step = (more: Partial<Step>): Step =>
     ({ verb: 'configure', lane: 'rest', call: { method: 'PUT', path: '/', params: {} }, ...more }) as Step
-  const old = (ageMs: number): Sighting => ({ ...before, close: { ...close, atMs: NOW - ageMs } })
+  const old = (ageMs: number): ObservedResource => ({ ...before, close: { ...close, atMs: NOW - ageMs } })
   const withDigest = { call: { method: 'PUT', path: '/', params: { digest: 'x' } } } as Partial<Step>
-  const table: readonly (readonly [what: string, step: Step, sighting: Sighting | undefined, good: boolean])[] = [
-    ['nothing was there to read', step({}), undefined, true],
-    ['never read closely', step({}), survey(), true],
-    ['read in this pass', step({}), old(0), true],
-    ['read before it', step({}), old(1), false],
-    ['read before it, with the version', step(withDigest), old(1), true],
-    ['a deletion, read a moment ago', step({ verb: 'delete' }), old(LIMITS.deleteLookMs - 1), true],
-    ['a deletion, read long ago', step({ verb: 'delete' }), old(LIMITS.deleteLookMs), false],
-    ['a deletion as root', step({ verb: 'delete', lane: 'commands' }), old(1), false],
-  ]
-  for (const [what, one, sighting, good] of table) assert.equal(isGoodFor(one, sighting, NOW), good, what)
+  const table: readonly (readonly [what: string, step: Step, observed: ObservedResource | undefined, good: boolean])[] =
+    [
+      ['nothing was there to read', step({}), undefined, true],
+      ['never read closely', step({}), survey(), true],
+      ['read in this pass', step({}), old(0), true],
+      ['read before it', step({}), old(1), false],
+      ['read before it, with the version', step(withDigest), old(1), true],
+      ['a deletion, read a moment ago', step({ verb: 'delete' }), old(LIMITS.deleteLookMs - 1), true],
+      ['a deletion, read long ago', step({ verb: 'delete' }), old(LIMITS.deleteLookMs), false],
+      ['a deletion as root', step({ verb: 'delete', lane: 'commands' }), old(1), false],
+    ]
+  for (const [what, one, observed, good] of table) assert.equal(isGoodFor(one, observed, NOW), good, what)
 })
 
 test('the oldest looks are read anew first', () => {
-  const at = (atMs: number): Sighting => ({ ...before, close: { ...close, atMs } })
-  const looking = () => ({
+  const at = (atMs: number): ObservedResource => ({ ...before, close: { ...close, atMs } })
+  const facts = () => ({
     looks: new Map([
       ['a', at(2)],
       ['b', at(1)],
@@ -79,10 +85,10 @@ test('the oldest looks are read anew first', () => {
     ]),
     close: new Map([['b', at(1)]]),
   })
-  const one = looking()
+  const one = facts()
   forgetForSweep(one, 1)
   assert.deepEqual([[...one.looks.keys()], [...one.close.keys()]], [['a', 'c'], []])
-  const none = looking()
+  const none = facts()
   forgetForSweep(none, 0)
   assert.equal(none.looks.size, 3)
 })

@@ -16,7 +16,7 @@ import {
   observedCluster,
 } from '../../plan/clusters/testing/fixture.ts'
 import { estateOf, ledgerWith, ORIGIN } from '../../plan/testing/fixture.ts'
-import { lookAtClusters } from './look.ts'
+import { observeClusters } from './observe.ts'
 import type { ClusterSessions } from './sessions.ts'
 
 const BOX = {} as SshTarget
@@ -58,9 +58,9 @@ async function looked(observed: ObservedCluster, details: Readonly<Record<string
       return new Map()
     },
   } as unknown as ClusterSessions
-  const [found] = await lookAtClusters(
+  const [found] = await observeClusters(
     estateOf([], { clusters: [declaration] }),
-    { worlds: new Map(), lookings: new Map() },
+    { worlds: new Map(), factsByConnection: new Map() },
     ledgerWith({ known: [{ ...RECORD, details }] }),
     new Map(),
     { store: { getValue: async () => undefined }, sessions },

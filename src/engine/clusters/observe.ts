@@ -1,9 +1,9 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
-import { ifSeen } from '../../drivers/port.ts'
+import { ifObserved } from '../../drivers/port.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
-import type { ClusterInput, ClusterLook, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
+import type { ClusterInput, ClusterPlan, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
@@ -16,15 +16,15 @@ import { type Removal, removals } from '../../plan/things/removals.ts'
 import { suspect } from '../../plan/things/suspicion.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
-import { type Looking, lookClosely, worldOf } from '../look.ts'
+import { type ConnectionFacts, readDetails, worldOf } from '../connection-facts.ts'
 import { boxesIn, MEMBERS } from './departed.ts'
 import { hostReadiness, readHostItems } from './host-readiness.ts'
 import { readOrders, readRemediations } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
-import { drillReach, type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
+import { drillReach, type ObservedMachines, surroundingsOf, type Ways } from './surroundings.ts'
 
 /** A cluster that was looked at, with the ways into its nodes that were open then. */
-export interface LookedAt<Look extends ClusterInput = ClusterLook> {
+export interface ReachedCluster<Look extends ClusterInput = ClusterPlan> {
   readonly look: Look
   readonly surroundings: ClusterSurroundings
   /** The way into the machine that a backup is being tried on. */
@@ -32,18 +32,18 @@ export interface LookedAt<Look extends ClusterInput = ClusterLook> {
 }
 
 /** Looks at every declared cluster at once. */
-export async function lookAtClusters(
+export async function observeClusters(
   estate: Estate,
   seen: {
     readonly worlds: ReadonlyMap<string, World>
-    readonly lookings: ReadonlyMap<string, Looking>
+    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
   },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
   deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
   nowMs: number,
   signal: AbortSignal,
-): Promise<readonly LookedAt<ClusterInput>[]> {
+): Promise<readonly ReachedCluster<ClusterInput>[]> {
   const around = await surroundingsOfAll(estate, seen, ledger, rules, deps, nowMs, signal)
   return Promise.all(
     around.map(async ({ declaration, surroundings, drill, removed }) => {
@@ -72,7 +72,7 @@ export async function surroundingsOfAll(
   estate: Estate,
   seen: {
     readonly worlds: ReadonlyMap<string, World>
-    readonly lookings: ReadonlyMap<string, Looking>
+    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
   },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
@@ -91,9 +91,12 @@ export async function surroundingsOfAll(
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
   const before = removedIn(estate, seen.worlds, ledger, nowMs)
-  const read = await lookAtMembers(estate, seen, ledger, rules, before, signal)
-  await readHostItems(estate, seen.lookings, rules, signal)
-  const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
+  const read = await observeMembers(estate, seen, ledger, rules, before, signal)
+  await readHostItems(estate, seen.factsByConnection, rules, signal)
+  const worlds = new Map([
+    ...seen.worlds,
+    ...[...seen.factsByConnection].map(([name, one]) => [name, worldOf(one)] as const),
+  ])
   const removed = read ? removedIn(estate, worlds, ledger, nowMs) : before
   const machines = machinesSeen(estate, worlds, removed, ledger, rules, nowMs)
   return Promise.all(
@@ -105,7 +108,7 @@ export async function surroundingsOfAll(
         deps.sessions.shellsOf(declaration, [...former.values()]),
       ])
       const ways: Ways = {
-        intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.agent?.shell(sighting),
+        intoGuest: (observed) => seen.factsByConnection.get(observed.connection)?.session.agent?.shell(observed),
         hosts,
         former,
       }
@@ -212,7 +215,7 @@ function machinesSeen(
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
   nowMs: number,
-): MachinesSeen {
+): ObservedMachines {
   const identities = identifyAll({ estate, worlds, ledger, rules })
   const believed = new Set(validApprovals(estate, nowMs).flatMap(({ absence = [] }) => absence))
   const suspicious = [...worlds].filter(
@@ -242,7 +245,7 @@ function machinesSeen(
  * Which machines stay though Git no longer names them. Asked before the cluster is: a node must not be taken out of
  * etcd for a machine that then may not go.
  */
-function keptOf(leaving: readonly Removal[], { entries }: Plan): MachinesSeen['kept'] {
+function keptOf(leaving: readonly Removal[], { entries }: Plan): ObservedMachines['kept'] {
   const going = new Set(leaving.map(({ key }) => key))
   return new Map(
     entries.flatMap(({ key, action }) =>
@@ -261,11 +264,11 @@ function restartFor(
   ledger: Ledger,
 ): string | undefined {
   if (rules === undefined || identified?.identity.is !== 'ours' || !isGuest(resource.desired.type)) return undefined
-  const { sighting } = identified.identity
-  if (sighting.close === undefined || sighting.lock !== undefined) return undefined
-  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
+  const { observed } = identified.identity
+  if (observed.close === undefined || observed.lock !== undefined) return undefined
+  const changes = rules.diff(resource, observed, ledger.records.get(resource.key)?.details)
   if (changes.length === 0 || changes.some(({ effect }) => effect === 'replace')) return undefined
-  const disturbs = rules.updateSteps(resource, sighting, changes).some(({ disruption }) => disruption === 'restart')
+  const disturbs = rules.updateSteps(resource, observed, changes).some(({ disruption }) => disruption === 'restart')
   if (!disturbs) return undefined
   const paths = changes.filter(({ effect }) => effect === 'restart').map(({ path }) => path)
   return paths.length === 0 ? changes[0]?.path : paths.join(', ')
@@ -276,9 +279,12 @@ function restartFor(
  * survey's power is up to ten seconds old: one that should run and does not seem to is asked itself, for a cluster that
  * forms, or misses a server, must not wait for a cache. Answers whether a machine that leaves was read.
  */
-async function lookAtMembers(
+async function observeMembers(
   estate: Estate,
-  seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
+  seen: {
+    readonly worlds: ReadonlyMap<string, World>
+    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
+  },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
   removed: readonly Removal[],
@@ -291,25 +297,25 @@ async function lookAtMembers(
     ),
   )
   const identities = identifyAll({ estate, worlds: seen.worlds, ledger, rules })
-  for (const [name, looking] of seen.lookings) {
+  for (const [name, facts] of seen.factsByConnection) {
     const doubtful = estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !nodes.has(resource.key) || ledger.intentions.has(resource.key)) return []
       const identity = identities.get(resource.key)?.identity
       if (identity?.is !== 'ours') return []
-      const { externalId, power, lock, close } = identity.sighting
+      const { externalId, power, lock, close } = identity.observed
       const awaited = guestIn(resource.desired)?.power === 'running' && power !== 'running' && lock === undefined
       return close !== undefined && !awaited ? [] : [{ externalId, power: awaited }]
     })
     // Whether a machine may go is decided before its node leaves: what that takes is read now, not in the next pass.
-    const leaving = removed.flatMap(({ type, sighting: { connection, externalId, lock, close } }) =>
+    const leaving = removed.flatMap(({ type, observed: { connection, externalId, lock, close } }) =>
       isGuest(type) && connection === name && lock === undefined && close?.power === undefined
         ? [{ externalId, power: true }]
         : [],
     )
     left ||= leaving.length > 0
-    await inParallel([...doubtful, ...leaving], looking.connection.limits.reads, async ({ externalId, power }) => {
+    await inParallel([...doubtful, ...leaving], facts.connection.limits.reads, async ({ externalId, power }) => {
       // Where that fails it stays as the survey shows it.
-      await ifSeen(() => lookClosely(looking, externalId, { power }, signal))
+      await ifObserved(() => readDetails(facts, externalId, { power }, signal))
     })
   }
   return left

@@ -1,32 +1,36 @@
 import { LIMITS } from '../lib/limits.ts'
-import type { Sighting } from '../model/resource.ts'
+import type { ObservedResource } from '../model/resource.ts'
 import { versionOf } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 
 /** Close looks that are still good, by external id. One per connection, for as long as the process lives. */
-export type CloseLooks = Map<string, Sighting>
+export type DetailCache = Map<string, ObservedResource>
 
 /**
- * Puts what was read closely earlier back onto a survey's sightings, where the survey shows nothing that has changed
+ * Puts what was read closely earlier back onto a survey's resources, where the survey shows nothing that has changed
  * since. This is why a settled estate costs two calls a sweep. Nothing is ever written on the strength of an old look:
  * see `isGoodFor`.
  */
-export function remember(looks: CloseLooks, seen: readonly Sighting[], atMs: number): Map<string, Sighting> {
-  const merged = new Map<string, Sighting>()
-  for (const sighting of seen) {
-    const before = looks.get(sighting.externalId)
+export function remember(
+  looks: DetailCache,
+  seen: readonly ObservedResource[],
+  atMs: number,
+): Map<string, ObservedResource> {
+  const merged = new Map<string, ObservedResource>()
+  for (const observed of seen) {
+    const before = looks.get(observed.externalId)
     if (before?.close === undefined) continue
-    if (changedSince(before, sighting, atMs)) looks.delete(sighting.externalId)
-    else merged.set(sighting.externalId, { ...sighting, ...markOf(before), close: before.close })
+    if (changedSince(before, observed, atMs)) looks.delete(observed.externalId)
+    else merged.set(observed.externalId, { ...observed, ...markOf(before), close: before.close })
   }
   return merged
 }
 
-function markOf(before: Sighting): Pick<Sighting, 'mark'> {
+function markOf(before: ObservedResource): Pick<ObservedResource, 'mark'> {
   return before.mark === undefined ? {} : { mark: before.mark }
 }
 
-function changedSince(before: Sighting, now: Sighting, atMs: number): boolean {
+function changedSince(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
   return (
     nameChanged(before, now) ||
     before.host !== now.host ||
@@ -39,7 +43,7 @@ function changedSince(before: Sighting, now: Sighting, atMs: number): boolean {
 }
 
 /** A survey has no name, or an old one, for a guest that was just made: only another one than it had then is news. */
-function nameChanged(before: Sighting, now: Sighting): boolean {
+function nameChanged(before: ObservedResource, now: ObservedResource): boolean {
   return now.name !== undefined && now.name !== before.name && now.name !== before.close?.surveyedName
 }
 
@@ -47,7 +51,7 @@ function nameChanged(before: Sighting, now: Sighting): boolean {
  * What the guest itself said counts. A survey that still says what it said then has only not caught up, as long as that
  * can take; should it say something else, believe neither.
  */
-function powerChanged(before: Sighting, now: Sighting, atMs: number): boolean {
+function powerChanged(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
   const known = before.close?.power ?? before.power
   if (known === now.power) return false
   const late = atMs - (before.close?.atMs ?? atMs) < LIMITS.surveyLagMs
@@ -60,9 +64,9 @@ function powerChanged(before: Sighting, now: Sighting, atMs: number): boolean {
  * where that is no longer the one. A guest that is to be deleted was read a moment ago, and the survey of this pass,
  * which shows its mark, its lock and its host, has shown no change since. Anything else is read in the pass that does it.
  */
-export function isGoodFor(step: Step, sighting: Sighting | undefined, passStartedMs: number): boolean {
-  if (sighting?.close === undefined) return true
-  const { atMs } = sighting.close
+export function isGoodFor(step: Step, observed: ObservedResource | undefined, passStartedMs: number): boolean {
+  if (observed?.close === undefined) return true
+  const { atMs } = observed.close
   if (atMs >= passStartedMs || versionOf(step) !== undefined) return true
   return step.verb === 'delete' && step.lane === 'rest' && passStartedMs - atMs < LIMITS.deleteLookMs
 }
@@ -72,15 +76,15 @@ export function isGoodFor(step: Step, sighting: Sighting | undefined, passStarte
  * system's own page leaves nothing in a survey by which it could be seen.
  */
 export function forgetForSweep(
-  looking: { readonly looks: CloseLooks; readonly close: Map<string, Sighting> },
+  facts: { readonly looks: DetailCache; readonly close: Map<string, ObservedResource> },
   oldest: number,
 ): void {
   if (oldest <= 0) return
-  const byAge = [...looking.looks]
-    .map(([externalId, sighting]) => ({ externalId, atMs: sighting.close?.atMs ?? 0 }))
+  const byAge = [...facts.looks]
+    .map(([externalId, observed]) => ({ externalId, atMs: observed.close?.atMs ?? 0 }))
     .sort((a, b) => a.atMs - b.atMs)
   for (const { externalId } of byAge.slice(0, oldest)) {
-    looking.looks.delete(externalId)
-    looking.close.delete(externalId)
+    facts.looks.delete(externalId)
+    facts.close.delete(externalId)
   }
 }

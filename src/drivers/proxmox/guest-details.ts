@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { defined } from '../../lib/defined.ts'
-import type { CloseLook, Sighting } from '../../model/resource.ts'
+import type { ObservedDetails, ObservedResource } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
 
 /** Configuration, and the keys whose new value waits for a restart. */
-export interface ConfigLook {
+export interface GuestConfig {
   readonly config: ApiFields
   readonly pending: readonly string[]
   /** The values of those keys that are in force until then. */
@@ -13,7 +13,7 @@ export interface ConfigLook {
 }
 
 /** The answer of `…/config`. A stopped guest has nothing pending. */
-export function readConfig(data: unknown): ConfigLook | undefined {
+export function readConfig(data: unknown): GuestConfig | undefined {
   return isRecord(data) ? { config: data, pending: [], inForce: {} } : undefined
 }
 
@@ -21,7 +21,7 @@ export function readConfig(data: unknown): ConfigLook | undefined {
  * The answer of `…/pending`: a list of key, value in force and value to come. It costs the same one call as the
  * configuration and tells besides what a restart is still owed for. The configuration is the one to come.
  */
-export function readPending(data: unknown): ConfigLook | undefined {
+export function readPending(data: unknown): GuestConfig | undefined {
   if (!Array.isArray(data)) return undefined
   const config: Record<string, unknown> = {}
   const pending: string[] = []
@@ -41,18 +41,18 @@ export function readPending(data: unknown): ConfigLook | undefined {
   return { config, pending, inForce }
 }
 
-/** A survey's sighting with what the configuration shows added to it. */
+/** A surveyed guest with what its configuration shows. */
 export function withConfig(
-  sighting: Sighting,
-  look: ConfigLook,
+  observed: ObservedResource,
+  look: GuestConfig,
   atMs: number,
-): Sighting & { readonly close: CloseLook } {
+): ObservedResource & { readonly close: ObservedDetails } {
   const { config, pending, inForce } = look
   const name = nameOf(config.name ?? config.hostname)
-  const mark = readMark(config, sighting.externalId)
+  const mark = readMark(config, observed.externalId)
   const lock = nameOf(config.lock)
   const digest = config.digest
-  const { mark: _mark, lock: _lock, template: _template, name: surveyName, ...rest } = sighting
+  const { mark: _mark, lock: _lock, template: _template, name: surveyName, ...rest } = observed
   return {
     ...rest,
     ...(name === undefined ? (surveyName === undefined ? {} : { name: surveyName }) : { name }),

@@ -1,4 +1,4 @@
-import { ifSeen } from '../../drivers/port.ts'
+import { ifObserved } from '../../drivers/port.ts'
 import type { PowerDriver } from '../../drivers/power-port.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -9,50 +9,53 @@ import type { Shell } from '../../lib/shell.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Connection, Estate } from '../../model/estate.ts'
 import type { ClusterInput } from '../../model/observed-cluster.ts'
-import type { CheckSeen, ObservedPower, PowerInput, PowerLook, UpsReading } from '../../model/observed-power.ts'
+import type { CheckOutput, ObservedPower, PowerInput, PowerPlan, UpsReading } from '../../model/observed-power.ts'
 import type { PowerDeclaration } from '../../model/power.ts'
 import type { Rules } from '../../model/rules.ts'
 import { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger } from '../../plan/things/world.ts'
-import type { LookedAt } from '../clusters/look.ts'
-import { lookClosely, worldOf } from '../look.ts'
-import type { PowerLookDeps, PowerSurroundings } from './deps.ts'
+import type { ReachedCluster } from '../clusters/observe.ts'
+import { readDetails, worldOf } from '../connection-facts.ts'
+import type { PowerObserveDeps, PowerSurroundings } from './deps.ts'
 import { fresh, latest } from './kept-answers.ts'
-import { clusterPower, existingPower, showCluster, showExisting } from './look-cluster.ts'
-import { lookAtHa, lookAtHosts } from './look-hosts.ts'
-import { guestBackups, guestsOf, machinesOf } from './look-machines.ts'
 import { type PowerMemory, unexpired } from './memory.ts'
 import { type PowerNotes, readPowerDone, readPowerNotes, readPowerOrders } from './notes.ts'
+import { clusterPower, existingPower, showCluster, showExisting } from './observe-cluster.ts'
+import { observeHa, observeHosts } from './observe-hosts.ts'
+import { guestBackups, guestsOf, machinesOf } from './observe-machines.ts'
 
 /** A Power that was looked at, with the ways that its steps need. */
-export interface PowerLooked<Look extends PowerInput = PowerLook> {
+export interface ReachedPower<Look extends PowerInput = PowerPlan> {
   readonly look: Look
   readonly notes: PowerNotes | undefined
-  readonly cluster?: LookedAt<ClusterInput>
+  readonly cluster?: ReachedCluster<ClusterInput>
   /** The way to the cluster, where croft does not run it. */
   readonly existing?: Connection
   readonly shells: ReadonlyMap<string, Shell>
 }
 
 /** Looks at every declared Power. */
-export async function lookAtPowers(
+export async function observePowers(
   estate: Estate,
   seen: PowerSurroundings,
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
-  clusters: readonly LookedAt<ClusterInput>[],
-  deps: PowerLookDeps,
+  clusters: readonly ReachedCluster<ClusterInput>[],
+  deps: PowerObserveDeps,
   signal: AbortSignal,
-): Promise<readonly PowerLooked<PowerInput>[]> {
+): Promise<readonly ReachedPower<PowerInput>[]> {
   const powers = estate.powers ?? []
   if (powers.length === 0) return []
   if (deps.power === undefined) throw new Error('a Power is declared, and nothing here can switch anything')
   const driver = await deps.power()
   await askMachines(estate, powers, seen, ledger, rules, deps.powerMemory, signal)
-  const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
+  const worlds = new Map([
+    ...seen.worlds,
+    ...[...seen.factsByConnection].map(([name, one]) => [name, worldOf(one)] as const),
+  ])
   const found = identifyAll({ estate, worlds, ledger, rules })
   return Promise.all(
-    powers.map(async (declaration): Promise<PowerLooked<PowerInput>> => {
+    powers.map(async (declaration): Promise<ReachedPower<PowerInput>> => {
       const { spec, name } = declaration
       const { clock, powerMemory } = deps
       const [ordered, done, notes] = await Promise.all([
@@ -63,7 +66,7 @@ export async function lookAtPowers(
       const orders = unexpired(name, ordered, powerMemory, clock)
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
-      const hosts = await lookAtHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
+      const hosts = await observeHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
       const existing =
         cluster === undefined ? estate.connections.find((one) => one.existing?.name === spec.cluster) : undefined
       const shown =
@@ -89,7 +92,7 @@ export async function lookAtPowers(
           ? await fresh(powerMemory.people, name, LIMITS.peopleLookMs, clock, () => driver.people(shells, signal))
           : []
       const ups = spec.ups === undefined ? undefined : await upsOf(spec.ups.name, driver, deps, signal)
-      const ha = await lookAtHa(spec, estate, seen.lookings, signal)
+      const ha = await observeHa(spec, estate, seen.factsByConnection, signal)
       const observed: ObservedPower = {
         ...(cluster === undefined ? {} : { cluster: clusterPower(cluster.look, shown, machines, hosts, spec, driver) }),
         ...(existing === undefined ? {} : { cluster: existingPower(shown) }),
@@ -129,7 +132,7 @@ function waitedMs(key: string, { waits }: PowerMemory, clock: Clock): Readonly<R
 async function upsOf(
   name: string,
   driver: PowerDriver,
-  { clock, powerMemory }: PowerLookDeps,
+  { clock, powerMemory }: PowerObserveDeps,
   signal: AbortSignal,
 ): Promise<ObservedPower['ups']> {
   const ask = async (): Promise<UpsReading | 'unknown'> => {
@@ -150,8 +153,8 @@ function checksOf(
   { key, spec }: PowerDeclaration,
   estate: Estate,
   clusters: readonly ClusterInput[],
-  { lookings }: PowerSurroundings,
-  { clock, powerMemory, askCheck }: PowerLookDeps,
+  { factsByConnection }: PowerSurroundings,
+  { clock, powerMemory, askCheck }: PowerObserveDeps,
   signal: AbortSignal,
 ): ObservedPower['checks'] {
   const names = [...new Set([...spec.checks.dns, ...spec.checks.storage])]
@@ -163,9 +166,9 @@ function checksOf(
   const seen = {
     estate,
     clusters,
-    surveys: [...lookings.values()].map(({ survey }) => survey),
+    surveys: [...factsByConnection.values()].map(({ survey }) => survey),
   }
-  const ask = async (name: string): Promise<CheckSeen> => {
+  const ask = async (name: string): Promise<CheckOutput> => {
     const { passed, output } = await askCheck(name, seen, signal)
     return { passed, output: cleanText(output, 200) }
   }
@@ -204,16 +207,16 @@ async function askMachines(
   }
   if (moving.size + off.size === 0) return
   const found = identifyAll({ estate, worlds: seen.worlds, ledger, rules })
-  for (const [name, looking] of seen.lookings) {
+  for (const [name, facts] of seen.factsByConnection) {
     const ids = estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !(moving.has(resource.key) || off.has(resource.key))) return []
       const identity = found.get(resource.key)?.identity
       if (identity?.is !== 'ours') return []
-      const { externalId, power } = identity.sighting
+      const { externalId, power } = identity.observed
       return moving.has(resource.key) || power !== 'stopped' ? [externalId] : []
     })
-    await inParallel(ids, looking.connection.limits.reads, async (externalId) => {
-      await ifSeen(() => lookClosely(looking, externalId, { power: true }, signal))
+    await inParallel(ids, facts.connection.limits.reads, async (externalId) => {
+      await ifObserved(() => readDetails(facts, externalId, { power: true }, signal))
     })
   }
 }

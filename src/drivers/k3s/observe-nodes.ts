@@ -5,7 +5,7 @@ import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { SessionMemory } from './memory.ts'
 import { askFacts, askFactsOnly, hasProgram } from './node-lane.ts'
-import type { NodeSeen } from './read-node.ts'
+import type { ObservedKubeNode } from './read-node.ts'
 
 /** Names of the nodes that answered in this look. */
 export type AnsweringNodes = ReadonlySet<string>
@@ -14,11 +14,11 @@ export type AnsweringNodes = ReadonlySet<string>
  * Asks nodes over their shells, side by side. One that does not answer is forgotten: what it said earlier proves
  * nothing about now.
  */
-export async function lookAtNodes(
+export async function observeNodes(
   names: Iterable<string>,
   { nodes }: ClusterSurroundings,
   memory: SessionMemory,
-  seen: ReadonlyMap<string, NodeSeen>,
+  seen: ReadonlyMap<string, ObservedKubeNode>,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<AnsweringNodes> {
@@ -57,8 +57,8 @@ export async function lookAtNodes(
 export function isSettled(
   name: string,
   memory: SessionMemory,
-  seen: NodeSeen | undefined,
-  declared: NodeSeen['role'] | undefined,
+  seen: ObservedKubeNode | undefined,
+  declared: ObservedKubeNode['role'] | undefined,
   nowMs: number,
 ): boolean {
   const known = memory.facts.get(name)
@@ -70,7 +70,7 @@ export function isSettled(
 }
 
 /** What of a Node, when it changes, makes it worth asking the node itself. */
-export function fingerprintOf(seen: NodeSeen | undefined): string {
+export function fingerprintOf(seen: ObservedKubeNode | undefined): string {
   if (seen === undefined) return ''
   const { kube, etcdName, voter } = seen
   return [kube.createdMs, kube.ready, kube.readySinceMs, kube.version, kube.configHash, etcdName, voter].join(' ')

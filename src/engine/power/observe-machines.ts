@@ -1,15 +1,15 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ClusterInput } from '../../model/observed-cluster.ts'
-import type { PowerSeen, SeenHold, SeenHost, SeenMachine } from '../../model/observed-power.ts'
+import type { ObservedPowerHold, ObservedPowerHost, OnOffUnknown, PowerMachine } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import { guestIn, type Sighting } from '../../model/resource.ts'
+import { guestIn, type ObservedResource } from '../../model/resource.ts'
 import type { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 
 /** A declared machine of a hypervisor, as far as power is concerned. */
-interface GuestSeen {
-  readonly sighting?: Sighting
+interface GuestPower {
+  readonly observed?: ObservedResource
   readonly exists: 'yes' | 'no' | 'unknown'
   readonly declaredOff: boolean
   readonly host?: string
@@ -21,21 +21,21 @@ export function guestsOf(
   estate: Estate,
   found: ReturnType<typeof identifyAll>,
   ledger: Ledger,
-): ReadonlyMap<ResourceKey, GuestSeen> {
-  const guests = new Map<ResourceKey, GuestSeen>()
+): ReadonlyMap<ResourceKey, GuestPower> {
+  const guests = new Map<ResourceKey, GuestPower>()
   for (const resource of estate.resources) {
     const guest = guestIn(resource.desired)
     if (guest === undefined) continue
     const identity = found.get(resource.key)?.identity
-    const sighting = identity?.is === 'ours' ? identity.sighting : undefined
-    const host = sighting?.host ?? ledger.records.get(resource.key)?.host ?? guest.host
+    const observed = identity?.is === 'ours' ? identity.observed : undefined
+    const host = observed?.host ?? ledger.records.get(resource.key)?.host ?? guest.host
     guests.set(resource.key, {
-      exists: sighting !== undefined ? 'yes' : identity?.is === 'absent' ? 'no' : 'unknown',
+      exists: observed !== undefined ? 'yes' : identity?.is === 'absent' ? 'no' : 'unknown',
       declaredOff: guest.power !== 'running',
       connection: resource.connection,
       name: resource.name,
       host,
-      ...(sighting === undefined ? {} : { sighting }),
+      ...(observed === undefined ? {} : { observed }),
     })
   }
   return guests
@@ -49,11 +49,11 @@ function powerHost(spec: PowerSpec, connection: string, node: string | undefined
 /** The machines that a Power switches, each with its part in it. */
 export function machinesOf(
   spec: PowerSpec,
-  guests: ReadonlyMap<ResourceKey, GuestSeen>,
+  guests: ReadonlyMap<ResourceKey, GuestPower>,
   cluster: ClusterInput | undefined,
-  hosts: readonly SeenHost[],
+  hosts: readonly ObservedPowerHost[],
   estate: Estate,
-): readonly SeenMachine[] {
+): readonly PowerMachine[] {
   const nodes = nodeMachines(cluster)
   const foreign = new Set(
     (estate.clusters ?? [])
@@ -61,7 +61,7 @@ export function machinesOf(
       .flatMap((one) => [...one.spec.servers, ...one.spec.agents])
       .flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
   )
-  const machines: SeenMachine[] = []
+  const machines: PowerMachine[] = []
   for (const [key, guest] of guests) {
     const host = powerHost(spec, guest.connection, guest.host)
     const role = nodes.has(key)
@@ -89,9 +89,9 @@ export function machinesOf(
 }
 
 /** A machine cannot run on a host that is off, whether or not somebody is left who could say so. */
-function powerOf({ sighting }: GuestSeen, host: SeenHost | undefined): PowerSeen {
+function powerOf({ observed }: GuestPower, host: ObservedPowerHost | undefined): OnOffUnknown {
   if (host?.power === 'off') return 'off'
-  const power = sighting?.close?.power ?? sighting?.power
+  const power = observed?.close?.power ?? observed?.power
   return power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown'
 }
 
@@ -104,19 +104,19 @@ function nodeMachines(cluster: ClusterInput | undefined): ReadonlySet<ResourceKe
 export function guestBackups(
   spec: PowerSpec,
   worlds: ReadonlyMap<string, World>,
-  guests: ReadonlyMap<ResourceKey, GuestSeen>,
-  machines: readonly SeenMachine[],
-): readonly SeenHold[] {
-  const locked = machines.flatMap(({ key, name }): readonly SeenHold[] => {
-    const sighting = guests.get(key)?.sighting
-    return sighting?.lock === 'backup' ? [{ kind: 'backup', who: name, where: sighting.host }] : []
+  guests: ReadonlyMap<ResourceKey, GuestPower>,
+  machines: readonly PowerMachine[],
+): readonly ObservedPowerHold[] {
+  const locked = machines.flatMap(({ key, name }): readonly ObservedPowerHold[] => {
+    const observed = guests.get(key)?.observed
+    return observed?.lock === 'backup' ? [{ kind: 'backup', who: name, where: observed.host }] : []
   })
   const nodes = new Set(spec.hosts.flatMap(({ node }) => node ?? []))
   const dumps = [...worlds.values()].flatMap(({ survey }) =>
     (survey?.tasks ?? [])
       .filter(({ verb, state, host }) => verb === 'vzdump' && state === 'running' && nodes.has(host))
       .map(
-        ({ subject, host, startedMs }): SeenHold => ({
+        ({ subject, host, startedMs }): ObservedPowerHold => ({
           kind: 'backup',
           who: subject || 'all guests',
           where: host,

@@ -1,7 +1,7 @@
 import type { ClusterShown, PowerDriver } from '../../drivers/power-port.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { ClusterInput } from '../../model/observed-cluster.ts'
-import type { ClusterPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
+import type { ClusterPower, ObservedPowerHost, PowerMachine, PowerNode } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
@@ -16,7 +16,7 @@ export async function showCluster(
 ): Promise<ClusterShown | undefined> {
   if (observed.api !== 'yes') return undefined
   const client = await (await sessions.of(declaration)).kubernetes()
-  return client === undefined ? undefined : driver.lookAtCluster(client, declaration.spec, spec, signal)
+  return client === undefined ? undefined : driver.observeCluster(client, declaration.spec, spec, signal)
 }
 
 /** The same of a cluster that croft does not run. */
@@ -28,7 +28,7 @@ export async function showExisting(
   signal: AbortSignal,
 ): Promise<ClusterShown | undefined> {
   const client = await clusters.client(connection, signal)
-  return 'problem' in client ? undefined : driver.lookAtCluster(client, { agents: [] }, spec, signal)
+  return 'problem' in client ? undefined : driver.observeCluster(client, { agents: [] }, spec, signal)
 }
 
 /** A cluster that croft does not run has workloads to switch and no nodes: those are somebody else's. */
@@ -51,8 +51,8 @@ export function existingPower(shown: ClusterShown | undefined): ClusterPower {
 export function clusterPower(
   { declaration, observed }: ClusterInput,
   shown: ClusterShown | undefined,
-  machines: readonly SeenMachine[],
-  hosts: readonly SeenHost[],
+  machines: readonly PowerMachine[],
+  hosts: readonly ObservedPowerHost[],
   spec: PowerSpec,
   driver: PowerDriver,
 ): ClusterPower {
