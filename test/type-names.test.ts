@@ -38,8 +38,9 @@ test('the simulator and the product share fewer and fewer names for different th
   assert.ok(shared.size <= MOST.both, shown(shared))
 })
 
-/** One word for one idea: what croft knows of the world is observed. Each row has the word that the code uses instead. */
+/** One word for one idea. Each row has the word that the code uses instead. */
 const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/Orders|(?:Cluster|Power|Install|Start|Restore)Order/, 'Request; order is a sequence'],
   [/Sight(?:ing|ed|s)?(?![a-z])|Looks?(?![a-z])|Look(?:ed|ing|er)|Seen/, 'Observed'],
 ]
 
@@ -57,9 +58,19 @@ test('no type of the product has a name that was given up', () => {
 
 test('a name that was given up is found, one that only resembles it is not', () => {
   const found = (name: string) => retired([{ path: 'a.ts', text: `export interface ${name} {}` }]).length > 0
-  for (const name of ['Sighting', 'HostSighting', 'ClusterLook', 'CloseLooks', 'SeenHost', 'LookedAt', 'Looking'])
+  for (const name of [
+    'Sighting',
+    'HostSighting',
+    'ClusterLook',
+    'CloseLooks',
+    'SeenHost',
+    'LookedAt',
+    'Looking',
+    'PowerOrders',
+  ])
     assert.ok(found(name), name)
-  for (const name of ['Lookup', 'LookupFunction', 'Insight', 'ObservedHost']) assert.ok(!found(name), name)
+  for (const name of ['Lookup', 'LookupFunction', 'Insight', 'ObservedHost', 'ObjectOrder'])
+    assert.ok(!found(name), name)
 })
 
 test('two definitions of a name are found, a mention is not', () => {

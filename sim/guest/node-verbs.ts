@@ -1,4 +1,4 @@
-import type { InstallOrder, NodeAnswer, PutFiles, RestoreOrder, StartOrder } from '../../src/k3s/node-program.ts'
+import type { InstallInput, NodeAnswer, PutFiles, RestoreInput, StartInput } from '../../src/k3s/node-program.ts'
 import { DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
 import { isWritable, removeMember } from '../k3s/etcd.ts'
 import { beginInstall } from '../k3s/install.ts'
@@ -31,9 +31,9 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     putFiles(computer, JSON.parse(input) as PutFiles)
     return OK
   },
-  install: (computer, _, input) => beginInstall(computer, JSON.parse(input) as InstallOrder),
+  install: (computer, _, input) => beginInstall(computer, JSON.parse(input) as InstallInput),
   start: (computer, _, input) => {
-    const { role } = JSON.parse(input) as StartOrder
+    const { role } = JSON.parse(input) as StartInput
     if (installedVersion(computer.machine.files) === undefined) return no('K3s is not installed')
     const other = role === 'server' ? 'agent' : 'server'
     if (unitRole(computer.machine.files) === other && serviceOf(computer).process !== undefined) stopService(computer)
@@ -75,7 +75,7 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
       })
     }),
   snapshot: (computer, [name = 'on-demand']) => saveSnapshot(computer, name),
-  restore: (computer, _, input) => restore(computer, JSON.parse(input) as RestoreOrder),
+  restore: (computer, _, input) => restore(computer, JSON.parse(input) as RestoreInput),
   'token-of': (computer, [path = '']) => {
     mountBackups(computer)
     if (computer.machine.files.read(path) === undefined) return no(`there is no snapshot ${path}`)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { InstallOrder, NodeAnswer } from '../../src/k3s/node-program.ts'
+import type { InstallInput, NodeAnswer } from '../../src/k3s/node-program.ts'
 import { releaseOf } from '../../src/k3s/releases.ts'
 import type { Computer } from '../guest/computer.ts'
 import { beginJob } from '../guest/job.ts'
@@ -12,7 +12,7 @@ export function releaseChecksum(version: string): string {
 }
 
 /** Fetches, proves the checksum, and only then puts the program in place. */
-export function beginInstall(computer: Computer, order: InstallOrder): NodeAnswer {
+export function beginInstall(computer: Computer, order: InstallInput): NodeAnswer {
   const { world, machine } = computer
   return beginJob(computer, 'install', between(world.random, world.k3s.timing.installMs), (done) => {
     if (machine.trouble.diskFull === true) {

@@ -1,5 +1,5 @@
 import { TOKEN_FILE } from '../../src/k3s/config.ts'
-import type { NodeAnswer, RestoreOrder } from '../../src/k3s/node-program.ts'
+import type { NodeAnswer, RestoreInput } from '../../src/k3s/node-program.ts'
 import { releaseOf } from '../../src/k3s/releases.ts'
 import { compareVersions } from '../../src/k3s/version.ts'
 import type { Computer } from '../guest/computer.ts'
@@ -31,7 +31,7 @@ export interface ResetOutcome {
 }
 
 /** The job: a cluster-reset from that snapshot, with config.yaml but without what would stand in its way. */
-export function restore(computer: Computer, { snapshot }: RestoreOrder): NodeAnswer {
+export function restore(computer: Computer, { snapshot }: RestoreInput): NodeAnswer {
   const { files } = computer.machine
   if (serviceOf(computer).process !== undefined) return { ok: false, error: 'K3s still runs here' }
   mountBackups(computer)

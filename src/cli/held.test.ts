@@ -7,12 +7,12 @@ import { coordinate } from '../plan/clusters/coordinate.ts'
 import { clusterSpec, NOW, observedCluster } from '../plan/clusters/testing/fixture.ts'
 import { applyExit, heldIn, renderHeld } from './verbs/apply.ts'
 
-type Order = NonNullable<ClusterPlan['observed']['orders']['hold']>
+type Hold = NonNullable<ClusterPlan['observed']['requests']['hold']>
 
-function planOf(hold?: Order): Plan {
+function planOf(hold?: Hold): Plan {
   const spec = clusterSpec('s1 s2 s3')
   const seen = observedCluster('s1 s2 s3')
-  const observed = hold === undefined ? seen : { ...seen, orders: { ...seen.orders, hold } }
+  const observed = hold === undefined ? seen : { ...seen, requests: { ...seen.requests, hold } }
   const declaration = { spec, key: 'Cluster/homelab' } as ClusterPlan['declaration']
   const clusters = [{ declaration, observed, decision: coordinate(spec, observed, NOW) }]
   return { entries: [], notes: [], problems: [], clusters }

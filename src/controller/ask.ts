@@ -22,7 +22,7 @@ export interface AskDeps {
   /** Approves the plan of a commit that waits. Undefined: none of this source does. */
   approvePlan(name: string, hash: string): Promise<Granted | undefined>
   adopt(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>): Promise<Granted>
-  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
+  request?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   passNow(): void
 }
 
@@ -64,7 +64,7 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
       return deps.adopt(wish)
     case 'cluster':
     case 'power':
-      return deps.order?.(wish, actor) ?? refused('refused', `this controller does not handle ${wish.wish}`)
+      return deps.request?.(wish, actor) ?? refused('refused', `this controller does not handle ${wish.wish}`)
   }
 }
 

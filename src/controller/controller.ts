@@ -45,8 +45,8 @@ export interface ControllerOptions {
   refresh?(estate: Estate): Promise<Estate | undefined>
   /** Makes Git agree with the world: a commit on a branch, or why not. */
   adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
-  /** Orders for clusters and power, where somebody takes them. */
-  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
+  /** Takes requests for clusters and Powers. */
+  request?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   /** Health checks that are run beside the passes. */
   checks?: Checks
   /** Plans for pull requests, written between passes. */
@@ -303,7 +303,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
         return { ok: false, reason: 'refused', message: 'this controller cannot write to Git' }
       return options.adopt(wish, { view, report, revision, sources })
     },
-    ...(options.order === undefined ? {} : { order: options.order }),
+    ...(options.request === undefined ? {} : { request: options.request }),
     passNow: () => {
       passDueMs = clock.monotonicMs()
       waker.wake()

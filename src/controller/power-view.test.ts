@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_POLICY } from '../model/declaration.ts'
 import type { ObservedPower, PowerPlan } from '../model/observed-power.ts'
-import { NO_POWER_ORDERS, type PowerOrders, type PowerSpec } from '../model/power.ts'
+import { NO_POWER_REQUESTS, type PowerRequests, type PowerSpec } from '../model/power.ts'
 import { coordinatePower } from '../plan/power/coordinate.ts'
 import { clusterWith, host, NOW, node, observedWith, specWith, workload } from '../plan/power/testing/fixture.ts'
 import { powerPreviewOf, powerViewOf } from './power-view.ts'
@@ -12,7 +12,7 @@ const NODES = [node('s1', { host: 'pve1' }), node('a1', { host: 'pve1', onDemand
 function lookWith(
   spec: Partial<PowerSpec>,
   observed: Partial<ObservedPower> = {},
-  orders: PowerOrders = NO_POWER_ORDERS,
+  requests: PowerRequests = NO_POWER_REQUESTS,
 ): PowerPlan {
   const whole = specWith({ hosts: [host('pve1', { watts: { on: 65, off: 2 } })], ...spec })
   const seen = observedWith({
@@ -32,9 +32,9 @@ function lookWith(
       generation: '1',
     },
     observed: seen,
-    orders,
+    requests,
     atMs: NOW,
-    decision: coordinatePower(whole, seen, orders, undefined, NOW),
+    decision: coordinatePower(whole, seen, requests, undefined, NOW),
   }
 }
 
@@ -63,7 +63,7 @@ test('says what the schedule will say next, from now on', () => {
   assert.deepEqual(next, { state: 'off', atMs: Date.UTC(2026, 10, 14, 23, 30) })
 })
 
-test('[A41] a preview is what the planner would do, with what stands in the way, and orders nothing', () => {
+test('[A41] a preview is what the planner would do, with what stands in the way, and requests nothing', () => {
   const look = lookWith({}, { holds: [{ kind: 'person', who: 'anna', where: 's1' }] })
   const off = powerPreviewOf(look, 'off', NOW)
   assert.deepEqual(
@@ -75,5 +75,5 @@ test('[A41] a preview is what the planner would do, with what stands in the way,
   const free = powerPreviewOf(lookWith({}), 'off', NOW)
   assert.equal(free.holds.length, 0)
   assert.ok(free.first.length > 0)
-  assert.deepEqual(look.orders, NO_POWER_ORDERS)
+  assert.deepEqual(look.requests, NO_POWER_REQUESTS)
 })

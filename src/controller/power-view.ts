@@ -15,7 +15,7 @@ import { nextWord } from '../plan/power/schedule.ts'
 
 /** What the page shows of a Power: its tiers as a timeline, what each waits for, and what it takes. */
 export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
-  const { declaration, decision, energy, orders } = look
+  const { declaration, decision, energy, requests } = look
   const { schedule, cluster, idleMs } = declaration.spec
   const next = schedule === undefined ? undefined : nextWord(schedule, nowMs)
   return {
@@ -32,7 +32,7 @@ export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
     asleep: decision.asleep,
     doing: decision.steps.map(({ summary }) => cleanText(summary)),
     watts: wattsOf(look),
-    held: orders.holds
+    held: requests.holds
       .filter(({ untilMs }) => untilMs > nowMs)
       .map((hold) => ({ ...hold, by: cleanText(hold.by), why: cleanText(hold.why) })),
     hosts: hostsOf(look),
@@ -45,9 +45,9 @@ export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
 
 /** What would be done if it were ordered now: decided by the planner itself, from what was last seen. */
 export function powerPreviewOf(look: PowerPlan, state: 'on' | 'off', nowMs: number): PowerPreview {
-  const { declaration, observed, orders } = look
+  const { declaration, observed, requests } = look
   const wanted = { state, by: '', why: 'only a plan', atMs: nowMs }
-  const decision = coordinatePower(declaration.spec, observed, { ...orders, wanted }, undefined, nowMs)
+  const decision = coordinatePower(declaration.spec, observed, { ...requests, wanted }, undefined, nowMs)
   return {
     state,
     tiers: decision.tiers,

@@ -5,7 +5,7 @@ import type { Wire } from '../lib/wire.ts'
 import type { ClusterSecrets } from '../model/cluster.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
 import type { ProbeFunction } from '../model/health-check.ts'
-import type { ClusterOrders, ObservedCluster, ObservedMachine, Remediation } from '../model/observed-cluster.ts'
+import type { ClusterRequests, ObservedCluster, ObservedMachine, Remediation } from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane, Outcome, Step } from '../model/step.ts'
 import type { Check } from './port.ts'
@@ -59,7 +59,7 @@ export interface NodeReach {
 export interface ClusterSurroundings {
   /** By node name; every declared node, and every machine with our mark that once was one. */
   readonly nodes: ReadonlyMap<string, NodeReach>
-  readonly orders: ClusterOrders
+  readonly requests: ClusterRequests
   /** Replacements of dead nodes that croft began, by node name. */
   readonly remediations: ReadonlyMap<string, Remediation>
 }

@@ -11,9 +11,9 @@ export type NodeVerb =
   | 'facts'
   /** Input: PutFiles. Writes them, each at once or not at all, owned by root. */
   | 'put'
-  /** Input: InstallOrder. Begins the job `install`: the program is fetched, its checksum proved, then put in place. */
+  /** Input: InstallInput. Begins the job `install`: the program is fetched, its checksum proved, then put in place. */
   | 'install'
-  /** Input: StartOrder. Writes the unit, enables it and starts it, without waiting for it. */
+  /** Input: StartInput. Writes the unit, enables it and starts it, without waiting for it. */
   | 'start'
   | 'stop'
   | 'restart'
@@ -21,7 +21,7 @@ export type NodeVerb =
   | 'wipe'
   /** Argument: name. Begins the job `snapshot`. */
   | 'snapshot'
-  /** Input: RestoreOrder. Begins the job `restore`: cluster-reset from that snapshot. */
+  /** Input: RestoreInput. Begins the job `restore`: cluster-reset from that snapshot. */
   | 'restore'
   /**
    * As every other server must before it joins a restored cluster: removes server/db but its snapshots, and what K3s
@@ -61,7 +61,7 @@ export interface PutFiles {
   readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]
 }
 
-export interface InstallOrder {
+export interface InstallInput {
   /** `v1.34.3+k3s1`. */
   readonly version: string
   /** Tried in order: a URL, or the path of a file that is already there. */
@@ -69,11 +69,11 @@ export interface InstallOrder {
   readonly sha256: string
 }
 
-export interface StartOrder {
+export interface StartInput {
   readonly role: 'server' | 'agent'
 }
 
-export interface RestoreOrder {
+export interface RestoreInput {
   readonly snapshot: string
 }
 

@@ -16,9 +16,9 @@ import { openHistory } from '../controller/history/history.ts'
 import { linkingRevision } from '../controller/link-revision.ts'
 import { createNotifier } from '../controller/notifier.ts'
 import { hookedSources, openSources, previewedSources, writableSources } from '../controller/open-sources.ts'
-import { createOrders } from '../controller/orders.ts'
 import { openOutbox } from '../controller/outbox.ts'
 import { createPreviews } from '../controller/previews.ts'
+import { createRequests } from '../controller/requests.ts'
 import { missingSecrets, withoutMissing } from '../controller/secret-check.ts'
 import { SECRET_PRINTS } from '../controller/secret-prints.ts'
 import { createWorkloads } from '../drivers/kubernetes/workloads.ts'
@@ -98,7 +98,7 @@ export async function openController(
         : estate
     },
     checks: createChecks(runtime.clock, engine.askCheck),
-    order: createOrders({
+    request: createRequests({
       clock: runtime.clock,
       store: store,
       estate: () => controller.seen()?.estate,

@@ -21,7 +21,7 @@ export interface ObservedCluster {
   readonly snapshots: readonly ClusterSnapshot[] | 'unknown'
   /** The newest result of each health check. */
   readonly checks: readonly CheckResult[]
-  readonly orders: ClusterOrders
+  readonly requests: ClusterRequests
 }
 
 /** Written down before the first server starts, and never changed by the order of a list. */
@@ -202,7 +202,7 @@ export interface CheckResult {
 }
 
 /** What people asked for by command; kept in the journal until it is done or withdrawn. */
-export interface ClusterOrders {
+export interface ClusterRequests {
   /** Everything stands still: a power-down, a restore, a person who said stop. */
   readonly hold?: RequestedHold
   readonly rolloutPaused: boolean
@@ -232,7 +232,7 @@ export interface OperationEffect {
   readonly atMs: number
 }
 
-export const NO_ORDERS: ClusterOrders = { rolloutPaused: false, replace: [], removeMembers: [] }
+export const NO_REQUESTS: ClusterRequests = { rolloutPaused: false, replace: [], removeMembers: [] }
 
 /** What to do next with a cluster, and what stands in the way. Data: printed, compared, performed, rehearsed. */
 export interface ClusterDecision {
@@ -262,7 +262,7 @@ export type ClusterPhase =
   | 'Degraded'
   | 'Blocked'
   | 'QuorumLost'
-  /** Off by order, and therefore well. */
+  /** Off on request, and therefore well. */
   | 'Off'
 
 export type NodePhase =

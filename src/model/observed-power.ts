@@ -5,7 +5,7 @@ import type {
   PowerDeclaration,
   PowerDone,
   PowerEnergy,
-  PowerOrders,
+  PowerRequests,
   PowerSchedule,
   PowerWorkload,
   Tier,
@@ -188,7 +188,7 @@ export interface TierRow {
 export interface PowerInput {
   readonly declaration: PowerDeclaration
   readonly observed: ObservedPower
-  readonly orders: PowerOrders
+  readonly requests: PowerRequests
   readonly done?: PowerDone
   /** When all of this was read: orders count from the moment that they were given. */
   readonly atMs: number

@@ -25,7 +25,7 @@ export function* healthOf(view: EstateView): Generator<HealthSubject> {
 
 /** The few that people ask about after weeks: clusters, hosts and checks. */
 export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
-  const off = offByOrder(view)
+  const off = offByRequest(view)
   for (const { name, decision } of view.clusters)
     yield { what: 'cluster', subject: name, state: off.clusters.has(name) ? 'off' : clusterState(decision.phase) }
   for (const { name, online } of view.hosts)
@@ -36,7 +36,7 @@ export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
 const UNDER_WAY: ReadonlySet<string> = new Set(['create', 'update', 'adopt', 'replace', 'delete', 'wait'])
 
 /** Clusters and hosts that are off, or on their way, because somebody or the schedule says so. */
-function offByOrder({ power = [] }: EstateView) {
+function offByRequest({ power = [] }: EstateView) {
   const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
   return {
     clusters: new Set(going.flatMap(({ cluster }) => cluster ?? [])),

@@ -141,12 +141,12 @@ export interface UpsSpec {
 }
 
 /** What people asked for by command; kept in the store until it is over. */
-export interface PowerOrders {
-  readonly wanted?: PowerOrder
+export interface PowerRequests {
+  readonly wanted?: PowerRequest
   readonly holds: readonly PersonHold[]
 }
 
-export interface PowerOrder {
+export interface PowerRequest {
   readonly state: 'on' | 'off'
   readonly by: string
   readonly why: string
@@ -164,7 +164,7 @@ export interface PersonHold {
   readonly untilMs: number
 }
 
-export const NO_POWER_ORDERS: PowerOrders = { holds: [] }
+export const NO_POWER_REQUESTS: PowerRequests = { holds: [] }
 
 /** What became of the newest change of state; written by the engine. */
 export interface PowerDone {

@@ -43,7 +43,7 @@ export function troublesOf(status: EstateStatus, nowMs: number): readonly Troubl
       .map(({ name, state, message, endpoint, allow }) =>
         of('connection', name, 'bad', `The connection ${name} is ${state}`, { text: message ?? endpoint, allow }),
       ),
-    ...status.clusters.filter((cluster) => !offByOrder(cluster, status)).flatMap(clusterTroubles),
+    ...status.clusters.filter((cluster) => !offByRequest(cluster, status)).flatMap(clusterTroubles),
     ...(status.power ?? []).flatMap(powerTroubles),
     ...hostTroubles(status),
     ...status.checks
@@ -92,7 +92,7 @@ function manifestTroubles({ problems }: EstateStatus): readonly Trouble[] {
 }
 
 /** One that is switched off, or on its way, is held by that order: no trouble. */
-function offByOrder({ name }: StatusCluster, { power = [] }: EstateStatus): boolean {
+function offByRequest({ name }: StatusCluster, { power = [] }: EstateStatus): boolean {
   const order = power.find(({ cluster }) => cluster === name)
   return order !== undefined && ['GoingOn', 'GoingOff', 'Off'].includes(order.phase)
 }

@@ -111,8 +111,8 @@ export function joinStores(parts: readonly [JoinedPart, ...JoinedPart[]]): Store
 
     appendAudit: (entry) => home.store.appendAudit(entry),
     audit: (filter) => home.store.audit(filter),
-    async putOrder(name, value) {
-      for (const store of stores) await store.putOrder(name, value)
+    async putRequests(name, value) {
+      for (const store of stores) await store.putRequests(name, value)
     },
 
     async close() {

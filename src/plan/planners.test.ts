@@ -27,7 +27,7 @@ function clusterInput(policy: Policy, name = 'homelab'): ClusterInput {
 /** A Power that somebody has ordered off, and whose workloads still run. */
 function powerInput(policy: Policy, observed = observedWith({ cluster: RUNNING })): PowerInput {
   const declaration = { key: 'Power/site', name: 'site', spec: specWith(), policy, origin: ORIGIN, generation: '1' }
-  return { declaration, observed, orders: ordered('off'), atMs: NOW }
+  return { declaration, observed, requests: ordered('off'), atMs: NOW }
 }
 
 const RUNNING = clusterWith([node('s1')], [workload('apps', 'web')])

@@ -347,7 +347,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
       write(epoch, async (draft) => {
         if ((await draft.get(`value/${name}`)) !== value) put(draft, name, value)
       }),
-    putOrder: (name, value) => write(undefined, (draft) => put(draft, name, value)),
+    putRequests: (name, value) => write(undefined, (draft) => put(draft, name, value)),
 
     appendAudit: (entry) =>
       write(undefined, async (draft) => {

@@ -112,7 +112,7 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
       disk.values.set(name, value)
     },
 
-    async putOrder(name, value) {
+    async putRequests(name, value) {
       reading()
       if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
       disk.values.set(name, value)

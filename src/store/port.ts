@@ -12,7 +12,8 @@ export class StaleEpoch extends Error {
   }
 }
 
-export type OrderName = `cluster-orders/${string}` | `power-orders/${string}`
+/** The names that stores of earlier versions have. */
+export type RequestsName = `cluster-orders/${string}` | `power-orders/${string}`
 
 export interface EventFilter {
   readonly key?: ResourceKey
@@ -68,21 +69,21 @@ export interface Store {
   audit(filter: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>
 
   /**
-   * What a person orders, under `cluster-orders/…`. Not bound to an epoch: an order ends nobody's time, whoever is at
+   * What a person requests, under `cluster-orders/…`. Not bound to an epoch: a request ends nobody's time, whoever is at
    * work reads it with `getValue`.
    */
-  putOrder(name: OrderName, value: string): Promise<void>
+  putRequests(name: RequestsName, value: string): Promise<void>
 
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>
 }
 
-/** What people have ordered under a name and nobody has done or withdrawn. `none` says what is not in it. */
-export async function activeOrders<Orders extends object>(
+/** What people have requested under a name and nobody has done or withdrawn. `none` says what is not in it. */
+export async function activeRequests<Requests extends object>(
   store: Pick<Store, 'getValue'>,
-  name: OrderName,
-  none: Orders,
-): Promise<Orders> {
+  name: RequestsName,
+  none: Requests,
+): Promise<Requests> {
   const text = await store.getValue(name)
-  return text === undefined ? none : { ...none, ...(JSON.parse(text) as Partial<Orders>) }
+  return text === undefined ? none : { ...none, ...(JSON.parse(text) as Partial<Requests>) }
 }

@@ -177,7 +177,7 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
       )
     },
 
-    async putOrder(name, value) {
+    async putRequests(name, value) {
       if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
       transact(cache, () =>
         cache

@@ -90,6 +90,6 @@ export function upgrade(controller: FakeController, done: number): void {
   }))
   const next = cluster('homelab', 'v1.35.0+k3s1', nodes, done === 3 ? 'Ready' : 'Upgrading')
   const before = controller.view().clusters.find(({ name }) => name === 'homelab')
-  const orders = before?.observed.orders ?? next.observed.orders
-  setHomelab(controller, { ...next, observed: { ...next.observed, orders } })
+  const requests = before?.observed.requests ?? next.observed.requests
+  setHomelab(controller, { ...next, observed: { ...next.observed, requests } })
 }

@@ -114,7 +114,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     })
     const small = smallEstate()
     const hosts = small.hosts.map((host) => ({ ...host, online: false, temperatureC: 40 }))
-    const hold = { guard: 'order', reason: 'Power/homelab is off', allow: 'croft power on homelab' }
+    const hold = { guard: 'request', reason: 'Power/homelab is off', allow: 'croft power on homelab' }
     const clusters = small.clusters.map((one) => ({
       ...one,
       decision: { ...one.decision, phase: 'Blocked' as const, holds: [hold] },

@@ -140,10 +140,10 @@ export function keepSomething(run: Run, hint: string, name: string): void {
 }
 
 /** What people order by command. */
-export function order(run: Run, orders: Readonly<Record<string, unknown>>): void {
+export function order(run: Run, requests: Readonly<Record<string, unknown>>): void {
   run.disk.values.set(
     'cluster-orders/homelab',
-    JSON.stringify({ rolloutPaused: false, removeMembers: [], replace: [], ...orders }),
+    JSON.stringify({ rolloutPaused: false, removeMembers: [], replace: [], ...requests }),
   )
 }
 

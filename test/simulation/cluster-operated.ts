@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { kubernetesWire } from '../../sim/kubernetes/wire.ts'
-import { withEffect } from '../../src/cli/clusters/orders.ts'
+import { withEffect } from '../../src/cli/clusters/requests.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { runOperation } from '../../src/engine/clusters/operation.ts'
 import { tokenHash } from '../../src/k3s/token.ts'
 import {
   type ClusterOperation,
-  type ClusterOrders,
-  NO_ORDERS,
+  type ClusterRequests,
+  NO_REQUESTS,
   type ObservedCluster,
 } from '../../src/model/observed-cluster.ts'
 import { Secret } from '../../src/model/secret.ts'
@@ -95,9 +95,9 @@ export function keptBy(run: Run): readonly string[] {
 }
 
 /** What is ordered of the cluster, as the database holds it. */
-export function ordersOf(run: Run): ClusterOrders {
+export function ordersOf(run: Run): ClusterRequests {
   const text = run.disk.values.get('cluster-orders/homelab')
-  return text === undefined ? NO_ORDERS : { ...NO_ORDERS, ...(JSON.parse(text) as Partial<ClusterOrders>) }
+  return text === undefined ? NO_REQUESTS : { ...NO_REQUESTS, ...(JSON.parse(text) as Partial<ClusterRequests>) }
 }
 
 /** One look at the cluster, without anything being done. */

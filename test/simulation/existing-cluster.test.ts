@@ -9,7 +9,7 @@ import { existingWay } from '../../src/drivers/kubernetes/existing-way.ts'
 import { createPowerDriver } from '../../src/drivers/power/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
-import { powerOrdersName } from '../../src/engine/power/notes.ts'
+import { powerRequestsName } from '../../src/engine/power/notes.ts'
 import { shopChart } from '../../src/kinds/addon/testing/shop-chart.ts'
 import { renderKubeconfig } from '../../src/kubernetes/kubeconfig.ts'
 import { seededRandom } from '../../src/lib/random.ts'
@@ -210,7 +210,7 @@ spec: {cluster: prod}
   }
   const order = async (state: 'on' | 'off') => {
     const wanted = { state, by: 'tapas', why: 'test', atMs: owner.clock.now() }
-    await store.putOrder(powerOrdersName('prod'), JSON.stringify({ wanted, holds: [] }))
+    await store.putRequests(powerRequestsName('prod'), JSON.stringify({ wanted, holds: [] }))
     const phase = state === 'off' ? 'Off' : 'On'
     for (let pass = 0; pass < 200; pass++) {
       const report = await owner.clock.runUntil(engine.pass(estate, new AbortController().signal), { maxMs: 600_000 })

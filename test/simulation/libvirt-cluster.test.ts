@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { computerOf } from '../../sim/guest/life.ts'
 import { networkChanged } from '../../sim/k3s/service.ts'
 import { volumes } from '../../sim/libvirt/domains.ts'
-import { NO_ORDERS } from '../../src/model/observed-cluster.ts'
+import { NO_REQUESTS } from '../../src/model/observed-cluster.ts'
 import { nodesOf } from './cluster-oracle.ts'
 import { APPROVED, seen, valid } from './libvirt-machines.ts'
 import { type LibvirtRun, simulateLibvirt } from './libvirt-run.ts'
@@ -146,6 +146,6 @@ test('a node that a person wants replaced is made anew once', async () => {
   assert.equal(await run.settle(), 'settled')
   await run.clock.advanceTo(run.clock.now() + 20 * 60_000)
   const replace = [{ node: 'k3s-worker-02', atMs: run.clock.now() }]
-  run.disk.values.set('cluster-orders/platform', JSON.stringify({ ...NO_ORDERS, replace }))
+  run.disk.values.set('cluster-orders/platform', JSON.stringify({ ...NO_REQUESTS, replace }))
   await madeAnewOnce(run)
 })

@@ -3,9 +3,9 @@ import type { Datacentre } from '../../sim/datacentre.ts'
 import type { EtcdCluster } from '../../sim/k3s/types.ts'
 import { all, put } from '../../sim/kubernetes/store.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
-import { powerOrdersName } from '../../src/engine/power/notes.ts'
+import { powerRequestsName } from '../../src/engine/power/notes.ts'
 import type { PowerPhase } from '../../src/model/observed-power.ts'
-import type { PowerOrders } from '../../src/model/power.ts'
+import type { PowerRequests } from '../../src/model/power.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
@@ -25,12 +25,12 @@ ${spec}`
 }
 
 /** Notes an order as the CLI does. */
-export async function order(simulation: Simulation, orders: PowerOrders): Promise<void> {
+export async function order(simulation: Simulation, requests: PowerRequests): Promise<void> {
   const store = createMemoryStore(simulation.disk)
-  await store.putOrder(powerOrdersName('homelab'), JSON.stringify(orders))
+  await store.putRequests(powerRequestsName('homelab'), JSON.stringify(requests))
 }
 
-export function orderOf(simulation: Simulation, state: 'on' | 'off'): PowerOrders {
+export function orderOf(simulation: Simulation, state: 'on' | 'off'): PowerRequests {
   return { wanted: { state, by: 'tapas', why: 'test', atMs: simulation.clock.now() }, holds: [] }
 }
 

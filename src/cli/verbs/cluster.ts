@@ -2,7 +2,7 @@ import { rolloutId } from '../../plan/clusters/rollout.ts'
 import { planRotation, type Rotation } from '../../plan/clusters/rotate.ts'
 import { openState } from '../../state/state-file.ts'
 import { openCluster } from '../clusters/opened.ts'
-import { changeOrders, withoutOrder } from '../clusters/orders.ts'
+import { changeRequests, withoutRequest } from '../clusters/requests.ts'
 import { closing } from '../load.ts'
 import { note } from '../output.ts'
 import { clean } from '../render/text.ts'
@@ -23,9 +23,9 @@ const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
   if (!nodes.includes(node)) throw new CliError(`${node} is no node of ${cluster.name}. It has ${nodes.join(', ')}.`)
   await using store = closing(await openState(runtime, state))
   const atMs = runtime.clock.now()
-  await changeOrders(store.it, cluster.name, (orders) => ({
-    ...orders,
-    replace: [...orders.replace.filter((order) => order.node !== node), { node, atMs }],
+  await changeRequests(store.it, cluster.name, (requests) => ({
+    ...requests,
+    replace: [...requests.replace.filter((order) => order.node !== node), { node, atMs }],
   }))
   const message = `${node} will be replaced: cordoned, drained, removed from etcd, recreated, joined`
   await noteOperation(runtime, store.it, cluster.key, 'replace', 'done', message)
@@ -42,9 +42,9 @@ const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) 
     )
   }
   await using store = closing(await openState(runtime, state))
-  await changeOrders(store.it, cluster.name, (orders) => ({
-    ...orders,
-    removeMembers: [...new Set([...orders.removeMembers, id])],
+  await changeRequests(store.it, cluster.name, (requests) => ({
+    ...requests,
+    removeMembers: [...new Set([...requests.removeMembers, id])],
   }))
   const message = `the etcd member ${id} will be removed if it belongs to no node`
   await noteOperation(runtime, store.it, cluster.key, 'remove-member', 'done', message)
@@ -63,14 +63,14 @@ const upgrade: ClusterCommand = async (runtime, { cluster, state }, options) => 
   }
   await using store = closing(await openState(runtime, state))
   const nowMs = runtime.clock.now()
-  await changeOrders(store.it, cluster.name, (orders) => {
+  await changeRequests(store.it, cluster.name, (requests) => {
     switch (what) {
       case 'pause':
-        return { ...orders, rolloutPaused: true }
+        return { ...requests, rolloutPaused: true }
       case 'resume':
-        return { ...withoutOrder(orders, 'rolloutAborted'), rolloutPaused: false, resumedMs: nowMs }
+        return { ...withoutRequest(requests, 'rolloutAborted'), rolloutPaused: false, resumedMs: nowMs }
       case 'abort':
-        return { ...orders, rolloutAborted: rolloutId(cluster.spec) }
+        return { ...requests, rolloutAborted: rolloutId(cluster.spec) }
     }
   })
   await noteOperation(runtime, store.it, cluster.key, `upgrade --${what}`, 'done', SAID[what])

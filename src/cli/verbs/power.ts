@@ -4,16 +4,16 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { PowerPlan } from '../../model/observed-power.ts'
 import {
-  NO_POWER_ORDERS,
+  NO_POWER_REQUESTS,
   type PersonHold,
   type PowerDeclaration,
-  type PowerOrder,
-  type PowerOrders,
+  type PowerRequest,
+  type PowerRequests,
 } from '../../model/power.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
 import { openState } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
-import { changeOrder } from '../clusters/orders.ts'
+import { changeStoredRequests } from '../clusters/requests.ts'
 import { closing, stateOf } from '../load.ts'
 import { styleOf, writeData } from '../output.ts'
 import { parseDuration } from '../render/duration.ts'
@@ -63,7 +63,7 @@ function powerNamed(estate: Estate, name: string | undefined): PowerDeclaration 
 async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off', options: Options): Promise<ExitCode> {
   const look = await lookAt(runtime, asked)
   const nowMs = runtime.clock.now()
-  const order: PowerOrder = {
+  const request: PowerRequest = {
     state,
     by: actorOf(runtime),
     why: whyOf(options),
@@ -71,8 +71,8 @@ async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off'
     ...(options.for === undefined ? {} : { untilMs: nowMs + durationOf(options.for) }),
     ...(options.ignoreHolds === true ? { ignoreHolds: true } : {}),
   }
-  const orders = { ...look.orders, wanted: order }
-  const decision = coordinatePower(look.declaration.spec, look.observed, orders, undefined, nowMs)
+  const requests = { ...look.requests, wanted: request }
+  const decision = coordinatePower(look.declaration.spec, look.observed, requests, undefined, nowMs)
   const planned = { ...look, decision }
   if (options.plan === true && (await printData(runtime, options, planned))) return EXIT.ok
   if (options.output === undefined) runtime.out.write(renderPowerPlan(planned, styleOf(runtime, runtime.out), nowMs))
@@ -82,7 +82,7 @@ async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off'
   const locked = await runtime.lockState(asked.state)
   try {
     await using store = closing(await openState(runtime, asked.state))
-    await changeOrders(store.it, asked.power.name, (before) => ({ ...before, wanted: order }))
+    await changeRequests(store.it, asked.power.name, (before) => ({ ...before, wanted: request }))
     const who = locked.got ? 'this command' : controllerOf(locked.owner)
     await noteOperation(
       runtime,
@@ -116,8 +116,8 @@ async function holding(
   const nowMs = runtime.clock.now()
   const forMs = options.for === undefined ? 3_600_000 : durationOf(options.for)
   const hold = { by, why: whyOf(options), sinceMs: nowMs, untilMs: nowMs + forMs }
-  const { holds } = await changeOrders(store.it, power.name, (orders) =>
-    what === 'hold' ? held(orders, hold) : released(orders, options.all === true ? undefined : by),
+  const { holds } = await changeRequests(store.it, power.name, (requests) =>
+    what === 'hold' ? held(requests, hold) : released(requests, options.all === true ? undefined : by),
   )
   const others = holds.filter((one) => one.by !== by).map((one) => one.by)
   const said =
@@ -182,19 +182,23 @@ function durationOf(text: unknown): number {
 }
 
 /** Changes what people have ordered, as the controller reads it; answers what stands now. */
-function changeOrders(store: Store, power: string, change: (orders: PowerOrders) => PowerOrders): Promise<PowerOrders> {
-  return changeOrder(store, `power-orders/${power}`, NO_POWER_ORDERS, change)
+function changeRequests(
+  store: Store,
+  power: string,
+  change: (requests: PowerRequests) => PowerRequests,
+): Promise<PowerRequests> {
+  return changeStoredRequests(store, `power-orders/${power}`, NO_POWER_REQUESTS, change)
 }
 
 /** One hold for each person, the newest; what is over is forgotten. */
-function held(orders: PowerOrders, hold: PersonHold): PowerOrders {
-  const others = orders.holds.filter(({ by, untilMs }) => by !== hold.by && untilMs > hold.sinceMs)
-  return { ...orders, holds: [...others, hold] }
+function held(requests: PowerRequests, hold: PersonHold): PowerRequests {
+  const others = requests.holds.filter(({ by, untilMs }) => by !== hold.by && untilMs > hold.sinceMs)
+  return { ...requests, holds: [...others, hold] }
 }
 
 /** Undefined: everybody's. */
-function released(orders: PowerOrders, whose: string | undefined): PowerOrders {
-  return { ...orders, holds: orders.holds.filter(({ by }) => whose !== undefined && by !== whose) }
+function released(requests: PowerRequests, whose: string | undefined): PowerRequests {
+  return { ...requests, holds: requests.holds.filter(({ by }) => whose !== undefined && by !== whose) }
 }
 
 /**
@@ -225,7 +229,7 @@ async function switchHere(
   const decision = settled.last.powers?.find(({ declaration }) => declaration.key === power.key)?.decision
   if (settled.outcome === 'aborted') {
     runtime.err.write(
-      `Interrupted. The order stands: croft power ${wanted} goes on with it, croft power ${wanted === 'off' ? 'on' : 'off'} goes back.\n`,
+      `Interrupted. The request stands: croft power ${wanted} goes on with it, croft power ${wanted === 'off' ? 'on' : 'off'} goes back.\n`,
     )
     return signalCode(runtime.signal)
   }

@@ -54,7 +54,7 @@ export function createK3sDriver(): ClusterDriver {
 export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
 
 function blind(
-  { nodes, orders }: ClusterSurroundings,
+  { nodes, requests }: ClusterSurroundings,
   spec: {
     readonly servers: readonly { readonly name: string }[]
     readonly agents: readonly { readonly name: string }[]
@@ -80,7 +80,7 @@ function blind(
     snapshots: 'unknown',
     checks: [],
     // A person must learn why nothing happens.
-    orders: { ...orders, hold: { guard: 'not-seen', reason, allow: 'fix what is named' } },
+    requests: { ...requests, hold: { guard: 'not-seen', reason, allow: 'fix what is named' } },
   }
 }
 

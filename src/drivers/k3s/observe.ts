@@ -50,7 +50,7 @@ export async function observeCluster(
     membershipChanged: members !== 'unknown' && members.length > 1 ? 'yes' : 'unknown',
     snapshots: further.snapshots,
     checks: [...memory.checks.values()],
-    orders: surroundings.orders,
+    requests: surroundings.requests,
   }
 }
 

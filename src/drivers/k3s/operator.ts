@@ -47,7 +47,7 @@ type PerformOperation = (operating: Operating) => Promise<Outcome>
 const nothing: PerformOperation = async () => DONE
 
 const STEPS: Readonly<Record<OperationVerb, PerformOperation>> = {
-  // The caller's: orders are in the store, which no driver knows.
+  // The caller's: requests are in the store, which no driver knows.
   hold: nothing,
   release: nothing,
   'stop-k3s': stopK3s,

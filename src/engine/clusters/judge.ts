@@ -123,7 +123,7 @@ function conditionsOf(
   const [step] = decision.steps
   const [wait] = decision.waits
   const blocked = refused ?? held
-  const hold = observed.orders.hold
+  const hold = observed.requests.hold
   const synced: Omit<Condition, 'sinceMs'> =
     blocked !== undefined
       ? { type: 'Synced', status: 'False', reason: pascal(blocked.guard), message: objectionSentence(blocked) }
@@ -202,14 +202,14 @@ function eventsOf(
     events.push(tell('Warning', backup.reason, backup.message))
   const [objection] = objections(look.decision)
   // What a Power ordered is told by the Power, and is no warning here.
-  const ordered = look.observed.orders.hold?.power !== undefined
+  const ordered = look.observed.requests.hold?.power !== undefined
   if (objection !== undefined && known !== objectionSentence(objection))
     events.push(tell(ordered ? 'Normal' : 'Warning', pascal(objection.guard), objectionSentence(objection)))
   return events
 }
 
 function phaseSentence(look: ClusterPlan, after: ResourceRecord): string {
-  const { hold } = look.observed.orders
+  const { hold } = look.observed.requests
   if (hold !== undefined) return hold.reason
   if (isTrue(after.conditions, 'Ready')) return look.decision.faultTolerance
   return conditionOf(after.conditions, 'Ready')?.message ?? ''

@@ -19,7 +19,7 @@ import type { Store } from '../../store/port.ts'
 import { type ConnectionFacts, readDetails, worldOf } from '../connection-facts.ts'
 import { boxesIn, MEMBERS } from './departed.ts'
 import { hostReadiness, readHostItems } from './host-readiness.ts'
-import { readOrders, readRemediations } from './remembered.ts'
+import { readRemediations, readRequests } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
 import { drillReach, type ObservedMachines, surroundingsOf, type Ways } from './surroundings.ts'
 
@@ -102,8 +102,8 @@ export async function surroundingsOfAll(
   return Promise.all(
     clusters.map(async (declaration) => {
       const former = formerBoxes(estate, declaration, ledger)
-      const [orders, remediated, hosts] = await Promise.all([
-        readOrders(deps.store, declaration.name),
+      const [requests, remediated, hosts] = await Promise.all([
+        readRequests(deps.store, declaration.name),
         readRemediations(deps.store, declaration.name),
         deps.sessions.shellsOf(declaration, [...former.values()]),
       ])
@@ -116,7 +116,7 @@ export async function surroundingsOfAll(
       return {
         declaration,
         removed,
-        surroundings: surroundingsOf(declaration, machines, ways, orders, remediated),
+        surroundings: surroundingsOf(declaration, machines, ways, requests, remediated),
         ...(drill === undefined ? {} : { drill: drillReach(drill, machines, ways) }),
       }
     }),

@@ -1,9 +1,14 @@
-import { type ClusterOrders, NO_ORDERS, type ObservedCluster, type Remediation } from '../../model/observed-cluster.ts'
+import {
+  type ClusterRequests,
+  NO_REQUESTS,
+  type ObservedCluster,
+  type Remediation,
+} from '../../model/observed-cluster.ts'
 import { remediationsOver } from '../../plan/clusters/remediation-over.ts'
-import { activeOrders, type Store } from '../../store/port.ts'
+import { activeRequests, type Store } from '../../store/port.ts'
 
 /** Under which name the store keeps what people asked of a cluster. */
-export function ordersName(cluster: string): `cluster-orders/${string}` {
+export function requestsName(cluster: string): `cluster-orders/${string}` {
   return `cluster-orders/${cluster}`
 }
 
@@ -12,8 +17,8 @@ function journalName(cluster: string): string {
 }
 
 /** What people asked for by command, and has not been done or withdrawn. */
-export async function readOrders(store: Pick<Store, 'getValue'>, cluster: string): Promise<ClusterOrders> {
-  return activeOrders(store, ordersName(cluster), NO_ORDERS)
+export async function readRequests(store: Pick<Store, 'getValue'>, cluster: string): Promise<ClusterRequests> {
+  return activeRequests(store, requestsName(cluster), NO_REQUESTS)
 }
 
 /** What croft began to replace because it was dead, by node. */

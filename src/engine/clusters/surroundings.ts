@@ -3,7 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
-import type { ClusterOrders, ObservedMachine, Remediation } from '../../model/observed-cluster.ts'
+import type { ClusterRequests, ObservedMachine, Remediation } from '../../model/observed-cluster.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { ThingIdentity } from '../../plan/things/identify.ts'
 import type { Removal } from '../../plan/things/removals.ts'
@@ -47,7 +47,7 @@ export function surroundingsOf(
   cluster: ClusterDeclaration,
   seen: ObservedMachines,
   ways: Ways,
-  orders: ClusterOrders,
+  requests: ClusterRequests,
   remediations: ReadonlyMap<string, Remediation>,
 ): ClusterSurroundings {
   const nodes = new Map<string, NodeReach>()
@@ -69,7 +69,7 @@ export function surroundingsOf(
     const observed = identity.is === 'ours' ? identity.observed : undefined
     nodes.set(name, guestReach(machineOf(identity, machine.key, seen), observed, ways))
   }
-  return { nodes, orders, remediations }
+  return { nodes, requests, remediations }
 }
 
 function boxReach(box: string, seen: ObservedMachines, ways: Ways): NodeReach {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PowerOrders } from '../../model/power.ts'
+import type { PowerRequests } from '../../model/power.ts'
 import { emptyPowerMemory, unexpired } from './memory.ts'
 
 const HOUR = 3_600_000
@@ -16,12 +16,12 @@ for (const [name, jump] of [
     let [wall, steady] = [START, 0]
     const clock = { now: () => wall, monotonicMs: () => steady }
     const untilMs = START + 2 * HOUR
-    const orders: PowerOrders = {
+    const requests: PowerRequests = {
       wanted: { state: 'off', by: 'ana', why: '', atMs: START, untilMs },
       holds: [{ by: 'ana', why: '', sinceMs: START, untilMs }],
     }
     const left = () => {
-      const { wanted, holds } = unexpired('p', orders, memory, clock)
+      const { wanted, holds } = unexpired('p', requests, memory, clock)
       return [wanted?.state, holds.length]
     }
     assert.deepEqual(left(), ['off', 1])

@@ -6,7 +6,7 @@ import type {
   PowerPlan,
   UpsReading,
 } from '../../model/observed-power.ts'
-import type { PowerEnergy, PowerOrders } from '../../model/power.ts'
+import type { PowerEnergy, PowerRequests } from '../../model/power.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
 /** What an engine knows of power besides what it sees. Lost with the process: then all times count anew. */
@@ -42,19 +42,19 @@ export function emptyPowerMemory(): PowerMemory {
 }
 
 /**
- * Orders and holds that still count. How long one has left is measured from when it was first seen, on the clock that
+ * Requests and holds that still count. How long one has left is measured from when it was first seen, on the clock that
  * never jumps: a wall clock that is set forward ends nobody's hold, and one that is set back makes none last longer.
  */
 export function unexpired(
   power: string,
-  { wanted, holds }: PowerOrders,
+  { wanted, holds }: PowerRequests,
   memory: PowerMemory,
   clock: WallAndSteady,
-): PowerOrders {
+): PowerRequests {
   const counts = (name: string, untilMs: number | undefined) =>
     untilMs === undefined || leftMs(`${power} ${name} ${untilMs}`, untilMs, memory, clock) > 0
-  const order = wanted !== undefined && counts(`${wanted.by} ${wanted.atMs}`, wanted.untilMs) ? { wanted } : {}
-  return { ...order, holds: holds.filter(({ by, sinceMs, untilMs }) => counts(`${by} ${sinceMs}`, untilMs)) }
+  const request = wanted !== undefined && counts(`${wanted.by} ${wanted.atMs}`, wanted.untilMs) ? { wanted } : {}
+  return { ...request, holds: holds.filter(({ by, sinceMs, untilMs }) => counts(`${by} ${sinceMs}`, untilMs)) }
 }
 
 type WallAndSteady = Pick<Clock, 'now' | 'monotonicMs'>

@@ -1,5 +1,11 @@
-import { NO_POWER_ORDERS, type PowerDone, type PowerHost, type PowerOrders, type PowerSpec } from '../../model/power.ts'
-import { activeOrders, type Store } from '../../store/port.ts'
+import {
+  NO_POWER_REQUESTS,
+  type PowerDone,
+  type PowerHost,
+  type PowerRequests,
+  type PowerSpec,
+} from '../../model/power.ts'
+import { activeRequests, type Store } from '../../store/port.ts'
 
 /** What is noted of the change of state that is under way. Everything else is seen in the world. */
 export interface PowerNotes {
@@ -24,12 +30,12 @@ export function unreadHost(
   return isDue ? host : undefined
 }
 
-export function powerOrdersName(power: string): `power-orders/${string}` {
+export function powerRequestsName(power: string): `power-orders/${string}` {
   return `power-orders/${power}`
 }
 
-export async function readPowerOrders(store: Pick<Store, 'getValue'>, power: string): Promise<PowerOrders> {
-  return activeOrders(store, powerOrdersName(power), NO_POWER_ORDERS)
+export async function readPowerRequests(store: Pick<Store, 'getValue'>, power: string): Promise<PowerRequests> {
+  return activeRequests(store, powerRequestsName(power), NO_POWER_REQUESTS)
 }
 
 export async function readPowerDone(store: Pick<Store, 'getValue'>, power: string): Promise<PowerDone | undefined> {

@@ -19,7 +19,7 @@ import { readDetails, worldOf } from '../connection-facts.ts'
 import type { PowerObserveDeps, PowerSurroundings } from './deps.ts'
 import { fresh, latest } from './kept-answers.ts'
 import { type PowerMemory, unexpired } from './memory.ts'
-import { type PowerNotes, readPowerDone, readPowerNotes, readPowerOrders } from './notes.ts'
+import { type PowerNotes, readPowerDone, readPowerNotes, readPowerRequests } from './notes.ts'
 import { clusterPower, existingPower, showCluster, showExisting } from './observe-cluster.ts'
 import { observeHa, observeHosts } from './observe-hosts.ts'
 import { guestBackups, guestsOf, machinesOf } from './observe-machines.ts'
@@ -59,11 +59,11 @@ export async function observePowers(
       const { spec, name } = declaration
       const { clock, powerMemory } = deps
       const [ordered, done, notes] = await Promise.all([
-        readPowerOrders(deps.store, name),
+        readPowerRequests(deps.store, name),
         readPowerDone(deps.store, name),
         readPowerNotes(deps.store, name),
       ])
-      const orders = unexpired(name, ordered, powerMemory, clock)
+      const requests = unexpired(name, ordered, powerMemory, clock)
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
       const hosts = await observeHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
@@ -84,7 +84,7 @@ export async function observePowers(
       // Whoever makes a plan wants to know who would stand in the way.
       const mayGoOff =
         deps.epoch === undefined ||
-        orders.wanted?.state === 'off' ||
+        requests.wanted?.state === 'off' ||
         spec.state === 'off' ||
         spec.schedule !== undefined
       const people =
@@ -113,7 +113,7 @@ export async function observePowers(
         waitedMs: waitedMs(declaration.key, powerMemory, clock),
       }
       const energy = powerMemory.energy.get(declaration.key)?.energy
-      const look: PowerInput = { declaration, observed, orders, atMs: clock.now(), ...defined({ done, energy }) }
+      const look: PowerInput = { declaration, observed, requests, atMs: clock.now(), ...defined({ done, energy }) }
       return { look, notes, shells, ...defined({ cluster, existing }) }
     }),
   )

@@ -423,14 +423,14 @@ describe('phases', () => {
   })
 
   test('an order to stand still is obeyed before anything else', () => {
-    const orders = {
+    const requests = {
       rolloutPaused: false,
       replace: [],
       removeMembers: [],
       hold: { reason: 'power off', allow: 'croft power on' },
     }
     const off: NodeTurn = { machine: { power: 'off' } }
-    const decision = coordinate(clusterSpec('s1 s2 s3'), observedCluster('s1 s2 s3', { s2: off }, { orders }), NOW)
+    const decision = coordinate(clusterSpec('s1 s2 s3'), observedCluster('s1 s2 s3', { s2: off }, { requests }), NOW)
     assert.deepEqual(decision.steps, [])
     assert.equal(decision.phase, 'Blocked')
   })

@@ -45,7 +45,7 @@ export function agentsIn(view: ClusterSituation): ClusterFinding {
 function joinVersion(view: ClusterSituation): string {
   const highest = versionsOf(view.servers).at(-1)
   if (highest === undefined) return view.spec.version
-  const replacing = view.spec.upgrade.method === 'replace' && !isAborted(view) && !view.observed.orders.rolloutPaused
+  const replacing = view.spec.upgrade.method === 'replace' && !isAborted(view) && !view.observed.requests.rolloutPaused
   const target = replacing ? serverTarget(view, rolloutOf(view)) : undefined
   return target === undefined || compareVersions(target, highest) < 0 ? highest : target
 }

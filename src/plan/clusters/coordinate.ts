@@ -56,9 +56,9 @@ export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, 
 }
 
 function decide(view: ClusterSituation): ClusterFinding {
-  const { hold } = view.observed.orders
+  const { hold } = view.observed.requests
   if (hold?.power === 'off') return NOTHING
-  if (hold !== undefined) return holdFor({ guard: hold.guard ?? 'order', reason: hold.reason, allow: hold.allow })
+  if (hold !== undefined) return holdFor({ guard: hold.guard ?? 'request', reason: hold.reason, allow: hold.allow })
   const unrecorded = withoutRecord(view)
   if (unrecorded !== undefined) return unrecorded
   const ghosts = ghostsOut(view)
@@ -221,8 +221,8 @@ function withoutSteps(finding: ClusterFinding): ClusterFinding {
  * due.
  */
 function housekeeping(view: ClusterSituation): ClusterFinding {
-  const { identity, api, orders } = view.observed
-  if (orders.hold !== undefined || api !== 'yes' || identity === undefined) return NOTHING
+  const { identity, api, requests } = view.observed
+  if (requests.hold !== undefined || api !== 'yes' || identity === undefined) return NOTHING
   const first = view.servers.find(({ name }) => name === identity.firstServer) ?? view.servers[0]
   const formed =
     identity.formed || first === undefined

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { clusterSpec, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { nextSteps } from './testing/planned.ts'
@@ -25,9 +25,9 @@ for (const purpose of ['upgrade', 'configure', 'restart'] as const) {
   })
 
   test(`a node under a rollout (${purpose}) that a person wants replaced is replaced`, () => {
-    const orders = { ...NO_ORDERS, replace: [{ node: 's3', atMs: NOW - MINUTE / 2 }] }
+    const requests = { ...NO_REQUESTS, replace: [{ node: 's3', atMs: NOW - MINUTE / 2 }] }
     const stopped: NodeTurn = { kube, k3s: { service: 'stopped' } }
-    assert.deepEqual(next(stopped, { ...away, orders }), ['cordon s3'])
+    assert.deepEqual(next(stopped, { ...away, requests }), ['cordon s3'])
   })
 
   test(`a node under a rollout (${purpose}) that Git names no more is given back first`, () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ClusterDecision, NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { type ClusterDecision, NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { type DrillState, dueDrill } from './drill.ts'
 import { clusterSpec, HOUR, NOW, observedCluster } from './testing/fixture.ts'
 
@@ -45,7 +45,7 @@ const NOT_DUE: readonly [string, Turn][] = [
   ['there are no backups at all', { spec: clusterSpec('s1') }],
   ['one is under way', { state: { ...LONG_AGO, run: {} as NonNullable<DrillState['run']> } }],
   ['the last one was within the hour', { state: { lastMs: NOW } }],
-  ['a person holds the cluster', { observed: { orders: { ...NO_ORDERS, hold: {} as never } } }],
+  ['a person holds the cluster', { observed: { requests: { ...NO_REQUESTS, hold: {} as never } } }],
   ['the cluster is not well', { decision: { ...QUIET, phase: 'Degraded' } }],
   ['something is to be done', { decision: { ...QUIET, steps: [step] } }],
   ['something is waited for', { decision: { ...QUIET, waits: [wait] } }],

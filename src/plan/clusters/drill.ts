@@ -48,7 +48,7 @@ export function dueDrill(
   nowMs: number,
 ): DrillRun | undefined {
   const { drill } = spec.backup ?? {}
-  if (drill === undefined || state.run !== undefined || observed.orders.hold !== undefined) return undefined
+  if (drill === undefined || state.run !== undefined || observed.requests.hold !== undefined) return undefined
   if (decision.phase !== 'Ready' || decision.steps.length + decision.waits.length > 0) return undefined
   const dueMs = lastRunMs(drill.schedule, nowMs)
   const sinceMs = state.lastMs ?? observed.identity?.recordedMs

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { isDue } from './removals.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, nodeSpec, observedCluster } from './testing/fixture.ts'
@@ -75,8 +75,8 @@ describe('a box that is to be replaced is done when it is younger than the order
   ]
   for (const [what, turn, due] of cases)
     test(`${what}: ${due ? 'still to do' : 'done'}`, () => {
-      const orders = { ...NO_ORDERS, replace: [{ node: 's3', atMs }] }
-      const view = viewOf(spec, observedCluster('s1 s2 s3', { s3: turn }, { orders }), NOW)
+      const requests = { ...NO_REQUESTS, replace: [{ node: 's3', atMs }] }
+      const view = viewOf(spec, observedCluster('s1 s2 s3', { s3: turn }, { requests }), NOW)
       const node = view.servers.find(({ name }) => name === 's3')
       assert.ok(node !== undefined)
       assert.equal(isDue(view, node), due)

@@ -52,14 +52,14 @@ export function clusterDiffers(look: ClusterPlan): boolean {
 
 function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'name' | 'role'> {
   // Nobody can be asked about it, and nothing becomes of it until it is ordered on.
-  if (view.observed.orders.hold?.power === 'off') return { becomes: 'nothing', text: '' }
+  if (view.observed.requests.hold?.power === 'off') return { becomes: 'nothing', text: '' }
   const kube = kubeOf(node)
   if (node.unclaimed === true) return { becomes: 'nothing', text: 'not declared here, and stays' }
   if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
   // It may well be in: who cannot be asked has promised nothing.
   if (view.observed.api !== 'yes' && node.kube === 'unknown') {
-    if (view.observed.orders.hold?.guard === 'not-seen') return UNSEEN
+    if (view.observed.requests.hold?.guard === 'not-seen') return UNSEEN
     return view.observed.identity === undefined ? UNRECORDED : SILENT
   }
   if (!view.formed && view.observed.identity === undefined && isUnasked(node)) return UNASKED

@@ -34,7 +34,7 @@ function banish(view: ClusterSituation, ghost: EtcdMember): ClusterFinding {
   const name = ghost.name || ghost.id
   const declared = view.servers.some((node) => node.name === ghost.node && node.spec !== undefined)
   const wanted =
-    declared || view.spec.ghostMembers === 'remove' || view.observed.orders.removeMembers.includes(ghost.id)
+    declared || view.spec.ghostMembers === 'remove' || view.observed.requests.removeMembers.includes(ghost.id)
   const reason = `etcd has a member ${name} that belongs to no node; its vote is never cast`
   if (!wanted) {
     return holdFor({

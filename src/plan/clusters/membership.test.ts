@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
-import { type ClusterPlan, NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { type ClusterPlan, NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { plan } from '../plan.ts'
 import {
   estateOf,
@@ -159,8 +159,8 @@ describe('the machine of a node', () => {
   })
 
   test('that is ordered to be replaced is destroyed when its node has left, whatever its own policy', () => {
-    const orders = { rolloutPaused: false, removeMembers: [], replace: [{ node: 's3', atMs: CLUSTER_NOW }] }
-    const gone = observedCluster('s1 s2 s3', { s3: { kube: 'absent', k3s: 'unknown' } }, { orders })
+    const requests = { rolloutPaused: false, removeMembers: [], replace: [{ node: 's3', atMs: CLUSTER_NOW }] }
+    const gone = observedCluster('s1 s2 s3', { s3: { kube: 'absent', k3s: 'unknown' } }, { requests })
     const members = gone.members === 'unknown' ? [] : gone.members.filter(({ node }) => node !== 's3')
     const look = lookAt(THREE, { ...gone, members })
     assert.equal(planned(look).get('Machine/s3'), 'replace')
@@ -215,7 +215,7 @@ describe('a forecast', () => {
     const unasked = { kube: 'unknown', k3s: 'unknown' } as const
     const observed = observedCluster('s1', { s1: unasked }, { members: 'unknown' })
     const hold = { guard: 'not-seen', reason: 'its key is missing', allow: 'the key' } as const
-    const look = lookAt(clusterSpec('s1'), { ...observed, api: 'no', orders: { ...NO_ORDERS, hold } })
+    const look = lookAt(clusterSpec('s1'), { ...observed, api: 'no', requests: { ...NO_REQUESTS, hold } })
     assert.deepEqual(
       forecast(look).map(({ text }) => text),
       ['not known: the cluster cannot be looked at'],

@@ -34,7 +34,7 @@ function restarting(view: ClusterSituation, node: NodeView, kube: KubeNode, work
   const runs = node.machine.busy === undefined && localOf(node)?.service === 'running'
   if (runs && isBack(view, node)) return giveBack(view, node, 'it is well again')
   // A person who says to go on gives it as much time once more.
-  const sinceMs = Math.max(work.sinceMs, view.observed.orders.resumedMs ?? 0)
+  const sinceMs = Math.max(work.sinceMs, view.observed.requests.resumedMs ?? 0)
   const untilMs = sinceMs + view.spec.upgrade.drain.timeoutMs + view.spec.upgrade.nodeTimeoutMs
   if (view.nowMs < untilMs) {
     return waitFor({ node: node.name, awaits: `${node.name} Ready after its restart`, sinceMs, untilMs })
@@ -112,7 +112,7 @@ function takeDown(view: ClusterSituation, node: NodeView, work: NodeWork): Clust
 /** Changed, and not well yet. Past its time the rollout halts here, and goes on only when a person says so. */
 function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, changedMs: number): ClusterFinding {
   const untilMs = changedMs + view.spec.upgrade.nodeTimeoutMs
-  const resumed = (view.observed.orders.resumedMs ?? 0) > changedMs
+  const resumed = (view.observed.requests.resumedMs ?? 0) > changedMs
   if (view.nowMs >= untilMs && !resumed) {
     const back =
       work.purpose === 'upgrade'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_ORDERS } from '../../model/observed-cluster.ts'
+import { NO_REQUESTS } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import {
   clusterSpec,
@@ -36,15 +36,15 @@ for (const [name, turn, phase] of NODES)
   })
 
 test('a cluster that stands still says whether a person ordered it or nobody can look at it', () => {
-  const held = (hold: NonNullable<typeof NO_ORDERS.hold>) => {
-    const orders = { ...NO_ORDERS, hold }
-    const { phase, holds, steps } = coordinate(clusterSpec('s1'), observedCluster('s1', {}, { orders }), NOW)
+  const held = (hold: NonNullable<typeof NO_REQUESTS.hold>) => {
+    const requests = { ...NO_REQUESTS, hold }
+    const { phase, holds, steps } = coordinate(clusterSpec('s1'), observedCluster('s1', {}, { requests }), NOW)
     return [phase, ...holds.map(({ guard }) => guard), ...steps]
   }
-  assert.deepEqual(held({ reason: 'r', allow: 'a' }), ['Blocked', 'order'])
+  assert.deepEqual(held({ reason: 'r', allow: 'a' }), ['Blocked', 'request'])
   assert.deepEqual(held({ guard: 'not-seen', reason: 'r', allow: 'a' }), ['Blocked', 'not-seen'])
   assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'off' }), ['Off'])
-  assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'changing' }), ['Changing', 'order'])
+  assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'changing' }), ['Changing', 'request'])
 })
 
 test('the phase of a server whose etcd member is not as it should be', () => {

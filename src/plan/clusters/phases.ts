@@ -26,7 +26,7 @@ export function clusterPhase(
   upgrading: boolean,
   rows: readonly NodeRow[],
 ): ClusterPhase {
-  const { hold } = view.observed.orders
+  const { hold } = view.observed.requests
   if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
   if (hold !== undefined || guards.includes('ghost-member')) return 'Blocked'
@@ -51,7 +51,7 @@ function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase,
   const kube = kubeOf(node)
   if (node.twins.length > 0) return ['Duplicate', `same machine-id as ${node.twins.join(', ')}`]
   if (sleeps(node)) return ['PoweredOff', 'off, as it may be']
-  if (view.observed.orders.hold?.power === 'off') return ['PoweredOff', 'off, by order']
+  if (view.observed.requests.hold?.power === 'off') return ['PoweredOff', 'off, on request']
   if (node.spec === undefined) return ['Leaving', 'no longer declared']
   if (node.machine.exists === 'no') return ['NoMachine', '']
   if (kube?.work !== undefined) {

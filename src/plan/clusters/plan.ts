@@ -32,7 +32,7 @@ function planCluster(
   // Kept with what was seen: whoever forecasts from it must know as well.
   const seen =
     power?.decision.holdsCluster === true
-      ? { ...observed, orders: { ...observed.orders, hold: holdOf(power) } }
+      ? { ...observed, requests: { ...observed.requests, hold: holdOf(power) } }
       : observed
   const whole = { ...cluster, observed: seen, decision: coordinate(declaration.spec, seen, nowMs) }
   const { decision } = asShown(whole, unforeseen)

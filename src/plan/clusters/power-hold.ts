@@ -9,7 +9,7 @@ import type { Plan, PlanEntry } from '../../model/plan.ts'
 export function holdForPower(plan: Plan): Plan {
   const still = new Map<string, RequestedHold>(
     (plan.clusters ?? []).flatMap(({ declaration, observed }) => {
-      const { hold } = observed.orders
+      const { hold } = observed.requests
       return hold?.power === undefined ? [] : [[`cluster/${declaration.name}`, hold] as const]
     }),
   )

@@ -49,7 +49,7 @@ export function ordered(view: ClusterSituation, nodes: readonly NodeView[], whic
 /** Ordered to be replaced, and not yet with a machine, or a Node, younger than the order. */
 export function isDue(view: ClusterSituation, node: NodeView): boolean {
   if (node.spec === undefined) return false
-  return view.observed.orders.replace.some((order) => order.node === node.name && !isYounger(node, order.atMs))
+  return view.observed.requests.replace.some((order) => order.node === node.name && !isYounger(node, order.atMs))
 }
 
 /** Every declared server in and well, every voter up: the only state in which one may be touched at will. */

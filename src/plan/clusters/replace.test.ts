@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate, mayDestroyMachine } from './coordinate.ts'
 import { toleranceSentence } from './servers-change.ts'
 import {
@@ -19,7 +19,7 @@ import {
 import { nextSteps, plannedGuards, plannedSteps } from './testing/planned.ts'
 
 const spec = clusterSpec('s1 s2 s3')
-const asked = { orders: { ...NO_ORDERS, replace: [{ node: 's3', atMs: NOW - MINUTE }] } }
+const asked = { requests: { ...NO_REQUESTS, replace: [{ node: 's3', atMs: NOW - MINUTE }] } }
 const mark = { purpose: 'replace', target: 'replace', sinceMs: NOW - MINUTE, cordoned: true } as const
 const marked = { unschedulable: true, work: mark } as const
 const two = [member('s1'), member('s2')]
@@ -256,7 +256,7 @@ describe('ghost members', () => {
     assert.deepEqual(decision.steps, [])
     assert.deepEqual(plannedGuards(decision), ['ghost-member'])
     assert.equal(decision.phase, 'Blocked')
-    const ordered = { ...haunted, orders: { ...haunted.orders, removeMembers: [ghost.id] } }
+    const ordered = { ...haunted, requests: { ...haunted.requests, removeMembers: [ghost.id] } }
     assert.deepEqual(nextSteps(spec, ordered), ['remove-member old'])
     assert.deepEqual(nextSteps({ ...spec, ghostMembers: 'remove' }, haunted), ['remove-member old'])
   })

@@ -107,7 +107,7 @@ export function serverTarget(view: ClusterSituation, rollout: Rollout): string |
 }
 
 export function isAborted(view: ClusterSituation): boolean {
-  const { rolloutAborted } = view.observed.orders
+  const { rolloutAborted } = view.observed.requests
   return rolloutAborted !== undefined && rolloutAborted === rolloutId(view.spec)
 }
 

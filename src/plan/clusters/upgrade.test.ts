@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { configHash } from '../../k3s/config.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { type KubeNode, NO_ORDERS, type NodeWork, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { type KubeNode, NO_REQUESTS, type NodeWork, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { rolloutId } from './rollout.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster, VERSION } from './testing/fixture.ts'
@@ -232,8 +232,8 @@ describe('[F-29] a node that never comes back', () => {
   })
 
   test('goes on when a person says so', () => {
-    const orders = { ...NO_ORDERS, resumedMs: NOW - 1000 }
-    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: turn }, { ...ready, members, orders })), [
+    const requests = { ...NO_REQUESTS, resumedMs: NOW - 1000 }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: turn }, { ...ready, members, requests })), [
       `upgrade-k3s s1 ${NEXT}`,
     ])
   })
@@ -250,24 +250,26 @@ describe('[F-29] a node that never comes back', () => {
 
 describe('pause, abort, and whose cordon it is', () => {
   test('paused: what has begun is finished, nothing new begins', () => {
-    const orders = { ...NO_ORDERS, rolloutPaused: true }
-    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: { kube: marked } }, { ...ready, orders })), [
+    const requests = { ...NO_REQUESTS, rolloutPaused: true }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: { kube: marked } }, { ...ready, requests })), [
       `upgrade-k3s s1 ${NEXT}`,
     ])
-    assert.deepEqual(plannedGuards(coordinate(spec, observedCluster(names, {}, { ...ready, orders }), NOW)), ['paused'])
+    assert.deepEqual(plannedGuards(coordinate(spec, observedCluster(names, {}, { ...ready, requests }), NOW)), [
+      'paused',
+    ])
   })
 
   test('[A37] aborted: every node that carries our mark is given back, and no other', () => {
-    const orders = { ...NO_ORDERS, rolloutAborted: rolloutId(spec) }
+    const requests = { ...NO_REQUESTS, rolloutAborted: rolloutId(spec) }
     const turns = { s1: { kube: marked }, s2: { kube: { unschedulable: true } }, a1: { kube: changed }, a2: {} }
-    const decision = coordinate(spec, observedCluster(names, turns, { ...ready, orders }), NOW)
+    const decision = coordinate(spec, observedCluster(names, turns, { ...ready, requests }), NOW)
     assert.deepEqual(plannedSteps(decision), ['uncordon s1', 'uncordon a1'])
-    const after = coordinate(spec, observedCluster(names, { s2: turns.s2 }, { ...ready, orders }), NOW)
+    const after = coordinate(spec, observedCluster(names, { s2: turns.s2 }, { ...ready, requests }), NOW)
     assert.deepEqual(after.steps, [])
     assert.deepEqual(plannedGuards(after), ['aborted'])
     const other = { ...spec, version: 'v1.34.5+k3s1' }
     assert.deepEqual(
-      nextSteps(other, observedCluster(names, {}, { ...ready, orders })),
+      nextSteps(other, observedCluster(names, {}, { ...ready, requests })),
       ['cordon s1'],
       'another pin lifts it',
     )
@@ -287,7 +289,7 @@ describe('pause, abort, and whose cordon it is', () => {
     const kube = { drainGivenUp: { target: NEXT, atMs: NOW - MINUTE } }
     const observed = observedCluster(names, { s1: { kube } }, ready)
     assert.deepEqual(plannedGuards(coordinate(spec, observed, NOW)), ['drain'])
-    assert.deepEqual(nextSteps(spec, { ...observed, orders: { ...NO_ORDERS, resumedMs: NOW } }), ['cordon s1'])
+    assert.deepEqual(nextSteps(spec, { ...observed, requests: { ...NO_REQUESTS, resumedMs: NOW } }), ['cordon s1'])
   })
 
   test('a mark for what is no longer wanted is taken off again', () => {

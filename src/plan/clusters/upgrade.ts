@@ -137,7 +137,7 @@ function mayBegin(view: ClusterSituation, node: NodeView, target: string, rollou
 }
 
 function wishes(view: ClusterSituation, node: NodeView, target: string, rollout: string): ClusterFinding {
-  const { orders } = view.observed
+  const { requests } = view.observed
   if (isAborted(view)) {
     return holdFor({
       guard: 'aborted',
@@ -145,10 +145,10 @@ function wishes(view: ClusterSituation, node: NodeView, target: string, rollout:
       allow: 'run croft cluster upgrade --resume, or change the pin',
     })
   }
-  if (orders.rolloutPaused)
+  if (requests.rolloutPaused)
     return holdFor({ guard: 'paused', reason: 'the rollout is paused', allow: 'run croft cluster upgrade --resume' })
   const givenUp = kubeOf(node)?.drainGivenUp
-  if (givenUp?.target !== target || (orders.resumedMs ?? 0) > givenUp.atMs) return NOTHING
+  if (givenUp?.target !== target || (requests.resumedMs ?? 0) > givenUp.atMs) return NOTHING
   return holdFor({
     node: node.name,
     guard: 'drain',

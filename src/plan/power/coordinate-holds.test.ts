@@ -24,8 +24,8 @@ test('[A42] people, backups, jobs and holds that somebody set hold it, and say w
       { kind: 'job', who: 'import', where: 'default', sinceMs },
     ],
   })
-  const orders = { ...ordered('off'), holds: [{ by: 'ana', why: 'demo', sinceMs, untilMs: NOW + 60_000 }] }
-  const { holds, steps, phase } = decide(specWith(), observed, orders)
+  const requests = { ...ordered('off'), holds: [{ by: 'ana', why: 'demo', sinceMs, untilMs: NOW + 60_000 }] }
+  const { holds, steps, phase } = decide(specWith(), observed, requests)
   assert.equal(phase, 'Held')
   assert.deepEqual(steps, [])
   assert.deepEqual(

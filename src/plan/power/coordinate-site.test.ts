@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedPower, PowerNode, UpsReading } from '../../model/observed-power.ts'
-import { NO_POWER_ORDERS, type PowerOrders } from '../../model/power.ts'
+import { NO_POWER_REQUESTS, type PowerRequests } from '../../model/power.ts'
 import {
   clusterWith,
   decide,
@@ -44,7 +44,7 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
         })),
         ups: { onBattery, charge, low: false },
       }),
-      NO_POWER_ORDERS,
+      NO_POWER_REQUESTS,
     )
   }
   const marking = (decision: ReturnType<typeof look>) =>
@@ -74,7 +74,7 @@ test('a host with most servers on it takes the cluster down in order, and not it
     hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
     ups: { onBattery: true, charge: 30, low: false },
   })
-  assert.deepEqual(did(spec, observed, NO_POWER_ORDERS), ['pause gitops'])
+  assert.deepEqual(did(spec, observed, NO_POWER_REQUESTS), ['pause gitops'])
 })
 
 const BATTERY = specWith({
@@ -114,14 +114,14 @@ test('[A47] a host without a node takes its machine along, alone: no hook of nod
     hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
     ups: { onBattery: true, charge: 30, low: false },
   })
-  assert.deepEqual(did(BATTERY, observed, NO_POWER_ORDERS), ['stop-machine machines'])
+  assert.deepEqual(did(BATTERY, observed, NO_POWER_REQUESTS), ['stop-machine machines'])
   const { steps } = decide({ ...BATTERY, hooks }, observed, ordered('on'))
   assert.deepEqual(
     steps.map(({ verb, hook: name }) => `${verb} ${name}`),
     ['run-hook of-machines'],
   )
   const gone = { ...observed, machines: [{ ...machine, power: 'off' } as const] }
-  assert.deepEqual(did(BATTERY, gone, NO_POWER_ORDERS), ['stop-host hosts'])
+  assert.deepEqual(did(BATTERY, gone, NO_POWER_REQUESTS), ['stop-host hosts'])
 })
 
 test('[A47] [A50] on battery a deadline that is over forces, whatever is declared, and never goes back', () => {
@@ -132,7 +132,7 @@ test('[A47] [A50] on battery a deadline that is over forces, whatever is declare
     const { steps, ended } = decide(
       spec,
       onBattery({ charge: 30 }, late, { ...MARKED, podsToMove: 1 }),
-      NO_POWER_ORDERS,
+      NO_POWER_REQUESTS,
     )
     assert.deepEqual(
       steps.map(({ verb, force }) => `${verb} ${force}`),
@@ -145,16 +145,16 @@ test('[A47] [A50] on battery a deadline that is over forces, whatever is declare
 test('[A47] a volume keeps a worker whose host the battery takes, and a node that is to stay off is not freed', () => {
   const volume = onBattery({ charge: 30 }, {}, MARKED)
   const hanging = { ...volume, cluster: { ...volume.cluster, attachments: [{ name: 'va', node: 'a1' }] } }
-  assert.deepEqual(did(BATTERY, hanging as ObservedPower, NO_POWER_ORDERS), [])
-  assert.deepEqual(did(BATTERY, volume, NO_POWER_ORDERS), ['stop-k3s workers'])
+  assert.deepEqual(did(BATTERY, hanging as ObservedPower, NO_POWER_REQUESTS), [])
+  assert.deepEqual(did(BATTERY, volume, NO_POWER_REQUESTS), ['stop-k3s workers'])
 })
 
 test('[A47] a UPS that falls silent on battery wakes nobody, unless a person says on after that', () => {
   const off = { hosts: (['one', 'two'] as const).map((name) => ({ name, power: 'off' as const, strangers: [] })) }
   const silent = onBattery({ silentSinceMs: NOW }, off)
-  const woken = (orders: PowerOrders) =>
-    decide(BATTERY, silent, orders).steps.filter(({ verb }) => verb === 'wake-host').length
-  assert.equal(woken(NO_POWER_ORDERS), 0)
+  const woken = (requests: PowerRequests) =>
+    decide(BATTERY, silent, requests).steps.filter(({ verb }) => verb === 'wake-host').length
+  assert.equal(woken(NO_POWER_REQUESTS), 0)
   assert.equal(woken(ordered('on', { atMs: NOW - 1 })), 0)
   assert.equal(woken(ordered('on', { atMs: NOW + 1 })), 2)
 })

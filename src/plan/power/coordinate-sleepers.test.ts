@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedPower } from '../../model/observed-power.ts'
-import { NO_POWER_ORDERS } from '../../model/power.ts'
+import { NO_POWER_REQUESTS } from '../../model/power.ts'
 import { clusterWith, decide, MARKED, node, observedWith, ordered, SERVERS, specWith } from './testing/fixture.ts'
 
 test('[A46] a node on demand: off is healthy, a pod that only it can run wakes it, idleness puts it to sleep', () => {
@@ -10,7 +10,7 @@ test('[A46] a node on demand: off is healthy, a pod that only it can run wakes i
     decide(
       specWith(),
       observedWith({ cluster: clusterWith([node('s1'), duck(more)], [], { wanting }), ...rest }),
-      NO_POWER_ORDERS,
+      NO_POWER_REQUESTS,
     )
   const asleep = look({ power: 'off', kube: 'not-ready', k3s: 'stopped', ...MARKED })
   assert.equal(asleep.phase, 'On')
@@ -46,7 +46,7 @@ test('[A46] one that never joined is woken to join; one that is on its way to sl
 test('[A46] [R26] a server never sleeps: it holds a vote', () => {
   const servers = SERVERS.map((name) => node(name, { onDemand: true }))
   const waitedMs = Object.fromEntries(SERVERS.map((name) => [`workers ${name} nothing to run`, 1e9]))
-  const decision = decide(specWith(), observedWith({ cluster: clusterWith(servers, []), waitedMs }), NO_POWER_ORDERS)
+  const decision = decide(specWith(), observedWith({ cluster: clusterWith(servers, []), waitedMs }), NO_POWER_REQUESTS)
   assert.deepEqual(decision.steps, [])
   assert.equal(decision.refusals.length, 3)
 })

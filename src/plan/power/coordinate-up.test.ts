@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedPower } from '../../model/observed-power.ts'
-import { NO_POWER_ORDERS } from '../../model/power.ts'
+import { NO_POWER_REQUESTS } from '../../model/power.ts'
 import {
   clusterWith,
   decide,
@@ -158,7 +158,7 @@ test('a schedule that says on does not hold a cluster that is only being made, o
   const unmade = { ...clusterWith([node('s1', fresh)], []), formed: false, api: 'no', quorum: 'no' } as const
   const growing = clusterWith([node('s1'), node('a1', fresh)], [])
   for (const cluster of [unmade, growing]) {
-    const decision = decide(spec, observedWith({ cluster }), NO_POWER_ORDERS)
+    const decision = decide(spec, observedWith({ cluster }), NO_POWER_REQUESTS)
     assert.deepEqual([decision.phase, decision.holdsCluster, decision.steps], ['On', false, []])
   }
 })
@@ -166,7 +166,7 @@ test('a schedule that says on does not hold a cluster that is only being made, o
 test('a cluster whose servers were stopped is brought up, also when nobody remembers who stopped them', () => {
   const stopped = { kube: 'unknown', k3s: 'stopped', podsToMove: 'unknown' } as const
   const cluster = { ...clusterWith([node('s1', stopped)], []), api: 'no', quorum: 'no' } as const
-  const decision = decide(specWith({ schedule: DAYS }), observedWith({ cluster }), NO_POWER_ORDERS)
+  const decision = decide(specWith({ schedule: DAYS }), observedWith({ cluster }), NO_POWER_REQUESTS)
   assert.deepEqual([decision.phase, decision.steps[0]?.verb], ['GoingOn', 'start-k3s'])
 })
 

@@ -7,7 +7,7 @@ import type {
   PowerNode,
   PowerPhase,
 } from '../../model/observed-power.ts'
-import type { PersonHold, PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
+import type { PersonHold, PowerDone, PowerRequests, PowerSpec } from '../../model/power.ts'
 import { goDown } from './down.ts'
 import { merge, NOTHING, type PowerFinding } from './finding.ts'
 import { IDLE, idleNodes } from './sleepers.ts'
@@ -18,22 +18,22 @@ import { type WantedPower, wantedPower } from './wanted.ts'
 
 /**
  * What to do next about the power of a cluster or site. Computed from what is seen, never from where an earlier attempt
- * had got to: a crash, of ours or of a node, is one more thing to see. The orders hold only what still counts.
+ * had got to: a crash, of ours or of a node, is one more thing to see. The requests hold only what still counts.
  */
 export function coordinatePower(
   spec: PowerSpec,
   observed: ObservedPower,
-  orders: PowerOrders,
+  requests: PowerRequests,
   done: PowerDone | undefined,
   nowMs: number,
 ): PowerDecision {
-  const wanted = wantedPower(spec, observed, orders, done, nowMs)
+  const wanted = wantedPower(spec, observed, requests, done, nowMs)
   const targets = targetsOf(spec, observed, wanted)
   const view: PowerSituation = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
   // What the battery takes is held by nobody, and goes also while the rest is held.
   const shed = wanted.urgent ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
   const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
-  const holds = holdable ? holdsOf(view, orders.holds) : []
+  const holds = holdable ? holdsOf(view, requests.holds) : []
   const freed: PowerSituation = holds.length === 0 ? view : { ...view, targets: shed ?? NONE }
   const going = goDown(freed)
   const rising = wanted.state === 'off' ? NOTHING : merge([goUp(view), idleNodes(view)])

@@ -5,16 +5,16 @@ import type { Desired, Resource } from '../../model/resource.ts'
 
 /**
  * The estate as power wants it now: a machine that is to be off is declared so, and one whose turn has not come is left
- * as it is. Its generation says so as well: to follow an order is no drift.
+ * as it is. Its generation says so as well: to follow a request is no drift.
  */
 export function withPower(estate: Estate, looks: readonly PowerPlan[]): Estate {
-  const orders = new Map<string, PowerCommand>(looks.flatMap(ordersOf))
-  if (orders.size === 0) return estate
+  const commands = new Map<string, PowerCommand>(looks.flatMap(commandsOf))
+  if (commands.size === 0) return estate
   return {
     ...estate,
     resources: estate.resources.map((resource) => {
-      const order = orders.get(resource.key)
-      return order === undefined ? resource : ordered(resource, order)
+      const command = commands.get(resource.key)
+      return command === undefined ? resource : commanded(resource, command)
     }),
   }
 }
@@ -23,7 +23,7 @@ export function withPower(estate: Estate, looks: readonly PowerPlan[]): Estate {
 export function goingOff(looks: readonly PowerPlan[]): ReadonlySet<ResourceKey> {
   return new Set(
     looks.flatMap(({ decision }) =>
-      Object.entries(decision.machines).flatMap(([key, order]) => (order === 'off' ? [key as ResourceKey] : [])),
+      Object.entries(decision.machines).flatMap(([key, command]) => (command === 'off' ? [key as ResourceKey] : [])),
     ),
   )
 }
@@ -31,25 +31,25 @@ export function goingOff(looks: readonly PowerPlan[]): ReadonlySet<ResourceKey> 
 /** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
 type PowerCommand = 'on' | 'off' | 'off-for-good' | 'leave'
 
-function ordersOf({ declaration, decision, observed }: PowerPlan): readonly (readonly [string, PowerCommand])[] {
+function commandsOf({ declaration, decision, observed }: PowerPlan): readonly (readonly [string, PowerCommand])[] {
   const { hosts, infrastructure } = declaration.spec
-  return Object.entries(decision.machines).map(([key, order]) => {
+  return Object.entries(decision.machines).map(([key, command]) => {
     const machine = observed.machines.find((one) => one.key === key)
     const waits = infrastructure.length > 0 && machine?.role !== 'infrastructure'
     const booted = machine?.host !== undefined && hosts.some(({ name }) => name === machine.host)
-    return [key, order === 'off' && waits && booted ? 'off-for-good' : order] as const
+    return [key, command === 'off' && waits && booted ? 'off-for-good' : command] as const
   })
 }
 
-function ordered(resource: Resource, order: PowerCommand): Resource {
-  const desired = switched(resource.desired, order)
-  return desired === undefined ? resource : { ...resource, desired, generation: `${resource.generation}+${order}` }
+function commanded(resource: Resource, command: PowerCommand): Resource {
+  const desired = switched(resource.desired, command)
+  return desired === undefined ? resource : { ...resource, desired, generation: `${resource.generation}+${command}` }
 }
 
-function switched(desired: Desired, order: PowerCommand): Desired | undefined {
+function switched(desired: Desired, command: PowerCommand): Desired | undefined {
   const how = {
-    ...(order === 'leave' ? {} : { power: order === 'on' ? ('running' as const) : ('stopped' as const) }),
-    ...(order === 'off-for-good' ? { onBoot: false } : {}),
+    ...(command === 'leave' ? {} : { power: command === 'on' ? ('running' as const) : ('stopped' as const) }),
+    ...(command === 'off-for-good' ? { onBoot: false } : {}),
   }
   if (desired.type === 'vm') {
     const { power: _, ...rest } = desired.vm

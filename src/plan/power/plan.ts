@@ -7,8 +7,8 @@ export const planPowers: Planner<object, readonly PowerPlan[]> = function* ({ po
   const looks: PowerPlan[] = []
   for (const power of powers) {
     yield
-    const { declaration, observed, orders, done, atMs } = power
-    looks.push({ ...power, decision: coordinatePower(declaration.spec, observed, orders, done, atMs) })
+    const { declaration, observed, requests, done, atMs } = power
+    looks.push({ ...power, decision: coordinatePower(declaration.spec, observed, requests, done, atMs) })
   }
   return looks
 }

@@ -68,10 +68,10 @@ const BUGS: Readonly<Record<string, Planner>> = {
     ...decision,
     steps: decision.steps.filter((step) => step.verb !== 'restore' || step.workload?.name !== 'apps-1'),
   })),
-  'the order is taken for done when it was given': (spec, observed, orders, _done, nowMs) => {
-    const sinceMs = orders.wanted?.atMs ?? 0
-    const state = orders.wanted?.state ?? 'on'
-    return coordinatePower(spec, observed, orders, { sinceMs, state, result: 'aborted' }, nowMs)
+  'the order is taken for done when it was given': (spec, observed, requests, _done, nowMs) => {
+    const sinceMs = requests.wanted?.atMs ?? 0
+    const state = requests.wanted?.state ?? 'on'
+    return coordinatePower(spec, observed, requests, { sinceMs, state, result: 'aborted' }, nowMs)
   },
   'servers go with the workers': changed((decision) => ({
     ...decision,

@@ -1,5 +1,5 @@
 import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
-import type { PowerDone, PowerOrders, PowerSpec, UpsSpec } from '../../model/power.ts'
+import type { PowerDone, PowerRequests, PowerSpec, UpsSpec } from '../../model/power.ts'
 import { scheduledState } from './schedule.ts'
 
 /** Which state is wanted, by whose word. */
@@ -17,18 +17,18 @@ export interface WantedPower {
 }
 
 /**
- * The newest word counts: a person's order stands until the schedule speaks again, and the other way round. A battery
- * that runs out is above both, also in the middle of a power-off that somebody ordered, and an order that was given up
+ * The newest word counts: a person's request stands until the schedule speaks again, and the other way round. A battery
+ * that runs out is above both, also in the middle of a power-off that somebody ordered, and an request that was given up
  * is as good as its opposite.
  */
 export function wantedPower(
   spec: PowerSpec,
   observed: Pick<ObservedPower, 'ups' | 'hosts'>,
-  orders: PowerOrders,
+  requests: PowerRequests,
   done: PowerDone | undefined,
   nowMs: number,
 ): WantedPower {
-  const word = newestWord(spec, orders, nowMs)
+  const word = newestWord(spec, requests, nowMs)
   const aborted = done?.result === 'aborted' && done.sinceMs === word.sinceMs && done.state === word.state
   const asked: WantedPower = aborted
     ? { ...word, state: word.state === 'off' ? 'on' : 'off', source: 'abort', why: `given up: ${done.reason ?? ''}` }
@@ -43,7 +43,7 @@ export function wantedPower(
   return { ...fed, state: 'off', source: 'ups', why: `the UPS is on battery at ${reading.charge} %` }
 }
 
-function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): WantedPower {
+function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): WantedPower {
   const git: WantedPower = {
     state: spec.state,
     sinceMs: 0,
@@ -58,15 +58,15 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
   if (scheduled !== undefined) {
     words.push({ ...git, state: scheduled.state, sinceMs: scheduled.sinceMs, why: 'schedule', source: 'schedule' })
   }
-  const order = orders.wanted
-  if (order !== undefined) {
+  const request = requests.wanted
+  if (request !== undefined) {
     words.push({
       ...git,
-      state: order.state,
-      sinceMs: order.atMs,
-      why: `${order.by}${order.why === '' ? '' : `: ${order.why}`}`,
+      state: request.state,
+      sinceMs: request.atMs,
+      why: `${request.by}${request.why === '' ? '' : `: ${request.why}`}`,
       source: 'person',
-      ignoreHolds: order.ignoreHolds === true,
+      ignoreHolds: request.ignoreHolds === true,
     })
   }
   return words.reduce((newest, word) => (word.sinceMs >= newest.sinceMs ? word : newest))
@@ -74,7 +74,7 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
 
 /**
  * What the UPS says, while it says that the battery feeds. One that has fallen silent then is not taken for one that is
- * back on mains, but somebody who orders on after that knows better.
+ * back on mains, but somebody who requests on after that knows better.
  */
 function batteryReading({ ups }: Pick<ObservedPower, 'ups'>, word: WantedPower): UpsReading | undefined {
   if (ups === undefined || ups === 'unknown' || !ups.onBattery) return undefined

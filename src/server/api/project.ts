@@ -156,7 +156,7 @@ function projectCluster(view: ClusterView): ClusterOnPage {
     faultTolerance: decision.faultTolerance,
     hops: decision.hops,
     warnings: decision.warnings,
-    rolloutPaused: observed.orders.rolloutPaused,
+    rolloutPaused: observed.requests.rolloutPaused,
     steps: decision.steps.map((step) => savedOfCoordinator(step)),
     waits: decision.waits,
     holds: decision.holds,

@@ -93,8 +93,7 @@ export const WISHES: readonly Route[] = [
       member: z.string().max(64).optional(),
     }),
     ({ cluster, order, node, member }, { may }) => {
-      if (GRAVE.includes(order) && !may('admin'))
-        throw new Declined(403, 'forbidden', `The order ${order} needs the role admin.`)
+      if (GRAVE.includes(order) && !may('admin')) throw new Declined(403, 'forbidden', `${order} needs the role admin.`)
       return {
         wish: 'cluster',
         cluster,

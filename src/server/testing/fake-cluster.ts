@@ -2,7 +2,7 @@ import type { ClusterView } from '../../model/estate-view.ts'
 import {
   type ClusterDecision,
   type ClusterPhase,
-  NO_ORDERS,
+  NO_REQUESTS,
   type NodePhase,
   type ObservedCluster,
   type ObservedNode,
@@ -47,7 +47,7 @@ export function cluster(
       { name: 'on-demand-1762923600', atMs: NOW - 3 * DAY, tokenKept: 'no', bytes: 13_980_112 },
     ],
     checks: [{ name: 'ingress answers', passed: 'yes', output: '200 in 14 ms', atMs: NOW - MINUTE }],
-    orders: NO_ORDERS,
+    requests: NO_REQUESTS,
   }
   const hops = nodes.some((node) => node.version !== undefined && node.version !== version) ? [version] : []
   const decision: ClusterDecision = {

@@ -131,7 +131,7 @@ function fulfil(controller: FakeController, wish: Wish, actor: Actor): Granted {
                 ...one,
                 observed: {
                   ...one.observed,
-                  orders: { ...one.observed.orders, rolloutPaused: wish.order === 'pause' },
+                  requests: { ...one.observed.requests, rolloutPaused: wish.order === 'pause' },
                 },
               }
             : one,

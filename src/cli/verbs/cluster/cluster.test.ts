@@ -12,7 +12,7 @@ import { readKubeconfig } from '../../../kubernetes/kubeconfig.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { DEFAULT_POLICY } from '../../../model/declaration.ts'
 import type { Approval, ClusterDeclaration } from '../../../model/estate.ts'
-import { NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { NO_REQUESTS, type ObservedCluster } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import { rolloutId } from '../../../plan/clusters/rollout.ts'
 import { clusterSpec, observedCluster } from '../../../plan/clusters/testing/fixture.ts'
@@ -87,7 +87,7 @@ function runtimeOf({
   } as const
   const surroundings: ClusterSurroundings = {
     nodes: new Map([['s1', reach]]),
-    orders: NO_ORDERS,
+    requests: NO_REQUESTS,
     remediations: new Map(),
   }
   const deps = {
@@ -136,7 +136,7 @@ function runtimeOf({
 
 const OPTIONS = { dir: '.', state: '/nonexistent/croft.db' }
 
-async function orders(store: Store): Promise<unknown> {
+async function requests(store: Store): Promise<unknown> {
   return JSON.parse((await store.getValue('cluster-orders/homelab')) ?? '{}')
 }
 
@@ -185,21 +185,21 @@ describe('croft cluster kubeconfig', () => {
   })
 })
 
-describe('orders', () => {
+describe('requests', () => {
   test('[A37] pause, abort and resume are kept for whoever is at work', async () => {
     const store = createMemoryStore()
     const runtime = runtimeOf({ store })
     await run(runtime, ['upgrade', 'homelab'], { ...OPTIONS, pause: true })
-    assert.deepEqual(await orders(store), { ...NO_ORDERS, rolloutPaused: true })
+    assert.deepEqual(await requests(store), { ...NO_REQUESTS, rolloutPaused: true })
     await run(runtime, ['upgrade'], { ...OPTIONS, abort: true })
-    assert.equal(((await orders(store)) as { rolloutAborted: string }).rolloutAborted, rolloutId(CLUSTER.spec))
+    assert.equal(((await requests(store)) as { rolloutAborted: string }).rolloutAborted, rolloutId(CLUSTER.spec))
     await run(runtime, ['upgrade', 'homelab'], { ...OPTIONS, resume: true })
-    const after = (await orders(store)) as Record<string, unknown>
+    const after = (await requests(store)) as Record<string, unknown>
     assert.deepEqual([after.rolloutPaused, after.rolloutAborted, typeof after.resumedMs], [false, undefined, 'number'])
     await assert.rejects(run(runtime, ['upgrade', 'homelab'], { ...OPTIONS, pause: true, abort: true }), /Say one of/)
   })
 
-  test('an order does not end the time of the controller that is at work', async () => {
+  test('a request does not end the time of the controller that is at work', async () => {
     const file = path.join(home, 'croft.db')
     const controller = await openSqliteStore(file)
     const epoch = await controller.beginEpoch()
@@ -214,7 +214,7 @@ describe('orders', () => {
     const store = createMemoryStore()
     const runtime = runtimeOf({ store })
     await run(runtime, ['remove-member', '9a1e48b3d305ad3b'], OPTIONS)
-    assert.deepEqual(((await orders(store)) as { removeMembers: string[] }).removeMembers, ['9a1e48b3d305ad3b'])
+    assert.deepEqual(((await requests(store)) as { removeMembers: string[] }).removeMembers, ['9a1e48b3d305ad3b'])
     await assert.rejects(run(runtime, ['remove-member', 'homelab', '$(id)'], OPTIONS), CliError)
     await assert.rejects(run(runtime, ['replace', 'homelab', 'nobody'], OPTIONS), /no node of homelab/)
     await assert.rejects(run(runtime, ['dance', 'homelab'], OPTIONS), /no croft cluster dance/)
@@ -253,7 +253,7 @@ describe('croft cluster restore', () => {
       'write-files s1',
       'restore-snapshot s1',
     ])
-    assert.equal(((await orders(store)) as { hold?: unknown }).hold, undefined)
+    assert.equal(((await requests(store)) as { hold?: unknown }).hold, undefined)
     const journal = await store.audit({})
     assert.match(journal.map(({ what }) => what).join(), /restore of homelab from snap-1/)
     assert.match(journal.map(({ message }) => message).join(), /3 nodes lose their data/)

@@ -1,10 +1,10 @@
 import { type OperationResult, runOperation } from '../../../engine/clusters/operation.ts'
-import { type ClusterOperation, destroyedBy, NO_ORDERS } from '../../../model/observed-cluster.ts'
+import { type ClusterOperation, destroyedBy, NO_REQUESTS } from '../../../model/observed-cluster.ts'
 import { wayOf } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
-import { activeOrders, type Store } from '../../../store/port.ts'
+import { activeRequests, type Store } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
-import { changeOrders, withEffect, withoutOrder } from '../../clusters/orders.ts'
+import { changeRequests, withEffect, withoutRequest } from '../../clusters/requests.ts'
 import { note, writeData } from '../../output.ts'
 import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -81,13 +81,15 @@ export async function performOperation(
     surroundings: () => opened.surroundings(),
     setHold: async (reason) => {
       const allow = `wait for its end; if it was interrupted, run it again`
-      await changeOrders(store, name, (orders) =>
-        reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { ...orders.hold, reason, allow } },
+      await changeRequests(store, name, (requests) =>
+        reason === undefined
+          ? withoutRequest(requests, 'hold')
+          : { ...requests, hold: { ...requests.hold, reason, allow } },
       )
     },
-    unsure: async () => (await activeOrders(store, `cluster-orders/${name}`, NO_ORDERS)).hold?.effect,
+    unsure: async () => (await activeRequests(store, `cluster-orders/${name}`, NO_REQUESTS)).hold?.effect,
     intend: async (effect) => {
-      await changeOrders(store, name, (orders) => withEffect(orders, effect))
+      await changeRequests(store, name, (requests) => withEffect(requests, effect))
     },
     onProgress: (said) => watcher.said(said),
     onStep: async (step, number, state, said) => {

@@ -32,9 +32,9 @@ function world(power: 'on' | 'off', more: readonly PlanEntry[] = []) {
       power === 'off' ? { api: 'unknown', quorum: 'unknown' } : {},
     ),
   })
-  const orders = power === 'off' ? ordered('off', { why: 'night' }) : { holds: [] }
+  const requests = power === 'off' ? ordered('off', { why: 'night' }) : { holds: [] }
   const done = { sinceMs: NOW, state: 'off', result: 'done' } as const
-  const decision = coordinatePower(POWER.spec, observed, orders, power === 'off' ? done : undefined, NOW + 7_200_000)
+  const decision = coordinatePower(POWER.spec, observed, requests, power === 'off' ? done : undefined, NOW + 7_200_000)
   const plan: Plan = {
     entries: [
       ...Array.from({ length: 31 }, (_, at) => entry(`Addon/web@ConfigMap/web/c${at}`, 'cluster/homelab')),
@@ -42,7 +42,7 @@ function world(power: 'on' | 'off', more: readonly PlanEntry[] = []) {
     ],
     notes: [{ connection: 'cluster/homelab', code: 'unreachable', message: 'no answer', allow: 'wait' }],
     problems: [],
-    powers: [{ declaration: POWER, observed, orders, atMs: NOW, decision }],
+    powers: [{ declaration: POWER, observed, requests, atMs: NOW, decision }],
   }
   const connections = ['cluster/homelab', 'pve'].map((name) => ({ name }) as never)
   return fakeRuntime({

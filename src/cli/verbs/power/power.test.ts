@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { noteWaits, readWaits } from '../../../engine/power/noted-waits.ts'
 import { DEFAULT_POLICY } from '../../../model/declaration.ts'
 import type { PowerPlan } from '../../../model/observed-power.ts'
-import type { PowerDeclaration, PowerOrders } from '../../../model/power.ts'
+import type { PowerDeclaration, PowerRequests } from '../../../model/power.ts'
 import { coordinatePower } from '../../../plan/power/coordinate.ts'
 import {
   clusterWith,
@@ -40,7 +40,7 @@ function world() {
   const look: PowerPlan = {
     declaration: POWER,
     observed,
-    orders: { holds: [] },
+    requests: { holds: [] },
     atMs: NOW,
     decision: coordinatePower(POWER.spec, observed, { holds: [] }, undefined, NOW),
   }
@@ -54,25 +54,25 @@ function world() {
     openStore: async () => createMemoryStore(disk),
     lockState: async () => ({ got: false, owner: { pid: 7, host: 'cow' } }) as never,
   })
-  const orders = async () =>
-    JSON.parse((await createMemoryStore(disk).getValue('power-orders/homelab')) ?? '{"holds":[]}') as PowerOrders
-  return { runtime, orders }
+  const requests = async () =>
+    JSON.parse((await createMemoryStore(disk).getValue('power-orders/homelab')) ?? '{"holds":[]}') as PowerRequests
+  return { runtime, requests }
 }
 
 /** On its way off, as a controller saw it some time ago. */
 function goingOff() {
   const observed = observedWith({ cluster: clusterWith([node('s1')], [workload('gitops', 'argo')]) })
   const decision = coordinatePower(POWER.spec, observed, ordered('off'), undefined, NOW)
-  const look: PowerPlan = { declaration: POWER, observed, orders: ordered('off'), atMs: NOW, decision }
+  const look: PowerPlan = { declaration: POWER, observed, requests: ordered('off'), atMs: NOW, decision }
   return { look, records: noteWaits(decision.waits, undefined, NOW) }
 }
 
 const OPTIONS = { dir: '.', state: '/nonexistent/state.db' }
 
-test('an order is written down with who gave it, why, and until when', async () => {
-  const { runtime, orders } = world()
+test('a request is written down with who gave it, why, and until when', async () => {
+  const { runtime, requests } = world()
   await run(runtime, ['off', 'homelab'], { ...OPTIONS, yes: true, why: 'holidays', for: '8h' })
-  assert.deepEqual((await orders()).wanted, {
+  assert.deepEqual((await requests()).wanted, {
     state: 'off',
     by: 'cli:tapas',
     why: 'holidays',
@@ -80,15 +80,15 @@ test('an order is written down with who gave it, why, and until when', async () 
     untilMs: NOW + 8 * 3_600_000,
   })
   await run(runtime, ['on'], { ...OPTIONS, yes: true })
-  assert.equal((await orders()).wanted?.state, 'on')
+  assert.equal((await requests()).wanted?.state, 'on')
   assert.match(runtime.written.out, /Power\/homelab: on is ordered. The controller \(process 7 on cow\) begins/)
 })
 
 test('nothing is ordered before a person has seen the plan and said yes', async () => {
-  const { runtime, orders } = world()
+  const { runtime, requests } = world()
   await assert.rejects(async () => run(runtime, ['off'], OPTIONS), /--yes/)
   assert.match(runtime.written.out, /gitops .*no pod of a GitOps agent is left/)
-  assert.equal((await orders()).wanted, undefined)
+  assert.equal((await requests()).wanted, undefined)
   const asking: string[] = []
   const ask = async (text: string) => {
     asking.push(text)
@@ -97,19 +97,19 @@ test('nothing is ordered before a person has seen the plan and said yes', async 
   const no = Object.assign(runtime, { interactive: true, ask })
   await assert.rejects(async () => run(no, ['off'], OPTIONS), /Nothing was done/)
   assert.deepEqual(asking, ['Switch Power/homelab off? [y/N] '])
-  assert.equal((await orders()).wanted, undefined)
+  assert.equal((await requests()).wanted, undefined)
 })
 
 test('[A42] a hold has a name and an end, and is released by who set it', async () => {
-  const { runtime, orders } = world()
+  const { runtime, requests } = world()
   await run(runtime, ['hold'], { ...OPTIONS, why: 'demo', for: '2h' })
-  assert.deepEqual((await orders()).holds, [{ by: 'cli:tapas', why: 'demo', sinceMs: NOW, untilMs: NOW + 7_200_000 }])
+  assert.deepEqual((await requests()).holds, [{ by: 'cli:tapas', why: 'demo', sinceMs: NOW, untilMs: NOW + 7_200_000 }])
   await run(runtime, ['release'], OPTIONS)
-  assert.deepEqual((await orders()).holds, [])
+  assert.deepEqual((await requests()).holds, [])
 })
 
-test('[A41] the plan of a power-off lists the tiers in order, and orders nothing', async () => {
-  const { runtime, orders } = world()
+test('[A41] the plan of a power-off lists the tiers in order, and requests nothing', async () => {
+  const { runtime, requests } = world()
   await run(runtime, ['off'], { ...OPTIONS, plan: true })
   const { out } = runtime.written
   const places = ['gitops', 'apps', 'volumes', 'workers', 'servers'].map((tier) => out.indexOf(`\n${tier} `))
@@ -118,7 +118,7 @@ test('[A41] the plan of a power-off lists the tiers in order, and orders nothing
     out,
   )
   assert.match(out, /Next: take Deployment default\/argo from 2 to 0/)
-  assert.equal((await orders()).wanted, undefined)
+  assert.equal((await requests()).wanted, undefined)
 })
 
 test('[A50] the plan says what happens where something takes too long', async () => {

@@ -1,4 +1,4 @@
-import type { NodeFacts, PutFiles, StartOrder } from '../../../k3s/node-program.ts'
+import type { NodeFacts, PutFiles, StartInput } from '../../../k3s/node-program.ts'
 import { parseToken } from '../../../k3s/token.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
@@ -177,11 +177,11 @@ function underWay(facts: NodeFacts): Outcome | undefined {
   return facts.service === 'running' || facts.service === 'starting' ? DONE : undefined
 }
 
-async function putAndStart(actor: StepContext, shell: Shell, files: PutFiles, order: StartOrder): Promise<Outcome> {
+async function putAndStart(actor: StepContext, shell: Shell, files: PutFiles, input: StartInput): Promise<Outcome> {
   const name = nodeName(actor)
   const put = await command(shell, 'put', actor.signal, { input: files })
   if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
-  const start = await command(shell, 'start', actor.signal, { input: order })
+  const start = await command(shell, 'start', actor.signal, { input })
   return start.is === 'answer' ? DONE : outcomeOf(start, `start K3s on ${name}`)
 }
 

@@ -6,7 +6,7 @@ import {
   isRelease,
   programSources,
 } from '../../../k3s/artifacts.ts'
-import type { InstallOrder, NodeFacts, NodeVerb } from '../../../k3s/node-program.ts'
+import type { InstallInput, NodeFacts, NodeVerb } from '../../../k3s/node-program.ts'
 import { cleanText } from '../../../lib/clean-text.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
@@ -97,14 +97,14 @@ export async function installed(
     const message = `K3s ${version} could not be installed on ${name}: ${job.message ?? 'no reason given'}`
     return refused('InstallFailed', /checksum/i.test(message) ? 'stalled' : 'backoff', message)
   }
-  const order = await installOrder(actor, facts, version)
-  if ('result' in order) return order
-  const reply = await command(shell, 'install', actor.signal, { input: order })
+  const input = await installInput(actor, facts, version)
+  if ('result' in input) return input
+  const reply = await command(shell, 'install', actor.signal, { input })
   if (reply.is !== 'answer') return outcomeOf(reply, `install K3s ${version} on ${name}`)
   return { result: 'started', taskId: `install@${name}` }
 }
 
-async function installOrder(actor: StepContext, facts: NodeFacts, version: string): Promise<InstallOrder | Outcome> {
+async function installInput(actor: StepContext, facts: NodeFacts, version: string): Promise<InstallInput | Outcome> {
   const { declaration, deps, signal } = actor
   const name = nodeName(actor)
   const architecture = architectureOf(facts.architecture)

@@ -15,8 +15,8 @@ import { DEFAULT_POLICY } from '../../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../../model/estate.ts'
 import {
   type ClusterDecision,
-  type ClusterOrders,
-  NO_ORDERS,
+  type ClusterRequests,
+  NO_REQUESTS,
   type ObservedCluster,
 } from '../../../model/observed-cluster.ts'
 import { coordinate } from '../../../plan/clusters/coordinate.ts'
@@ -47,7 +47,7 @@ export interface DriverLab {
     readonly kept: Map<string, ClusterSecrets>
   }
   spec: ClusterSpec
-  orders: ClusterOrders
+  requests: ClusterRequests
   session: ClusterSession
   /** Calls of the Kubernetes API and of the nodes' programs, since it was emptied. */
   readonly asked: string[]
@@ -171,7 +171,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
         ]
       }),
     ),
-    orders: lab.orders,
+    requests: lab.requests,
     remediations: new Map(),
   })
 
@@ -184,7 +184,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     written,
     done: [],
     spec: placed(clusterSpec(names, { version: LAB_VERSION, endpoint: { server: 's1' }, ...more })),
-    orders: NO_ORDERS,
+    requests: NO_REQUESTS,
     session: undefined as unknown as ClusterSession,
     box,
     deps,

@@ -4,7 +4,7 @@ import {
   type EtcdMember,
   type KubeNode,
   type LocalK3s,
-  NO_ORDERS,
+  NO_REQUESTS,
   type ObservedCluster,
   type ObservedMachine,
   type ObservedNode,
@@ -142,7 +142,7 @@ export function observedCluster(
     membershipChanged: 'yes',
     snapshots: [],
     checks: [],
-    orders: NO_ORDERS,
+    requests: NO_REQUESTS,
     ...more,
   }
 }

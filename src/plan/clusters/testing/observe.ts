@@ -31,7 +31,7 @@ export function observe(world: World, random: Random, doubt: number): ObservedCl
     membershipChanged: 'yes',
     snapshots: blind ? 'unknown' : world.snapshots.map((atMs) => ({ name: `at-${atMs}`, atMs, tokenKept: 'yes' })),
     checks: [],
-    orders: world.orders,
+    requests: world.requests,
   }
 }
 

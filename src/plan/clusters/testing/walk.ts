@@ -1,6 +1,6 @@
 import { integerBetween, type Random, seededRandom } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import { type ClusterDecision, NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { type ClusterDecision, NO_REQUESTS, type ObservedCluster } from '../../../model/observed-cluster.ts'
 import { remediationsOver } from '../remediation-over.ts'
 import { clusterSpec, MINUTE, NOW } from './fixture.ts'
 import { observe } from './observe.ts'
@@ -90,7 +90,7 @@ function newWorld(random: Random): World {
     kubes: new Map(),
     secrets: new Set(),
     identity: undefined,
-    orders: NO_ORDERS,
+    requests: NO_REQUESTS,
     snapshots: [],
     remediated: new Map(),
     byPerson: new Set(),
@@ -161,11 +161,11 @@ function person(world: World, name: string, random: Random): void {
     world.byPerson.add(name)
     note(world, `! a person cordons ${name}`)
   } else if (choice < 0.8) {
-    world.orders = { ...world.orders, replace: [{ node: name, atMs: world.nowMs }] }
+    world.requests = { ...world.requests, replace: [{ node: name, atMs: world.nowMs }] }
     note(world, `! a person wants ${name} replaced`)
   } else {
-    world.orders = { ...world.orders, rolloutPaused: !world.orders.rolloutPaused }
-    note(world, `! a person ${world.orders.rolloutPaused ? 'pauses' : 'resumes'}`)
+    world.requests = { ...world.requests, rolloutPaused: !world.requests.rolloutPaused }
+    note(world, `! a person ${world.requests.rolloutPaused ? 'pauses' : 'resumes'}`)
   }
 }
 
@@ -194,8 +194,8 @@ function change(world: World, random: Random): void {
 function takeAdvice(world: World, coordinate: Coordinate, random: Random): void {
   const { holds } = coordinate(world.spec, observe(world, random, 0), world.nowMs)
   const lost = holds.flatMap(({ guard, node }) => (ADVICE.includes(guard) && node !== undefined ? [node] : []))
-  const replace = [...world.orders.replace, ...lost.map((node) => ({ node, atMs: world.nowMs }))]
-  world.orders = { ...world.orders, replace, resumedMs: world.nowMs }
+  const replace = [...world.requests.replace, ...lost.map((node) => ({ node, atMs: world.nowMs }))]
+  world.requests = { ...world.requests, replace, resumedMs: world.nowMs }
   for (const node of lost) note(world, `! a person has ${node} replaced, as advised`)
 }
 
@@ -206,7 +206,7 @@ function mend(world: World, random: Random): void {
     if (!machine.hung && machine.service === 'failed')
       Object.assign(machine, { service: 'starting', sinceMs: world.nowMs })
   }
-  world.orders = { ...world.orders, rolloutPaused: false, resumedMs: world.nowMs }
+  world.requests = { ...world.requests, rolloutPaused: false, resumedMs: world.nowMs }
   note(world, '! the world is kind from here')
 }
 

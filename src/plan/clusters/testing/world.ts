@@ -2,7 +2,7 @@
 // what bites: quorum, learners, duplicate names, node passwords, servers that rejoin by themselves when they start.
 import { integerBetween, type Random } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterOrders, NodeWork, Remediation } from '../../../model/observed-cluster.ts'
+import type { ClusterRequests, NodeWork, Remediation } from '../../../model/observed-cluster.ts'
 import type { Step } from '../../../model/step.ts'
 import { majority, refusesAdd, refusesRemove } from '../etcd-rules.ts'
 import { CA } from './fixture.ts'
@@ -49,7 +49,7 @@ export interface World {
   kubes: Map<string, Kube>
   secrets: Set<string>
   identity: { caHash: string; firstServer: string; formed: boolean; recordedMs: number } | undefined
-  orders: ClusterOrders
+  requests: ClusterRequests
   snapshots: number[]
   remediated: Map<string, Remediation>
   byPerson: Set<string>

@@ -1,5 +1,5 @@
 import type { ObservedPower, PowerNode } from '../../../model/observed-power.ts'
-import type { PowerHost, PowerOrders, PowerSpec, PowerWorkload } from '../../../model/power.ts'
+import type { PowerHost, PowerRequests, PowerSpec, PowerWorkload } from '../../../model/power.ts'
 import { coordinatePower } from '../coordinate.ts'
 
 export const NOW = 1_760_000_000_000
@@ -93,20 +93,20 @@ export function observedWith(more: Partial<ObservedPower> = {}): ObservedPower {
   }
 }
 
-export function ordered(state: 'on' | 'off', more: Partial<NonNullable<PowerOrders['wanted']>> = {}): PowerOrders {
+export function ordered(state: 'on' | 'off', more: Partial<NonNullable<PowerRequests['wanted']>> = {}): PowerRequests {
   return { wanted: { state, by: 'tapas', why: '', atMs: NOW, ...more }, holds: [] }
 }
 
 export const SERVERS = ['s1', 's2', 's3']
 
 /** What follows from what is seen, under an order to go off unless another is given. */
-export function decide(spec: PowerSpec, observed: ObservedPower, orders: PowerOrders = ordered('off')) {
-  return coordinatePower(spec, observed, orders, undefined, NOW)
+export function decide(spec: PowerSpec, observed: ObservedPower, requests: PowerRequests = ordered('off')) {
+  return coordinatePower(spec, observed, requests, undefined, NOW)
 }
 
 /** Verbs and tiers of the steps that are due, each once. */
-export function did(spec: PowerSpec, observed: ObservedPower, orders?: PowerOrders): readonly string[] {
-  return decide(spec, observed, orders).steps.map((step) => `${step.verb} ${step.tier}`)
+export function did(spec: PowerSpec, observed: ObservedPower, requests?: PowerRequests): readonly string[] {
+  return decide(spec, observed, requests).steps.map((step) => `${step.verb} ${step.tier}`)
 }
 
 /** Something in each of three tiers. */

@@ -2,7 +2,7 @@ import type { Random } from '../../../lib/random.ts'
 import type { ObservedPower, PowerDecision, PowerNode } from '../../../model/observed-power.ts'
 import {
   type PowerDone,
-  type PowerOrders,
+  type PowerRequests,
   type PowerSpec,
   type PowerWorkload,
   WORKLOAD_TIERS,
@@ -74,7 +74,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
   const attached = new Set<string>()
   const waits = new Map<string, number>()
   let stray: string | undefined = 'a1'
-  let orders: PowerOrders = { holds: [] }
+  let requests: PowerRequests = { holds: [] }
   let done: PowerDone | undefined
   let nowMs = NOW
   let wild = true
@@ -273,7 +273,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     tick() {
       nowMs += 1_000
       if (apiFlaps > 0) apiFlaps -= 1
-      const decision = plan(spec, observe(), orders, done, nowMs)
+      const decision = plan(spec, observe(), requests, done, nowMs)
       last = decision
       if (decision.ended !== undefined) {
         const { sinceMs, state } = decision.wanted
@@ -292,7 +292,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     },
     order(state) {
       nowMs += 1
-      orders = { wanted: { state, by: 'walk', why: '', atMs: nowMs }, holds: [] }
+      requests = { wanted: { state, by: 'walk', why: '', atMs: nowMs }, holds: [] }
     },
     calm() {
       wild = false

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import type { ClusterDeclaration, Estate } from '../model/estate.ts'
-import { NO_ORDERS } from '../model/observed-cluster.ts'
-import { NO_POWER_ORDERS } from '../model/power.ts'
+import { NO_REQUESTS } from '../model/observed-cluster.ts'
+import { NO_POWER_REQUESTS } from '../model/power.ts'
 import { createMemoryStore } from '../store/memory.ts'
-import { changeCluster, changePower, createOrders } from './orders.ts'
+import { changeCluster, changePower, createRequests } from './requests.ts'
 
 const NOW = 1_760_000_000_000
 const anna = { name: 'page:anna', from: 'page' } as const
@@ -29,7 +29,7 @@ function desk(more: { readonly powers?: boolean; readonly snapshots?: string[] }
     clusters: [cluster],
     ...(more.powers === true ? { powers: [{ name: 'rack' }] } : {}),
   } as unknown as Estate
-  const order = createOrders({
+  const request = createRequests({
     clock: createVirtualClock(NOW),
     store,
     estate: () => estate,
@@ -43,23 +43,23 @@ function desk(more: { readonly powers?: boolean; readonly snapshots?: string[] }
         }),
   })
   const kept = async (name: string) => JSON.parse((await store.getValue(name)) ?? 'null') as unknown
-  return { order, kept }
+  return { request, kept }
 }
 
-describe('orders for clusters', () => {
+describe('requests for clusters', () => {
   test('go where the commands leave theirs, and add up', async () => {
-    const { order, kept } = desk()
-    assert.equal((await order(wish('pause'), anna)).ok, true)
-    assert.equal((await order(wish('replace', { node: 'edge-2' }), anna)).ok, true)
+    const { request, kept } = desk()
+    assert.equal((await request(wish('pause'), anna)).ok, true)
+    assert.equal((await request(wish('replace', { node: 'edge-2' }), anna)).ok, true)
     assert.deepEqual(await kept('cluster-orders/edge'), {
-      ...NO_ORDERS,
+      ...NO_REQUESTS,
       rolloutPaused: true,
       replace: [{ node: 'edge-2', atMs: NOW }],
     })
   })
 
   test('what cannot be meant is refused and nothing is kept', async () => {
-    const { order, kept } = desk()
+    const { request, kept } = desk()
     for (const [asked, reason] of [
       [wish('replace', { node: 'stranger' }), 'not-found'],
       [wish('replace'), 'not-found'],
@@ -67,7 +67,7 @@ describe('orders for clusters', () => {
       [wish('snapshot'), 'refused'],
       [{ ...wish('pause'), cluster: 'other' }, 'not-found'],
     ] as const) {
-      const granted = await order(asked, anna)
+      const granted = await request(asked, anna)
       assert.ok(!granted.ok && granted.reason === reason, JSON.stringify([asked, granted]))
     }
     assert.equal(await kept('cluster-orders/edge'), null)
@@ -75,35 +75,35 @@ describe('orders for clusters', () => {
 
   test('a snapshot is taken at once by whoever can', async () => {
     const snapshots: string[] = []
-    assert.deepEqual(await desk({ snapshots }).order(wish('snapshot'), anna), { ok: true, message: 'taken' })
+    assert.deepEqual(await desk({ snapshots }).request(wish('snapshot'), anna), { ok: true, message: 'taken' })
     assert.deepEqual(snapshots, ['edge'])
   })
 
   test('to resume takes an abort back', () => {
     const changed = changeCluster(
-      { ...NO_ORDERS, rolloutAborted: 'x', rolloutPaused: true },
+      { ...NO_REQUESTS, rolloutAborted: 'x', rolloutPaused: true },
       wish('resume'),
       cluster,
       NOW,
     )
-    assert.deepEqual('orders' in changed ? changed.orders : changed, { ...NO_ORDERS, resumedMs: NOW })
+    assert.deepEqual('requests' in changed ? changed.requests : changed, { ...NO_REQUESTS, resumedMs: NOW })
   })
 })
 
-describe('orders for power', () => {
+describe('requests for power', () => {
   const power = (order: 'on' | 'off' | 'hold' | 'release', more: object = {}) =>
     ({ wish: 'power', target: 'rack', order, ...more }) as const
 
   test('without a Power nothing is kept, and it is said', async () => {
-    const { order, kept } = desk()
-    const granted = await order(power('off'), anna)
+    const { request, kept } = desk()
+    const granted = await request(power('off'), anna)
     assert.ok(!granted.ok && granted.message.includes('no Power is declared'))
     assert.equal(await kept('power-orders/rack'), null)
   })
 
   test('with one they are kept with who and why', async () => {
-    const { order, kept } = desk({ powers: true })
-    assert.equal((await order(power('off', { reason: 'holidays' }), anna)).ok, true)
+    const { request, kept } = desk({ powers: true })
+    assert.equal((await request(power('off', { reason: 'holidays' }), anna)).ok, true)
     assert.deepEqual(await kept('power-orders/rack'), {
       holds: [],
       wanted: { state: 'off', by: 'page:anna', why: 'holidays', atMs: NOW },
@@ -111,14 +111,14 @@ describe('orders for power', () => {
   })
 
   test('a hold ends by itself, is one for each person, and is released by its owner first', () => {
-    const held = changePower(NO_POWER_ORDERS, power('hold', { untilMs: NOW + 400 * 86_400_000 }), 'page:anna', NOW)
-    assert.ok('orders' in held)
-    assert.ok((held.orders.holds[0]?.untilMs ?? 0) < NOW + 400 * 86_400_000)
-    const both = changePower(held.orders, power('hold'), 'page:ben', NOW)
-    assert.ok('orders' in both && both.orders.holds.length === 2)
-    const left = changePower(both.orders, power('release'), 'page:ben', NOW)
-    assert.deepEqual('orders' in left ? left.orders.holds.map(({ by }) => by) : left, ['page:anna'])
-    assert.ok('ok' in changePower(NO_POWER_ORDERS, power('release'), 'page:ben', NOW))
-    assert.ok('ok' in changePower(NO_POWER_ORDERS, power('off', { untilMs: NOW - 1 }), 'page:ben', NOW))
+    const held = changePower(NO_POWER_REQUESTS, power('hold', { untilMs: NOW + 400 * 86_400_000 }), 'page:anna', NOW)
+    assert.ok('requests' in held)
+    assert.ok((held.requests.holds[0]?.untilMs ?? 0) < NOW + 400 * 86_400_000)
+    const both = changePower(held.requests, power('hold'), 'page:ben', NOW)
+    assert.ok('requests' in both && both.requests.holds.length === 2)
+    const left = changePower(both.requests, power('release'), 'page:ben', NOW)
+    assert.deepEqual('requests' in left ? left.requests.holds.map(({ by }) => by) : left, ['page:anna'])
+    assert.ok('ok' in changePower(NO_POWER_REQUESTS, power('release'), 'page:ben', NOW))
+    assert.ok('ok' in changePower(NO_POWER_REQUESTS, power('off', { untilMs: NOW - 1 }), 'page:ben', NOW))
   })
 })
