@@ -97,7 +97,7 @@ export async function keepEscrow(runtime: Runtime, options: EngineOptions, { clu
   for (const { name } of clusters) {
     const file = path.join('escrow', `${name}.cluster.age`)
     try {
-      const sealed = await deps.vault.sealAnew?.(name)
+      const sealed = await deps.vault.sealed?.sealAnew(name)
       if (sealed === undefined) continue
       await runtime.writeFile(path.join(directory, file), sealed, { replace: true })
       note(runtime, `Wrote ${file}: CA and token of ${name}, sealed to your age key. Commit it.`)

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { atOnce, inTurns, type Steps, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/record.ts'
 import type { Workloads } from '../model/workload.ts'
-import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
+import type { Actor, Controller, Granted, Kubeconfigs, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createAsking } from './ask.ts'
@@ -58,7 +59,7 @@ export interface ControllerOptions {
   /** What runs on clusters, for whoever looks it up. */
   workloads?: Workloads
   /** Access to a cluster for a person, where croft holds its CA. */
-  kubeconfig?: Controller['kubeconfig']
+  kubeconfigs?: Kubeconfigs
   /** Work is over for now: a moment to give memory back. */
   onCalm?(): void
 }
@@ -318,8 +319,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
     ...(options.history === undefined ? {} : { past: options.history }),
-    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
-    ...(options.workloads === undefined ? {} : { workloads: options.workloads }),
+    ...defined({ kubeconfigs: options.kubeconfigs, workloads: options.workloads }),
     ask: askNow,
     poke(name) {
       if (!followed.hurry(name)) return

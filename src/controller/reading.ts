@@ -18,7 +18,7 @@ interface ControllerState {
   readonly report: PassReport | undefined
 }
 
-type ControllerReads = Required<Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>>
+type ControllerReads = Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>
 
 /** What people may look up beside the view: history, what is there, a manifest, what switching would do. */
 export function createReading(

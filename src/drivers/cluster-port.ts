@@ -15,12 +15,17 @@ export interface ClusterVault {
   read(cluster: string): Promise<ClusterSecrets | undefined>
   /** Durable when it resolves. */
   write(secrets: ClusterSecrets): Promise<void>
-  /** The record as text that only the holders of the keys can open, to be kept in Git. Absent where nothing is encrypted. */
-  seal?(cluster: string): Promise<string | undefined>
+  /** Absent where nothing is encrypted. */
+  readonly sealed?: SealedRecords
+}
+
+/** The records of a vault as text that only the holders of its keys can open, to be kept in Git. */
+export interface SealedRecords {
+  seal(cluster: string): Promise<string | undefined>
   /** The same, unless what was sealed before says the same already. */
-  sealAnew?(cluster: string): Promise<string | undefined>
-  /** The key that opens it, made where there is none: where it is, and its public part. */
-  key?(): Promise<{ readonly from: string; readonly recipient: string }>
+  sealAnew(cluster: string): Promise<string | undefined>
+  /** The key that opens them, made where there is none: where it is, and its public part. */
+  key(): Promise<{ readonly from: string; readonly recipient: string }>
 }
 
 export interface ClusterDeps {

@@ -94,7 +94,7 @@ export function check(
   return { about, code, level, found, ...more }
 }
 
-/** Thrown by looks (survey, observe) when the outside system could not or would not answer. */
+/** Thrown by survey and observe when the outside system could not or would not answer. */
 export class ObservationFailed extends Error {
   readonly refusal: Refusal
   constructor(refusal: Refusal) {
@@ -104,10 +104,10 @@ export class ObservationFailed extends Error {
   }
 }
 
-/** What a look brought. Undefined where it failed: nothing is known then, and nothing follows from it. */
-export async function ifObserved<T>(look: () => Promise<T>): Promise<T | undefined> {
+/** What was observed. Undefined where that failed: nothing is known then, and nothing follows from it. */
+export async function ifObserved<T>(observe: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look()
+    return await observe()
   } catch (error) {
     if (error instanceof ObservationFailed) return undefined
     throw error
@@ -131,7 +131,7 @@ export interface GuestSnapshot {
   readonly current: boolean
 }
 
-/** Only a person asks for these: no plan ever takes, follows or removes a snapshot. Looks throw ObservationFailed. */
+/** Only a person asks for these: no plan ever takes, follows or removes a snapshot. Reads throw ObservationFailed. */
 export interface GuestSnapshots {
   list(observed: ObservedResource, signal: AbortSignal): Promise<readonly GuestSnapshot[]>
   take(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
@@ -140,7 +140,7 @@ export interface GuestSnapshots {
   remove(observed: ObservedResource, name: string, signal: AbortSignal): Promise<Outcome>
 }
 
-/** What one call to a host of a hypervisor tells, in the place of one for each guest. Looks throw ObservationFailed. */
+/** What one call to a host of a hypervisor tells, in the place of one for each guest. Reads throw ObservationFailed. */
 export interface HostReads {
   /** The power of all its guests now, by external id. */
   powers(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
@@ -150,6 +150,12 @@ export interface HostReads {
   recentTasks(observed: ObservedResource, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
   /** How busy it was in the last hour, oldest first. Asked only when something new is to be put somewhere. */
   load(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
+}
+
+/** Addresses that are in use, whoever uses them. */
+export interface AddressReads {
+  /** Who has these: hosts themselves, or somebody on the networks of this one. Throws ObservationFailed. */
+  inUse(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
 }
 
 /** Settings that are there, in the words of manifests. */
@@ -182,7 +188,7 @@ export interface GuestAgent {
   shell(observed: ObservedResource): Shell
 }
 
-/** An open connection to one outside system. Looks throw ObservationFailed; `perform` never throws, it answers an Outcome. */
+/** An open connection to one outside system. Reads throw ObservationFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
   /**
    * All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. A driver
@@ -216,8 +222,7 @@ export interface Session {
   readonly console?: GuestConsole
   /** Moments of a guest that a person keeps to come back to. */
   readonly snapshots?: GuestSnapshots
-  /** Who has these addresses: hosts themselves, or somebody on the networks of this one. Looks; throws ObservationFailed. */
-  addressUse?(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
+  readonly addresses?: AddressReads
   readonly agent?: GuestAgent
   close(): Promise<void>
 }

@@ -224,7 +224,7 @@ async function askHosts(
   }
   const found: AddressUse[] = []
   await inParallel([...wanted.values()], LIMITS.nodesAskedAtOnce, async ({ facts, host, addresses }) => {
-    found.push(...((await ifObserved(async () => facts.session.addressUse?.(host, addresses, signal))) ?? []))
+    found.push(...((await ifObserved(async () => facts.session.addresses?.inUse(host, addresses, signal))) ?? []))
   })
   return found
 }

@@ -116,7 +116,9 @@ export async function openController(
     },
     history: await openHistory(clock, store, epoch),
     workloads,
-    kubeconfig: (name, lifeMs) => kubeconfigFor(runtime, secrets, controller.seen()?.estate, name, lifeMs),
+    kubeconfigs: {
+      make: (name, lifeMs) => kubeconfigFor(runtime, secrets, controller.seen()?.estate, name, lifeMs),
+    },
     onCalm: giveMemoryBack,
     previews: createPreviews({
       clock: runtime.clock,

@@ -51,6 +51,12 @@ export interface HistoryQuery {
   readonly limit: number
 }
 
+/** Access to clusters for people. */
+export interface Kubeconfigs {
+  /** Good for so long. Undefined: there is no such cluster, or croft holds no CA of it. */
+  make(cluster: string, lifeMs: number): Promise<{ readonly yaml: string; readonly untilMs: number } | undefined>
+}
+
 /** The controller as the server sees it: a view that changes, a history, and wishes. */
 export interface Controller {
   view(): EstateView
@@ -60,15 +66,15 @@ export interface Controller {
   readonly past?: Past
   /** What runs on clusters, read when somebody asks. Absent: nobody here can read it. */
   readonly workloads?: Workloads
-  /** A kubeconfig for a person, good for so long. Undefined: there is no such cluster, or croft holds no CA of it. */
-  kubeconfig?(cluster: string, lifeMs: number): Promise<{ readonly yaml: string; readonly untilMs: number } | undefined>
+  /** Absent: nobody here holds the CA of a cluster. */
+  readonly kubeconfigs?: Kubeconfigs
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
-  observed?(key: ResourceKey): Readonly<Record<string, string>> | undefined
+  observed(key: ResourceKey): Readonly<Record<string, string>> | undefined
   /** The manifest of a resource as it stands in Git, with secrets taken out. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
   /** What would be done if a Power were switched now. Undefined: there is none of that name, or it was not seen yet. */
-  powerPreview?(target: string, state: 'on' | 'off'): PowerPreview | undefined
+  powerPreview(target: string, state: 'on' | 'off'): PowerPreview | undefined
   ask(wish: Wish, actor: Actor): Promise<Granted>
   /** A source was pushed to: look now. Unknown names are ignored. */
   poke(source: string): void

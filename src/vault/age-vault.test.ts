@@ -76,9 +76,9 @@ describe('a vault of age files', () => {
   test('[A58] the sealed record is used where the directory was lost, and only there', async () => {
     const env = { SOPS_AGE_KEY: await generateIdentity() }
     const first = openAgeVault({ directory, env })
-    assert.equal(await first.seal('homelab'), undefined)
+    assert.equal(await first.sealed.seal('homelab'), undefined)
     await first.write({ ...SECRETS, formed: true })
-    const sealed = await first.seal('homelab')
+    const sealed = await first.sealed.seal('homelab')
     assert.ok(sealed !== undefined)
     assert.match(sealed, /^-----BEGIN AGE ENCRYPTED FILE-----\n/)
     assert.ok(!Buffer.from(sealed, 'base64').includes(CANARY) && !sealed.includes(CANARY))
@@ -101,14 +101,14 @@ describe('a vault of age files', () => {
   test('[D-12] to read makes no key and no directory', async () => {
     const vault = openAgeVault({ directory, env: {} })
     assert.equal(await vault.read('homelab'), undefined)
-    assert.equal(await vault.seal('homelab'), undefined)
+    assert.equal(await vault.sealed.seal('homelab'), undefined)
     assert.ok(!existsSync(directory))
   })
 
   test('without its key a sealed record says which file it is, where the key may be, and what helps when it is lost', async () => {
     const first = openAgeVault({ directory, env: {} })
     await first.write(SECRETS)
-    const sealed = (await first.seal('homelab')) ?? ''
+    const sealed = (await first.sealed.seal('homelab')) ?? ''
     const elsewhere = path.join(directory, 'renamed')
     const vault = openAgeVault({ directory: elsewhere, env: {}, escrow: async () => sealed })
     await assert.rejects(vault.read('homelab'), (error: Error) => {
@@ -130,7 +130,7 @@ describe('a vault of age files', () => {
     await assert.rejects(read('hello'), /escrow\/homelab\.cluster\.age is no file of age/)
     const other = openAgeVault({ directory, env: { SOPS_AGE_KEY: await generateIdentity() } })
     await other.write(SECRETS)
-    const sealed = (await other.seal('homelab')) ?? ''
+    const sealed = (await other.sealed.seal('homelab')) ?? ''
     rmSync(directory, { recursive: true })
     await assert.rejects(read(sealed), /escrow\/homelab\.cluster\.age is sealed: it cannot be opened/)
     assert.ok(!existsSync(directory), 'nothing was written')

@@ -84,23 +84,25 @@ export function openAgeVault({
   return {
     read,
     write,
-    async sealAnew(cluster) {
-      const secrets = await read(cluster)
-      if (secrets === undefined) return undefined
-      const before = await escrow(cluster)
-      if (before !== undefined) {
-        const kept = await opened(cluster, escrowFile(cluster), unarmored(cluster, before))
-        if (formatSecrets(kept) === formatSecrets(secrets)) return undefined
-      }
-      return armor.encode(await sealedFor(secrets))
-    },
-    async key() {
-      const { from, recipients } = await identityToWriteFor()
-      return { from, recipient: recipients[0] ?? '' }
-    },
-    async seal(cluster) {
-      const secrets = await read(cluster)
-      return secrets === undefined ? undefined : armor.encode(await sealedFor(secrets))
+    sealed: {
+      async sealAnew(cluster) {
+        const secrets = await read(cluster)
+        if (secrets === undefined) return undefined
+        const before = await escrow(cluster)
+        if (before !== undefined) {
+          const kept = await opened(cluster, escrowFile(cluster), unarmored(cluster, before))
+          if (formatSecrets(kept) === formatSecrets(secrets)) return undefined
+        }
+        return armor.encode(await sealedFor(secrets))
+      },
+      async key() {
+        const { from, recipients } = await identityToWriteFor()
+        return { from, recipient: recipients[0] ?? '' }
+      },
+      async seal(cluster) {
+        const secrets = await read(cluster)
+        return secrets === undefined ? undefined : armor.encode(await sealedFor(secrets))
+      },
     },
   }
 }

@@ -157,10 +157,10 @@ spec: {ssh: {address: 192.168.4.20, hostKeys: ["${KEY}"]}}
   })
   const { signal } = new AbortController()
   const by = '52:54:00:aa:bb:02, which answers on the network of fun-bedbug'
-  assert.deepEqual(await session.addressUse?.('fun-bedbug', ['192.168.4.51', '192.168.4.52'], signal), [
+  assert.deepEqual(await session.addresses?.inUse('fun-bedbug', ['192.168.4.51', '192.168.4.52'], signal), [
     { address: '192.168.4.51', by, hardware: '52:54:00:aa:bb:02' },
   ])
   assert.deepEqual(asked[0]?.slice(-2), ['192.168.4.51', '192.168.4.52'])
-  assert.deepEqual(await session.addressUse?.('still-fawn', ['192.168.4.51'], signal), [], 'no lane, nobody to ask')
+  assert.deepEqual(await session.addresses?.inUse('still-fawn', ['192.168.4.51'], signal), [], 'no lane, nobody to ask')
   assert.deepEqual([asked.length, closed], [1, 1])
 })

@@ -37,7 +37,7 @@ test('[A58] everything is lost but the Git remote, the age key and the share wit
   const env = { SOPS_AGE_KEY: await generateIdentity() }
   const vault = openAgeVault({ directory: path.join(scratch, 'first'), env })
   await vault.write({ ...secrets, formed: true })
-  const inGit = await vault.seal('homelab')
+  const inGit = await vault.sealed.seal('homelab')
 
   for (const node of ['s1', 's2', 's3']) await destroyed(run, node)
   run.disk = createMemoryStore().disk

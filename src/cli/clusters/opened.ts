@@ -47,7 +47,7 @@ export async function openCluster(
     declaration,
     operator: driver.operate(declaration, deps),
     secrets: () => deps.vault.read(name),
-    sealed: async () => deps.vault.seal?.(name),
+    sealed: async () => deps.vault.sealed?.seal(name),
     surroundings,
     async look() {
       const around = await surroundings()

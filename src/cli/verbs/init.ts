@@ -22,7 +22,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const tools = await runtime.openClusters?.({ directory: real, state: file })
   const wanted =
     yes || (await runtime.ask('Make an age key, or use yours, to seal what clusters are made of? (yes) ')) !== 'no'
-  const key = wanted ? await tools?.deps.vault.key?.() : undefined
+  const key = wanted ? await tools?.deps.vault.sealed?.key() : undefined
   if (key !== undefined) {
     note(
       runtime,

@@ -89,7 +89,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   return {
     survey,
     list,
-    addressUse: (_, addresses, signal) => addressUse(open(), host, addresses, signal),
+    addresses: { inUse: (_, addresses, signal) => addressUse(open(), host, addresses, signal) },
     async observe(observed, ask, signal) {
       if (observed.list !== undefined)
         return (await list(observed.list, signal)).find(({ externalId }) => externalId === observed.externalId)

@@ -54,10 +54,12 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       if (observed.list !== undefined) return observeListed(api, observed, observed.list, deps.clock.now(), signal)
       return unlessAbsent(() => observeGuest(api, observed, ask, deps.clock.now(), signal))
     },
-    addressUse: async (host, addresses, signal) => [
-      ...(await nodeAddresses(signal)).filter(({ address }) => addresses.includes(address)),
-      ...(await addressUse(rootShell(connection, deps, host), host, addresses, signal)),
-    ],
+    addresses: {
+      inUse: async (host, addresses, signal) => [
+        ...(await nodeAddresses(signal)).filter(({ address }) => addresses.includes(address)),
+        ...(await addressUse(rootShell(connection, deps, host), host, addresses, signal)),
+      ],
+    },
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     seesEverything: (signal) => seesEverything(api, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),

@@ -15,7 +15,7 @@ export const KUBECONFIG: Route = route({
   output: z.object({ cluster: z.string(), message: z.string(), yaml: z.string() }),
   async handle({ controller, secondFactor }, { cluster, hours }) {
     await secondFactor()
-    const made = await controller.kubeconfig?.(cluster, hours * 3_600_000)
+    const made = await controller.kubeconfigs?.make(cluster, hours * 3_600_000)
     if (made === undefined)
       throw new Declined(
         404,

@@ -48,7 +48,7 @@ export const READS: readonly Route[] = [
       const view = controller.view()
       const found = view.resources.find((one) => one.key === key)
       if (found === undefined) throw new Declined(404, 'not-found', `There is no resource ${key}.`)
-      const observed = controller.observed?.(key)
+      const observed = controller.observed(key)
       return projectResource(view, observed === undefined ? found : { ...found, observed })
     },
   }),
@@ -101,11 +101,11 @@ export const READS: readonly Route[] = [
     output: z.object({ drifts: schemas.list(schemas.drift) }),
     handle: ({ controller }) => ({ drifts: controller.view().drifts }),
   }),
-  get('/api/power-plan', 'What would be done if a Power were switched off or on now; nothing is ordered', {
+  get('/api/power-plan', 'What would be done if a Power were switched off or on now; nothing is requested', {
     input: z.object({ target: z.string().min(1).max(256), state: z.enum(['on', 'off']) }),
     output: schemas.powerPlan,
     handle({ controller }, { target, state }) {
-      const plan = controller.powerPreview?.(target, state)
+      const plan = controller.powerPreview(target, state)
       if (plan === undefined) throw new Declined(404, 'not-found', `There is no Power ${target}.`)
       return plan
     },

@@ -61,10 +61,13 @@ export function fakeController(first: EstateView, history: readonly NewEvent[] =
       return power === undefined ? undefined : fakePreview(state, power)
     },
     manifest: async (key) => controller.manifests[key] ?? exampleManifest(view, key),
-    kubeconfig: async (cluster, lifeMs) =>
-      view.clusters.some(({ name }) => name === cluster)
-        ? { yaml: `apiVersion: v1\nkind: Config\n# ${cluster}: canary-of-a-key\n`, untilMs: NOW + lifeMs }
-        : undefined,
+    observed: () => undefined,
+    kubeconfigs: {
+      make: async (cluster, lifeMs) =>
+        view.clusters.some(({ name }) => name === cluster)
+          ? { yaml: `apiVersion: v1\nkind: Config\n# ${cluster}: canary-of-a-key\n`, untilMs: NOW + lifeMs }
+          : undefined,
+    },
     poke: (source) => void controller.poked.push(source),
     async ask(wish, actor) {
       controller.asked.push({ wish, actor })

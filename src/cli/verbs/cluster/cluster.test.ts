@@ -95,7 +95,11 @@ function runtimeOf({
     vault: {
       read: async () => (made ? SECRETS : undefined),
       write: async () => {},
-      seal: async () => (made ? 'sealed\n' : undefined),
+      sealed: {
+        seal: async () => (made ? 'sealed\n' : undefined),
+        sealAnew: async () => undefined,
+        key: () => Promise.reject(new Error('none')),
+      },
     },
     randomBytes: (count: number) => Buffer.alloc(count, 1),
     openKubernetes: () => ({ send: () => Promise.reject(new Error('nobody')), close: async () => {} }),
