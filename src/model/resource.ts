@@ -118,6 +118,10 @@ export interface Mark {
   readonly owner?: ResourceKey
   readonly estate?: string
   readonly deletion?: 'Delete' | 'Orphan'
+  /** It was declared as protected: this outlives every database. */
+  readonly protect?: true
+  /** The cluster that it is a server of, unless that gives its servers up. */
+  readonly serverOf?: ResourceKey
   /** Places in the configuration that croft filled: only these it ever empties again. */
   readonly devices?: readonly string[]
   /** The first twelve digits of the hash of the document that the guest has read; `none` for one that has read none. */
@@ -126,6 +130,11 @@ export interface Mark {
   readonly seeding?: { readonly hash: string; readonly storage: string }
   /** The storage from which images that nobody needs any more are still to be taken away. */
   readonly unseeding?: string
+}
+
+/** What of a policy a mark carries, so that a directory without a database knows it too. */
+export function keptBy({ protect, serverOf }: Policy): Pick<Mark, 'protect' | 'serverOf'> {
+  return { ...(protect ? { protect: true as const } : {}), ...(serverOf === undefined ? {} : { serverOf }) }
 }
 
 export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'

@@ -6,7 +6,7 @@ import { DEFAULT_POLICY } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Action } from '../model/plan.ts'
 import type { ThingIntention } from '../model/record.ts'
-import type { ObservedResource } from '../model/resource.ts'
+import type { Mark, ObservedResource } from '../model/resource.ts'
 import { plan, planWhole, revise } from './plan.ts'
 import {
   CONNECTION,
@@ -251,6 +251,23 @@ function markedBy(observed: ObservedResource, estate: string): ObservedResource 
   return observed.mark === undefined ? observed : { ...observed, mark: { ...observed.mark, estate } }
 }
 
+const marked = (observed: ObservedResource, more: Partial<Mark>): ObservedResource =>
+  observed.mark === undefined ? observed : { ...observed, mark: { ...observed.mark, ...more } }
+
+test('[D-01] nobody is advised to destroy a server of a cluster, or what is protected, from another directory', () => {
+  const gone = machine('gone')
+  const advice = (more: Partial<Mark>) => {
+    const [entry] = planOf(estateOf([]), worldWith([marked(guest(100, { of: gone.key }), more)])).entries
+    assert.ok(entry?.action.do === 'hold')
+    return entry.action.allow
+  }
+  assert.match(advice({}), /run croft delete Machine\/gone/)
+  assert.match(advice({ serverOf: 'Cluster/homelab' }), /^to keep it.*; it is a server of Cluster\/homelab/)
+  assert.match(advice({ protect: true }), /^to keep it.*; it is protected/)
+  for (const more of [{ serverOf: 'Cluster/homelab' }, { protect: true as const }])
+    assert.doesNotMatch(advice(more), /croft delete|Approval/)
+})
+
 test('[D-02] two directories that declare one key: the second is refused, and makes no second machine', () => {
   const mine = { ...machine('web'), estate: 'default/e1' }
   const theirs = markedBy(guest(100, { of: mine.key }), 'default/e2')
@@ -324,6 +341,27 @@ test('what is declared no more is deleted or left as its policy says, and only i
       '[D-02] a person names it',
       worldWith([guest(100, { of: gone.key })]),
       { approvals: [{ name: 'a', deletes: [gone.key], origin: CONNECTION.origin }] },
+      ledgerWith(),
+      ['delete'],
+    ],
+    [
+      '[D-01] a person names a server of a cluster that nothing here remembers',
+      worldWith([marked(guest(100, { of: gone.key }), { serverOf: 'Cluster/homelab' })]),
+      { approvals: [{ name: 'a', deletes: [gone.key], origin: CONNECTION.origin }] },
+      ledgerWith(),
+      ['refuse protection'],
+    ],
+    [
+      '[D-01] a person names what was protected when it was marked',
+      worldWith([marked(guest(100, { of: gone.key }), { protect: true })]),
+      { approvals: [{ name: 'a', deletes: [gone.key], origin: CONNECTION.origin }] },
+      ledgerWith(),
+      ['refuse protection'],
+    ],
+    [
+      '[D-01] what this directory remembers counts before what the mark says',
+      worldWith([marked(guest(100, { of: gone.key }), { protect: true, serverOf: 'Cluster/homelab' })]),
+      { removed: new Map([[gone.key, { commit: 'c', policy: DEFAULT_POLICY }]]) },
       ledgerWith(),
       ['delete'],
     ],

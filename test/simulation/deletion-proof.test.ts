@@ -94,6 +94,24 @@ test('[D-03] a machine whose file and database are gone: what the plan says is w
 
 const ORIGIN = { file: 'a.yaml', line: 1, column: 1 }
 
+test('[D-01] a server of a cluster and what is protected outlive file and database, whoever names them', async () => {
+  const hint = replay(FILE, 4)
+  for (const policy of [{ protect: true }, { serverOf: 'Cluster/homelab' }]) {
+    const both = declared(['mine-1', 'mine-2'])
+    const resources = both.resources.map((one) => ({ ...one, policy: { ...one.policy, ...policy } }))
+    const run = simulate({ seed: 4, estate: { ...both, resources } })
+    await run.untilSettled(run.start())
+    run.disk = createMemoryStore().disk
+    run.estate = {
+      ...declared(['mine-1']),
+      approvals: [{ name: 'a', deletes: ['EnvironmentVM/mine-2'], origin: ORIGIN }],
+    }
+    assert.ok((await planned(run)).includes('refuse EnvironmentVM/mine-2'), hint)
+    await run.untilSettled(run.start())
+    assert.deepEqual(machines(run), ['mine-1', 'mine-2'], hint)
+  }
+})
+
 test('[D-03] twelve approved deletions with a lost database all happen', async () => {
   const hint = replay(FILE, 3)
   const names = numbered('mine', 12)

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Mark, ObservedResource, Resource } from '../../model/resource.ts'
+import { keptBy, type Mark, type ObservedResource, type Resource } from '../../model/resource.ts'
 import type { VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
 import type { DiskView, DomainView, NicView } from './domain-view.ts'
 import type { DiskToWrite } from './domain-write.ts'
@@ -158,6 +158,7 @@ export function wantedMark(resource: Resource, vm: VmSpec, observed: ObservedRes
     owner: resource.key,
     ...defined({ estate: resource.estate }),
     deletion: resource.policy.deletion,
+    ...keptBy(resource.policy),
     ...defined({ seed: read }),
   }
 }

@@ -14,6 +14,7 @@ import {
   seedToWrite,
   strays,
 } from './declared.ts'
+import { isSaidByGit } from './marks.ts'
 import { configOf, type DomainConfig, seedHashIn, targetOf, volumeOf } from './names.ts'
 
 const GIB = 1024 ** 3
@@ -26,7 +27,9 @@ export function diffVm(resource: Resource, vm: VmSpec, observed: ObservedResourc
   const changes: Change[] = []
   for (const { path, to, read } of outsideValues(resource, vm, observed)) {
     const from = read(config.domain)
-    if (!same(from, to)) changes.push({ path, from, to, effect: 'live' })
+    if (same(from, to)) continue
+    const own = path === 'mark' && isSaidByGit(from, to)
+    changes.push({ path, from, to, effect: 'live', ...(own ? { own } : {}) })
   }
   // A domain that was taken over keeps the name that somebody gave it.
   if (resource.policy.adopt === undefined) compareName(vm, config, changes)

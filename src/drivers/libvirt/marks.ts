@@ -24,20 +24,30 @@ const LINE = /^Kept by croft: .*$/
 export function readMark(domain: XmlElement): Mark | undefined {
   const node = markNode(domain)
   if (node === undefined) return undefined
-  const { uid, id, owner, estate, deletion, seed } = node.attributes
+  const { uid, id, owner, estate, deletion, protect, server, seed } = node.attributes
   if (uid === undefined || !/^[0-9a-f]{16}$/.test(uid) || id !== textIn(find(domain, 'uuid')).trim()) return undefined
   return {
     uid,
     ...defined({ owner, estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+    ...(protect === 'yes' ? { protect: true as const } : {}),
+    ...defined({ serverOf: server }),
     ...(seed !== undefined && /^[0-9a-f]{12}$/.test(seed) ? { seed } : {}),
   }
 }
 
 /** The mark as one line of a plan; the same text is read back where it is written. */
 export function printMark(mark: Mark): string {
-  const { uid, owner, estate, deletion, seed } = mark
-  return JSON.stringify({ uid, owner, estate, deletion, seed })
+  const { uid, owner, estate, deletion, protect, serverOf, seed } = mark
+  return JSON.stringify({ uid, owner, estate, deletion, protect, serverOf, seed })
+}
+
+/** Only what Git says differs, so it is nobody's doing in the world: the estate got a uid, or protects it. */
+export function isSaidByGit(from: unknown, to: unknown): boolean {
+  if (typeof from !== 'string' || typeof to !== 'string') return false
+  const { estate, protect, serverOf } = parseMark(to)
+  const { estate: _, protect: __, serverOf: ___, ...rest } = parseMark(from)
+  return printMark({ ...rest, ...defined({ estate, protect, serverOf }) }) === to
 }
 
 export function parseMark(text: string): Mark {
@@ -49,9 +59,10 @@ export function writeMark(domain: XmlElement, mark: Mark, uuid: string): void {
   const before = markNode(domain)
   const tags = childrenOf(before, 'croft:tag')
   if (before !== undefined) removeChild(metadata, before)
-  const { uid, owner, estate, deletion, seed } = mark
+  const { uid, owner, estate, deletion, serverOf: server, seed } = mark
+  const protect = mark.protect === true ? 'yes' : undefined
   metadata.children.push(
-    element(NAME, { 'xmlns:croft': NAMESPACE, uid, id: uuid, owner, estate, deletion, seed }, tags),
+    element(NAME, { 'xmlns:croft': NAMESPACE, uid, id: uuid, owner, estate, deletion, protect, server, seed }, tags),
   )
   writeDescription(domain, readDescription(domain), mark)
 }

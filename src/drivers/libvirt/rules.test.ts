@@ -61,3 +61,65 @@ test('a change that needs a restart gets one, whatever else changes with it, and
   assert.deepEqual(verbs([live], 'running'), [])
   assert.deepEqual(verbs([live, restart], 'stopped'), [])
 })
+
+const VIEW = { name: 'web', memoryMb: 2048, cores: 2, disks: [], nics: [], pci: [], usb: [] }
+
+/** A domain as declared below, but for what a case changes. */
+function seen(power: 'running' | 'stopped', config: object = {}, mark: object = {}): ObservedResource {
+  const whole = { name: 'web', onBoot: true, domain: VIEW, live: undefined, volumes: {}, ours: [], snapshots: 0 }
+  return {
+    ...domain([]),
+    power,
+    mark: { uid: UID, owner: 'Machine/web', estate: 'home/e1', deletion: 'Delete', ...mark },
+    close: { config: { ...whole, ...config }, digest: 'd', atMs: 0 },
+  } as unknown as ObservedResource
+}
+
+function declaredAs(vm: object = {}, policy: object = {}): Resource {
+  return {
+    key: 'Machine/web',
+    uid: UID,
+    estate: 'home/e1',
+    desired: {
+      type: 'vm',
+      vm: { host: 'kvm', name: 'web', disks: [], nics: [], memory: { dedicatedMb: 2048 }, ...vm },
+    },
+    policy: { deletion: 'Delete', protect: false, ...policy },
+  } as unknown as Resource
+}
+
+const FULLER = { ...VIEW, memoryMb: 4096 }
+const CARD = { alias: 'ua-net1', source: 'lan' }
+const DIFFERENCES: readonly [string, Resource, ObservedResource, readonly string[]][] = [
+  ['nothing', declaredAs(), seen('running'), []],
+  ['memory of one that runs', declaredAs(), seen('running', { domain: FULLER }), ['memory.dedicatedMb restart']],
+  ['memory of one that is off', declaredAs(), seen('stopped', { domain: FULLER }), ['memory.dedicatedMb live']],
+  [
+    'a card that is declared no more',
+    declaredAs(),
+    seen('running', { domain: { ...VIEW, nics: [CARD] } }),
+    ['nics.net1 restart'],
+  ],
+  ['the same, off', declaredAs(), seen('stopped', { domain: { ...VIEW, nics: [CARD] } }), ['nics.net1 live']],
+  ['not to start with its host', declaredAs({ onBoot: false }), seen('stopped'), ['onBoot live']],
+  ['to start with its host, as it does', declaredAs({ onBoot: true }), seen('stopped'), []],
+  ['whether it starts is not declared', declaredAs(), seen('stopped', { onBoot: false }), []],
+  ['another name', declaredAs({ name: 'shop' }), seen('stopped'), ['name live']],
+  ['another name, taken over', declaredAs({ name: 'shop' }, { adopt: 'u' }), seen('stopped'), []],
+  ['not in force yet', declaredAs(), seen('running', { live: FULLER }), ['restart restart']],
+  ['not in force, and may never restart', declaredAs({ restart: 'never' }), seen('running', { live: FULLER }), []],
+  ['what ran before it was switched off', declaredAs(), seen('stopped', { live: FULLER }), []],
+  ['somebody changed its policy', declaredAs(), seen('stopped', {}, { deletion: 'Orphan' }), ['mark live']],
+  ['it is protected now', declaredAs({}, { protect: true }), seen('stopped'), ['mark live own']],
+  ['it is protected no more', declaredAs(), seen('stopped', {}, { protect: true }), ['mark live own']],
+  ['the estate got a uid', declaredAs(), seen('stopped', {}, { estate: 'home' }), ['mark live own']],
+]
+
+for (const [what, resource, sighting, expected] of DIFFERENCES)
+  test(`what differs of a domain: ${what}`, () => {
+    const found = libvirtRules.diff(resource, sighting)
+    assert.deepEqual(
+      found.map(({ path, effect, own }) => `${path} ${effect}${own === true ? ' own' : ''}`),
+      expected,
+    )
+  })

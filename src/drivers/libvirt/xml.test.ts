@@ -159,6 +159,8 @@ test('a mark is read back, keeps what people wrote, and a copy of the domain doe
     owner: 'Machine/web',
     estate: 'home',
     deletion: 'Delete',
+    protect: true,
+    serverOf: 'Cluster/homelab',
     seed: '0123456789ab',
   } as const
   writeMark(domain, mark, uuid)

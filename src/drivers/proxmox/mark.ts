@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Mark } from '../../model/resource.ts'
 import { markTags, printLine, readMark, splitDescription, splitTags } from './marks.ts'
 import type { Option } from './option.ts'
@@ -19,20 +20,20 @@ export const mark: Option<unknown> = {
     const line = splitDescription(config.description).line
     const from = line === undefined ? '' : printLine(line.mark, line.externalId ?? '')
     if (from === to && tagged) return
-    // That the estate has got a uid is nobody's doing in the world: it is written, and is no drift.
-    const { estate, ...rest } = line?.mark ?? mark
-    const renamed = tagged && estate !== mark.estate && printLine({ ...rest, ...estateOf(mark) }, externalId) === to
+    // That the estate has got a uid, or protects it, is nobody's doing in the world: it is written, and is no drift.
+    const { estate: _, protect: __, serverOf: ___, ...rest } = line?.mark ?? mark
+    const said = tagged && from !== to && printLine({ ...rest, ...saidByGit(mark) }, externalId) === to
     changes.push({
       path: 'mark',
       from: from === to ? 'tags missing' : from,
       to,
       effect: 'live',
-      ...(renamed ? { own: true as const } : {}),
+      ...(said ? { own: true as const } : {}),
     })
   },
   update() {},
 }
 
-function estateOf({ estate }: Mark): Pick<Mark, 'estate'> {
-  return estate === undefined ? {} : { estate }
+function saidByGit({ estate, protect, serverOf }: Mark): Pick<Mark, 'estate' | 'protect' | 'serverOf'> {
+  return defined({ estate, protect, serverOf })
 }

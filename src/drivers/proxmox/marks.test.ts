@@ -19,8 +19,9 @@ describe('marks', () => {
         fc.constantFrom('Delete' as const, 'Orphan' as const),
         fc.string().filter((text) => !text.includes('croft: ')),
         fc.array(fc.stringMatching(/^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,8}$/)),
-        (fields, deletion, human, tags) => {
-          const mark = { ...fields, deletion }
+        fc.record({ protect: fc.constant(true as const), serverOf: fc.string({ minLength: 1 }) }, { requiredKeys: [] }),
+        (fields, deletion, human, tags, kept) => {
+          const mark = { ...fields, deletion, ...kept }
           const config = {
             description: printDescription(human, mark, '114'),
             tags: stored(printTags(tags, mark.uid)).toUpperCase(),
@@ -44,6 +45,10 @@ describe('marks', () => {
     assert.equal(
       printDescription('hello', MARK, '114'),
       `hello\ncroft: owner=EnvironmentVM/web-1 estate=home deletion=Orphan id=114 uid=${UID}`,
+    )
+    assert.equal(
+      printDescription('', { ...MARK, protect: true, serverOf: 'Cluster/home' }, '114'),
+      `croft: owner=EnvironmentVM/web-1 estate=home deletion=Orphan protect=yes server=Cluster/home id=114 uid=${UID}`,
     )
   })
 

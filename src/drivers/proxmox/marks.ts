@@ -78,6 +78,8 @@ export function printLine(mark: Mark, externalId: string): string {
     ['owner', mark.owner],
     ['estate', mark.estate],
     ['deletion', mark.deletion],
+    ['protect', mark.protect === true ? 'yes' : undefined],
+    ['server', mark.serverOf],
     ['devices', mark.devices === undefined || mark.devices.length === 0 ? undefined : mark.devices.join(',')],
     ['seed', mark.seed],
     ['seeding', mark.seeding === undefined ? undefined : `${mark.seeding.hash}@${mark.seeding.storage}`],
@@ -120,6 +122,8 @@ function readLine(text: string): MarkLine | undefined {
     uid,
     ...defined({ owner, estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+    ...(values.get('protect') === 'yes' ? { protect: true as const } : {}),
+    ...defined({ serverOf: values.get('server') }),
     ...readDevices(values.get('devices')),
     ...readSeed(values),
   }

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Change, Mark, Resource } from '../../model/resource.ts'
+import { type Change, keptBy, type Mark, type Resource } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf } from './foreign.ts'
 
 export type Params = Record<string, string>
@@ -168,6 +168,7 @@ export function wantedOf<Spec>(
     owner: resource.key,
     ...defined({ estate: resource.estate }),
     deletion: resource.policy.deletion,
+    ...keptBy(resource.policy),
     ...defined({ devices: seed.devices, seed: seed.seed, seeding: seed.seeding, unseeding: seed.unseeding }),
   }
   return { spec, mark, externalId, pending }

@@ -35,7 +35,7 @@ function judged(
 test('[R8] a server stays when its whole cluster is declared no more', () => {
   const refused = judged({ serverOf: 'Cluster/homelab' }, [])
   assert.ok(refused.do === 'refuse')
-  assert.equal(refused.reason, 'Machine/s1 is a server of Cluster/homelab, which is declared no more')
+  assert.equal(refused.reason, 'Machine/s1 is a server of Cluster/homelab, which is not declared here')
   assert.match(refused.allow, /protect: false in one commit/)
 })
 

@@ -19,8 +19,8 @@ export const protection: Guard = {
       return {
         do: 'refuse',
         guard: 'protection',
-        reason: `${entry.key} is a server of ${serverOf}, which is declared no more`,
-        allow: `declare ${serverOf} with protect: false in one commit, and remove it in a later one`,
+        reason: `${entry.key} is a server of ${serverOf}, which is not declared here`,
+        allow: `declare ${serverOf} here with protect: false in one commit, and remove it in a later one`,
       }
     }
     if (!policy.protect) return action

@@ -1,10 +1,10 @@
-import { ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
+import { DEFAULT_POLICY, ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
 import { type Approval, type Estate, estateMark, isOfEstate, type Proof } from '../../model/estate.ts'
 import { itemId } from '../../model/host-item.ts'
 import { objectId } from '../../model/kube-object.ts'
 import type { Action } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Desired, ObservedResource } from '../../model/resource.ts'
+import type { Desired, Mark, ObservedResource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../approvals.ts'
 import { detailsNeeded } from './details-needed.ts'
@@ -59,8 +59,8 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
         observed,
         record,
         deletion,
-        protect: policy?.protect ?? false,
-        ...(policy === undefined ? {} : { policy }),
+        protect: policy?.protect ?? mark.protect ?? false,
+        ...policyOf(policy, mark),
         ...provenBy(proofOf(mark.owner, record, estate, approvals)),
       })
     }
@@ -70,6 +70,12 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
   // What would stay anyway and is not known to be of this directory is nobody's business here.
   const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
   return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** As it was declared last; where nothing remembers that, what its mark says. */
+function policyOf(policy: Policy | undefined, { serverOf }: Mark): Pick<Removal, 'policy'> {
+  if (policy !== undefined) return { policy }
+  return serverOf === undefined ? {} : { policy: { ...DEFAULT_POLICY, serverOf } }
 }
 
 /** Keys of what carries our mark, is not declared, and of which nothing is known yet that proves it may leave. */

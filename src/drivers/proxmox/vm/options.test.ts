@@ -125,6 +125,23 @@ describe('options of a VM', () => {
     })
   })
 
+  it('[D-01] that it is a server, or protected, is written into its mark, and is nobody’s drift', () => {
+    const kept = exampleResource({}, { protect: true, serverOf: 'Cluster/home' })
+    const description = `croft: owner=EnvironmentVM/web-1 estate=home deletion=Delete id=114 uid=${EXAMPLE_UID}`
+    const tags = `croft;croft-${EXAMPLE_UID}`
+    const [change, ...more] = proxmoxRules.diff(kept, exampleObserved({ tags, description }))
+    assert.deepEqual([change?.path, change?.own, more], ['mark', true, []])
+    assert.equal(
+      change?.to,
+      `croft: owner=EnvironmentVM/web-1 estate=home deletion=Delete protect=yes server=Cluster/home id=114 uid=${EXAMPLE_UID}`,
+    )
+    const [changed] = proxmoxRules.diff(
+      kept,
+      exampleObserved({ tags, description: description.replace('Delete', 'Orphan') }),
+    )
+    assert.deepEqual([changed?.path, changed?.own], ['mark', undefined], 'somebody wrote another policy')
+  })
+
   it('a guest without our mark is not given one by an update', () => {
     const changes = proxmoxRules.diff(exampleResource(), exampleObserved({ tags: 'x', description: '' }))
     assert.deepEqual(changes, [])
