@@ -4,7 +4,7 @@ import type { Driver, DriverDeps } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { HYPERVISORS, type HypervisorRow } from '../../model/hypervisors.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
-import type { ForeignFile, ForeignFormat } from '../../source/foreign/reading.ts'
+import type { ForeignFile, ForeignFormat, NotCarried } from '../../source/foreign/reading.ts'
 import { FORMATS } from '../../source/foreign/registry.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { walkFiles } from '../../source/walk-files.ts'
@@ -33,22 +33,42 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
 
 /** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
 function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, options: Options): ExitCode {
-  const { cluster, host } = options as { readonly cluster?: string; readonly host?: string }
+  const { cluster, host, under } = options as {
+    readonly cluster?: string
+    readonly host?: string
+    readonly under?: string
+  }
   const reading = format.read(filesAt(runtime, place, format), {
     ...(cluster === undefined ? {} : { cluster }),
     ...(host === undefined ? {} : { host }),
+    ...(under === undefined ? {} : { under }),
   })
   if ('problem' in reading) throw new CliError(`${place} cannot be imported: ${reading.problem}`)
   const text = printDrafts(reading.drafts)
   const { problems } = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
   if (reading.drafts.length > 0) deliver(runtime, text, options)
   if (problems.length > 0) note(runtime, renderProblems(problems, styleOf(runtime, runtime.err)))
-  for (const { what, why } of reading.notCarried) note(runtime, `Not carried over: ${clean(what)}: ${clean(why)}.`)
+  for (const { what, why } of joined(reading.notCarried))
+    note(runtime, `Not carried over: ${clean(what, WHOLE)}: ${clean(why, WHOLE)}.`)
   const { length } = reading.notCarried
   const rest = length === 0 ? '' : ` ${many(length, 'item')} not carried over: each is listed with its reason.`
   note(runtime, `${many(reading.drafts.length, 'object')} imported from ${place}.${rest}`)
   if (hasErrors(problems)) return EXIT.failed
   return length === 0 ? EXIT.ok : EXIT.differs
+}
+
+/** Each thing is named, however many there are. */
+const WHOLE = Number.POSITIVE_INFINITY
+/** From this many on, things with the same reason stand in one line. */
+const MANY_ALIKE = 5
+
+/** What has one reason together, where the first of it stood. */
+function joined(items: readonly NotCarried[]): readonly NotCarried[] {
+  const byReason = Map.groupBy(items, ({ why }) => why)
+  const lines = [...byReason].map(([why, all]) =>
+    all.length < MANY_ALIKE ? all : [{ what: [...new Set(all.map(({ what }) => what))].join(', '), why }],
+  )
+  return lines.flat()
 }
 
 /** One file, or every manifest below a directory. */

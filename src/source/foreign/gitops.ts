@@ -1,4 +1,7 @@
+import { readFullYaml } from '../full-yaml.ts'
+import { leftAlone } from '../ignore-rules.ts'
 import { isFields, objectsOf } from '../manifest.ts'
+import { templateNote } from '../template-text.ts'
 import { ADDON, NO_CLUSTER } from './addon-draft.ts'
 import { documentsIn } from './documents.ts'
 import type { Draft, DraftManifest } from './draft.ts'
@@ -19,6 +22,8 @@ export interface AgentObject {
   readonly name: string
   readonly namespace: string | undefined
   readonly spec: Fields
+  /** Of a ConfigMap. */
+  readonly data?: Readonly<Record<string, unknown>>
 }
 
 /** What became of one object: add-ons, nothing because others read it, or a reason. */
@@ -37,40 +42,75 @@ export function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+type Judge = (object: AgentObject, all: readonly AgentObject[], directories: readonly string[]) => FromAgent | undefined
+
 /**
  * Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. It is given
  * the directories of the files too.
  */
-export function readAgentFiles(
-  files: readonly ForeignFile[],
-  options: ReadOptions,
-  judge: (object: AgentObject, all: readonly AgentObject[], directories: readonly string[]) => FromAgent | undefined,
-): ForeignReading {
+export function readAgentFiles(files: readonly ForeignFile[], options: ReadOptions, judge: Judge): ForeignReading {
+  const { objects, notCarried } = agentObjectsIn(files)
+  const made = draftAddons(objects, objects, files, options, judge)
+  return { ...made, notCarried: [...notCarried, ...made.notCarried] }
+}
+
+/** The objects of the files. A template is none before it is rendered, and is named. */
+export function agentObjectsIn(files: readonly ForeignFile[]): {
+  readonly objects: readonly (AgentObject & { readonly file: string })[]
+  readonly notCarried: readonly NotCarried[]
+} {
   const notCarried: NotCarried[] = []
-  const objects: AgentObject[] = []
+  const objects: (AgentObject & { readonly file: string })[] = []
+  const alone = leftAlone(
+    files.map(({ path }) => path),
+    undefined,
+  )
   for (const { path, text } of files) {
     const documents = documentsIn(text)
-    if (documents === undefined) notCarried.push({ what: path, why: 'it cannot be read as YAML or JSON' })
+    if (documents === undefined)
+      notCarried.push({ what: path, why: alone(path) ?? templateIn(text) ?? 'it cannot be read as YAML or JSON' })
     for (const value of documents ?? [])
-      for (const object of objectsOf(value)) {
-        const { apiVersion, kind, metadata, spec } = object.value
-        if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isFields(metadata)) continue
-        const name = wordOf(metadata.name)
-        if (name === undefined) continue
-        objects.push({
-          apiVersion,
-          kind,
-          name,
-          namespace: wordOf(metadata.namespace),
-          spec: isFields(spec) ? { ...spec } : {},
-        })
+      for (const { value: object } of objectsOf(value)) {
+        const one = agentObject(object)
+        if (one !== undefined) objects.push({ ...one, file: path })
       }
   }
+  return { objects, notCarried }
+}
+
+function templateIn(text: string): string | undefined {
+  return templateNote(text, readFullYaml(text).findings)
+}
+
+export function agentObject(object: Readonly<Record<string, unknown>>): AgentObject | undefined {
+  const { apiVersion, kind, metadata, spec, data } = object
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isFields(metadata)) return undefined
+  const name = wordOf(metadata.name)
+  if (name === undefined) return undefined
+  return {
+    apiVersion,
+    kind,
+    name,
+    namespace: wordOf(metadata.namespace),
+    spec: isFields(spec) ? { ...spec } : {},
+    ...(isFields(data) ? { data } : {}),
+  }
+}
+
+/** The add-ons that these objects become, and why others become none. `all`: what they may refer to. */
+export function draftAddons(
+  objects: readonly AgentObject[],
+  all: readonly AgentObject[],
+  files: readonly ForeignFile[],
+  options: ReadOptions,
+  judge: Judge,
+): ForeignReading {
+  const notCarried: NotCarried[] = []
   const drafts: Draft[] = []
   const freeName = createNames()
   const directories = directoriesOf(files)
   for (const object of objects) {
-    const made = judge(object, objects, directories)
+    const made = judge(object, all, directories)
     const what = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`
     if (made === undefined || 'read' in made) continue
     if ('why' in made) {

@@ -23,6 +23,8 @@ export interface ReadOptions {
   readonly cluster?: string
   /** The Host that machines without one are on. */
   readonly host?: string
+  /** The directory of one cluster, where the files are of several. */
+  readonly under?: string
 }
 
 /** One format that `croft import NAME` reads. One file, one registry line, one page in docs/import. */

@@ -39,7 +39,7 @@ export function findInventory(files: readonly ForeignFile[]): FoundInventory | {
   const [one, second] = found
   if (second !== undefined)
     return {
-      problem: `there are several inventories, ${one?.path ?? ''} and ${second.path}; name the directory of one`,
+      problem: `there are several inventories, ${one?.path ?? ''} and ${second.path}; name one of them, or its directory`,
     }
   if (one === undefined)
     return {

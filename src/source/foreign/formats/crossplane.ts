@@ -24,7 +24,7 @@ export const crossplane: ForeignFormat = {
         for (const object of objectsOf(value)) {
           const manifest = cleaned(object.value)
           if (manifest === undefined) {
-            notCarried.push(leftOut(object.value))
+            notCarried.push(leftOut(object.value, path))
             continue
           }
           const { kind, metadata } = manifest
@@ -37,16 +37,18 @@ export const crossplane: ForeignFormat = {
   },
 }
 
-function leftOut(object: Readonly<Record<string, unknown>>): NotCarried {
+function leftOut(object: Readonly<Record<string, unknown>>, path: string): NotCarried {
   const kind = typeof object.kind === 'string' ? object.kind : undefined
   const name = isFields(object.metadata) && typeof object.metadata.name === 'string' ? ` ${object.metadata.name}` : ''
-  if (kind === undefined) return { what: `an object${name}`, why: 'it has no kind' }
+  if (kind === undefined)
+    return { what: `${name === '' ? 'an object' : `the object${name}`} in ${path}`, why: 'it has no kind' }
   if (kind === 'Secret')
     return {
       what: `Secret${name}`,
       why: 'croft takes no secret out of an export; write it into the repository encrypted with sops',
     }
-  return { what: `${kind}${name}`, why: name === '' ? 'it has no name' : 'croft has no kind for it' }
+  if (name === '') return { what: `${kind} in ${path}`, why: 'it has no name' }
+  return { what: `${kind}${name}`, why: 'croft has no kind for it' }
 }
 
 /** Without what the cluster added. Undefined for what croft does not keep, and for what has no name. */

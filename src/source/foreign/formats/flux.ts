@@ -1,7 +1,17 @@
 import { isFields } from '../../manifest.ts'
-import { chartAddon } from '../addon-draft.ts'
-import { type AgentObject, type FromAgent, gitAddon, readAgentFiles, wordOf } from '../gitops.ts'
-import type { Fields, ForeignFormat } from '../reading.ts'
+import { chartAddon, mergeValues, setValue, valueAtPath, valuesIn } from '../addon-draft.ts'
+import { type AppliedTree, appliedByFlux, whatOf } from '../flux-tree.ts'
+import {
+  type AgentObject,
+  agentObject,
+  agentObjectsIn,
+  draftAddons,
+  type FromAgent,
+  gitAddon,
+  readAgentFiles,
+  wordOf,
+} from '../gitops.ts'
+import type { Fields, ForeignFile, ForeignFormat, ForeignReading, ReadOptions } from '../reading.ts'
 
 const SOURCES = new Set(['GitRepository', 'HelmRepository', 'OCIRepository', 'HelmChart', 'Bucket'])
 
@@ -9,11 +19,63 @@ const SOURCES = new Set(['GitRepository', 'HelmRepository', 'OCIRepository', 'He
 export const flux: ForeignFormat = {
   name: 'flux',
   about: 'a repository of Flux: HelmRelease, Kustomization and the sources that they name',
-  read: (files, options) => readAgentFiles(files, options, judge),
+  read(files, options) {
+    const tree = appliedByFlux(files, options.under)
+    if (typeof tree === 'string') return { problem: tree }
+    return tree.kustomizations.length === 0 ? readAgentFiles(files, options, judge) : readTree(tree, files, options)
+  },
+}
+
+/** A repository that its own Kustomizations apply: releases as they are in the cluster, all else stays with Flux. */
+function readTree(tree: AppliedTree, files: readonly ForeignFile[], options: ReadOptions): ForeignReading {
+  const raw = agentObjectsIn(files)
+  const notCarried = [...raw.notCarried, ...tree.notCarried]
+  const followed = new Set(tree.kustomizations.map(({ what }) => what))
+  const applied: AgentObject[] = []
+  for (const { what, objects } of tree.kustomizations) {
+    const staying: string[] = []
+    for (const { object, unknown, elsewhere } of objects) {
+      const name = whatOf(object)
+      const own = agentObject(object)
+      if (own === undefined || followed.has(name)) continue
+      if (!isOfFlux(own)) staying.push(name)
+      else if (own.kind === 'HelmRelease' && unknown.length > 0)
+        notCarried.push({ what: name, why: variablesMissing(unknown, elsewhere) })
+      else if (!tree.notCarried.some((one) => one.what === name)) {
+        applied.push(own)
+        continue
+      }
+      if (own.kind === 'ConfigMap') applied.push(own)
+    }
+    if (staying.length > 0)
+      notCarried.push({ what, why: `what comes from no chart stays with Flux: ${staying.join(', ')}` })
+  }
+  const unapplied = raw.objects.filter(({ file }) => !tree.used.has(file))
+  for (const one of unapplied)
+    if (one.kind === 'HelmRelease' && isOfFlux(one))
+      notCarried.push({
+        what: `${whatOf({ ...one, metadata: one })} (${one.file})`,
+        why: 'no Kustomization among the files applies it',
+      })
+  const rest = unapplied.filter(
+    (one) => isOfFlux(one) && one.kind !== 'HelmRelease' && !followed.has(whatOf({ ...one, metadata: one })),
+  )
+  const judged = [...applied, ...rest].filter(isOfFlux)
+  const made = draftAddons(judged, [...applied, ...raw.objects], files, options, judge)
+  return { ...made, notCarried: [...notCarried, ...made.notCarried] }
+}
+
+function isOfFlux({ apiVersion }: AgentObject): boolean {
+  return apiVersion.includes('.toolkit.fluxcd.io/')
+}
+
+function variablesMissing(unknown: readonly string[], elsewhere: readonly string[]): string {
+  const from = elsewhere.length === 0 ? '' : `, which Flux takes from ${elsewhere.join(' or ')}`
+  return `nobody here knows ${unknown.join(', ')}${from}; write an Addon with the values of the release (helm get values)`
 }
 
 function judge(object: AgentObject, all: readonly AgentObject[]): FromAgent | undefined {
-  if (!object.apiVersion.includes('.toolkit.fluxcd.io/')) return undefined
+  if (!isOfFlux(object)) return undefined
   if (object.spec.suspend === true) return { why: 'it is suspended' }
   if (object.kind === 'HelmRelease') return release(object, all)
   if (object.kind === 'Kustomization') return kustomization(object, all)
@@ -24,8 +86,11 @@ function judge(object: AgentObject, all: readonly AgentObject[]): FromAgent | un
 function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
   const { spec } = object
   const without: string[] = []
-  if (Array.isArray(spec.valuesFrom))
+  const values = valuesOf(object, all)
+  if (values === undefined)
     without.push('valuesFrom names objects of the cluster; put their values into chart.values or chart.valuesFrom')
+  if (JSON.stringify(spec).includes('ENC[AES'))
+    return { why: 'it is encrypted with sops; decrypt it first, and keep its secrets in valuesFrom of the Addon' }
   if (Array.isArray(spec.postRenderers)) without.push('postRenderers have no field here')
   if (isFields(spec.kubeConfig)) return { why: 'it is for another cluster, by spec.kubeConfig' }
   const chart = isFields(spec.chart) && isFields(spec.chart.spec) ? spec.chart.spec : undefined
@@ -42,6 +107,8 @@ function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
   const isOci = source.kind === 'OCIRepository'
   const version = isOci ? tag : wordOf(chart?.version)
   const namespace = wordOf(spec.targetNamespace) ?? object.namespace
+  if (namespace === undefined)
+    return { why: 'its namespace comes from the Kustomization that applies it; import the whole repository' }
   const name =
     wordOf(spec.releaseName) ??
     (wordOf(spec.targetNamespace) === undefined ? object.name : `${wordOf(spec.targetNamespace)}-${object.name}`)
@@ -56,19 +123,43 @@ function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
             chart: isOci ? url : (wordOf(chart?.chart) ?? ''),
             ...(isOci ? {} : { repository: url }),
             ...(version === undefined ? {} : { version }),
-            ...(namespace === undefined ? {} : { namespace }),
-            ...(isFields(spec.values) ? { values: { ...spec.values } as Fields } : {}),
+            namespace,
+            values: values ?? (isFields(spec.values) ? { ...spec.values } : {}),
           }),
       },
     ],
   }
 }
 
+/** As Flux joins them: `valuesFrom` in its order, then `values`. Undefined: one of them is not among the files. */
+function valuesOf({ spec, namespace }: AgentObject, all: readonly AgentObject[]): Fields | undefined {
+  let joined: Fields = {}
+  for (const from of Array.isArray(spec.valuesFrom) ? spec.valuesFrom.filter(isFields) : []) {
+    const map = all.find(
+      (one) =>
+        from.kind === 'ConfigMap' &&
+        one.kind === 'ConfigMap' &&
+        one.name === from.name &&
+        (namespace === undefined || one.namespace === namespace),
+    )
+    const text = map?.data?.[wordOf(from.valuesKey) ?? 'values.yaml']
+    if (typeof text !== 'string') return undefined
+    const path = wordOf(from.targetPath)
+    const more = path === undefined ? valuesIn(text) : valueAtPath(path, setValue(text, undefined))
+    if (more === undefined) return undefined
+    joined = mergeValues(joined, more)
+  }
+  return isFields(spec.values) ? mergeValues(joined, { ...spec.values }) : joined
+}
+
 function kustomization(object: AgentObject, all: readonly AgentObject[]): FromAgent {
   const { spec } = object
   if (isFields(spec.kubeConfig)) return { why: 'it is for another cluster, by spec.kubeConfig' }
   const source = isFields(spec.sourceRef) ? found(spec.sourceRef, object, all) : undefined
-  if (source === undefined) return { why: 'its source is not among the files' }
+  if (source === undefined)
+    return {
+      why: `its source ${isFields(spec.sourceRef) ? `${String(spec.sourceRef.kind)} ${String(spec.sourceRef.name)} ` : ''}is not among the files, nor is its directory ${wordOf(spec.path) ?? './'}`,
+    }
   if (source.kind !== 'GitRepository')
     return { why: `its source is of kind ${source.kind}, and croft builds directories of Git repositories` }
   for (const field of ['patches', 'images', 'postBuild', 'components', 'decryption', 'namePrefix', 'nameSuffix'])

@@ -16,14 +16,16 @@ const READERS: readonly ResourceReader[] = [argocd, bpg, helm, kubernetes, libvi
 export const terraform: ForeignFormat = {
   name: 'terraform',
   about: 'a Terraform or OpenTofu state (version 4): terraform state pull',
+  names: /\.(?:tf|tfstate)$/,
   read(files, options) {
-    const states = files.map(({ text }) => stateIn(text))
-    if (states.length === 0 || states.includes(undefined))
-      return { problem: 'it is no Terraform state of version 4. Give the JSON of the state: terraform state pull.' }
-    return readStates(
-      states.flatMap((state) => state ?? []),
-      options,
-    )
+    const states = files.flatMap(({ text }) => stateIn(text) ?? [])
+    const configuration = files.filter(({ path }) => path.endsWith('.tf')).length
+    if (states.length > 0 || files.some(({ text }) => stateIn(text) !== undefined)) return readStates(states, options)
+    if (configuration > 0)
+      return {
+        problem: `it holds configuration (${configuration === 1 ? 'one .tf file' : `${configuration} .tf files`}) and no state. The state says what exists: run terraform state pull > state.tfstate where you run terraform apply, and import that file.`,
+      }
+    return { problem: 'it is no Terraform state of version 4. Give the JSON of the state: terraform state pull.' }
   },
 }
 
