@@ -21,6 +21,8 @@ export interface ChartRequest extends ChartPlace {
   readonly kubeVersion?: string
   /** Kinds of the cluster beyond those that every one has: charts ask for them. */
   readonly apiVersions?: readonly string[]
+  /** What of it is wanted besides its plain objects; without a word: definitions and hooks, no tests. */
+  readonly output?: { readonly crds: boolean; readonly tests: boolean; readonly hooks: boolean }
   /** It is installed already: templates may ask for that, and definitions beside them are not written again. */
   readonly upgrade: boolean
 }

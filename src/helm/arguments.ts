@@ -33,9 +33,11 @@ export function templateArguments(request: ChartRequest, archive: string, values
     ...values.flatMap((file) => ['--values', file]),
     ...(request.kubeVersion === undefined ? [] : ['--kube-version', request.kubeVersion]),
     ...(request.apiVersions ?? []).flatMap((one) => ['--api-versions', one]),
+    ...(request.upgrade ? ['--is-upgrade'] : []),
     // Helm writes the definitions beside the templates once, and never again.
-    request.upgrade ? '--is-upgrade' : '--include-crds',
-    '--skip-tests',
+    ...(!request.upgrade && (request.output?.crds ?? true) ? ['--include-crds'] : []),
+    ...((request.output?.tests ?? false) ? [] : ['--skip-tests']),
+    ...((request.output?.hooks ?? true) ? [] : ['--no-hooks']),
   ]
 }
 
@@ -46,8 +48,9 @@ export function archiveName({ repo = '', chart, version }: ChartPlace & { readon
 
 /** What the result of rendering depends on. */
 export function renderingKey(digest: string, request: ChartRequest, values: readonly string[]): string {
-  const { release, namespace, kubeVersion = '', apiVersions = [], upgrade } = request
-  return hash([digest, release, namespace, kubeVersion, apiVersions.join(' '), String(upgrade), ...values])
+  const { release, namespace, kubeVersion = '', apiVersions = [], upgrade, output } = request
+  const flags = `${String(upgrade)} ${JSON.stringify(output ?? {})}`
+  return hash([digest, release, namespace, kubeVersion, apiVersions.join(' '), flags, ...values])
 }
 
 function hash(parts: readonly string[]): string {

@@ -9,7 +9,7 @@ export function steadyObjects(
   switch (rendering.is) {
     case 'no-helm':
       return {
-        problem: `the chart ${chart} goes to a cluster without a Helm controller, and there is no helm here to render it`,
+        problem: `the chart ${chart} has to be rendered, and there is no helm here`,
         hint: 'install Helm, or name its program in CROFT_HELM',
       }
     case 'failed':

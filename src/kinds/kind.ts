@@ -81,7 +81,17 @@ export type Expanded =
   | { readonly role: 'check'; readonly name: string; readonly check: HealthCheckSpec }
 
 /** What was found at a place that a declaration names. */
-export type ObjectsAt = { readonly objects: readonly unknown[] } | { readonly problem: string; readonly hint?: string }
+export type ObjectsAt =
+  | { readonly objects: readonly unknown[] }
+  | { readonly problem: string; readonly hint?: string; readonly unbuilt?: Unbuilt }
+
+/** A kustomization that waits for what other repositories and charts hold: its files, and the places of those. */
+export interface Unbuilt {
+  readonly directory: string
+  readonly texts: ReadonlyMap<string, string>
+  readonly bytes: ReadonlyMap<string, Uint8Array>
+  readonly places: readonly string[]
+}
 
 /** What a kind may look up while it expands. */
 export interface Lookup {

@@ -47,15 +47,55 @@ export async function withFetched(revision: Revision, fetching: Fetching): Promi
   const signals = [AbortSignal.timeout(LIMITS.fetchAllMs), ...(fetching.signal === undefined ? [] : [fetching.signal])]
   const patient = { ...fetching, signal: AbortSignal.any(signals) }
   await inParallel(missing, LIMITS.fetchesAtOnce, async (place) => {
-    fetched.set(place, await objectsFrom(place, patient))
+    fetched.set(place, await completed(await objectsFrom(place, patient), patient))
   })
   for (const place of asked.slice(LIMITS.fetchedPlaces))
     fetched.set(place, { problem: `more than ${LIMITS.fetchedPlaces} places to fetch from` })
-  if (places.length === 0) return revision
+  const built = await builtPaths(revision, patient)
+  if (places.length === 0 && built.size === 0) return revision
   return {
     ...revision,
-    objectsAt: (place, declaration) => fetched.get(place) ?? revision.objectsAt?.(place, declaration),
+    objectsAt: (place, declaration) =>
+      built.get(place) ?? fetched.get(place) ?? revision.objectsAt?.(place, declaration),
   }
+}
+
+/** Directories of the repository whose kustomizations name other repositories and charts. */
+async function builtPaths(revision: Revision, fetching: Fetching): Promise<ReadonlyMap<string, ObjectsAt>> {
+  const { follows = () => true } = fetching
+  const built = new Map<string, ObjectsAt>()
+  for (const one of revision.declarations) {
+    const { path } = one.spec as { readonly path?: string }
+    if (one.kind !== 'Addon' || path === undefined || built.has(path) || !follows(one)) continue
+    const at = revision.objectsAt?.(path, one)
+    if (at !== undefined && 'unbuilt' in at) built.set(path, await completed(at, fetching))
+  }
+  return built
+}
+
+/** More steps than this, from one repository to the next, are a circle. */
+const MOST_STEPS = 5
+
+/** Fetches what a kustomization waits for and builds it, until it waits for nothing more. */
+async function completed(at: ObjectsAt, fetching: Fetching, steps = 0): Promise<ObjectsAt> {
+  if (!('unbuilt' in at) || at.unbuilt === undefined) return at
+  if (steps > MOST_STEPS) return { problem: 'its bases lead from repository to repository without an end' }
+  const { unbuilt } = at
+  if (unbuilt.places.length > LIMITS.fetchedPlaces)
+    return { problem: `it names more than ${LIMITS.fetchedPlaces} places to fetch from` }
+  const there = new Map<string, readonly unknown[]>()
+  await inParallel(unbuilt.places, LIMITS.fetchesAtOnce, async (place) => {
+    const before = fetching.fetched.get(place)
+    if (before === undefined || 'problem' in before)
+      fetching.fetched.set(place, await completed(await objectsFrom(place, fetching), fetching, steps + 1))
+    const found = fetching.fetched.get(place)
+    if (found !== undefined && 'objects' in found) there.set(place, found.objects)
+  })
+  const [missing] = unbuilt.places
+    .flatMap((place) => fetching.fetched.get(place) ?? [])
+    .filter((one) => 'problem' in one)
+  if (missing !== undefined) return missing
+  return (fetching.reader ?? readHere).kustomized(unbuilt, there)
 }
 
 function placesIn(spec: unknown): readonly string[] {

@@ -27,7 +27,7 @@ test('objects come from a file, a directory, a List or a kustomization, and noth
   assert.deepEqual(names(files, 'a'), ['three', 'one', 'two'])
   assert.deepEqual(names(files, 'list.yaml'), ['x'])
   assert.deepEqual(names(files, 'k'), ['app/one', 'app/two'])
-  assert.match(String(names(files, 'r')), /remote bases are not fetched/)
+  assert.match(String(names(files, 'r')), /^r\/kustomization\.yaml:1: .* is not fetched/)
   assert.match(String(names(files, 'broken')), /^broken\/x\.yaml:1: /)
   assert.match(String(names(files, 'nowhere')), /there is no file or directory nowhere/)
 })

@@ -11,17 +11,27 @@ export function objectsAt(hand: FilesInHand, place: string, budget?: Budget): Ob
   const files = hand.texts
   const text = files.get(place)
   if (text !== undefined) return found([{ file: place, reads: documentsOf(place, text) }])
-  const below = [...files.keys()].filter((name) => name.startsWith(`${place}/`) && MANIFEST.test(name)).sort()
+  const prefix = place === '' ? '' : `${place}/`
+  const below = [...files.keys()].filter((name) => name.startsWith(prefix) && MANIFEST.test(name)).sort()
   if (below.length === 0) return { problem: `there is no file or directory ${place} with manifests` }
-  if (below.some((name) => /^kustomization\.ya?ml$/.test(name.slice(place.length + 1)))) {
-    const { documents, findings } = buildKustomization(hand, place, budget)
-    const [wrong] = findings
-    if (wrong !== undefined) {
-      return { problem: `${wrong.file}: ${wrong.message}`, ...(wrong.hint === undefined ? {} : { hint: wrong.hint }) }
-    }
-    return found(documents.map(({ file, read }) => ({ file, reads: [read] })))
-  }
+  if (below.some((name) => /^kustomization\.ya?ml$/.test(name.slice(prefix.length))))
+    return kustomized(hand, place, budget)
   return found(below.map((file) => ({ file, reads: documentsOf(file, files.get(file) ?? '') })))
+}
+
+/** What a kustomization makes, or what it waits for. */
+export function kustomized(hand: FilesInHand, place: string, budget?: Budget): ObjectsAt {
+  const { documents, findings, wanted, used } = buildKustomization(hand, place, budget)
+  const [wrong] = findings
+  if (wrong === undefined) return found(documents.map(({ file, read }) => ({ file, reads: [read] })))
+  const problem = `${wrong.file}:${wrong.line}: ${wrong.message}`
+  const hint = wrong.hint === undefined ? {} : { hint: wrong.hint }
+  // Only if nothing else is wrong with it: then it can be built once they are here.
+  if (wanted.size === 0 || findings.length > wanted.size) return { problem, ...hint }
+  const own = <T>(all: ReadonlyMap<string, T> | undefined) =>
+    new Map([...(all ?? [])].filter(([path]) => used.has(path)))
+  const unbuilt = { directory: place, texts: own(hand.texts), bytes: own(hand.bytes), places: [...wanted] }
+  return { problem, ...hint, unbuilt }
 }
 
 /** The objects of a text that came from elsewhere. */

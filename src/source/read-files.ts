@@ -95,12 +95,20 @@ export function readFiles(reading: FileReading): Revision {
       identity.update(`${file.path}\0${file.blob ?? blobHash(file.bytes)}\n`)
   for (const [path, bytes] of reading.siblings ?? []) identity.update(`${path}\0${blobHash(bytes)}\n`)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
-  for (const root of built?.roots ?? []) {
-    const { brought, foreign } = broughtBy(root)
+  // A base that two overlays name is built twice; what is wrong with it is told once, as an error if it is one of ours.
+  const told = new Set<string>()
+  const roots = (built?.roots ?? []).map((root) => ({ ...broughtBy(root), findings: root.findings }))
+  for (const { brought, foreign, findings } of roots.toSorted((a, b) => Number(a.foreign) - Number(b.foreign))) {
     outcomes.push(...brought)
-    const wrong = root.findings.map(({ file, ...why }) => refusedFile(file, { line: 1, column: 1, ...why }, commit))
-    if (foreign) problems.push(...wrong.map(({ problem }) => ({ ...problem, severity: 'warning' as const })))
-    else outcomes.push(...wrong)
+    for (const { file, ...why } of findings) {
+      const name = `${file} ${why.line} ${why.message}`
+      if (told.has(name)) continue
+      told.add(name)
+      const text = hand().texts.get(file)
+      const wrong = refusedFile(file, { column: 1, ...why }, commit, why.line === 1 ? undefined : text)
+      if (foreign) problems.push({ ...wrong.problem, severity: 'warning' })
+      else outcomes.push(wrong)
+    }
   }
   cache.retain(used)
   const composed = compose(outcomes, commit)

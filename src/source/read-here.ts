@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { generatorFilesOf } from './kustomize/tree.ts'
-import { objectsIn } from './objects-at.ts'
+import { kustomized, objectsIn } from './objects-at.ts'
 import { readFiles } from './read-files.ts'
 import type { FetchedBlob, SourceReader } from './reader.ts'
 import { textOf } from './text-of.ts'
@@ -11,6 +11,7 @@ import { textOf } from './text-of.ts'
 export const readHere: SourceReader = {
   tree: async (reading) => readFiles(reading),
   objects: async (blobs) => objectsOfBlobs(blobs),
+  kustomized: async (unbuilt, fetched) => kustomized({ ...unbuilt, fetched }, unbuilt.directory),
   generatorFiles: async (files) => generatorFilesOf(files),
 }
 

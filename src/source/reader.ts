@@ -1,4 +1,4 @@
-import type { ObjectsAt } from '../kinds/kind.ts'
+import type { ObjectsAt, Unbuilt } from '../kinds/kind.ts'
 import type { FileReading } from './read-files.ts'
 import type { Revision, SourceFile } from './revision.ts'
 
@@ -23,6 +23,8 @@ export interface SourceReader {
   /** `places`: what will be asked of `objectsAt`, beside what the add-ons of the tree name. */
   tree(reading: FileReading, places?: readonly string[]): Promise<Revision>
   objects(blobs: readonly FetchedBlob[]): Promise<ObjectsAt>
+  /** A kustomization with what it waited for, by place. */
+  kustomized(unbuilt: Unbuilt, fetched: ReadonlyMap<string, readonly unknown[]>): Promise<ObjectsAt>
   /** Files that are no manifests and that generators of these kustomizations name. */
   generatorFiles(files: readonly SourceFile[]): Promise<readonly string[]>
 }

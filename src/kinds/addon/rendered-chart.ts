@@ -21,6 +21,8 @@ export interface ChartToRender {
   readonly values: string
   readonly kubeVersion?: string
   readonly apiVersions?: readonly string[]
+  /** What of it is wanted besides its plain objects; without a word: definitions and hooks, no tests. */
+  readonly output?: { readonly crds: boolean; readonly tests: boolean; readonly hooks: boolean }
 }
 
 /** The place at which the objects of a chart are found; undefined where K3s installs it. */
@@ -43,6 +45,10 @@ export function chartPlace(
     ...defined({ kubeVersion: kubeVersion?.replace(/^v/, '') }),
     ...(apiVersions.length === 0 ? {} : { apiVersions }),
   }
+  return chartPlaceFor(wanted)
+}
+
+export function chartPlaceFor(wanted: ChartToRender): string {
   return `${PREFIX}${JSON.stringify(wanted)}`
 }
 

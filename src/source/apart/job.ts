@@ -1,3 +1,4 @@
+import type { Unbuilt } from '../../kinds/kind.ts'
 import type { FileReading } from '../read-files.ts'
 import type { FetchedBlob } from '../reader.ts'
 import type { SourceFile } from '../revision.ts'
@@ -7,6 +8,11 @@ import type { PackedHead, RevisionPiece } from './pack.ts'
 export type WorkerJob =
   | { readonly job: 'tree'; readonly reading: Omit<FileReading, 'cache' | 'begin'>; readonly places: readonly string[] }
   | { readonly job: 'objects'; readonly blobs: readonly FetchedBlob[] }
+  | {
+      readonly job: 'kustomized'
+      readonly unbuilt: Unbuilt
+      readonly fetched: ReadonlyMap<string, readonly unknown[]>
+    }
   | { readonly job: 'generator-files'; readonly files: readonly SourceFile[] }
 
 export interface WorkerData {

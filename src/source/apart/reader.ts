@@ -63,6 +63,10 @@ export function createWorkerReader(options: WorkerReaderOptions): SourceReader {
         return names
       })
     },
+    kustomized: async (unbuilt, fetched) => {
+      const { head, pieces } = await perform({ job: 'kustomized', unbuilt, fetched }, options)
+      return unpack(head, pieces).objectsAt?.('') ?? { objects: [] }
+    },
     objects: async (blobs) => {
       const name = blobs.map(({ bytes }) => blobHash(bytes)).join(' ')
       return unlessKnown(name, async (): Promise<ObjectsAt> => {
@@ -131,6 +135,7 @@ async function perform(
 /** Where it was when it was ended. */
 function placeOf(job: WorkerJob, at: SharedArrayBuffer): string {
   if (job.job === 'objects') return ' what was fetched'
+  if (job.job === 'kustomized') return ` ${job.unbuilt.directory}`
   if (job.job === 'generator-files') return ' its kustomizations'
   const index = new Int32Array(at)[0] ?? 0
   return index === 0 ? ' it' : ` ${job.reading.files[index - 2]?.path ?? 'its kustomizations'}`

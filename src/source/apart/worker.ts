@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { generatorFilesOf } from '../kustomize/tree.ts'
+import { kustomized } from '../objects-at.ts'
 import { readFiles } from '../read-files.ts'
 import { objectsOfBlobs } from '../read-here.ts'
 import type { Revision } from '../revision.ts'
@@ -14,8 +15,12 @@ const say = (said: WorkerMessage) => parentPort?.postMessage(said)
 say({ said: 'begun' })
 if (job.job === 'generator-files') {
   say({ said: 'names', names: generatorFilesOf(job.files) })
-} else if (job.job === 'objects') {
-  handOut(piecesOf(withObjects(objectsOfBlobs(job.blobs)), ['']))
+} else if (job.job === 'objects' || job.job === 'kustomized') {
+  const found =
+    job.job === 'objects'
+      ? objectsOfBlobs(job.blobs)
+      : kustomized({ ...job.unbuilt, fetched: job.fetched }, job.unbuilt.directory)
+  handOut(piecesOf(withObjects(found), ['']))
   say({ said: 'tree', head: { id: '', files: 0, incomplete: false, unreadable: [] } })
 } else {
   const where = new Int32Array(at)

@@ -111,14 +111,19 @@ test('[S-09] circles, remote bases, ways out, missing files and unknown fields a
     [
       'remote',
       { 'kustomization.yaml': `${K}resources: ["https://github.com/x/y//base?ref=main"]\n` },
-      /remote bases are not fetched/,
+      /is not fetched: main may mean something else tomorrow/,
     ],
-    ['remote', { 'kustomization.yaml': `${K}resources: ["github.com/x/y"]\n` }, /remote bases are not fetched/],
-    ['remote', { 'kustomization.yaml': `${K}bases: ["git@github.com:x/y"]\n` }, /remote bases are not fetched/],
+    ['remote', { 'kustomization.yaml': `${K}resources: ["github.com/x/y"]\n` }, /is not fetched: its default branch/],
+    [
+      'remote',
+      { 'kustomization.yaml': `${K}bases: ["git@github.com:x/y"]\n` },
+      /is not fetched: croft fetches bases over https alone/,
+    ],
     ['out', { 'kustomization.yaml': `${K}resources: ["../x.yaml"]\n` }, /leads out/],
     ['out', { 'kustomization.yaml': `${K}resources: ["/etc/passwd"]\n` }, /leads out/],
     ['missing', { 'kustomization.yaml': `${K}resources: [x.yaml]\n` }, /x.yaml is not there/],
-    ['field', { 'kustomization.yaml': `${K}helmCharts: []\n` }, /helmCharts is not followed/],
+    ['field', { 'kustomization.yaml': `${K}crds: []\n` }, /crds is not followed/],
+    ['chart', { 'kustomization.yaml': `${K}helmCharts: [{name: a}]\n` }, /the chart a: charts of a directory/],
     ['patch', { 'kustomization.yaml': `${K}patches: [{path: x.yaml}]\n` }, /x.yaml is not there/],
     [
       'patch',

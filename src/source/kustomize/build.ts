@@ -2,14 +2,16 @@ import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Budget, BudgetSpent, createBudget } from '../budget.ts'
 import { readFullYaml } from '../full-yaml.ts'
-import { type ReadDocument, readAsKustomize, readJson } from '../manifest.ts'
+import { isFields, type ReadDocument, readAsKustomize, readJson } from '../manifest.ts'
 import { templateNote } from '../template-text.ts'
+import { chartPlaceOfEntry } from './charts.ts'
 import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
 import { generate, generatorFiles, nameByContent } from './generators.ts'
 import { PatchFailed } from './json-patch.ts'
-import { documentsOf, itemsOf, type KustomizeItem, metadataOf } from './objects.ts'
+import { documentsOf, itemsOf, type KustomizeItem, metadataOf, nameOf } from './objects.ts'
 import { patch } from './patches.ts'
 import { followNames } from './references.ts'
+import { isRemote, remoteEntry } from './remote-entry.ts'
 import { replace } from './replacements.ts'
 import {
   type Kustomization,
@@ -34,11 +36,15 @@ export interface KustomizeFinding {
   readonly code: string
   readonly message: string
   readonly hint?: string
+  /** Where in the file it stands. */
+  readonly line: number
 }
 
 export interface Built {
   readonly documents: readonly BuiltDocument[]
   readonly findings: readonly KustomizeFinding[]
+  readonly used: ReadonlySet<string>
+  readonly wanted: ReadonlySet<string>
 }
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml']
@@ -47,6 +53,8 @@ const NAMES = ['kustomization.yaml', 'kustomization.yml']
 export interface FilesInHand {
   readonly texts: ReadonlyMap<string, string>
   readonly bytes?: ReadonlyMap<string, Uint8Array>
+  /** Objects of other repositories and of charts, by their places. */
+  readonly fetched?: ReadonlyMap<string, readonly unknown[]>
 }
 
 /** Is this the name of a kustomization? */
@@ -66,23 +74,32 @@ export interface Kustomizer {
   readonly findings: readonly KustomizeFinding[]
   /** Files that were read: kustomizations, resources and patches. */
   readonly used: ReadonlySet<string>
+  /** Places elsewhere that it would have to be fetched from. */
+  readonly wanted: ReadonlySet<string>
 }
 
 /** Builds the kustomization of a directory, the top one unless said otherwise. */
 export function buildKustomization(hand: FilesInHand, top = '', budget?: Budget): Built {
   const kustomizer = createKustomizer(hand, budget)
-  return { documents: kustomizer.build(top), findings: kustomizer.findings }
+  const documents = kustomizer.build(top)
+  return { documents, findings: kustomizer.findings, used: kustomizer.used, wanted: kustomizer.wanted }
 }
 
 /**
  * Works on files that are all in hand, by their paths from the top (`../` for what is above it): nothing is fetched,
  * nothing is run. Each document keeps its text and line, so that whatever is wrong with it is told where it was written.
  */
-export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: Budget = createBudget()): Kustomizer {
+export function createKustomizer(
+  { texts: files, bytes, fetched }: FilesInHand,
+  budget: Budget = createBudget(),
+): Kustomizer {
   const findings: KustomizeFinding[] = []
   const used = new Set<string>()
-  const complain = (file: string, code: string, message: string, hint?: string) => {
-    if (findings.length < LIMITS.problemsKept) findings.push({ file, code, message, ...defined({ hint }) })
+  const wanted = new Set<string>()
+  /** `about`: a word of the file, at whose line it is told. */
+  const complain = (file: string, code: string, message: string, hint?: string, about?: string) => {
+    const line = about === undefined ? 1 : lineOf(files.get(file) ?? '', about)
+    if (findings.length < LIMITS.problemsKept) findings.push({ file, code, message, line, ...defined({ hint }) })
   }
   const folders = foldersOf(files.keys())
   const known = new Map<string, readonly ReadDocument[]>()
@@ -113,6 +130,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
       return onto
     }
     used.add(file)
+    const before = findings.length
     const kustomization = parse(file)
     if (kustomization === undefined) return onto
     let all = kustomization.kind === 'Component' ? onto : NOTHING
@@ -121,13 +139,15 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     for (const entry of kustomization.configurations ?? [])
       all = { ...all, config: joined(all.config, configuration(entry, directory, file)) }
     const { items } = all
-    const generated = attempt(file, () => generate(items, kustomization, carrierOf(file), bytesAt(directory, file)))
-    all = { ...all, items: generated ?? items }
+    const generated = attempt(file, before, () =>
+      generate(items, kustomization, carrierOf(file), bytesAt(directory, file)),
+    )
+    all = { ...all, items: [...(generated ?? items), ...charts(kustomization, directory, file, before)] }
     for (const entry of kustomization.components ?? []) {
       const place = placeOf(entry, directory, file)
       if (place !== undefined) all = build(place, [...above, file], all)
     }
-    const changed = transform(all.items, kustomization, directory, file, all.config)
+    const changed = transform(all.items, kustomization, directory, file, all.config, before)
     return { ...all, items: changed, vars: [...all.vars, ...(kustomization.vars ?? [])] }
   }
 
@@ -146,13 +166,13 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     return {}
   }
 
-  /** What one step makes; a step that fails is a finding. */
-  const attempt = (file: string, step: () => readonly KustomizeItem[]): readonly KustomizeItem[] | undefined => {
+  /** What one step makes; a step that fails is a finding, unless something before it, from `since` on, explains it. */
+  const attempt = <T>(file: string, since: number, step: () => T): T | undefined => {
     try {
       return step()
     } catch (error) {
       if (!(error instanceof PatchFailed)) throw error
-      complain(file, 'kustomize-patch', error.message)
+      if (findings.length === since) complain(file, 'kustomize-patch', error.message)
       return undefined
     }
   }
@@ -169,12 +189,13 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
   }
 
   const resource = (entry: string, directory: string, file: string, above: readonly string[]): KustomizeParts => {
+    if (isRemote(entry)) return { ...NOTHING, items: elsewhere(entry, file) }
     const place = placeOf(entry, directory, file)
     if (place === undefined) return NOTHING
     const text = files.get(place)
     if (text === undefined) {
       if (isDirectory(place)) return build(place, above, NOTHING)
-      complain(file, 'kustomize-missing', `${entry} is not there`, 'correct the path, or add the file')
+      complain(file, 'kustomize-missing', `${entry} is not there`, 'correct the path, or add the file', entry)
       return NOTHING
     }
     used.add(place)
@@ -188,14 +209,70 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     return { ...NOTHING, items: whole.flatMap((read) => itemsOf({ file: place, read })) }
   }
 
-  /** A path inside the tree; undefined and a finding for everything else. */
-  const placeOf = (entry: string, directory: string, file: string): string | undefined => {
-    if (/^[a-z][a-z0-9+.-]*:|^[^/]*@|\/\/|\?ref=|^(?:[a-z0-9-]+\.)+[a-z]{2,}\//i.test(entry)) {
+  /** The objects of a base in another repository, at one commit, if they are at hand. */
+  const elsewhere = (entry: string, file: string): readonly KustomizeItem[] => {
+    const meant = remoteEntry(entry)
+    const short = entry.slice(0, 200)
+    if ('url' in meant) return objectsFrom(`git+${meant.url}#${meant.commit}:${meant.path}`, file, short)
+    const why = 'why' in meant ? meant.why : `${meant.unpinned} may mean something else tomorrow`
+    complain(file, 'kustomize-remote', `${short} is not fetched: ${why}`, meant.hint, entry)
+    return []
+  }
+
+  const objectsFrom = (place: string, file: string, short: string): readonly KustomizeItem[] => {
+    const objects = fetched?.get(place)
+    if (objects === undefined) {
+      wanted.add(place)
       complain(
         file,
         'kustomize-remote',
-        `${entry.slice(0, 200)} is not in this repository: remote bases are not fetched`,
+        `${short} is elsewhere, and is fetched for the path of an Addon alone`,
+        undefined,
+        short,
+      )
+      return []
+    }
+    budget.documents(objects.length)
+    return objects.flatMap((value) => {
+      budget.nodes(value)
+      const carrier = carrierOf(file)
+      return isFields(value) ? itemsOf({ ...carrier, read: { ...carrier.read, value } }) : []
+    })
+  }
+
+  /** What Helm makes of the charts that a kustomization names, if it is at hand. */
+  const charts = (
+    { helmCharts, namespace = '' }: Kustomization,
+    directory: string,
+    file: string,
+    since: number,
+  ): readonly KustomizeItem[] =>
+    (helmCharts ?? []).flatMap((entry) => {
+      const read = (path: string) => Buffer.from(bytesAt(directory, file)(path)).toString('utf8')
+      const place = attempt(file, since, () => chartPlaceOfEntry(entry, read))
+      if (place === undefined) return []
+      const items = objectsFrom(place, file, `the chart ${entry.name}`)
+      const other = items.find(({ object }) => !['', namespace].includes(metadataOf(object).namespace))
+      if (namespace !== '' && other !== undefined)
+        complain(
+          file,
+          'kustomize-field',
+          `namespace: ${namespace} is not that of ${nameOf(other.object)} of the chart ${entry.name}, and versions of kustomize differ in whether they change it`,
+          `write namespace: ${namespace} into the entry of helmCharts`,
+          'namespace',
+        )
+      return items
+    })
+
+  /** A path inside the tree; undefined and a finding for everything else. */
+  const placeOf = (entry: string, directory: string, file: string): string | undefined => {
+    if (isRemote(entry)) {
+      complain(
+        file,
+        'kustomize-remote',
+        `${entry.slice(0, 200)} is not in this repository, and croft fetches resources alone`,
         'copy it into the repository',
+        entry,
       )
       return undefined
     }
@@ -203,7 +280,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     const above = place === '..' || place.startsWith('../')
     const inHand = files.has(place) || bytes?.has(place) === true
     if (entry.startsWith('/') || (above && !inHand && !isDirectory(place))) {
-      complain(file, 'kustomize-outside', `${entry.slice(0, 200)} leads out of what is read`, OUTSIDE)
+      complain(file, 'kustomize-outside', `${entry.slice(0, 200)} leads out of what is read`, OUTSIDE, entry)
       return undefined
     }
     return place
@@ -225,7 +302,13 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     if (parsed.success) return parsed.data
     for (const issue of parsed.error.issues.slice(0, 5)) {
       if (issue.code !== 'unrecognized_keys')
-        complain(file, 'kustomize-field', `${issue.path.join('.')}: ${issue.message}`)
+        complain(
+          file,
+          'kustomize-field',
+          `${issue.path.join('.')}: ${issue.message}`,
+          undefined,
+          `${String(issue.path[0])}:`,
+        )
       else
         for (const key of issue.keys)
           complain(
@@ -233,6 +316,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
             'kustomize-field',
             `${[...issue.path, key].join('.')} is not followed in a kustomization`,
             NOT_FOLLOWED[key] ?? 'build it beforehand, or write the manifests out',
+            `${key}:`,
           )
     }
     return undefined
@@ -245,6 +329,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     directory: string,
     file: string,
     config: Configuration,
+    since: number,
   ): readonly KustomizeItem[] => {
     const lay = (entry: PatchEntry) => (all: readonly KustomizeItem[]) =>
       patch(all, entry, patchText(entry, directory, file), budget)
@@ -267,7 +352,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
           replacementsOf(entry, directory, file).reduce((some, one) => replace(some, one, budget), all),
       ),
     ]
-    return attempt(file, () => steps.reduce((all, step) => step(all), items)) ?? items
+    return attempt(file, since, () => steps.reduce((all, step) => step(all), items)) ?? items
   }
 
   /** A replacement, or those of the file that it names. */
@@ -303,7 +388,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
         return []
       }
       const { items, config, vars } = gathered
-      const named = attempt(join(directory, NAMES[0] ?? ''), () =>
+      const named = attempt(join(directory, NAMES[0] ?? ''), findings.length, () =>
         resolveVars(followNames(nameByContent(items), config.nameReference), vars, config),
       )
       const kept = (named ?? items).filter(({ object }) => metadataOf(object).annotations[LOCAL_ONLY] !== 'true')
@@ -324,7 +409,14 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
     },
     findings,
     used,
+    wanted,
   }
+}
+
+/** The line that a word first stands in. */
+function lineOf(text: string, word: string): number {
+  const at = text.indexOf(word)
+  return at < 0 ? 1 : text.slice(0, at).split('\n').length
 }
 
 /** What a kustomization brings to the one that names it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { helmChartSchema } from './charts.ts'
 
 const words = z.array(z.string().max(4000)).max(5000).nullish()
 const texts = z.record(z.string(), z.string()).nullish()
@@ -142,6 +143,9 @@ export const kustomizationSchema = z.strictObject({
   replacements: z.array(replacement).max(1000).nullish(),
   configurations: words,
   vars: z.array(variable).max(1000).nullish(),
+  helmCharts: z.array(helmChartSchema).max(100).nullish(),
+  // Where kustomize keeps charts: croft keeps them elsewhere.
+  helmGlobals: z.strictObject({ chartHome: z.string().optional(), configHome: z.string().optional() }).nullish(),
   // In which order objects are written changes nothing of what they are.
   sortOptions: z.unknown().optional(),
 })
@@ -155,9 +159,7 @@ export type Replacement = z.output<typeof replacement>
 
 /** Fields of kustomize that croft does not follow, with what to do instead. */
 export const NOT_FOLLOWED: Readonly<Record<string, string>> = {
-  helmCharts: 'declare the chart as an Addon with chart: and values:',
-  helmChartInflationGenerator: 'declare the chart as an Addon with chart: and values:',
-  helmGlobals: 'declare the chart as an Addon with chart: and values:',
+  helmChartInflationGenerator: 'write helmCharts: instead',
   generators: 'plugins are not run: build the result beforehand and commit it',
   transformers: 'plugins are not run: use patches, or build the result beforehand and commit it',
   validators: 'plugins are not run: validate in your own pipeline',

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chartAt } from '../../kinds/addon/rendered-chart.ts'
+import { chartPlaceOfEntry, helmChartSchema } from './charts.ts'
+
+const ENTRY = { name: 'web', repo: 'https://charts.example.org/', version: '1.2.3', releaseName: 'web' }
+const FILES: Readonly<Record<string, string>> = {
+  'v.yaml': 'b: {c: true, d: 5, e: 6}\nlist: [2, 3]\nx: 0400\n',
+  'more.yaml': 'b: {e: 7}\n',
+}
+
+function wanted(more: object) {
+  const place = chartPlaceOfEntry(helmChartSchema.parse({ ...ENTRY, ...more }), (path) => FILES[path] ?? '')
+  const chart = chartAt(place)
+  assert.ok(chart !== undefined)
+  return chart
+}
+const values = (more: object): unknown => JSON.parse(wanted(more).values || '{}')
+
+test('a chart is asked for as kustomize asks Helm for it', () => {
+  assert.deepEqual(wanted({}), {
+    repo: 'https://charts.example.org',
+    chart: 'web',
+    version: '1.2.3',
+    release: 'web',
+    namespace: 'default',
+    values: '',
+    output: { crds: false, tests: true, hooks: true },
+  })
+  const { repo, chart, namespace, kubeVersion, apiVersions, output } = wanted({
+    repo: 'oci://ghcr.io/me',
+    namespace: 'sites',
+    includeCRDs: true,
+    skipTests: true,
+    skipHooks: true,
+    kubeVersion: '1.34',
+    apiVersions: ['a/v1'],
+  })
+  assert.deepEqual([repo, chart, namespace, kubeVersion], [undefined, 'oci://ghcr.io/me/web', 'sites', '1.34'])
+  assert.deepEqual([apiVersions, output], [['a/v1'], { crds: true, tests: false, hooks: false }])
+})
+
+test('values are joined as kustomize joins them', () => {
+  // What kubectl 1.32 gave to helm for this very entry, but for the null.
+  const inline = { b: { c: false }, list: [1] }
+  assert.deepEqual(values({ valuesFile: 'v.yaml', valuesInline: inline }), {
+    b: { c: false, d: 5, e: 6 },
+    list: [1],
+    x: 256,
+  })
+  assert.deepEqual(values({ valuesFile: 'v.yaml', valuesInline: inline, valuesMerge: 'merge' }), {
+    b: { c: true, d: 5, e: 6 },
+    list: [2, 3],
+    x: 256,
+  })
+  assert.deepEqual(values({ valuesFile: 'v.yaml', valuesInline: inline, valuesMerge: 'replace' }), inline)
+  assert.deepEqual(values({ valuesInline: inline, additionalValuesFiles: ['more.yaml'] }), {
+    b: { c: false, e: 7 },
+    list: [1],
+  })
+  assert.equal(wanted({ valuesFile: 'v.yaml' }).values, FILES['v.yaml'], 'Helm reads one file by itself')
+})
+
+test('what would be another chart tomorrow, or is not followed, is refused by its name', () => {
+  for (const [more, why] of [
+    [{ repo: undefined }, /charts of a directory/],
+    [{ version: undefined }, /version is missing/],
+    [{ version: '1.x' }, /version is 1\.x; write the exact version/],
+    [{ releaseName: undefined }, /releaseName is missing/],
+    [{ nameTemplate: '{{ . }}' }, /nameTemplate is not followed/],
+    [{ digest: 'sha256:0' }, /digest is not followed/],
+    [{ valuesInline: { a: { b: null } } }, /holds a null/],
+    [{ valuesInline: { a: 1 }, valuesMerge: 'merge' }, /values of the chart itself win/],
+  ] as const)
+    assert.throws(() => wanted(more), why)
+})

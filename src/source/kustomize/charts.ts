@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { chartPlaceFor } from '../../kinds/addon/rendered-chart.ts'
+import { defined } from '../../lib/defined.ts'
+import { yamlLibrary } from '../../lib/yaml-library.ts'
+import { isFields } from '../manifest.ts'
+import { PatchFailed } from './json-patch.ts'
+
+const words = z.array(z.string().max(500)).max(100).nullish()
+
+/** One entry of `helmCharts`. */
+export const helmChartSchema = z.strictObject({
+  name: z.string().min(1).max(200),
+  version: z.string().optional(),
+  digest: z.string().optional(),
+  repo: z.string().optional(),
+  releaseName: z.string().optional(),
+  namespace: z.string().optional(),
+  valuesFile: z.string().optional(),
+  additionalValuesFiles: words,
+  valuesInline: z.record(z.string(), z.unknown()).nullish(),
+  valuesMerge: z.enum(['merge', 'override', 'replace']).optional(),
+  includeCRDs: z.boolean().optional(),
+  skipHooks: z.boolean().optional(),
+  skipTests: z.boolean().optional(),
+  apiVersions: words,
+  kubeVersion: z.string().optional(),
+  nameTemplate: z.string().optional(),
+  debug: z.boolean().optional(),
+  devel: z.boolean().optional(),
+})
+
+export type HelmChartEntry = z.output<typeof helmChartSchema>
+
+const EXACT = /^v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$/
+
+/**
+ * The place at which the objects of a chart are found once Helm has rendered it as kustomize has it rendered. `read`
+ * gives the text of a values file. Throws PatchFailed for what would come out differently each time.
+ */
+export function chartPlaceOfEntry(entry: HelmChartEntry, read: (path: string) => string): string {
+  const refuse = (why: string): never => {
+    throw new PatchFailed(`the chart ${entry.name.slice(0, 100)}: ${why}`)
+  }
+  const { repo = '', version = '', releaseName = '' } = entry
+  if (repo === '')
+    refuse('charts of a directory are not rendered; name its repo and version, or commit what it renders')
+  if (!EXACT.test(version)) refuse(`version is ${version === '' ? 'missing' : version}; write the exact version`)
+  if (releaseName === '') refuse('releaseName is missing, and Helm would make one up each time')
+  for (const field of ['digest', 'nameTemplate', 'devel'] as const)
+    if (entry[field] !== undefined && entry[field] !== false) refuse(`${field} is not followed; leave it out`)
+  const oci = repo.startsWith('oci://')
+  const tidy = repo.replace(/\/+$/, '')
+  return chartPlaceFor({
+    ...(oci ? {} : { repo: tidy }),
+    chart: oci ? `${tidy}/${entry.name}` : entry.name,
+    version,
+    release: releaseName,
+    namespace: entry.namespace ?? 'default',
+    values: valuesOf(entry, read, refuse),
+    ...defined({ kubeVersion: entry.kubeVersion }),
+    ...(entry.apiVersions == null ? {} : { apiVersions: entry.apiVersions }),
+    output: {
+      crds: entry.includeCRDs ?? false,
+      tests: !(entry.skipTests ?? false),
+      hooks: !(entry.skipHooks ?? false),
+    },
+  })
+}
+
+/** One document: files in their order, and the inline values as `valuesMerge` says. */
+function valuesOf(entry: HelmChartEntry, read: (path: string) => string, refuse: (why: string) => never): string {
+  const { valuesFile, valuesMerge = 'override', additionalValuesFiles } = entry
+  const inline = entry.valuesInline ?? {}
+  const given = Object.keys(inline).length > 0
+  const more = additionalValuesFiles ?? []
+  if (!given && more.length === 0) return valuesFile === undefined ? '' : read(valuesFile)
+  // kustomize takes a null out of the values before Helm can see it.
+  if (given && hasNull(inline)) refuse('valuesInline holds a null, which kustomize leaves out; leave it out too')
+  const file = valuesFile === undefined || (given && valuesMerge === 'replace') ? {} : parsed(read(valuesFile), refuse)
+  if (given && valuesMerge === 'merge' && valuesFile === undefined)
+    refuse('valuesMerge: merge lets the values of the chart itself win; name a valuesFile, or leave it out')
+  const first = valuesMerge === 'merge' ? merged(inline, file) : merged(file, inline)
+  return JSON.stringify(more.map((path) => parsed(read(path), refuse)).reduce(merged, first))
+}
+
+type HelmValues = Readonly<Record<string, unknown>>
+
+function parsed(text: string, refuse: (why: string) => never): HelmValues {
+  try {
+    const value: unknown = yamlLibrary().parse(text, { schema: 'yaml-1.1', logLevel: 'silent' }) ?? {}
+    if (isFields(value)) return value
+  } catch {
+    // Said below.
+  }
+  return refuse('a values file is no YAML map')
+}
+
+/** As Helm joins files of values: maps are joined, all else is replaced, a null too. */
+function merged(before: HelmValues, later: HelmValues): HelmValues {
+  const all: Record<string, unknown> = { ...before }
+  for (const [key, value] of Object.entries(later)) {
+    const old = Object.hasOwn(all, key) ? all[key] : undefined
+    Object.defineProperty(all, key, {
+      value: isFields(old) && isFields(value) ? merged(old, value) : value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  }
+  return all
+}
+
+function hasNull(value: unknown): boolean {
+  if (value === null) return true
+  return isFields(value) && Object.values(value).some(hasNull)
+}
