@@ -2,7 +2,8 @@ import { uuid } from '../../world/chance.ts'
 import type { World } from '../../world/types.ts'
 import { networkCard } from './option-values.ts'
 
-const NOT_CLONED = /^(lock|template|parent|snaptime|vmstate|runningmachine|digest|unused\d+|protection)$/
+const NOT_CLONED =
+  /^(lock|template|parent|snaptime|snapstate|vmstate|runningmachine|runningcpu|running-nets-host-mtu|digest|unused\d+)$/
 
 /** The configuration of a copy: everything that must be its own is made anew. Drives are left to the caller. */
 export function clonedConfig(world: World, source: ReadonlyMap<string, string>): Map<string, string> {

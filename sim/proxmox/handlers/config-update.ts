@@ -35,11 +35,8 @@ export async function updateConfig(
   change: ConfigChange,
   work: Workshop['work'],
 ): Promise<void> {
-  if (change.digest !== undefined && change.digest !== configDigest(guest)) {
-    throw failed('checksum mismatch (file change by other user?)')
-  }
-  if (!change.skipLock) refuseLocked(guest)
-  checkTogether(guest, change)
+  refuseEarly(guest, change)
+  checkBootOrder(guest, change)
   for (const key of change.revert) {
     guest.pending.delete(key)
     guest.pendingDelete.delete(key)
@@ -58,16 +55,24 @@ function pinMachine(guest: Guest, change: ConfigChange): void {
     guest.config.set('machine', 'pc-i440fx-10.0+pve1')
 }
 
-function checkTogether(guest: Guest, change: ConfigChange): void {
-  const after = new Map([...guest.config, ...change.set])
-  const balloon = change.set.get('balloon')
-  if (balloon !== undefined && Number(balloon) > memoryMb(after)) {
-    throw failed('balloon value too large (must be smaller than assigned memory)')
+/** What is asked before any work begins, and again with the lock in hand. */
+export function refuseEarly(guest: Guest, change: ConfigChange): void {
+  if (change.digest !== undefined && change.digest !== configDigest(guest)) {
+    throw failed('checksum mismatch (file change by other user?)')
   }
-  if (change.set.has('boot')) {
-    for (const device of bootOrder(after)) {
-      if (!after.has(device)) throw failed(`invalid bootorder: device '${device}' does not exist'`)
-    }
+  if (!change.skipLock) refuseLocked(guest)
+  if (!change.set.has('memory') && !change.set.has('balloon')) return
+  const after = new Map([...guest.config, ...guest.pending, ...change.set])
+  const balloon = Number(after.get('balloon') ?? 0)
+  if (balloon > memoryMb(after)) throw failed('balloon value too large (must be smaller than assigned memory)')
+}
+
+function checkBootOrder(guest: Guest, change: ConfigChange): void {
+  if (!change.set.has('boot')) return
+  const after = new Map([...guest.config, ...guest.pending, ...change.set])
+  for (const device of bootOrder(after)) {
+    if (!after.has(device) || change.drop.includes(device))
+      throw failed(`invalid bootorder: device '${device}' does not exist'`)
   }
 }
 
@@ -108,11 +113,14 @@ function detach(host: Host, guest: Guest, key: string, value: string, force: boo
     if (force || /cloudinit/.test(volid)) freeVolume(host, volid)
     else keepUnused(guest, volid)
   }
+  leaveBootOrder(guest, key)
+}
+
+export function leaveBootOrder(guest: Guest, key: string): void {
   const order = /(?:^|,)order=([^,]*)/.exec(guest.config.get('boot') ?? '')?.[1]
-  if (order?.split(';').includes(key)) {
-    const left = order.split(';').filter((device) => device !== key)
-    guest.config.set('boot', left.length > 0 ? `order=${left.join(';')}` : ' ')
-  }
+  if (!order?.split(';').includes(key)) return
+  const left = order.split(';').filter((device) => device !== key)
+  guest.config.set('boot', left.length > 0 ? `order=${left.join(';')}` : ' ')
 }
 
 export function keepUnused(guest: Guest, volid: string): void {

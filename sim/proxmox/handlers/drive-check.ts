@@ -1,7 +1,8 @@
+import { may } from '../../world/access.ts'
 import { isDrive } from '../../world/guest-config.ts'
 import { parseProperties } from '../../world/properties.ts'
 import { contentOfName, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
-import { ApiError, badParameter, failed } from '../api-error.ts'
+import { ApiError, badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, hostOf } from '../call.ts'
 import { requireRight } from './option-rights.ts'
 
@@ -42,7 +43,33 @@ function checkDrive(call: Call, key: string, value: string): void {
   if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
     throw failed(`unable to parse directory volume name '${id.name}'`)
   }
+  const content = contentOfName(id.name)
+  if (content === 'iso' && named.get('media') !== 'cdrom')
+    throw badParameter(key, "explicit 'media=cdrom' is required for iso images")
+  requireVolume(call, main)
+  if (content !== 'images' && content !== 'iso') throw badParameter(key, "content type needs to be 'images' or 'iso'")
   if (findVolume(host, main) === undefined) throw failed(`volume '${main}' does not exist`)
+}
+
+/** Who may use a volume: whoever runs the storage, the guest that owns it, and those with rights on both. */
+function requireVolume(call: Call, volid: string): void {
+  const { world, who } = call
+  const id = parseVolumeId(volid)
+  if (id === undefined) return
+  const path = `/storage/${id.storage}`
+  const has = (privilege: string) => may(world, who, path, privilege)
+  if (has('Datastore.Allocate')) return
+  const content = contentOfName(id.name)
+  const owner = /(?:^|\/)(?:vm|base|subvol)-(\d+)-/.exec(id.name)?.[1]
+  if (content === 'iso' || content === 'vztmpl' || content === 'import') {
+    if (!has('Datastore.AllocateSpace') && !has('Datastore.Audit'))
+      throw forbidden(`${path}, Datastore.AllocateSpace|Datastore.Audit`)
+  } else if (owner !== undefined && owner === call.params.vmid) {
+    return
+  } else if (content === 'images' && owner !== undefined) {
+    requireRight(call, path, 'Datastore.Audit')
+    requireRight(call, `/vms/${owner}`, 'VM.Config.Disk')
+  } else throw failed(`missing privileges to access ${volid}`)
 }
 
 /** A missing source is found out by the task, a wrong kind of source at once. */
@@ -57,4 +84,7 @@ function checkSource(call: Call, key: string, main: string, source: string): voi
   if (content !== 'images' && content !== 'import') {
     throw badParameter(key, `${source} has wrong type '${content ?? 'unknown'}' - needs to be 'images' or 'import'`)
   }
+  const owner = content === 'images' ? /(?:^|\/)(?:vm|base)-(\d+)-/.exec(id.name)?.[1] : undefined
+  if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Clone')
+  else requireVolume(call, source)
 }

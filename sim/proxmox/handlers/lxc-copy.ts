@@ -13,7 +13,7 @@ import { newDisk } from './drive-make.ts'
 import { isMount } from './lxc-mounts.ts'
 import { startContainer } from './lxc-power.ts'
 import { inOpenTask, inTask } from './lxc-task.ts'
-import { newSnapshot, passOrForget, shownSnapshot, wentBack } from './qemu-snapshot.ts'
+import { describe, newSnapshot, passOrForget, refuseReserved, shownSnapshot, wentBack } from './qemu-snapshot.ts'
 
 const ONE = '/nodes/{node}/lxc/{vmid}'
 
@@ -44,12 +44,7 @@ export const lxcCopyRoutes: Routes = {
     const guest = guestOf(call, 'lxc')
     return shownSnapshot(guest, needSnapshot(guest, param(call, 'snapname')))
   },
-  [`PUT ${ONE}/snapshot/{snapname}/config`]: (call) => {
-    const guest = guestOf(call, 'lxc')
-    needSnapshot(guest, param(call, 'snapname')).description = call.params.description
-    touch(guest)
-    return null
-  },
+  [`PUT ${ONE}/snapshot/{snapname}/config`]: (call) => describe(call, 'lxc'),
   [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
     inOpenTask(call, 'vzrollback', async (guest, host, work) => {
       const snapshot = needSnapshot(guest, param(call, 'snapname'))
@@ -103,7 +98,7 @@ function snapshots(call: Call): unknown[] {
 
 function take(call: Call): string {
   const name = param(call, 'snapname')
-  if (name === 'current') throw failed("unable to use snapshot name 'current' (reserved name)")
+  refuseReserved(name, 'current', 'vzdump')
   return inOpenTask(call, 'vzsnapshot', (guest, host, work) => {
     const prepare = () => {
       if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')

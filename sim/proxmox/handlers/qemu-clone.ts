@@ -12,6 +12,8 @@ import { clonedConfig } from './clone-names.ts'
 import { COPY_TIMEOUT_MS, refuseLocked, withConfigLock } from './config-lock.ts'
 import { copyBytes, newDisk, type Workshop } from './drive-make.ts'
 import { requireBridgeRights, requireRight } from './option-rights.ts'
+import { requireEnabled, requireImages } from './storage-check.ts'
+import { volumeHasFeature } from './volume-features.ts'
 
 export const qemuCloneRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/clone': clone }
 
@@ -38,10 +40,13 @@ function clone(call: Call): string {
     throw failed(`unable to find configuration file for VM ${vmidOf(call)} on node '${host.name}'`)
   if (params.pool !== undefined && !world.pools.has(params.pool))
     throw forbidden(`pool '${params.pool}' does not exist`)
-  if (params.target !== undefined && !world.hosts.has(params.target))
-    throw failed(`no such cluster node '${params.target}'`)
-  const storage = params.storage === undefined ? undefined : storageOn(world, host, params.storage)
-  if (params.storage !== undefined && storage === undefined) throw failed(`storage '${params.storage}' does not exist`)
+  const elsewhere = isHere(host, params.target) ? undefined : params.target
+  if (elsewhere !== undefined && !world.hosts.has(elsewhere)) throw failed(`no such cluster node '${elsewhere}'`)
+  const storage = params.storage === undefined ? undefined : requireImages(world, host, params.storage)
+  if (storage !== undefined && elsewhere !== undefined) {
+    requireEnabled(world, elsewhere, storage.id)
+    if (!storage.shared) throw failed(`can't clone to non-shared storage '${storage.id}'`)
+  }
   refuseLocked(source)
   const snapshot = params.snapname === undefined ? undefined : source.snapshots.get(params.snapname)
   if (params.snapname !== undefined && snapshot === undefined)
@@ -49,9 +54,13 @@ function clone(call: Call): string {
   const template = source.config.get('template') === '1'
   const full = params.full === undefined ? !template : params.full === '1'
   const config = snapshot?.config ?? source.config
-  if (!full) refuseLinked(call, host, config, params.snapname !== undefined)
-  requireParts(call, config, storage?.id)
+  for (const name of ['storage', 'format']) {
+    if (!full && params[name] !== undefined) throw failed(`parameter '${name}' not allowed for linked clones`)
+  }
+  const shared = requireParts(call, config, storage?.id)
+  if (elsewhere !== undefined && !shared) throw failed(`can't clone VM to node '${elsewhere}' (VM uses local storage)`)
   refuseTaken(call, newid)
+  refuseUncopyable(call, source, config, full)
   // Copies of what does not run share the source's lock; whoever wants to change it waits for all of them.
   const mode = source.run.status === 'running' ? 'exclusive' : 'shared'
   // Between the answer and the file lie some milliseconds, and none here: only who must wait for a lock writes it later.
@@ -98,26 +107,38 @@ function temporary(call: Call, newid: number): Guest {
   return target
 }
 
-/** A copy needs the same room and the same bridges as a new guest. */
-function requireParts(call: Call, config: ReadonlyMap<string, string>, storage: string | undefined): void {
-  for (const key of driveKeys(config)) {
-    const own = parseVolumeId(driveVolume(config.get(key) ?? ''))?.storage
-    if (own !== undefined) requireRight(call, `/storage/${storage ?? own}`, 'Datastore.AllocateSpace')
-  }
-  for (const [key, value] of config) requireBridgeRights(call, key, value)
-}
-
-function refuseLinked(call: Call, host: Host, config: ReadonlyMap<string, string>, fromSnapshot: boolean): void {
-  for (const name of ['storage', 'format']) {
-    if (call.params[name] !== undefined) throw failed(`parameter '${name}' not allowed for linked clones`)
-  }
+/** A copy needs the same room and the same bridges as a new guest. Answers whether every volume is on a shared storage. */
+function requireParts(call: Call, config: ReadonlyMap<string, string>, storage: string | undefined): boolean {
+  let shared = true
   for (const key of driveKeys(config)) {
     const value = config.get(key) ?? ''
+    const own = parseVolumeId(driveVolume(value))?.storage
+    if (own === undefined) continue
+    if (!call.world.storages.get(own)?.shared) shared = false
+    if (!isCdrom(value)) requireRight(call, `/storage/${storage ?? own}`, 'Datastore.AllocateSpace')
+  }
+  for (const [key, value] of config) requireBridgeRights(call, key, value)
+  return shared
+}
+
+function isHere(host: Host, node: string | undefined): boolean {
+  return node === undefined || node === host.name || node === 'localhost'
+}
+
+/** The cloud-init drive and the TPM state are always copied whole. */
+function refuseUncopyable(call: Call, source: Guest, config: ReadonlyMap<string, string>, full: boolean): void {
+  const ofSnapshot = call.params.snapname !== undefined
+  for (const key of driveKeys(config).sort()) {
+    const value = config.get(key) ?? ''
     const volid = driveVolume(value)
-    if (isCdrom(value) || volid === '') continue
-    if (fromSnapshot) throw failed(`Linked clone feature is not supported for a snapshot of '${volid}' (${key})`)
-    if (!/(^|\/)base-/.test(findVolume(host, volid)?.name ?? '')) {
-      throw failed(`Linked clone feature is not supported for '${volid}' (${key})`)
+    const isCloudInit = /cloudinit/.test(volid)
+    if (volid === '' || (isCdrom(value) && !isCloudInit)) continue
+    if (key === 'tpmstate0' && full && source.run.status === 'running' && !ofSnapshot)
+      throw failed('cannot clone TPM state while VM is running')
+    const whole = full || isCloudInit || key === 'tpmstate0'
+    if (!volumeHasFeature(call.world, hostOf(call), whole ? 'copy' : 'clone', volid, ofSnapshot)) {
+      const what = `${ofSnapshot ? ' a snapshot of' : ''} '${volid}' (${key})`
+      throw failed(`${whole ? 'Full' : 'Linked'} clone feature is not supported for${what}`)
     }
   }
 }
@@ -150,7 +171,7 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
     world.pools.get(params.pool)?.guests.add(target.vmid)
     world.access.version += 1
   }
-  if (params.target !== undefined) target.node = params.target
+  if (!isHere(host, params.target)) target.node = params.target ?? host.name
 }
 
 async function copyDrive(shop: Workshop, plan: Plan, key: string, value: string): Promise<string> {

@@ -6,7 +6,7 @@ import { badParameter, badParameters, failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../call.ts'
 import { findOperation } from '../validate/operations.ts'
 import { withConfigLock } from './config-lock.ts'
-import { type ConfigChange, updateConfig } from './config-update.ts'
+import { type ConfigChange, refuseEarly, updateConfig } from './config-update.ts'
 import { shownConfig, shownPending } from './config-view.ts'
 import { checkDrives } from './drive-check.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from './option-rights.ts'
@@ -55,18 +55,36 @@ async function writeConfig(call: Call): Promise<null> {
   return null
 }
 
-function writeConfigInBackground(call: Call): string {
+function writeConfigInBackground(call: Call): Promise<string | null> {
   const change = requested(call)
   const guest = guestOf(call)
   const { world } = call
   const host = hostOf(call)
-  return startTask(world, host, 'qmconfig', `${guest.vmid}`, call.who.id, async (work) => {
-    const asked = [...change.set].map(([key, value]) => `-${key} ${key === 'cipassword' ? '<hidden>' : value}`)
-    if (asked.length > 0) work.log(`update VM ${guest.vmid}: ${asked.join(' ')}`)
+  refuseEarly(guest, change)
+  const upid = startTask(world, host, 'qmconfig', `${guest.vmid}`, call.who.id, async (work) => {
+    const asked = Object.entries(call.params)
+      .filter(([key]) => !NOT_LOGGED.has(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => `-${key} ${key === 'cipassword' ? '<hidden>' : value}`)
+    work.log(`update VM ${guest.vmid}: ${asked.join(' ')}`)
     await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, work))
     if ([...change.set].some(([, value]) => value.includes('cloudinit'))) work.log('generating cloud-init ISO')
     await work.pass(world.timing.shortTaskMs)
   })
+  return settled(call, upid)
+}
+
+const NOT_LOGGED = new Set(['node', 'vmid', 'digest', 'background_delay', 'import-working-storage'])
+
+/** Who gives the task some seconds hears of its end, if it comes in that time; else which task it is. */
+async function settled(call: Call, upid: string): Promise<string | null> {
+  const { world } = call
+  const task = hostOf(call).tasksById.get(upid)
+  const untilMs = world.clock.now() + 1000 * Number(call.params.background_delay ?? 0)
+  while (task !== undefined && task.exit === undefined && world.clock.now() < untilMs) await world.clock.sleep(200)
+  if (call.params.background_delay === undefined || task?.exit === undefined || untilMs === 0) return upid
+  if (task.exit === 'OK' || /^WARNINGS: /.test(task.exit)) return null
+  throw failed(`failed to update VM ${vmidOf(call)}: ${task.exit}`)
 }
 
 async function unlink(call: Call): Promise<null> {
@@ -102,15 +120,18 @@ function requested(call: Call): ConfigChange {
     // `cdrom` is an old name for the second IDE drive.
     if (!NOT_CONFIG.has(key)) set.set(key === 'cdrom' ? 'ide2' : key, key === 'cdrom' ? `${value},media=cdrom` : value)
   }
-  const drop = listed(params.delete)
+  const drop = listed(params.delete).map((key) => (key === 'cdrom' ? 'ide2' : key))
   const revert = listed(params.revert)
+  if (set.size === 0 && !params.delete && !params.revert) throw failed('no options specified')
+  for (const key of revert) {
+    refuseUnknown(key, 'revert')
+    if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -revert ${key}' at the same time`)
+  }
   for (const key of drop) {
     if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
+    if (revert.includes(key))
+      throw badParameter('revert', `you can't use '-delete ${key}' and -revert ${key}' at the same time`)
     refuseUnknown(key)
-  }
-  for (const key of revert) {
-    if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -revert ${key}' at the same time`)
-    refuseUnknown(key, 'revert')
   }
   const current = call.world.guests.get(vmid)?.config
   checkHook(call, set.get('hookscript'))

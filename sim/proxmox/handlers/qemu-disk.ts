@@ -1,10 +1,12 @@
-import { configDigest, driveVolume, isDrive, touch } from '../../world/guest-config.ts'
+import { configDigest, driveVolume, isCdrom, isDrive, touch } from '../../world/guest-config.ts'
 import { parseProperties, printProperties } from '../../world/properties.ts'
 import { parseSize, printSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import { filePath, findVolume, parseVolumeId, storageOn, usedBytes } from '../../world/volumes.ts'
-import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { badParameter } from '../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
+import { requireRight } from './option-rights.ts'
 
 export const qemuDiskRoutes: Routes = { 'PUT /nodes/{node}/qemu/{vmid}/resize': resize }
 
@@ -12,9 +14,11 @@ export const qemuDiskRoutes: Routes = { 'PUT /nodes/{node}/qemu/{vmid}/resize': 
 function resize(call: Call): string {
   const { world } = call
   const host = hostOf(call)
-  const guest = guestOf(call)
-  return startTask(world, host, 'resize', `${guest.vmid}`, call.who.id, (work) =>
-    withConfigLock(world, host, guest.vmid, () => grow(call, work)),
+  const vmid = vmidOf(call)
+  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
+    throw badParameter('skiplock', 'Only root may use this option.')
+  return startTask(world, host, 'resize', `${vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, vmid, () => grow(call, work)),
   )
 }
 
@@ -25,7 +29,7 @@ async function grow(call: Call, work: Work): Promise<void> {
   const digest = call.params.digest
   if (digest !== undefined && digest !== configDigest(guest))
     throw new Error('checksum mismatch (file change by other user?)')
-  refuseLocked(guest)
+  if (!flag(call, 'skiplock')) refuseLocked(guest)
   const key = param(call, 'disk')
   const value = guest.config.get(key)
   if (value === undefined || !isDrive(key)) throw new Error(`disk '${key}' does not exist`)
@@ -35,6 +39,8 @@ async function grow(call: Call, work: Work): Promise<void> {
     const main = parseProperties(value, 'file').main
     throw new Error(parseVolumeId(main) ? `volume '${main}' does not exist` : `unable to parse volume ID '${main}'`)
   }
+  if (isCdrom(value)) throw new Error("you can't resize a cdrom")
+  requireRight(call, `/storage/${parseVolumeId(volid)?.storage}`, 'Datastore.AllocateSpace')
   const asked = param(call, 'size')
   const bytes = parseSize(asked.replace(/^\+/, '')) ?? 0
   const wanted = asked.startsWith('+') ? volume.sizeBytes + bytes : bytes

@@ -18,6 +18,7 @@ function conditions(call: Call): Record<string, unknown> {
   const { world } = call
   const host = hostOf(call)
   const guest = guestOf(call)
+  refuseLocked(guest)
   for (const [key, value] of guest.config) {
     const name = /^hostpci\d+$/.test(key) ? parseProperties(value).named.get('mapping') : undefined
     // The daemon falls over a mapping that is gone.
@@ -58,8 +59,12 @@ function migrate(call: Call): string {
   const host = hostOf(call)
   const name = param(call, 'target')
   const target = world.hosts.get(name)
-  if (target === undefined) throw failed(`no such cluster node '${name}'`)
   if (target === host) throw badParameter('target', 'target is local node.')
+  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  for (const option of ['force', 'migration_type', 'migration_network']) {
+    const given = option === 'force' ? flag(call, option) : call.params[option] !== undefined
+    if (given && call.who.id !== 'root@pam') throw badParameter(option, 'Only root may use this option.')
+  }
   const guest = guestOf(call)
   refuseLocked(guest)
   if (guest.run.status === 'running' && !flag(call, 'online')) throw failed("can't migrate running VM without --online")

@@ -1,16 +1,28 @@
 import { defined } from '../../../src/lib/defined.ts'
-import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../world/guest-config.ts'
-import { powerOff } from '../../world/guest-run.ts'
+import { uuid } from '../../world/chance.ts'
+import {
+  configDigest,
+  driveKeys,
+  driveVolume,
+  isCdrom,
+  isDrive,
+  isUnused,
+  memoryMb,
+  touch,
+} from '../../world/guest-config.ts'
+import { powerOff, powerOn } from '../../world/guest-run.ts'
 import { PowerLost } from '../../world/locks.ts'
-import { parseSize } from '../../world/sizes.ts'
+import { MIB, parseSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host, Snapshot } from '../../world/types.ts'
-import { findVolume, parseVolumeId } from '../../world/volumes.ts'
+import { addVolume, findVolume, freeVolume, parseVolumeId } from '../../world/volumes.ts'
 import { failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts'
-import { underMark } from './config-lock.ts'
+import { refuseLocked, underMark, withConfigLock } from './config-lock.ts'
 import { shownValue } from './config-view.ts'
+import { requireRight } from './option-rights.ts'
 import { startGuest } from './qemu-start.ts'
+import { type VolumeFeature, volumeHasFeature } from './volume-features.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}/snapshot'
 
@@ -19,19 +31,30 @@ export const qemuSnapshotRoutes: Routes = {
   [`GET ${AT}`]: list,
   [`POST ${AT}`]: take,
   [`DELETE ${AT}/{snapname}`]: (call) => inTask(call, 'qmdelsnapshot', remove),
-  [`POST ${AT}/{snapname}/rollback`]: (call) => inTask(call, 'qmrollback', rollback),
+  [`POST ${AT}/{snapname}/rollback`]: (call) => {
+    if (flag(call, 'start')) requireRight(call, `/vms/${param(call, 'vmid')}`, 'VM.PowerMgmt')
+    return inTask(call, 'qmrollback', rollback)
+  },
   [`GET ${AT}/{snapname}/config`]: (call) => {
     const guest = guestOf(call)
     const snapshot = needSnapshot(guest, param(call, 'snapname'))
     return shownSnapshot(guest, snapshot)
   },
   [`GET ${AT}/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
-  [`PUT ${AT}/{snapname}/config`]: (call) => {
-    const guest = guestOf(call)
-    needSnapshot(guest, param(call, 'snapname')).description = call.params.description
+  [`PUT ${AT}/{snapname}/config`]: (call) => describe(call, 'qemu'),
+}
+
+/** Nothing to write is no reason to look. */
+export async function describe(call: Call, type: 'qemu' | 'lxc'): Promise<null> {
+  const { description } = call.params
+  if (description === undefined) return null
+  const guest = guestOf(call, type)
+  await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
+    refuseLocked(guest)
+    needSnapshot(guest, param(call, 'snapname')).description = description
     touch(guest)
-    return null
-  },
+  })
+  return null
 }
 
 /** A snapshot's own words stand in the place of the guest's. */
@@ -49,7 +72,7 @@ function list(call: Call): unknown[] {
     name,
     snaptime: snapshot.timeSeconds,
     description: snapshot.description ?? '',
-    vmstate: 0,
+    vmstate: snapshot.config.has('vmstate') ? 1 : 0,
     ...defined({ snapstate: snapshot.state, parent: snapshot.parent }),
   }))
   rows.push({
@@ -64,14 +87,20 @@ function list(call: Call): unknown[] {
 
 function take(call: Call): string {
   const name = param(call, 'snapname')
-  if (name === 'current') throw failed("unable to use snapshot name 'current' (reserved name)")
-  return inTask(call, 'qmsnapshot', async (guest, host, work) => {
+  refuseReserved(name, 'current')
+  refuseReserved(name.toLowerCase(), 'pending')
+  const { vmstate } = call.params
+  const guest = guestOf(call)
+  if (vmstate === '1') refuseUnsavable(guest)
+  return inTask(call, 'qmsnapshot', async (_, host, work) => {
     if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
     const disks = driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
     const prepare = () => {
       if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
-      for (const key of disks) refuseNoSnapshot(call, host, driveVolume(guest.config.get(key) ?? ''))
-      guest.snapshots.set(name, newSnapshot(call, guest))
+      if (!hasFeature(call, guest.config, 'snapshot')) throw new Error('snapshot feature is not available')
+      const snapshot = newSnapshot(call, guest)
+      if (vmstate === '1' && guest.run.status === 'running') saveMemory(call, guest, name, snapshot)
+      guest.snapshots.set(name, snapshot)
     }
     const deed = async () => {
       for (const key of disks) work.log(`snapshotting 'drive-${key}' (${driveVolume(guest.config.get(key) ?? '')})`)
@@ -82,9 +111,45 @@ function take(call: Call): string {
   })
 }
 
+export function refuseReserved(name: string, ...reserved: readonly string[]): void {
+  if (reserved.includes(name)) throw failed(`unable to use snapshot name '${name}' (reserved name)`)
+}
+
+/** Memory that is shared with the host or encrypted cannot be written down. */
+function refuseUnsavable(guest: Guest): void {
+  const blockers = ['amd-sev', 'intel-tdx'].filter((key) => guest.config.has(key))
+  if ([...guest.config.keys()].some((key) => /^virtiofs\d$/.test(key))) blockers.push('virtiofs')
+  if (blockers.length > 0)
+    throw failed(`Cannot live-migrate, snapshot (with RAM), or hibernate a VM with: ${blockers.join(', ')}`)
+}
+
+/** The memory goes into a volume of its own: twice its size and room for the devices. */
+function saveMemory(call: Call, guest: Guest, name: string, snapshot: Snapshot): void {
+  const { world } = call
+  const own = driveKeys(guest.config).map((key) => parseVolumeId(driveVolume(guest.config.get(key) ?? ''))?.storage)
+  const used = own.filter((id) => id !== undefined)
+  const isFiles = (id: string) => world.storages.get(id)?.files === true
+  const id = guest.config.get('vmstatestorage') ?? used.findLast(isFiles) ?? used[0] ?? 'local'
+  const storage = world.storages.get(id)
+  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
+  const file = `vm-${guest.vmid}-state-${name}`
+  const volume = storage.files ? `${guest.vmid}/${file}.raw` : file
+  addVolume(world, hostOf(call), storage, {
+    name: volume,
+    content: 'images',
+    format: 'raw',
+    sizeBytes: (memoryMb(guest.config) * 2 + 500) * MIB,
+    vmid: guest.vmid,
+    ctimeSeconds: snapshot.timeSeconds,
+  })
+  snapshot.config.set('vmstate', `${id}:${volume}`)
+  snapshot.config.set('runningmachine', 'pc-i440fx-10.0+pve1')
+  snapshot.config.set('runningcpu', 'kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep')
+}
+
 export function newSnapshot(call: Call, guest: Guest): Snapshot {
   return {
-    config: new Map(guest.config),
+    config: new Map([...guest.config].filter(([key]) => !isUnused(key) && key !== 'lock')),
     description: call.params.description,
     timeSeconds: Math.floor(call.world.clock.now() / 1000),
     parent: guest.config.get('parent'),
@@ -103,32 +168,25 @@ export async function passOrForget(call: Call, guest: Guest, name: string, work:
   delete guest.snapshots.get(name)?.state
 }
 
-/** Raw files cannot keep an earlier state; a pool or a qcow2 file can. */
-function refuseNoSnapshot(call: Call, host: Host, volid: string): void {
-  const entry = call.world.storages.get(parseVolumeId(volid)?.storage ?? '')
-  if (entry?.files && findVolume(host, volid)?.format === 'raw') throw new Error('snapshot feature is not available')
-}
-
 function feature(call: Call): Record<string, unknown> {
   const guest = guestOf(call)
   const { snapname } = call.params
-  if (snapname !== undefined) needSnapshot(guest, snapname)
-  const template = guest.config.get('template') === '1'
-  const able =
-    call.params.feature === 'snapshot' ? canSnapshot(call, guest) : call.params.feature === 'copy' || template
+  const config = snapname === undefined ? guest.config : needSnapshot(guest, snapname).config
+  const able = hasFeature(call, config, param(call, 'feature') as VolumeFeature, snapname !== undefined)
   return { hasFeature: able ? 1 : 0, nodes: [...call.world.hosts.keys()] }
 }
 
-function canSnapshot(call: Call, guest: Guest): boolean {
-  try {
-    for (const key of driveKeys(guest.config)) {
-      const value = guest.config.get(key) ?? ''
-      if (!isCdrom(value)) refuseNoSnapshot(call, hostOf(call), driveVolume(value))
-    }
-    return true
-  } catch {
-    return false
-  }
+/** What can be done with every disk can be done with the guest. Discs and the cloud-init drive do not count. */
+function hasFeature(
+  call: Call,
+  config: ReadonlyMap<string, string>,
+  feature: VolumeFeature,
+  ofSnapshot = false,
+): boolean {
+  return driveKeys(config)
+    .map((key) => config.get(key) ?? '')
+    .filter((value) => !isCdrom(value))
+    .every((value) => volumeHasFeature(call.world, hostOf(call), feature, driveVolume(value), ofSnapshot))
 }
 
 function inTask(
@@ -138,17 +196,20 @@ function inTask(
 ): string {
   const { world } = call
   const host = hostOf(call)
-  const guest = guestOf(call)
-  return startTask(world, host, type, `${guest.vmid}`, call.who.id, (work) => deed(guest, host, work, call))
+  // That the guest is missing comes out in the task.
+  return startTask(world, host, type, param(call, 'vmid'), call.who.id, (work) => deed(guestOf(call), host, work, call))
 }
 
 async function remove(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   const name = param(call, 'snapname')
   const snapshot = needSnapshot(guest, name)
   await underMark(call.world, host, guest, 'snapshot-delete', async () => {
+    if (guest.config.get('template') === '1') throw new Error("you can't delete a snapshot if vm is a template")
     snapshot.state = 'delete'
     touch(guest)
     await work.pass(call.world.timing.shortTaskMs)
+    const memory = snapshot.config.get('vmstate')
+    if (memory !== undefined) freeVolume(host, memory)
     forget(guest, name, snapshot)
   })
 }
@@ -165,11 +226,17 @@ function forget(guest: Guest, name: string, snapshot: Snapshot): void {
 
 async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   const name = param(call, 'snapname')
+  if (guest.config.get('template') === '1') throw new Error("you can't rollback if vm is a template")
   const snapshot = needSnapshot(guest, name)
+  refuseBuried(call, guest, name, snapshot)
+  if (snapshot.state !== undefined)
+    throw new Error(`unable to rollback to incomplete snapshot (snapstate = ${snapshot.state})`)
   await underMark(call.world, host, guest, 'rollback', async () => {
     powerOff(call.world, guest)
     await work.pass(call.world.timing.shortTaskMs)
     guest.config = wentBack(guest, snapshot)
+    for (const key of ['vmstate', 'runningmachine', 'runningcpu']) guest.config.delete(key)
+    if (guest.config.has('vmgenid')) guest.config.set('vmgenid', uuid(call.world.random))
     guest.config.set('parent', name)
   })
   // Disks that were grown since are as small again as they were.
@@ -179,18 +246,43 @@ async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promi
     const bytes = parseSize(/(?:^|,)size=([^,]+)/.exec(value)?.[1] ?? '')
     if (volume !== undefined && bytes !== undefined && !isCdrom(value)) volume.sizeBytes = bytes
   }
-  if (!flag(call, 'start')) return
+  // The memory that was saved goes on where it was: nobody has to ask for a start.
+  if (snapshot.config.has('vmstate')) powerOn(call.world, host, guest)
+  if (!flag(call, 'start') || guest.run.status === 'running') return
   startTask(call.world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) =>
     startGuest(call.world, host, guest, own),
   )
 }
 
-/** The configuration of then, with what people wrote about the guest since. */
+/** A pool goes back to the newest of its snapshots only. */
+function refuseBuried(call: Call, guest: Guest, name: string, snapshot: Snapshot): void {
+  const names = [...guest.snapshots.keys()]
+  if (names.at(-1) === name) return
+  for (const key of driveKeys(snapshot.config)) {
+    const value = snapshot.config.get(key) ?? ''
+    const volid = driveVolume(value)
+    const storage = call.world.storages.get(parseVolumeId(volid)?.storage ?? '')
+    if (!isCdrom(value) && storage?.type === 'zfspool')
+      throw new Error(`can't rollback, '${name}' is not most recent snapshot on '${volid}'`)
+  }
+}
+
+/** The configuration of then, with what people wrote about the guest since. Disks that came later are kept as unused. */
 export function wentBack(guest: Guest, snapshot: Snapshot): Map<string, string> {
   const config = new Map(snapshot.config)
   const description = guest.config.get('description')
   if (description === undefined) config.delete('description')
   else config.set('description', description)
+  const then = new Set([...snapshot.config.values()].map(driveVolume))
+  const kept = [...guest.config].filter(([key, value]) => isUnused(key) && !then.has(value))
+  for (const [key, value] of kept) config.set(key, value)
+  for (const [key, value] of guest.config) {
+    const volid = driveVolume(value)
+    if (!isDrive(key) || volid === '' || then.has(volid) || (isCdrom(value) && !/cloudinit/.test(volid))) continue
+    let number = 0
+    while (config.has(`unused${number}`)) number++
+    config.set(`unused${number}`, volid)
+  }
   return config
 }
 

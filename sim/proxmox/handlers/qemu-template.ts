@@ -20,7 +20,8 @@ function makeTemplate(call: Call): string {
   return startTask(world, host, 'qmtemplate', `${guest.vmid}`, call.who.id, (work) =>
     withConfigLock(world, host, guest.vmid, async () => {
       await work.pass(world.timing.shortTaskMs)
-      for (const key of driveKeys(guest.config)) toBase(host, guest, key)
+      const { disk } = call.params
+      for (const key of driveKeys(guest.config)) if (disk === undefined || disk === key) toBase(host, guest, key)
       guest.config.set('template', '1')
       touch(guest)
     }),
