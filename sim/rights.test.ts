@@ -51,6 +51,12 @@ test('a token with rights on its pool makes a guest there, and does not see it u
   await give(root, '/storage/local-zfs', 'PVEDatastoreUser')
   assert.equal(
     (await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).reason,
+    'Permission check failed (/storage/local, Datastore.AllocateSpace|Datastore.Audit)',
+    'the image that it is made from is read',
+  )
+  await give(root, '/storage/local', 'PVEDatastoreUser')
+  assert.equal(
+    (await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).reason,
     'Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)',
   )
   await give(root, '/sdn/zones/localnetwork', 'PVESDNUser')

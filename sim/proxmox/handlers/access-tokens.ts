@@ -85,7 +85,11 @@ function update(call: Call): Record<string, unknown> {
   if (params.expire !== undefined) token.expireSeconds = Number(params.expire)
   if (params.privsep !== undefined) token.privsep = params.privsep === '1'
   if (params.comment !== undefined) token.comment = params.comment
-  for (const key of deletions(call)) if (key === 'comment') delete token.comment
+  for (const key of deletions(call)) {
+    if (key !== 'comment') throw badParameter('delete', `unknown option '${key}'`)
+    delete token.comment
+  }
+  if (token.comment === '') delete token.comment
   world.access.version += 1
   const answer = { ...tokenRow(token), ...sent(call) }
   if (!flag(call, 'regenerate')) return answer

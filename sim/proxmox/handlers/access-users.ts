@@ -96,11 +96,19 @@ function create(call: Call): null {
     tokens: new Map(),
     details: {},
   }
+  if (params.password !== undefined) refuseForeignPassword(call, id.replace(/^.*@/, ''), 'create user failed: ')
   setGroups(call, id, 'create user failed: ')
   setDetails(call, user)
   world.access.users.set(id, user)
   world.access.version += 1
   return null
+}
+
+/** Passwords of people whom another system knows are kept there. */
+function refuseForeignPassword(call: Call, realm: string, prefix: string): void {
+  const type = realmType(call, realm)['realm-type']
+  if (type === undefined) throw failed(`${prefix}auth domain '${realm}' does not exist`)
+  if (type !== 'pam' && type !== 'pve') throw failed(`${prefix}can't set password on auth type '${type}'`)
 }
 
 function update(call: Call): null {

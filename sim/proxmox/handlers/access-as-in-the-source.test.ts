@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClient } from '../../test-client.ts'
+
+/** What PVE::API2::ACL, PVE::API2::User and PVE::AccessControl say. */
+
+test('check_path: rights can be set on known places only, and be taken from any', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await client.data('POST', '/access/users', { userid: 'other@pve' })
+  const put = (path: string, more: Record<string, string> = {}) =>
+    client.call('PUT', '/access/acl', { path, users: 'other@pve', roles: 'PVEAuditor', ...more })
+  for (const path of [
+    '/',
+    '//vms//100/',
+    'vms',
+    '/pool/a/b/c',
+    '/sdn/zones/z/v/12',
+    '/access/realm/pve',
+    '/mapping/pci/x',
+  ])
+    assert.equal((await put(path)).status, 200, path)
+  for (const path of [
+    '/vms/99',
+    '/vms/abc',
+    '/foo',
+    '/pool/a/b/c/d',
+    '/sdn/zones/z/v/0',
+    '/nodes/a/b',
+    '/access/users',
+  ]) {
+    const answer = await put(path)
+    assert.equal(answer.status, 400, path)
+    assert.deepEqual(JSON.parse(answer.body).errors, { path: `invalid ACL path '${path}'` })
+  }
+  assert.equal((await put('/vms/99', { delete: '1' })).status, 200)
+  const list = await client.data<{ path: string }[]>('GET', '/access/acl')
+  assert.ok(list.some(({ path }) => path === '/vms/100'))
+})
+
+test('update_acl: who may not set rights gives away no more than they have', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await client.data('POST', '/access/users', { userid: 'lead@pve' })
+  await client.data('POST', '/access/roles', { roleid: 'Lead', privs: 'VM.Allocate,VM.Audit' })
+  await client.data('POST', '/access/roles', { roleid: 'Audits', privs: 'VM.Audit' })
+  await client.data('PUT', '/access/acl', { path: '/vms/100', users: 'lead@pve', roles: 'Lead', propagate: '0' })
+  const { value } = await client.data<{ value: string }>('POST', '/access/users/lead@pve/token/tt', { privsep: '0' })
+  const give = async (params: Record<string, string>) => {
+    const answer = await client.clock.runUntil(
+      client.datacentre.handle({
+        method: 'PUT',
+        path: '/api2/json/access/acl',
+        headers: {
+          authorization: `PVEAPIToken=lead@pve!tt=${value}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        body: new URLSearchParams({ path: '/vms/100', users: 'admin@pve', ...params }).toString(),
+      }),
+    )
+    return answer.status === 200 ? 200 : (JSON.parse(answer.body).errors as unknown)
+  }
+  assert.deepEqual(await give({ roles: 'PVEVMAdmin' }), {
+    role: "Cannot add role 'PVEVMAdmin' - requires 'Permissions.Modify' or superset of privileges.",
+  })
+  assert.deepEqual(await give({ roles: 'NoAccess' }), {
+    role: "Cannot add role 'NoAccess' - requires 'Permissions.Modify'",
+  })
+  assert.deepEqual(await give({ roles: 'PVEVMAdmin', delete: '1' }), {
+    role: "Cannot remove role 'PVEVMAdmin' - requires 'Permissions.Modify' or superset of privileges.",
+  })
+  assert.equal(await give({ roles: 'Audits', propagate: '0' }), 200)
+})
+
+test('users and tokens: passwords of other systems, options that cannot be deleted', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const reason = async (path: string, params: Record<string, string>) =>
+    (await client.call('POST', path, params)).reason
+  assert.equal(
+    await reason('/access/users', { userid: 'a@nowhere', password: 'secret123' }),
+    "create user failed: auth domain 'nowhere' does not exist",
+  )
+  assert.equal(await reason('/access/users', { userid: 'a@nowhere' }), 'OK')
+  const token = '/access/users/admin@pve/token/t1'
+  const answer = await client.call('PUT', token, { delete: 'expire' })
+  assert.deepEqual(JSON.parse(answer.body).errors, { delete: "unknown option 'expire'" })
+  await client.data('PUT', token, { comment: 'x' })
+  await client.data('PUT', token, { comment: '' })
+  assert.equal((await client.data<{ comment?: string }>('GET', token)).comment, undefined)
+})
