@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import type { ObservedResource } from '../../model/resource.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { vmReadiness } from './readiness.ts'
+import { proxmoxRules } from './rules.ts'
+import { exampleResource } from './testing/vm-example.ts'
 
 const bare: VmSpec = {
   host: 'alpha',
@@ -40,4 +42,10 @@ test('[R11] nothing waits for the agent of a machine into which nothing brings a
     assert.equal(judged.reason, reason, name)
     assert.equal(judged.ready, reason === 'NoSystem' || reason === 'AgentUp', name)
   }
+})
+
+test('whether a machine was taken over is asked of its policy: only then may it have a system that nobody declared', () => {
+  const asked = (adopt: object) => proxmoxRules.readiness(exampleResource(bare, adopt), running('down'))
+  assert.equal(asked({}).reason, 'NoSystem')
+  assert.equal(asked({ adopt: '100' }).reason, 'AgentDown')
 })

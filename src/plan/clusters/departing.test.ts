@@ -48,6 +48,22 @@ for (const [name, turn, steps] of LEFT)
     assert.deepEqual(nextSteps(clusterSpec('s1'), observedCluster('s1 a1', { a1: turn })), steps)
   })
 
+test('of a server that Git names no more only its etcd member is left: that goes as well', () => {
+  const decision = coordinate(SPEC, observedCluster('s1 s2 s3 s4', { s4: BARE }), NOW)
+  assert.deepEqual(
+    decision.steps.map(({ summary }) => summary),
+    ['remove the etcd member s4-4a13e2cb'],
+  )
+})
+
+test('a server of which nothing is left keeps no other from leaving, whatever was said of its machine', () => {
+  const five = { s4: BARE, s5: {} }
+  const members = [member('s1'), member('s2'), member('s3'), member('s5')]
+  const observed = observedCluster('s1 s2 s3 s4 s5', five, { members })
+  const spec = clusterSpec('s1 s2 s3', { allow: { degraded: true, interruption: false } })
+  assert.deepEqual(nextSteps(spec, observed), ['cordon s5'])
+})
+
 for (const [role, name] of [
   ['a server', 's4'],
   ['an agent', 'a1'],

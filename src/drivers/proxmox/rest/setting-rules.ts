@@ -19,16 +19,17 @@ export const settingRules = {
   listOf: (setting: SettingSpec): string => listName(definitionNamed(setting.definition), setting),
   hostOf: ({ host }: SettingSpec): string => host ?? EVERYWHERE,
   obstacles(setting: SettingSpec, survey: Survey): readonly Obstacle[] {
-    const { rootOnly, noun, create } = definitionNamed(setting.definition)
-    if (rootOnly !== undefined || create === undefined)
-      return [
-        {
-          message: `no token may make the ${noun} ${setting.id}: Proxmox leaves that to root@pam itself`,
-          allow: rootOnly === undefined ? 'make it by hand' : `run on a host: ${rootOnly.replace('{id}', setting.id)}`,
-        },
-      ]
+    // On a host that is not there nothing is seen, not even what every host has.
     const host = setting.host === undefined ? undefined : hostObstacle(setting.host, survey)
-    return host === undefined ? [] : [host]
+    if (host !== undefined) return [host]
+    const { rootOnly, noun, create } = definitionNamed(setting.definition)
+    if (rootOnly === undefined && create !== undefined) return []
+    return [
+      {
+        message: `no token may make the ${noun} ${setting.id}: Proxmox leaves that to root@pam itself`,
+        allow: rootOnly === undefined ? 'make it by hand' : `run on a host: ${rootOnly.replace('{id}', setting.id)}`,
+      },
+    ]
   },
   diff(setting: SettingSpec, observed: ObservedResource, remembered: KnownSecrets = NOTHING): readonly Change[] {
     const definition = definitionNamed(setting.definition)
