@@ -38,7 +38,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
     connection: one.entry.connection,
     type: one.entry.type,
     generation: one.generation,
-    ...defined({ declaredBy: one.declaredBy }),
+    ...defined({ declaredBy: one.declaredBy, composedBy: one.composedBy }),
     policy: one.policy,
     conditions,
     createdMs: before.createdMs,

@@ -1,4 +1,4 @@
-import type { Policy } from '../model/declaration.ts'
+import type { Composed, Policy } from '../model/declaration.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Readiness } from '../model/rules.ts'
@@ -17,6 +17,7 @@ export interface ResourcePass {
   readonly generation: string
   /** Who declares it, or who did last. */
   readonly declaredBy?: string
+  readonly composedBy?: Composed
   readonly before: ResourceRecord | undefined
   /** Undefined: not there, or not looked at closely. */
   readonly readiness: Readiness | undefined

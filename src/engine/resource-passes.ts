@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import { DEFAULT_POLICY, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
@@ -86,9 +87,9 @@ function policyOfUndeclared(
 function declaredBy(
   resource: Resource | undefined,
   before: ResourceRecord | undefined,
-): Pick<ResourcePass, 'declaredBy'> {
-  const by = resource === undefined ? before?.declaredBy : resource.declaredBy
-  return by === undefined ? {} : { declaredBy: by }
+): Pick<ResourcePass, 'declaredBy' | 'composedBy'> {
+  const { declaredBy: by, composedBy } = resource ?? before ?? {}
+  return { ...defined({ declaredBy: by, composedBy }) }
 }
 
 function observedFrom(

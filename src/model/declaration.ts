@@ -117,6 +117,9 @@ export interface ComposedBy {
   readonly origin: Origin
 }
 
+/** The same as a record keeps it: what has to be there for a thing to be declared. */
+export type Composed = Pick<ComposedBy, 'instance' | 'definition'>
+
 /** A parsed and valid manifest with its origin. `spec` has the shape that its kind's schema gives it. */
 export interface Declaration<Spec = unknown> {
   readonly key: ResourceKey

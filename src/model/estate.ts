@@ -152,6 +152,8 @@ export interface Estate {
   readonly incomplete: boolean
   /** Sources with a grant of which something could not be read: nothing that they could name is deleted. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
+  /** Kinds of documents that nobody here reads: instances, perhaps, of a definition that is gone. */
+  readonly leftAlone?: ReadonlySet<string>
   /** What sources with a grant use of their quotas. */
   readonly quotas?: readonly SourceQuota[]
   /** Who declares here: uids of estates, and where each source is. A record of anybody else proves nothing. */

@@ -1,4 +1,4 @@
-import type { Policy, ResourceKey } from './declaration.ts'
+import type { Composed, Policy, ResourceKey } from './declaration.ts'
 import type { Desired } from './resource.ts'
 import type { Coordinated, Step } from './step.ts'
 
@@ -54,6 +54,8 @@ export interface ResourceRecord {
   readonly generation: string
   /** Who declared it last. Absent: nobody here ever did, or it was before records said so. */
   readonly declaredBy?: string
+  /** The instance that it was made from, and the definition of that: while one of them is missing nobody has removed it. */
+  readonly composedBy?: Composed
   readonly externalId?: string
   readonly host?: string
   readonly policy: Policy

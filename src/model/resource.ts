@@ -1,6 +1,6 @@
 import type { Neighbour } from '../lib/neighbour-probe.ts'
 import type { ContainerSpec } from './container.ts'
-import type { Origin, Policy, ResourceKey } from './declaration.ts'
+import type { Composed, Origin, Policy, ResourceKey } from './declaration.ts'
 import type { FileSpec } from './file.ts'
 import type { Bounds } from './grant.ts'
 import type { WantedItem } from './host-item.ts'
@@ -30,6 +30,8 @@ export interface Resource {
   readonly estate?: string
   /** Who declares it: the uid of the estate, or where its source is. */
   readonly declaredBy?: string
+  /** The instance that it was made from, and the definition of that. */
+  readonly composedBy?: Composed
   readonly desired: Desired
   /** What must be Ready first. Order comes from here, never from the position in a file. */
   readonly needs: readonly ResourceKey[]

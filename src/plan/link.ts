@@ -30,6 +30,8 @@ export interface ReadRevision {
   readonly problems: readonly Problem[]
   readonly unreadable: readonly ResourceKey[]
   readonly incomplete: boolean
+  /** Documents that croft does not read. */
+  readonly ignored?: readonly { readonly kind: string }[]
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
   /** What the source of a declaration is held to. */
   grantOf?(declaration: Declaration): Grant | undefined
@@ -263,6 +265,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     ...(powers.length === 0 ? {} : { powers }),
     ...(checks.size === 0 ? {} : { checks }),
     unreadable,
+    ...leftAloneIn(read),
     ...unproven(read, unreadable),
     ...(tallies.size === 0 ? {} : { quotas: [...tallies.values()].map((tally) => tally.result()) }),
     problems,
@@ -273,6 +276,11 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
 export function estateUidOf(declarations: readonly Declaration[]): string | undefined {
   const uid = (declarations.find(({ kind }) => kind === 'Estate')?.spec as { readonly uid?: unknown } | undefined)?.uid
   return typeof uid === 'string' ? uid : undefined
+}
+
+function leftAloneIn({ ignored = [] }: ReadRevision): Pick<Estate, 'leftAlone'> {
+  const kinds = new Set(ignored.flatMap(({ kind }) => (kind === '' ? [] : [kind])))
+  return kinds.size === 0 ? {} : { leftAlone: kinds }
 }
 
 function sources(read: ReadRevision): (declaration: Declaration) => LinkedSource | undefined {
@@ -511,6 +519,7 @@ function resourceOf(
     connection: connection.name,
     estate: estateMark(connection.estate, source?.uid),
     ...(declaredBy === undefined ? {} : { declaredBy }),
+    ...composedOf(declaration),
     desired: part.desired,
     needs: part.needs,
     ...(part.placement === undefined ? {} : { placement: part.placement }),
@@ -520,6 +529,10 @@ function resourceOf(
     origin: as === undefined ? declaration.origin : placeOf(declaration, as.path),
     generation: as?.generation ?? declaration.generation,
   }
+}
+
+function composedOf({ composedBy: by }: Declaration): Pick<Resource, 'composedBy'> {
+  return by === undefined ? {} : { composedBy: { instance: by.instance, definition: by.definition } }
 }
 
 /** When a cluster counts as Ready says nothing about one of its machines. */

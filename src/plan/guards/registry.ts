@@ -1,6 +1,7 @@
 import { blastRadius } from './blast-radius.ts'
 import { clusterMember } from './cluster-member.ts'
 import { dataDisks } from './data-disks.ts'
+import { definitionGone } from './definition-gone.ts'
 import { drift } from './drift.ts'
 import type { Guard } from './guard.ts'
 import { incompleteSource } from './incomplete-source.ts'
@@ -24,6 +25,7 @@ export const GUARDS: readonly Guard[] = [
   clusterMember,
   replacement,
   incompleteSource,
+  definitionGone,
   blastRadius,
   quota,
 ]
