@@ -53,7 +53,14 @@ function createRuntime(signal: AbortSignal): Runtime {
         throw error
       }
     },
-    openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
+    openStore: async (file) => {
+      const [{ openSqliteStore }, { movedAway }] = await Promise.all([
+        import('./store/sqlite.ts'),
+        import('./state/move-mark.ts'),
+      ])
+      return openSqliteStore(file, { warn, moved: () => movedAway(file) })
+    },
+    openMovedStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
     lockState: async (file) => {
       const { mkdirSync } = await import('node:fs')
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
@@ -65,6 +72,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
     openCluster: async (place) => (await import('./main/cluster-access.ts')).openCluster(place, process.env),
     openKubernetesStore: async (place) => (await import('./store/kubernetes.ts')).openKubernetesStore(place),
+    openKubernetesVault: async (place) => (await import('./vault/kubernetes-vault.ts')).openKubernetesVault(place),
     openEngine: (store, options) => openEngine(store, options, warn),
     openController: async (runtime, place) => (await import('./main/controller.ts')).openController(runtime, place),
     openClusters: async (options) => openClusters(options, await driverDepsFor(options, warn)),

@@ -19,7 +19,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cloudinit: ['model', 'lib'],
   source: ['kinds', 'proxmox', 'model', 'lib'],
   kubernetes: ['model', 'lib'],
-  vault: ['drivers/cluster-port.ts', 'model', 'lib'],
+  vault: ['drivers/cluster-port.ts', 'kubernetes', 'model', 'lib'],
   drivers: ['cloudinit', 'k3s', 'proxmox', 'kubernetes', 'model', 'lib'],
   store: ['kubernetes', 'model', 'lib'],
   ssh: ['model', 'lib'],

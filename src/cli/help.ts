@@ -10,7 +10,7 @@ export const GROUPS = [
 
 const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Getting started:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
-  'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'operator', 'delete'],
+  'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'operator', 'move-in', 'move-out', 'delete'],
   'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'selftest', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
   'Existing infrastructure:': ['import', 'export'],
@@ -35,6 +35,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   rehearse: ['croft rehearse infra/'],
   apply: ['croft apply infra/', 'croft apply plan.json', 'croft apply infra/ --yes --timeout 15m --progress plain'],
   operator: ['croft operator --kubeconfig ~/.kube/config --namespace croft-system'],
+  'move-in': ['croft move-in --kubeconfig ~/.kube/homelab --namespace croft-system'],
+  'move-out': ['croft move-out --kubeconfig ~/.kube/homelab --namespace croft-system'],
   run: ['croft run infra/', 'croft run https://git.example/me/home.git --listen 127.0.0.1:8087'],
   doctor: ['croft doctor infra/', 'croft doctor infra/ --role'],
   get: ['croft get infra/', 'croft get web-1 -o yaml', 'croft get machines -w'],

@@ -122,6 +122,19 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--namespace <name>', 'where its own objects and its state are; default croft-system')
     .option('--name <name>', 'who this replica is; default POD_NAME')
     .option('--health <address>', 'where /healthz and /readyz answer, e.g. 0.0.0.0:8081; default nowhere')
+  for (const [name, what, load] of [
+    [
+      'move-in',
+      'let the operator in a cluster keep this estate: records, effects in flight, vault',
+      () => import('./verbs/move-in.ts'),
+    ],
+    ['move-out', 'bring an estate back from the operator in a cluster', () => import('./verbs/move-out.ts')],
+  ] as const)
+    verb(`${name} [dir]`, what, load)
+      .requiredOption('--kubeconfig <file>', 'how to reach the cluster')
+      .option('--kube-context <name>', 'context of the kubeconfig')
+      .option('--namespace <name>', "the operator's namespace; default croft-system")
+      .addOption(state())
   verb(
     'doctor [dir]',
     'check connections, certificates, clocks, tokens and privileges, and print each fix',

@@ -1,6 +1,7 @@
 import type { ControllerConfig } from '../controller/config.ts'
 import type { RunningController } from '../controller/controller.ts'
 import type { Rehearsed } from '../controller/rehearse.ts'
+import type { ClusterVault } from '../drivers/cluster-port.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -18,7 +19,7 @@ import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Secret, ServerReference, SshTarget } from '../model/secret.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import type { Environment, StateAccess } from '../state/state-file.ts'
-import type { Store } from '../store/port.ts'
+import type { ClosableStore, Store } from '../store/port.ts'
 
 export type { Environment }
 
@@ -127,6 +128,8 @@ export interface EngineOptions {
    * cluster has them already when anybody may have proposed it. Without this they are not rendered.
    */
   readonly charts?: 'from-anywhere' | 'known'
+  /** What makes clusters themselves, where that is kept elsewhere than beside the database. */
+  readonly clusterVault?: ClusterVault
   /** Secrets in encrypted files, where they come from elsewhere than the directory. */
   readonly vault?: (reference: VaultReference) => Promise<Secret | ServerReference | undefined>
   /** A file of the estate by its path, where the estate is elsewhere than in the directory. */
@@ -151,6 +154,9 @@ export interface KubernetesStorePlace {
   readonly name: string
   readonly random: Random
   readonly wait?: Wait
+  readonly epoch?: number
+  /** The move that opens it. */
+  readonly mover?: string
 }
 
 /** What a connection showed, with what was read closely, by external id. */
@@ -230,10 +236,14 @@ export interface Runtime extends StateAccess {
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
   /** The controller of `croft run`, put together and not begun. */
   openController(runtime: Runtime, place: ControllerPlace): Promise<OpenedController>
+  /** A database for whoever moves its estate: also one that has moved elsewhere. */
+  openMovedStore?(file: string): Promise<Store>
   /** The API of a cluster whose objects are to be followed. */
   openCluster?(place: ClusterPlace): Promise<ClusterAccess>
   /** A store in that cluster. */
-  openKubernetesStore?(place: KubernetesStorePlace): Promise<Store>
+  openKubernetesStore?(place: KubernetesStorePlace): Promise<ClosableStore>
+  /** What makes clusters themselves, in Secrets of that cluster. */
+  openKubernetesVault?(place: Pick<KubernetesStorePlace, 'client' | 'namespace' | 'wait'>): Promise<ClusterVault>
   /** What speaks to clusters and keeps their secrets, for operations by command. */
   openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */

@@ -32,11 +32,13 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
     driver: createK3sDriver(),
     deps: {
       clock: driverDeps.clock,
-      vault: openAgeVault({
-        directory: vaultDirectory(env, options.directory, options.state),
-        env,
-        escrow: (cluster) => (options.fileOfEstate ?? fileIn(options.directory))(escrowFile(cluster)),
-      }),
+      vault:
+        options.clusterVault ??
+        openAgeVault({
+          directory: vaultDirectory(env, options.directory, options.state),
+          env,
+          escrow: (cluster) => (options.fileOfEstate ?? fileIn(options.directory))(escrowFile(cluster)),
+        }),
       randomBytes: (count) => randomBytes(count),
       openKubernetes({ endpoint, caPem, certificatePem, key, proxy = proxyFor(endpoint, env) }) {
         return openTlsWire({

@@ -107,6 +107,7 @@ export function joinStores(parts: readonly [JoinedPart, ...JoinedPart[]]): Store
       }
       return undefined
     },
+    valueNames: async () => [...new Set(await gather((store) => store.valueNames()))].sort(),
     putValue: (mine, name, value) => each(mine, (store, own) => store.putValue(own, name, value)),
 
     appendAudit: (entry) => home.store.appendAudit(entry),

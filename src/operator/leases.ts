@@ -5,6 +5,7 @@ import { at, type Foreign, labelsOf, nameOf, objectName } from '../kubernetes/ob
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
+import { GATE, gateIn, isOpen } from './move/gate.ts'
 
 /**
  * Who lives and who holds what. A replica has one Lease that it renews; the Lease of a shard says which replica has it, and
@@ -22,6 +23,8 @@ export interface Leases {
   holderOf(atom: string): string | undefined
   isMine(atom: string): boolean
   mine(): readonly string[]
+  /** Is the estate of this cluster here, as far as we have seen? While it moves nobody works. */
+  isHere(): boolean
   /** Takes a shard, or takes it anew: its epoch. Undefined: another has it. */
   take(atom: string, atLeast: number, signal: AbortSignal): Promise<number | undefined>
   giveBack(atom: string): Promise<void>
@@ -148,6 +151,10 @@ export function createLeases(options: LeasesOptions): Leases {
       return held.has(atom) && (lease === undefined ? informer.trouble() === undefined : holderIn(lease) === identity)
     },
     mine: () => [...held.keys()],
+    isHere() {
+      const gate = informer.objects().get(`${namespace}/${GATE}`)
+      return isOpen(gate === undefined ? undefined : gateIn(gate))
+    },
     async renew(signal) {
       const got = await client.get(`${collection}/${segment(own)}`, signal)
       if (got.is === 'silence' || (got.is === 'error' && got.status !== 404)) return false
@@ -163,6 +170,10 @@ export function createLeases(options: LeasesOptions): Leases {
       return true
     },
     async take(atom, atLeast, signal) {
+      // Asked of the server each time: who looked before the gate was shut finds its store closed.
+      const gate = await client.get(`${collection}/${GATE}`, signal)
+      const open = gate.is === 'answer' ? isOpen(gateIn(gate.value)) : gate.is === 'error' && gate.status === 404
+      if (!open) return undefined
       const got = await fresh(atom, signal)
       if (got === undefined || signal.aborted) return undefined
       const there = got === 'none' ? undefined : got

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
-import { StaleEpoch, type Store } from '../store/port.ts'
+import { StaleEpoch, type Store, StoreMoved } from '../store/port.ts'
 import { assign } from './assignment.ts'
 import { createLeases, LEASE_MS } from './leases.ts'
 import type { Shard } from './partition.ts'
@@ -61,6 +61,8 @@ const ARRIVE_MS = 2_000
 const CALM_MS = 20_000
 const TAKEN_AT_ONCE = 8
 const AGAIN_MS = 10_000
+/** A store that a move is about to open. */
+const MOVING_MS = 2_000
 
 /** One of several replicas: says that it lives, takes the shards that it is assigned, and gives back what it is not. */
 export function createReplica(options: ReplicaOptions): Replica {
@@ -71,6 +73,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   const notBefore = new Map<string, number>()
   /** The epoch of a store whose Lease somebody deleted: the next one must be greater. */
   const floors = new Map<string, number>()
+  let wasHere = true
   let renewedMs = Number.NEGATIVE_INFINITY
   let lived = { names: '', sinceMs: 0 }
   let wakeUp = () => {}
@@ -111,7 +114,8 @@ export function createReplica(options: ReplicaOptions): Replica {
       try {
         held.push({ store: await options.openStore(atom, epoch), epoch })
       } catch (error) {
-        if (error instanceof StaleEpoch) floors.set(atom, error.current)
+        if (error instanceof StoreMoved) notBefore.set(nameOf(shard), clock.monotonicMs() + MOVING_MS)
+        else if (error instanceof StaleEpoch) floors.set(atom, error.current)
         else if (!signal.aborted) warn(`${atom}: ${error instanceof Error ? error.message : String(error)}`)
         break
       }
@@ -139,7 +143,12 @@ export function createReplica(options: ReplicaOptions): Replica {
     const names = [...living].sort().join()
     if (names !== lived.names) lived = { names, sinceMs: clock.monotonicMs() }
     const given = assign(loads, [...living], clock.monotonicMs() - lived.sinceMs < CALM_MS)
-    const mine = new Map(shards.filter((shard) => given.get(nameOf(shard)) === leases.identity).map(byName))
+    const here = leases.isHere()
+    if (here !== wasHere)
+      options.note(here ? 'the estate is here' : 'the estate is elsewhere, or moves: nothing is done')
+    wasHere = here
+    const own = shards.filter((shard) => here && given.get(nameOf(shard)) === leases.identity)
+    const mine = new Map(own.map(byName))
     const over = [...works.values()].filter(({ shard, ended }) => {
       const now = mine.get(nameOf(shard))
       return ended || now === undefined || !sameAtoms(now, shard) || !shard.atoms.every((atom) => leases.isMine(atom))

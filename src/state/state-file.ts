@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { CliError, UsageError } from '../lib/exit.ts'
 import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Store } from '../store/port.ts'
+import { movedAway } from './move-mark.ts'
 import { hasVault, stateFolder, vaultsOf } from './state-folder.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -115,11 +116,17 @@ export async function openExisting(
   runtime: Pick<StateAccess, 'openStore' | 'openMemoryStore'>,
   file: string,
 ): Promise<Store> {
-  return existsSync(file) ? openState(runtime, file) : runtime.openMemoryStore()
+  return existsSync(file) ? openedAt(runtime, file) : runtime.openMemoryStore()
 }
 
 /** Opens the database, or makes it. What stands in the way is on this machine, so the person is told how to go round it. */
 export async function openState(runtime: Pick<StateAccess, 'openStore'>, file: string): Promise<Store> {
+  const moved = movedAway(file)
+  if (moved !== undefined) throw new CliError(`${file}: ${moved}.`)
+  return openedAt(runtime, file)
+}
+
+async function openedAt(runtime: Pick<StateAccess, 'openStore'>, file: string): Promise<Store> {
   try {
     return await runtime.openStore(file)
   } catch (error) {

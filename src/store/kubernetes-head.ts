@@ -11,6 +11,8 @@ export interface StoreHead {
   readonly intentions: readonly Intention[]
   /** Names of the immutable parts that hold each section, in order. */
   readonly sections: Readonly<Record<string, readonly string[]>>
+  /** The move that this store waits for the end of: nobody else begins an epoch on it. */
+  readonly closedBy?: string
   /** Drawn for each write: by it a writer without an answer sees whether its write is there. */
   readonly commit: string
 }

@@ -14,6 +14,8 @@ export interface KubernetesPlace {
   readonly random: Random
   /** The epoch to begin, where a Lease counts them. One that is not newer than the store's is refused with StaleEpoch. */
   readonly epoch?: number
+  /** The move that opens it, and closes it to everybody else. Which of two movers may is for the gate to say. */
+  readonly mover?: string
   /** While the API is away or takes no writes. Absent: nothing is tried again. */
   readonly wait?: Wait
 }

@@ -15,7 +15,7 @@ import {
   readParts,
   writeParts,
 } from './kubernetes-parts.ts'
-import { StaleEpoch, type Store } from './port.ts'
+import { type ClosableStore, StaleEpoch, StoreMoved } from './port.ts'
 
 /** The head as it was read: what a write is conditional on. */
 interface ReadHead {
@@ -33,13 +33,14 @@ interface StoreDraft {
 }
 
 const ATTEMPTS = 20
+const VALUE = 'value/'
 
 /**
  * A store in the Kubernetes API: one ConfigMap as the head, and immutable ones for what is large. A write makes its parts,
  * then replaces the head on the condition of the version that it read: all of it counts or none, and a writer of an older
  * epoch cannot get through, because whoever begins an epoch replaces the head.
  */
-export function openKubernetesStore(place: KubernetesPlace): Store {
+export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
   const path = `${collectionOf(place)}/${segment(place.name)}`
   const known = new Map<string, { readonly parts: string; readonly value: unknown }>()
   let last: ReadHead | undefined
@@ -214,7 +215,7 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
 
   const put = (draft: StoreDraft, name: string, value: string) => {
     if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
-    draft.set(`value/${name}`, value)
+    draft.set(`${VALUE}${name}`, value)
   }
 
   const append = async <E extends { readonly seq: number }>(
@@ -247,16 +248,25 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
   return {
     async beginEpoch() {
       const epoch = await write(undefined, (draft) => {
-        const { epoch: before } = draft.head
+        const { epoch: before, closedBy } = draft.head
+        if (closedBy !== undefined && place.mover === undefined)
+          throw new StoreMoved(`the store ${place.namespace}/${place.name} is closed by a move that is not over`)
         const next = place.epoch ?? before + 1
         if (next <= before) throw new StaleEpoch(next, before)
-        draft.head = { ...draft.head, epoch: next }
+        draft.head = { ...draft.head, epoch: next, ...(place.mover === undefined ? {} : { closedBy: place.mover }) }
         return next
       })
       const { head } = await look()
       await deleteParts(place, await leftovers(place, epoch, new Set(Object.values(head.sections).flat())))
       return epoch
     },
+    reopen: () =>
+      write(undefined, (draft) => {
+        const { closedBy, ...open } = draft.head
+        if (closedBy === undefined) return
+        if (closedBy !== place.mover) throw new StoreMoved(`the store ${place.name} is closed by another move`)
+        draft.head = open
+      }),
     isFresh: async () => !(await look()).head.complete,
     markComplete: (epoch) =>
       write(epoch, (draft) => {
@@ -342,10 +352,14 @@ export function openKubernetesStore(place: KubernetesPlace): Store {
       return afterSeq === undefined ? found.slice(Math.max(0, found.length - most)) : found.slice(0, most)
     },
 
-    getValue: (name) => consistent(async (_head, get) => get<string>(`value/${name}`)),
+    getValue: (name) => consistent(async (_head, get) => get<string>(`${VALUE}${name}`)),
+    valueNames: async () =>
+      Object.keys((await look()).head.sections)
+        .flatMap((section) => (section.startsWith(VALUE) ? [section.slice(VALUE.length)] : []))
+        .sort(),
     putValue: (epoch, name, value) =>
       write(epoch, async (draft) => {
-        if ((await draft.get(`value/${name}`)) !== value) put(draft, name, value)
+        if ((await draft.get(`${VALUE}${name}`)) !== value) put(draft, name, value)
       }),
     putRequests: (name, value) => write(undefined, (draft) => put(draft, name, value)),
 

@@ -106,6 +106,10 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
       reading()
       return disk.values.get(name)
     },
+    async valueNames() {
+      reading()
+      return [...disk.values.keys()].sort()
+    },
     async putValue(epoch, name, value) {
       writing(epoch)
       if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)

@@ -12,6 +12,15 @@ export class StaleEpoch extends Error {
   }
 }
 
+/** What the store holds has moved elsewhere, so nobody may work on it here: the same as an epoch that is over. */
+export class StoreMoved extends StaleEpoch {
+  constructor(message: string) {
+    super(0, 0)
+    this.name = 'StoreMoved'
+    this.message = message
+  }
+}
+
 /** The names that stores of earlier versions have. */
 export type RequestsName = `cluster-orders/${string}` | `power-orders/${string}`
 
@@ -59,6 +68,8 @@ export interface Store {
   /** Small named values: last good revision, approvals seen. */
   getValue(name: string): Promise<string | undefined>
   putValue(epoch: number, name: string, value: string): Promise<void>
+  /** Names of all values, orders among them, sorted. */
+  valueNames(): Promise<readonly string[]>
 
   /**
    * Notes what somebody asked for. Append-only, durable when it resolves, and of no epoch: also what is refused because
@@ -76,6 +87,11 @@ export interface Store {
 
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>
+}
+
+/** A store that a move closes: nobody but the mover begins an epoch on it until it is opened again. */
+export interface ClosableStore extends Store {
+  reopen(): Promise<void>
 }
 
 /** What people have requested under a name and nobody has done or withdrawn. `none` says what is not in it. */

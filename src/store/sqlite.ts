@@ -2,12 +2,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { LIMITS } from '../lib/limits.ts'
 import type { AuditEntry, CroftEvent, ResourceRecord } from '../model/record.ts'
 import { readIntention, savedIntention } from '../model/shown-step.ts'
-import { StaleEpoch, type Store } from './port.ts'
+import { StaleEpoch, type Store, StoreMoved } from './port.ts'
 import { connect, explained, identify, prepareFile, sameFile } from './sqlite-file.ts'
 
 export interface SqliteOptions {
   /** Told once when a damaged file had to be moved aside. */
   readonly warn?: (message: string) => void
+  /** Why nobody may work on it: what it holds has moved elsewhere. Asked before each epoch and each effect. */
+  readonly moved?: () => string | undefined
 }
 
 /** The file that this store writes to is no longer the one at its path, so no other process can see its epoch. */
@@ -31,15 +33,24 @@ class StoreReplaced extends StaleEpoch {
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
   try {
     prepareFile(path, options.warn ?? ((message) => process.emitWarning(message)))
-    return createSqliteStore(path, connect(path, 'FULL'), connect(path, 'NORMAL'))
+    return createSqliteStore(path, connect(path, 'FULL'), connect(path, 'NORMAL'), options.moved)
   } catch (error) {
     throw explained(error, path)
   }
 }
 
 /** The store on two open connections to the same file. Apart from opening so that a test can watch which is used. */
-export function createSqliteStore(path: string, journal: DatabaseSync, cache: DatabaseSync): Store {
+export function createSqliteStore(
+  path: string,
+  journal: DatabaseSync,
+  cache: DatabaseSync,
+  moved?: SqliteOptions['moved'],
+): Store {
   const file = identify(path)
+  const refuseMoved = () => {
+    const why = moved?.()
+    if (why !== undefined) throw new StoreMoved(why)
+  }
 
   const read = <T>(work: () => T): T => {
     try {
@@ -68,6 +79,7 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
       if (epoch !== current) throw new StaleEpoch(epoch, current)
       // Only the journal stands before effects, so only there is a look at the directory worth its price.
       if (db === journal && !sameFile(file, identify(path))) throw new StoreReplaced(path, epoch)
+      if (db === journal) refuseMoved()
       return work()
     })
   const bodies = <T>(sql: string, ...parameters: (string | number | null)[]): T[] =>
@@ -81,6 +93,7 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
   return {
     async beginEpoch() {
       return transact(journal, () => {
+        refuseMoved()
         journal.exec('UPDATE state SET epoch = epoch + 1')
         return currentEpoch(journal)
       })
@@ -165,6 +178,9 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
     async getValue(name) {
       const row = read(() => cache.prepare('SELECT value FROM entries WHERE name = ?').get(name))
       return row === undefined ? undefined : String(row.value)
+    },
+    async valueNames() {
+      return read(() => cache.prepare('SELECT name FROM entries ORDER BY name').all()).map((row) => String(row.name))
     },
     async putValue(epoch, name, value) {
       if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)

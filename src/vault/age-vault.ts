@@ -4,8 +4,8 @@ import type { ClusterVault } from '../drivers/cluster-port.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type ClusterSecrets, RecordClosed } from '../model/cluster.ts'
-import { Secret } from '../model/secret.ts'
 import { NoAgeKey, type VaultIdentity, vaultIdentity } from './identity.ts'
+import { formatSecrets, readSecrets } from './record.ts'
 
 export interface AgeVaultOptions {
   /** One file per cluster in it. */
@@ -129,61 +129,4 @@ function checked(file: string, cluster: string, text: string): ClusterSecrets {
   }
   if (secrets.cluster !== cluster) throw new Error(`${file} is the record of ${secrets.cluster}, not of ${cluster}`)
   return secrets
-}
-
-/** What makes a cluster itself, as text that is encrypted at once. Never written anywhere as it is. */
-function formatSecrets(secrets: ClusterSecrets): string {
-  return JSON.stringify({
-    format: 1,
-    cluster: secrets.cluster,
-    caHash: secrets.caHash,
-    firstServer: secrets.firstServer,
-    formed: secrets.formed,
-    recordedMs: secrets.recordedMs,
-    files: Object.fromEntries([...secrets.files].map(([path, content]) => [path, content.reveal()])),
-    password: secrets.password.reveal(),
-    ...(secrets.agentPassword === undefined ? {} : { agentPassword: secrets.agentPassword.reveal() }),
-    formerPasswords: secrets.formerPasswords.map((password) => password.reveal()),
-  })
-}
-
-/** Throws where something is missing: half a record is worse than none. The message holds no value of it. */
-function readSecrets(text: string): ClusterSecrets {
-  const value: unknown = parse(text)
-  if (typeof value !== 'object' || value === null) throw new Error('it is no record of a cluster')
-  const record = value as Readonly<Record<string, unknown>>
-  if (record.format !== 1) throw new Error('it was written by another version of croft')
-  const string = (key: string): string => {
-    const found = record[key]
-    if (typeof found !== 'string' || found === '') throw new Error(`it lacks ${key}`)
-    return found
-  }
-  const { files, formerPasswords, agentPassword, recordedMs } = record
-  if (typeof files !== 'object' || files === null) throw new Error('it lacks files')
-  if (typeof recordedMs !== 'number') throw new Error('it lacks recordedMs')
-  return {
-    cluster: string('cluster'),
-    caHash: string('caHash'),
-    firstServer: string('firstServer'),
-    formed: record.formed === true,
-    recordedMs,
-    files: new Map(
-      Object.entries(files).flatMap(([path, content]): [string, Secret][] =>
-        typeof content === 'string' ? [[path, new Secret(content)]] : [],
-      ),
-    ),
-    password: new Secret(string('password')),
-    ...(typeof agentPassword === 'string' ? { agentPassword: new Secret(agentPassword) } : {}),
-    formerPasswords: Array.isArray(formerPasswords)
-      ? formerPasswords.flatMap((one) => (typeof one === 'string' ? [new Secret(one)] : []))
-      : [],
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -17,7 +17,7 @@ import {
 import { type RealApi, startApi } from './kube-apiserver.ts'
 
 /** Without the program that only finds the right Node: signals must reach croft itself. */
-const PROGRAM = [...process.execArgv, join(import.meta.dirname, '../../src/main.ts')]
+export const PROGRAM = [...process.execArgv, join(import.meta.dirname, '../../src/main.ts')]
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 export const VMS = '/apis/virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1/environmentvms'
 /** The longest that one thing may take on a busy computer. */
@@ -35,6 +35,7 @@ export interface OperatorGround {
   /** The simulated Proxmox. */
   readonly endpoint: string
   readonly fingerprint: string
+  readonly token: string
   /** For files; goes with the rest. */
   readonly folder: string
   get(path: string): Promise<Foreign | undefined>
@@ -116,6 +117,7 @@ export async function createOperatorGround(definitions: string): Promise<Operato
     client,
     endpoint,
     fingerprint,
+    token,
     folder,
     async own(kind, name, spec) {
       const plural = KINDS.find((one) => one.kind === kind)?.plural ?? ''

@@ -244,7 +244,7 @@ function run(): void {
       return ran.stdout
     }
     helmed('lint', '--strict', chart)
-    const [plain, whole] = [[], ['--set', 'crossplane.enabled=true,state.existingClaim=vault']].map((more) =>
+    const [plain, whole] = [[], ['--set', 'crossplane.enabled=true']].map((more) =>
       helmed('template', 'croft', chart, '-n', 'croft-system', ...more),
     )
     assert.doesNotMatch(plain ?? '', /crossplane/)
@@ -273,6 +273,9 @@ function run(): void {
     assert.equal(await may('get', '/secrets', 'examples'), false)
     assert.equal(await may('create', '/events', 'default'), true)
     assert.equal(await may('create', '/pods', 'croft-system'), false)
+    assert.equal(await may('patch', '/secrets', 'croft-system'), true)
+    assert.equal(await may('list', '/secrets', 'croft-system'), false)
+    assert.equal(await may('patch', '/secrets', 'crossplane-system'), false)
   })
 
   test('[F-20] a replica that is paused loses its shards to the next and cannot write when it wakes up', async () => {

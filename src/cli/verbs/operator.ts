@@ -2,19 +2,19 @@ import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { patience } from '../../kubernetes/patience.ts'
 import { createOperation } from '../../operator/operate.ts'
 import type { VaultReference } from '../../source/secret-vault.ts'
+import { openNamedCluster, textOption } from '../clusters/named-cluster.ts'
 import { closing } from '../load.ts'
 import { eventLine } from '../render/events.ts'
 import { cleanLines } from '../render/text.ts'
-import type { Runtime } from '../runtime.ts'
-import { CliError, type Options, type Verb } from '../verb.ts'
+import { CliError, type Verb } from '../verb.ts'
 
 /** croft with the objects of a cluster as its source: each of several replicas works on its share of them. */
 export const run: Verb = async (runtime, _args, options) => {
-  const access = await opened(runtime, options)
+  const access = await openNamedCluster(runtime, textOption(options.kubeconfig), textOption(options.context))
   await using wire = closing(access.wire)
   const client = createKubernetesClient(wire.it)
-  const home = text(options.namespace) ?? access.namespace ?? 'croft-system'
-  const holder = text(options.name) ?? runtime.env.POD_NAME ?? runtime.env.HOSTNAME ?? 'croft'
+  const home = textOption(options.namespace) ?? access.namespace ?? 'croft-system'
+  const holder = textOption(options.name) ?? runtime.env.POD_NAME ?? runtime.env.HOSTNAME ?? 'croft'
   const { clock, random } = runtime
   const warned = new Set<string>()
   const warn = (message: string) => {
@@ -32,7 +32,13 @@ export const run: Verb = async (runtime, _args, options) => {
     return operation.source.secret({ name, key, namespace })
   }
   const state = runtime.env.CROFT_STATE
-  const secrets = { directory: runtime.cwd, vault, ...(state === undefined ? {} : { state }) }
+  const clusterVault = await runtime.openKubernetesVault?.({ client, namespace: home, wait })
+  const secrets = {
+    directory: runtime.cwd,
+    vault,
+    ...(state === undefined ? {} : { state }),
+    ...(clusterVault === undefined ? {} : { clusterVault }),
+  }
   const { deps } = await runtime.openDrivers(secrets)
   const operation = createOperation({
     client,
@@ -52,7 +58,7 @@ export const run: Verb = async (runtime, _args, options) => {
     warn,
   })
   // A replica that waits for its turn is ready for it.
-  await using _health = closing(await healthAt(text(options.health), () => operation.source.synced()))
+  await using _health = closing(await healthAt(textOption(options.health), () => operation.source.synced()))
   runtime.err.write(`${holder} takes its share of the shards in ${home}; it reads the kinds of the cluster first.\n`)
   try {
     await operation.run(signal)
@@ -73,20 +79,4 @@ async function healthAt(address: string | undefined, isReady: () => boolean) {
   } catch (error) {
     throw new CliError(`--health: ${error instanceof Error ? error.message : String(error)}.`)
   }
-}
-
-async function opened(runtime: Runtime, options: Options) {
-  const kubeconfig = text(options.kubeconfig)
-  const context = text(options.context)
-  const access = await runtime.openCluster?.({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  })
-  if (access === undefined) throw new CliError('This croft knows no clusters.')
-  if ('problem' in access) throw new CliError(`The cluster cannot be reached: ${access.problem}.`)
-  return access
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -271,6 +271,13 @@ export function storeConformance(
         await again.close()
       })
 
+      rule('the names of all values and orders are known', async (store) => {
+        assert.deepEqual(await store.valueNames(), [])
+        await store.putValue(await store.beginEpoch(), 'b/2', 'x')
+        await store.putRequests('cluster-orders/a', '{}')
+        assert.deepEqual(await store.valueNames(), ['b/2', 'cluster-orders/a'])
+      })
+
       rule('a value beyond the limit is refused', async (store) => {
         const epoch = await store.beginEpoch()
         await assert.rejects(store.putValue(epoch, 'long', 'x'.repeat(LIMITS.storedValueLength + 1)), /too long/)

@@ -1,0 +1,3 @@
+import { moving } from './move-estate.ts'
+
+export const run = moving('out')

@@ -1,0 +1,53 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { replaceFile } from '../lib/atomic-file.ts'
+import { isRecord } from '../lib/is-record.ts'
+
+/** Says where what a database holds has moved to, or is about to. Apart from it, so that it outlives it. */
+export interface StoredMoveMark {
+  readonly id: string
+  readonly phase: 'preparing' | 'moved'
+  readonly cluster: string
+  readonly namespace: string
+}
+
+/** One that cannot be read keeps everybody away: a fence that fell over is still one. */
+export function readMoveMark(database: string): StoredMoveMark | undefined {
+  let text: string
+  try {
+    text = readFileSync(markFile(database), 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  const value = parsed(text)
+  const word = (name: string) => (isRecord(value) && typeof value[name] === 'string' ? value[name] : '')
+  const phase = word('phase') === 'preparing' ? 'preparing' : 'moved'
+  return { id: word('id'), phase, cluster: word('cluster'), namespace: word('namespace') }
+}
+
+export async function writeMoveMark(database: string, mark: StoredMoveMark): Promise<void> {
+  await replaceFile(markFile(database), `${JSON.stringify(mark)}\n`)
+}
+
+export async function removeMoveMark(database: string): Promise<void> {
+  rmSync(markFile(database), { force: true })
+}
+
+/** Why nobody may work on a database; undefined where everybody may. */
+export function movedAway(database: string): string | undefined {
+  const mark = readMoveMark(database)
+  if (mark === undefined || mark.phase === 'preparing') return undefined
+  return `croft operator in the namespace ${mark.namespace} of a cluster keeps this estate since it moved there: change the objects there, or bring it back with croft move-out --namespace ${mark.namespace} --kubeconfig FILE`
+}
+
+function markFile(database: string): string {
+  return `${database}.move`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,59 @@
+import type { ClusterSecrets } from '../model/cluster.ts'
+import { Secret } from '../model/secret.ts'
+
+/** What makes a cluster itself, as text. It goes into an encrypted file or a Secret, and nowhere else. */
+export function formatSecrets(secrets: ClusterSecrets): string {
+  return JSON.stringify({
+    format: 1,
+    cluster: secrets.cluster,
+    caHash: secrets.caHash,
+    firstServer: secrets.firstServer,
+    formed: secrets.formed,
+    recordedMs: secrets.recordedMs,
+    files: Object.fromEntries([...secrets.files].map(([path, content]) => [path, content.reveal()])),
+    password: secrets.password.reveal(),
+    ...(secrets.agentPassword === undefined ? {} : { agentPassword: secrets.agentPassword.reveal() }),
+    formerPasswords: secrets.formerPasswords.map((password) => password.reveal()),
+  })
+}
+
+/** Throws where something is missing: half a record is worse than none. The message holds no value of it. */
+export function readSecrets(text: string): ClusterSecrets {
+  const value: unknown = parse(text)
+  if (typeof value !== 'object' || value === null) throw new Error('it is no record of a cluster')
+  const record = value as Readonly<Record<string, unknown>>
+  if (record.format !== 1) throw new Error('it was written by another version of croft')
+  const string = (key: string): string => {
+    const found = record[key]
+    if (typeof found !== 'string' || found === '') throw new Error(`it lacks ${key}`)
+    return found
+  }
+  const { files, formerPasswords, agentPassword, recordedMs } = record
+  if (typeof files !== 'object' || files === null) throw new Error('it lacks files')
+  if (typeof recordedMs !== 'number') throw new Error('it lacks recordedMs')
+  return {
+    cluster: string('cluster'),
+    caHash: string('caHash'),
+    firstServer: string('firstServer'),
+    formed: record.formed === true,
+    recordedMs,
+    files: new Map(
+      Object.entries(files).flatMap(([path, content]): [string, Secret][] =>
+        typeof content === 'string' ? [[path, new Secret(content)]] : [],
+      ),
+    ),
+    password: new Secret(string('password')),
+    ...(typeof agentPassword === 'string' ? { agentPassword: new Secret(agentPassword) } : {}),
+    formerPasswords: Array.isArray(formerPasswords)
+      ? formerPasswords.flatMap((one) => (typeof one === 'string' ? [new Secret(one)] : []))
+      : [],
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
