@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { disarmState } from '../../sim/proxmox/handlers/ha-power.ts'
+import { disarmState } from '../../sim/proxmox/handlers/ha/power.ts'
 import { HOSTS } from './cluster-run.ts'
 import { nothingLeft, order, orderOf, untilPhase } from './power-run.ts'
 import { OWN_HOST, type Site, site } from './power-site.ts'

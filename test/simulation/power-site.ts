@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Datacentre } from '../../sim/datacentre.ts'
 import { addBox, switchOn } from '../../sim/metal/box.ts'
-import { disarmState } from '../../sim/proxmox/handlers/ha-power.ts'
+import { disarmState } from '../../sim/proxmox/handlers/ha/power.ts'
 import { shelf } from '../../sim/proxmox/handlers/shelf.ts'
 import { magicPacket } from '../../src/lib/wake.ts'
 import { clusterEstate, clusterManifest, HOSTS, macOf } from './cluster-run.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createUps, nutAnswers } from '../../sim/metal/ups.ts'
-import { disarmState } from '../../sim/proxmox/handlers/ha-power.ts'
+import { disarmState } from '../../sim/proxmox/handlers/ha/power.ts'
 import { HOSTS } from './cluster-run.ts'
 import { formed, nothingLeft, running, until } from './power-run.ts'
 import { wakers } from './power-site.ts'

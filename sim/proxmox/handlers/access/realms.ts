@@ -1,0 +1,99 @@
+import { startTask } from '../../../world/tasks.ts'
+import { failed } from '../../api-error.ts'
+import { type Call, flag, param, type Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, list, STALE, things } from '../collection.ts'
+import { EMPTY_DIGEST, shelf, type Thing } from '../shelf.ts'
+
+/** Where users come from. Two are always there and cannot be made or lost. */
+const BUILT_IN: Readonly<Record<string, Thing>> = {
+  pam: { type: 'pam', comment: 'Linux PAM standard authentication' },
+  pve: { type: 'pve', comment: 'Proxmox VE authentication server' },
+}
+const PLUGINS: Readonly<Record<string, string>> = { pam: 'PVE::Auth::PAM', pve: 'PVE::Auth::PVE' }
+
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  ldap: ['server1', 'base_dn', 'user_attr'],
+  ad: ['server1', 'domain'],
+  openid: ['issuer-url', 'client-id'],
+}
+
+const REALMS: Collection = {
+  at: '/access/domains',
+  key: 'realm',
+  shelf: (call) => {
+    const kept = shelf(call.world, 'realms')
+    for (const [id, realm] of Object.entries(BUILT_IN)) if (!kept.has(id)) kept.set(id, { ...realm })
+    return 'realms'
+  },
+  exists: (id) => failed(`add auth server failed: domain '${id}' already exists`),
+  missing: (id, verb) =>
+    failed(
+      {
+        read: `domain '${id}' does not exist`,
+        update: `update auth server failed: domain '${id}' does not exist`,
+        delete: `delete auth server failed: authentication domain '${id}' does not exist`,
+      }[verb],
+    ),
+  stale: failed(`update auth server failed: ${STALE}`),
+  prepare: (call, thing, id, old) => {
+    const type = String(old?.type ?? thing.type)
+    if (old === undefined && PLUGINS[type] !== undefined)
+      throw failed(`add auth server failed: unable to create builtin type '${type}'`)
+    const prefix = old === undefined ? 'add' : 'update'
+    const missing = (REQUIRED[type] ?? []).find((key) => thing[key] === undefined)
+    if (missing !== undefined)
+      throw failed(`${prefix} auth server failed: missing value for required option '${missing}'`)
+    if (thing.default === 1) for (const [other, realm] of things(REALMS, call)) if (other !== id) delete realm.default
+    return { ...thing, type }
+  },
+  row: (_, { password: __, ...thing }) => thing,
+  one: (call, thing, id, digest) => {
+    const untouched = JSON.stringify(BUILT_IN[id]) === JSON.stringify(thing)
+    return {
+      ...thing,
+      ...(untouched ? { plugin: PLUGINS[id] } : {}),
+      digest: onlyBuiltIn(call) ? EMPTY_DIGEST : digest,
+    }
+  },
+  listed: (_, thing, realm) => {
+    const row: Thing = { realm, type: thing.type }
+    for (const key of ['comment', 'tfa']) if (thing[key] !== undefined) row[key] = thing[key]
+    return thing.default === 1 ? { ...row, default: 1 } : row
+  },
+}
+
+/** The file is not there until somebody adds something to it. */
+function onlyBuiltIn(call: Call): boolean {
+  return [...things(REALMS, call)].every(([id, realm]) => JSON.stringify(BUILT_IN[id]) === JSON.stringify(realm))
+}
+
+export const accessRealmRoutes: Routes = {
+  ...collectionRoutes(REALMS),
+  'GET /access/domains': (call) => list(REALMS, call),
+  'POST /access/domains/{realm}/sync': sync,
+  'POST /access/openid/auth-url': (call) => {
+    const realm = needRealm(call)
+    if (realm.type !== 'openid') throw failed(`wrong realm type (${String(realm.type)} != openid)`)
+    throw failed('openid discovery failed: no identity provider answers here')
+  },
+}
+
+function needRealm(call: Call): Thing {
+  const realm = things(REALMS, call).get(param(call, 'realm'))
+  if (realm === undefined) throw failed(`domain '${param(call, 'realm')}' does not exist`)
+  return realm
+}
+
+/** No directory answers in this world: the task says so. */
+function sync(call: Call): string {
+  const { type } = needRealm(call)
+  if (type !== 'ldap' && type !== 'ad')
+    throw failed(`Cannot sync realm type '${String(type)}'! Only LDAP/AD realms can be synced.`)
+  const [host] = call.world.hosts.values()
+  if (host === undefined) throw failed('there is no node')
+  const kind = flag(call, 'dry-run') ? 'auth-realm-sync-test' : 'auth-realm-sync'
+  return startTask(call.world, host, kind, param(call, 'realm'), call.who.id, async (work) => {
+    await work.pass(call.world.timing.shortTaskMs)
+    throw new Error('unable to connect to the directory server')
+  })
+}

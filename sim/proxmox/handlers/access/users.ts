@@ -1,0 +1,135 @@
+import { may } from '../../../world/access.ts'
+import type { User } from '../../../world/types.ts'
+import { failed } from '../../api-error.ts'
+import { type Call, flag, param, type Routes } from '../../call.ts'
+import { tokenTable } from './tokens.ts'
+
+const AT = '/access/users/{userid}'
+
+export const accessUserRoutes: Routes = {
+  'GET /access/users': list,
+  'POST /access/users': create,
+  [`GET ${AT}`]: (call) => {
+    const user = needUser(call)
+    return { ...shown(user), groups: groupsOf(call, param(call, 'userid')), tokens: tokenTable(user) }
+  },
+  [`PUT ${AT}`]: update,
+  [`DELETE ${AT}`]: remove,
+  'PUT /access/password': (call) => {
+    needUser(call).password = param(call, 'password')
+    return null
+  },
+}
+
+function list(call: Call): unknown[] {
+  const { world, who, params } = call
+  const sees = (userid: string) =>
+    userid === who.id ||
+    may(world, who, '/access/groups', 'User.Modify') ||
+    may(world, who, '/access/groups', 'Sys.Audit')
+  return [...world.access.users]
+    .filter(([userid, user]) => sees(userid) && (params.enabled === undefined || user.enable === flag(call, 'enabled')))
+    .map(([userid, user]) => ({
+      userid,
+      ...realmType(call, userid.replace(/^.*@/, '')),
+      ...shown(user),
+      ...(flag(call, 'full') ? { groups: groupsOf(call, userid).join(','), tokens: tokenList(user) } : {}),
+    }))
+}
+
+/** A user may be of a realm that is not there. */
+function realmType(call: Call, realm: string): { 'realm-type'?: string } {
+  const type = call.world.shelves.get('realms')?.get(realm)?.type ?? (/^(pam|pve)$/.test(realm) ? realm : undefined)
+  return typeof type === 'string' ? { 'realm-type': type } : {}
+}
+
+function tokenList(user: User): unknown {
+  const table = tokenTable(user)
+  return table === null ? null : Object.entries(table).map(([tokenid, token]) => ({ tokenid, ...token }))
+}
+
+export function groupsOf(call: Call, userid: string): string[] {
+  return [...call.world.access.groups].filter(([, group]) => group.users.has(userid)).map(([id]) => id)
+}
+
+const DETAILS = ['comment', 'email', 'firstname', 'lastname', 'keys'] as const
+
+function shown(user: User): Record<string, unknown> {
+  return { enable: user.enable ? 1 : 0, expire: user.expireSeconds, ...user.details }
+}
+
+export function needUser(call: Call): User {
+  const user = call.world.access.users.get(param(call, 'userid'))
+  if (user === undefined) throw failed(`no such user ('${param(call, 'userid')}')`)
+  return user
+}
+
+/** Words about a person are kept as they come; an empty one takes the old one away. */
+function setDetails(call: Call, user: User): void {
+  for (const key of DETAILS) {
+    const value = call.params[key]
+    if (value === undefined) continue
+    if (value === '') delete user.details[key]
+    else user.details[key] = value
+  }
+}
+
+function setGroups(call: Call, userid: string, refusal: string): void {
+  const { groups } = call.world.access
+  if (call.params.groups === undefined) return
+  const wanted = call.params.groups.split(/[,;\s]+/).filter((id) => id !== '')
+  for (const id of wanted) if (!groups.has(id)) throw failed(`${refusal}no such group '${id}'`)
+  for (const [id, group] of groups) {
+    if (wanted.includes(id)) group.users.add(userid)
+    else if (!flag(call, 'append')) group.users.delete(userid)
+  }
+}
+
+function create(call: Call): null {
+  const { world, params } = call
+  const id = param(call, 'userid')
+  if (world.access.users.has(id)) throw failed(`create user failed: user '${id}' already exists`)
+  const user: User = {
+    password: params.password,
+    enable: params.enable !== '0',
+    expireSeconds: Number(params.expire ?? 0),
+    tokens: new Map(),
+    details: {},
+  }
+  if (params.password !== undefined) refuseForeignPassword(call, id.replace(/^.*@/, ''), 'create user failed: ')
+  setGroups(call, id, 'create user failed: ')
+  setDetails(call, user)
+  world.access.users.set(id, user)
+  world.access.version += 1
+  return null
+}
+
+/** Passwords of people whom another system knows are kept there. */
+function refuseForeignPassword(call: Call, realm: string, prefix: string): void {
+  const type = realmType(call, realm)['realm-type']
+  if (type === undefined) throw failed(`${prefix}auth domain '${realm}' does not exist`)
+  if (type !== 'pam' && type !== 'pve') throw failed(`${prefix}can't set password on auth type '${type}'`)
+}
+
+function update(call: Call): null {
+  const user = needUser(call)
+  setGroups(call, param(call, 'userid'), 'update user failed: ')
+  setDetails(call, user)
+  if (call.params.enable !== undefined) user.enable = call.params.enable === '1'
+  if (call.params.expire !== undefined) user.expireSeconds = Number(call.params.expire)
+  call.world.access.version += 1
+  return null
+}
+
+/** All that was given to a user goes along. Root can be deleted; it stays all the same. */
+function remove(call: Call): null {
+  const { access } = call.world
+  const id = param(call, 'userid')
+  needUser(call)
+  for (const group of access.groups.values()) group.users.delete(id)
+  const left = access.acl.filter((entry) => entry.ugid !== id && !entry.ugid.startsWith(`${id}!`))
+  access.acl.splice(0, access.acl.length, ...left)
+  if (id !== 'root@pam') access.users.delete(id)
+  access.version += 1
+  return null
+}

@@ -1,0 +1,95 @@
+import { may } from '../../../world/access.ts'
+import { pciProblem, usbProblem } from '../../../world/hardware.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import type { Host } from '../../../world/types.ts'
+import { failed } from '../../api-error.ts'
+import type { Call, Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, STALE } from '../collection.ts'
+import { listOf, type Thing } from '../shelf.ts'
+
+/** Names for devices and directories of hosts, so that a guest can be given one without knowing where it runs. */
+const KINDS = ['pci', 'usb', 'dir'] as const
+type Kind = (typeof KINDS)[number]
+
+export const mappingRoutes: Routes = Object.assign(
+  { 'GET /cluster/mapping': () => ['dir', 'pci', 'usb'].map((name) => ({ name })) },
+  ...KINDS.map((kind) => collectionRoutes(mapping(kind))),
+)
+
+function mapping(kind: Kind): Collection {
+  const what = kind === 'dir' ? 'directory' : 'hardware'
+  return {
+    at: `/cluster/mapping/${kind}`,
+    key: 'id',
+    shelf: `mapping/${kind}`,
+    exists: (id) => failed(`create ${what} mapping failed: ${kind} ID '${id}' already defined`),
+    missing: (id, verb) => {
+      if (verb === 'delete') return undefined
+      return failed(
+        verb === 'read'
+          ? `mapping '${id}' not found`
+          : `update ${what} mapping failed: ${kind} ID '${id}' does not exist`,
+      )
+    },
+    stale: failed(`update ${what} mapping failed: ${STALE}`),
+    sections: `update ${what} mapping failed: `,
+    sees: (call, id) =>
+      ['Mapping.Use', 'Mapping.Modify', 'Mapping.Audit'].some((right) =>
+        may(call.world, call.who, `/mapping/${kind}/${id}`, right),
+      ),
+    prepare: (call, thing) => {
+      if (kind === 'dir') checkDirectories(call, entriesOf(thing))
+      return thing
+    },
+    row: (_, thing) => ({ ...thing, type: kind }),
+    listed: (call, thing, id, digest) => ({ ...thing, id, digest, ...checks(call, kind, thing, id) }),
+  }
+}
+
+function entriesOf(thing: Thing): string[] {
+  return listOf(thing.map ?? '')
+}
+
+/** A directory is looked for on the host that answers, and only there. */
+function checkDirectories(call: Call, entries: readonly string[]): void {
+  const counts = new Map<string, number>()
+  for (const entry of entries) {
+    const { named } = parseProperties(entry)
+    const node = named.get('node') ?? ''
+    counts.set(node, (counts.get(node) ?? 0) + 1)
+  }
+  for (const [node, count] of counts) if (count > 1) throw failed(`Node '${node}' is specified ${count} times.`)
+  for (const entry of entries) {
+    const { named } = parseProperties(entry)
+    const path = named.get('path') ?? ''
+    const host = call.world.hosts.get(named.get('node') ?? '')
+    if (host !== undefined && !hasDirectory(call, path)) throw failed(`Path ${path} does not exist`)
+  }
+}
+
+/** The directories of a host: those that are always there, and those of its storages. */
+function hasDirectory(call: Call, path: string): boolean {
+  if (/^\/(var|var\/lib|mnt|srv|root|tmp|etc|home)?\/?$/.test(path)) return true
+  return (
+    /^\/(var\/lib\/vz|mnt|srv)/.test(path) || [...call.world.storages.values()].some((entry) => entry.path === path)
+  )
+}
+
+/** What is wrong with a mapping on one node. For USB the answer calls its list otherwise. */
+function checks(call: Call, kind: Kind, thing: Thing, id: string): Thing {
+  const node = call.params['check-node']
+  if (node === undefined) return {}
+  const name = kind === 'usb' ? 'errors' : 'checks'
+  const here = entriesOf(thing).filter((entry) => parseProperties(entry).named.get('node') === node)
+  if (here.length === 0) return { [name]: [{ severity: 'warning', message: `No mapping for node ${node}.` }] }
+  const problem = problemOf(call.world.hosts.get(node), kind, id, here)
+  return {
+    [name]: problem === undefined ? [] : [{ severity: 'error', message: `Invalid configuration: ${problem}\n` }],
+  }
+}
+
+function problemOf(host: Host | undefined, kind: Kind, id: string, entries: readonly string[]): string | undefined {
+  if (host === undefined || kind === 'dir') return undefined
+  const judge = kind === 'pci' ? pciProblem : usbProblem
+  return entries.map((entry) => judge(host, id, entry)).find((problem) => problem !== undefined)
+}

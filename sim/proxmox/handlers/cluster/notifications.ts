@@ -1,0 +1,133 @@
+import { defined } from '../../../../src/lib/defined.ts'
+import { ApiError } from '../../api-error.ts'
+import { type Call, param, type Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, STALE, things } from '../collection.ts'
+import { listOf, shelf, type Thing } from '../shelf.ts'
+import { checkMatcher } from './notification-matchers.ts'
+
+/** Where messages go (endpoints of four kinds) and which go where (matchers). One name stands for one thing of any kind. */
+const KINDS = ['gotify', 'sendmail', 'smtp', 'webhook'] as const
+const ENDPOINTS = '/cluster/notifications/endpoints'
+
+/** What every Proxmox has by itself. It can be changed; removing it brings the first state back. */
+const BUILT_IN: Readonly<Record<string, readonly (readonly [string, Thing])[]>> = {
+  'notify/sendmail': [
+    ['mail-to-root', { 'mailto-user': ['root@pam'], comment: "Send mails to root@pam's email address" }],
+  ],
+  'notify/matchers': [
+    ['default-matcher', { mode: 'all', target: ['mail-to-root'], comment: 'Route all notifications to mail-to-root' }],
+  ],
+}
+
+const SECRETS = new Set(['token', 'password', 'secret'])
+
+function collection(kind: string, at: string): Collection {
+  const name = `notify/${kind}`
+  const builtIn = new Map(BUILT_IN[name] ?? [])
+  const what = kind === 'matchers' ? 'matcher' : 'endpoint'
+  return {
+    at,
+    key: 'name',
+    hash: 'sha256',
+    shelf: (call) => {
+      const kept = shelf(call.world, name)
+      for (const [id, thing] of builtIn) if (!kept.has(id)) kept.set(id, { ...thing })
+      return name
+    },
+    exists: sameName,
+    missing: (id) => new ApiError(404, `${what} '${id}' not found`),
+    stale: new ApiError(400, STALE),
+    prepare: (call, thing, id, old) => {
+      if (old === undefined && kindOf(call, id) !== undefined) throw sameName(id)
+      if (kind === 'matchers') checkMatcher(call, thing, (target) => kindOf(call, target) !== undefined)
+      else checkEndpoint(kind, thing, id)
+      return thing
+    },
+    refuseRemoval: (call, id) => {
+      const users = [...things(MATCHERS, call)].filter(([, matcher]) => listOf(matcher.target).includes(id))
+      if (kind !== 'matchers' && users.length > 0 && !builtIn.has(id)) {
+        const names = users.map(([user]) => user).join(', ')
+        throw new ApiError(400, `cannot delete '${id}', referenced by: ${names}`)
+      }
+    },
+    row: (_, thing, id) => {
+      const first = builtIn.get(id)
+      const same = first !== undefined && JSON.stringify(first) === JSON.stringify(thing)
+      const origin = first === undefined ? 'user-created' : same ? 'builtin' : 'modified-builtin'
+      return { ...withoutSecrets(thing), name: id, origin }
+    },
+    listed: (_, thing) => thing,
+  }
+}
+
+const MATCHERS = collection('matchers', '/cluster/notifications/matchers')
+const TARGETS = KINDS.map((kind) => ({ kind, spec: collection(kind, `${ENDPOINTS}/${kind}`) }))
+
+const PARTS = ['endpoints', 'matchers', 'targets', 'matcher-fields', 'matcher-field-values']
+const MESSAGE_TYPES = ['package-updates', 'fencing', 'replication', 'vzdump', 'system-mail']
+
+export const notificationRoutes: Routes = Object.assign(
+  {
+    'GET /cluster/notifications': () => PARTS.map((name) => ({ name })),
+    [`GET ${ENDPOINTS}`]: () => KINDS.map((name) => ({ name })),
+    'GET /cluster/notifications/targets': targets,
+    'POST /cluster/notifications/targets/{name}/test': (call: Call) => {
+      if (kindOf(call, param(call, 'name')) === undefined) throw noEndpoint(param(call, 'name'))
+      return null
+    },
+    'GET /cluster/notifications/matcher-fields': () => ['type', 'hostname', 'job-id'].map((name) => ({ name })),
+    'GET /cluster/notifications/matcher-field-values': (call: Call) => [
+      ...MESSAGE_TYPES.map((value) => ({ field: 'type', value })),
+      ...[...call.world.hosts.keys()].map((value) => ({ field: 'hostname', value })),
+    ],
+  } satisfies Routes,
+  collectionRoutes(MATCHERS),
+  ...TARGETS.map(({ spec }) => collectionRoutes(spec)),
+)
+
+function targets(call: Call): Thing[] {
+  return TARGETS.flatMap(({ kind, spec }) =>
+    [...things(spec, call)].map(([id, thing]) => {
+      const { origin, comment, disable } = spec.row?.(call, thing, id) ?? {}
+      return {
+        name: id,
+        type: kind,
+        origin,
+        ...defined({ comment, disable }),
+      }
+    }),
+  )
+}
+
+function kindOf(call: Call, id: string): string | undefined {
+  return TARGETS.find(({ spec }) => things(spec, call).has(id))?.kind
+}
+
+function sameName(id: string): ApiError {
+  return new ApiError(400, `Cannot create '${id}', an entity with the same name already exists`)
+}
+
+export function noEndpoint(id: string): ApiError {
+  return new ApiError(404, `endpoint '${id}' does not exist`)
+}
+
+function checkEndpoint(kind: string, thing: Thing, id: string): void {
+  const mails = kind === 'sendmail' || kind === 'smtp'
+  if (mails && listOf(thing.mailto).length + listOf(thing['mailto-user']).length === 0) {
+    throw new ApiError(400, 'must at least provide one recipient, either in mailto or in mailto-user')
+  }
+  if (kind === 'webhook' && !/^https?:\/\/.+/.test(String(thing.url))) {
+    const why = `writing "notifications.cfg" failed: verify section '${id}' failed - parameter verification failed - 'url': value does not match the regex pattern`
+    throw new ApiError(500, `could not serialize configuration: ${why}: ${why}`)
+  }
+}
+
+/** Secrets are never shown; of a list of named secrets the names are. */
+function withoutSecrets(thing: Thing): Thing {
+  const shown: Thing = {}
+  for (const [key, value] of Object.entries(thing)) {
+    if (!SECRETS.has(key)) shown[key] = value
+    else if (Array.isArray(value)) shown[key] = value.map((one) => String(one).replace(/,value=.*$/, ''))
+  }
+  return shown
+}

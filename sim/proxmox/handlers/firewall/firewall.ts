@@ -1,0 +1,55 @@
+import { Answer, type Call, type Routes } from '../../call.ts'
+import { deletions, refuseStale } from '../collection.ts'
+import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from '../shelf.ts'
+import { firewallMacroRoutes } from './macros.ts'
+import { firewallNameRoutes, refs } from './names.ts'
+import { place } from './place.ts'
+import { firewallRuleRoutes } from './rules.ts'
+
+/** Rules and options hang on the datacentre, on a node and on a guest alike; names for addresses not on a node. */
+const NODE = '/nodes/{node}/firewall'
+const GUESTS = ['/nodes/{node}/qemu/{vmid}/firewall', '/nodes/{node}/lxc/{vmid}/firewall']
+const CLUSTER = '/cluster/firewall'
+const VNET = '/cluster/sdn/vnets/{vnet}/firewall'
+
+export const firewallRoutes: Routes = Object.assign(
+  {},
+  ...[CLUSTER, NODE, VNET, ...GUESTS].map((at): Routes => ({ ...optionRoutes(at), ...firewallRuleRoutes(at) })),
+  ...[CLUSTER, ...GUESTS].map((at): Routes => ({ ...firewallNameRoutes(at), [`GET ${at}/refs`]: refs })),
+  ...[NODE, ...GUESTS].map((at): Routes => ({ [`GET ${at}/log`]: noLog })),
+  firewallMacroRoutes,
+  index(CLUSTER, ['groups', 'rules', 'options', 'aliases', 'ipset', 'macros', 'refs']),
+  index(NODE, ['rules', 'options', 'log']),
+  ...GUESTS.map((at) => index(at, ['rules', 'aliases', 'ipset', 'refs', 'options'])),
+)
+
+function index(at: string, names: readonly string[]): Routes {
+  return { [`GET ${at}`]: () => names.map((name) => ({ name })) }
+}
+
+/** Nothing is written to a log here. */
+function noLog(): Answer {
+  return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
+}
+
+function optionRoutes(at: string): Routes {
+  return {
+    [`GET ${at}/options`]: (call) => ({ ...optionsOf(call), digest: digest(call) }),
+    [`PUT ${at}/options`]: (call) => {
+      refuseStale(call, digest(call))
+      const kept = { ...optionsOf(call), ...fields(call) }
+      for (const name of deletions(call)) delete kept[name]
+      shelf(call.world, place(call)).set('options', kept)
+      return null
+    },
+  }
+}
+
+function optionsOf(call: Call): Thing {
+  return shelf(call.world, place(call)).get('options') ?? {}
+}
+
+function digest(call: Call): string {
+  const options = optionsOf(call)
+  return Object.keys(options).length === 0 ? EMPTY_DIGEST : digestOf(options)
+}

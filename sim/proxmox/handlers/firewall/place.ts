@@ -1,0 +1,40 @@
+import type { World } from '../../../world/types.ts'
+import type { Call } from '../../call.ts'
+import { shelf, type Thing } from '../shelf.ts'
+
+export const CLUSTER_PLACE = '/cluster/firewall'
+
+/** Which firewall a call is about: the path up to and with the word itself. */
+export function place(call: Call): string {
+  return call.path.replace(/\/firewall(\/.*)?$/, '/firewall')
+}
+
+export function isGuest(at: string): boolean {
+  return /\/(qemu|lxc)\/\d+\/firewall$/.test(at)
+}
+
+export type Names = 'aliases' | 'ipset' | 'groups'
+
+export function names(world: World, at: string, kind: Names): Map<string, Thing> {
+  return shelf(world, `${at}/${kind}`)
+}
+
+export function members(world: World, at: string, set: string): Map<string, Thing> {
+  return shelf(world, `${at}/ipset/${set}`)
+}
+
+/** The address that a name stands for. `dc/` and `guest/` say where to look; without either both are looked through. */
+export function findAlias(world: World, at: string, text: string): Thing | undefined {
+  return find(world, at, 'aliases', text)
+}
+
+export function findSet(world: World, at: string, text: string): Thing | undefined {
+  return find(world, at, 'ipset', text)
+}
+
+function find(world: World, at: string, kind: Names, text: string): Thing | undefined {
+  const [scope, name] = /^(dc|guest)\//.test(text) ? text.split('/', 2) : [undefined, text]
+  const guest = scope === 'dc' || !isGuest(at) ? undefined : names(world, at, kind).get(name ?? '')
+  if (guest !== undefined || scope === 'guest') return guest
+  return names(world, CLUSTER_PLACE, kind).get(name ?? '')
+}

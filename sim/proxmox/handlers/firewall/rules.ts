@@ -1,0 +1,146 @@
+import { badParameter, badParameters, failed } from '../../api-error.ts'
+import { type Call, param, type Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, deletions, list, refuseStale } from '../collection.ts'
+import { digestOf, fields, shelf, type Thing, textOf } from '../shelf.ts'
+import { preferredMacro } from './macros.ts'
+import { CLUSTER_PLACE, isGuest, names, place } from './place.ts'
+import { type RuleEnv, ruleErrors, ruleVersion } from './rule-check.ts'
+
+/** Ordered lists of rules. A new one stands first, whatever position was asked for. */
+export function firewallRuleRoutes(at: string): Routes {
+  const routes = ruleRoutes(`${at}/rules`, (call) => `${place(call)}/rules`)
+  if (at !== CLUSTER_PLACE) return routes
+  const groups = '/cluster/firewall/groups'
+  return {
+    ...routes,
+    ...ruleRoutes(`${groups}/{group}`, (call) => {
+      if (!names(call.world, CLUSTER_PLACE, 'groups').has(param(call, 'group')))
+        throw failed(`no such security group '${param(call, 'group')}'`)
+      return `${CLUSTER_PLACE}/groups/${param(call, 'group')}`
+    }),
+    ...groupRoutes(groups),
+  }
+}
+
+function groupRoutes(at: string): Routes {
+  const spec: Collection = {
+    at,
+    key: 'group',
+    shelf: `${CLUSTER_PLACE}/groups`,
+    exists: (id) => badParameter('group', `Security group '${id}' already exists`),
+    missing: (id) => failed(`no such security group '${id}'`),
+    refuseRemoval: (call, id) => {
+      if (rulesAt(call, `${CLUSTER_PLACE}/groups/${id}`).length > 0) throw failed(`Security group '${id}' is not empty`)
+    },
+  }
+  const routes = collectionRoutes(spec)
+  return {
+    [`GET ${at}`]: (call) => list(spec, call),
+    [`POST ${at}`]: routes[`POST ${at}`] ?? (() => null),
+    [`DELETE ${at}/{group}`]: routes[`DELETE ${at}/{group}`] ?? (() => null),
+  }
+}
+
+type Where = (call: Call) => string
+
+function ruleRoutes(at: string, where: Where): Routes {
+  const rules = (call: Call) => rulesAt(call, where(call))
+  const digest = (call: Call) => digestOf(rules(call))
+  return {
+    [`GET ${at}`]: (call) => {
+      const value = digest(call)
+      return rules(call).map((rule, pos) => ({ ...shown(call, rule), pos, digest: value }))
+    },
+    [`POST ${at}`]: (call) => {
+      const all = rules(call)
+      const rule = withGiven({ enable: 0 }, fields(call, 'pos', 'group'))
+      check(call, rule)
+      all.unshift(rule)
+      return null
+    },
+    [`GET ${at}/{pos}`]: (call) => ({
+      ...shown(call, need(call, rules(call))),
+      pos: param(call, 'pos'),
+      digest: digest(call),
+    }),
+    [`PUT ${at}/{pos}`]: (call) => {
+      const all = rules(call)
+      refuseStale(call, digest(call))
+      const old = need(call, all)
+      const to = call.params.moveto
+      if (to !== undefined) {
+        move(all, Number(param(call, 'pos')), Number(to))
+        return null
+      }
+      const rule = withGiven(old, fields(call, 'pos', 'group'))
+      for (const name of deletions(call)) delete rule[name]
+      check(call, rule)
+      all[Number(param(call, 'pos'))] = rule
+      return null
+    },
+    [`DELETE ${at}/{pos}`]: (call) => {
+      const all = rules(call)
+      refuseStale(call, digest(call))
+      need(call, all)
+      all.splice(Number(param(call, 'pos')), 1)
+      return null
+    },
+  }
+}
+
+/** What is sent empty, or as a dash, is taken out. */
+function withGiven(rule: Thing, given: Thing): Thing {
+  const next: Thing = { ...rule }
+  for (const [name, value] of Object.entries(given)) {
+    if (value === '' || value === '-') delete next[name]
+    else next[name] = name === 'macro' ? preferredMacro(textOf(value)) : value
+  }
+  return next
+}
+
+/** Before the one that stands at `to` now; at the end when there is none. */
+function move(rules: Thing[], from: number, to: number): void {
+  if (from === to) return
+  const rule = rules[from]
+  if (rule === undefined) return
+  const target = rules[to]
+  rules.splice(from, 1)
+  const at = target === undefined ? rules.length : rules.indexOf(target)
+  rules.splice(at, 0, rule)
+}
+
+function rulesAt(call: Call, name: string): Thing[] {
+  const things = shelf(call.world, name)
+  let entry = things.get('rules')
+  if (entry === undefined) {
+    entry = { list: [] }
+    things.set('rules', entry)
+  }
+  return entry.list as Thing[]
+}
+
+function need(call: Call, rules: readonly Thing[]): Thing {
+  const rule = rules[Number(param(call, 'pos'))]
+  if (rule === undefined) throw failed(`no rule at position ${param(call, 'pos')}`)
+  return rule
+}
+
+function envOf(call: Call): RuleEnv {
+  const at = place(call)
+  if (call.params.group !== undefined && at === CLUSTER_PLACE) return 'group'
+  if (isGuest(at)) return at.includes('/lxc/') ? 'ct' : 'vm'
+  return at === CLUSTER_PLACE ? 'cluster' : 'host'
+}
+
+function check(call: Call, rule: Thing): void {
+  const errors = ruleErrors(call.world, place(call), envOf(call), rule)
+  if (Object.keys(errors).length > 0) throw badParameters(errors)
+}
+
+/** Names may have gone since the rule was written: that shows in the list. */
+function shown(call: Call, rule: Thing): Thing {
+  const errors = ruleErrors(call.world, place(call), envOf(call), rule)
+  if (Object.keys(errors).length > 0) return { ...rule, errors }
+  const version = ruleVersion(call.world, place(call), rule)
+  return version === undefined ? rule : { ...rule, ipversion: version }
+}

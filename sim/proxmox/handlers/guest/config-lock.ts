@@ -1,0 +1,64 @@
+import { touch } from '../../../world/guest-config.ts'
+import { holding, type LockMode, PowerLost } from '../../../world/locks.ts'
+import type { Guest, Host, World } from '../../../world/types.ts'
+import { failed } from '../../api-error.ts'
+
+/** A copy waits a second only, for its source and for its own id. */
+export const COPY_TIMEOUT_MS = 1_000
+
+/** Works on one guest while nobody else does. Others wait ten seconds and are then told so. */
+export function withConfigLock<T>(
+  world: World,
+  host: Host,
+  vmid: number,
+  work: () => T | Promise<T>,
+  mode: LockMode = 'exclusive',
+  timeoutMs?: number,
+): Promise<T> {
+  const container = world.guests.get(vmid)?.type === 'lxc'
+  const file = container ? `/run/lock/lxc/pve-config-${vmid}.lock` : `/var/lock/qemu-server/lock-${vmid}.conf`
+  const refuse = () => failed(`can't lock file '${file}' - got timeout`)
+  return holding(world, host, `lock-${vmid}`, refuse, work, mode, timeoutMs)
+}
+
+/** The mark `lock:` in a configuration says that long work is under way, or that it died. */
+export function refuseLocked(guest: Guest): void {
+  const lock = guest.config.get('lock')
+  if (lock !== undefined) throw failed(`${guest.type === 'qemu' ? 'VM' : 'CT'} is locked (${lock})`)
+}
+
+/**
+ * Long work that holds the lock file only to begin and to end. Meanwhile the configuration carries the mark, and
+ * everybody else is refused at once. A host that lost its power leaves the mark; so does work that failed half-way
+ * and cannot be undone.
+ */
+export async function underMark(
+  world: World,
+  host: Host,
+  guest: Guest,
+  mark: 'snapshot' | 'snapshot-delete' | 'rollback' | 'backup' | 'disk',
+  deed: () => void | Promise<void>,
+  prepare: () => void = () => {},
+): Promise<void> {
+  await withConfigLock(world, host, guest.vmid, () => {
+    refuseLocked(guest)
+    prepare()
+    guest.config.set('lock', mark)
+    touch(guest)
+  })
+  try {
+    await deed()
+  } catch (error) {
+    const stays = error instanceof PowerLost || mark === 'snapshot-delete' || mark === 'rollback'
+    if (!stays) await unmark(world, host, guest)
+    throw error
+  }
+  await unmark(world, host, guest)
+}
+
+function unmark(world: World, host: Host, guest: Guest): Promise<void> {
+  return withConfigLock(world, host, guest.vmid, () => {
+    guest.config.delete('lock')
+    touch(guest)
+  })
+}

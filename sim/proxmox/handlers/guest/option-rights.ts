@@ -1,0 +1,98 @@
+import { may } from '../../../world/access.ts'
+import { isCdrom, isDrive, isUnused } from '../../../world/guest-config.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { failed, forbidden } from '../../api-error.ts'
+import type { Call } from '../../call.ts'
+
+const ROOT_ONLY = new Set([
+  'args',
+  'affinity',
+  'hugepages',
+  'arch',
+  'hookscript',
+  'spice_enhancements',
+  'vmgenid',
+  'ivshmem',
+  'amd-sev',
+  'lock',
+])
+
+/** A token is never root here, not even one of root's own. */
+export function refuseRootOnly(call: Call, key: string, value: string | undefined, current?: string): void {
+  if (call.who.id === 'root@pam') return
+  if (ROOT_ONLY.has(key) || /^parallel\d+$/.test(key)) throw failed(`only root can set '${key}' config`)
+  const text = value ?? current ?? ''
+  if (/^hostpci\d+$/.test(key) && text !== '') {
+    const { main, named } = parseProperties(text)
+    if (main !== '' || named.has('host')) throw failed(`only root can set '${key}' config for non-mapped devices`)
+    if (!named.has('mapping')) throw failed("either 'host' or 'mapping' must be set.")
+  }
+  if (/^usb\d+$/.test(key) && /(^|,)host=|^[0-9a-fA-F]{4}:|^\d+-/.test(text)) {
+    throw failed(`only root can set '${key}' config for real devices`)
+  }
+  if (/^serial\d+$/.test(key) && text !== 'socket' && text !== '') {
+    throw failed(`only root can modify '${key}' config for real devices`)
+  }
+}
+
+const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
+  [/^(cores|sockets|vcpus|cpu|cpulimit|cpuunits|numa\d*)$/, 'VM.Config.CPU'],
+  [/^(memory|balloon|shares)$/, 'VM.Config.Memory'],
+  [/^net\d+$/, 'VM.Config.Network'],
+  [/^(ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain|ipconfig\d+)$/, 'VM.Config.Cloudinit'],
+  [/^(boot|bootdisk|vmstatestorage)$/, 'VM.Config.Disk'],
+  [
+    /^(agent|autostart|bios|description|freeze|keyboard|localtime|migrate_.*|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template)$/,
+    'VM.Config.Options',
+  ],
+]
+
+/** Every option needs the privilege of its group, on the guest or on the pool that it is made in. */
+export function requireOptionRights(call: Call, vmid: number, key: string, value: string, pool?: string): void {
+  const { world, who } = call
+  if (key === 'startup') requireRight(call, '/', 'Sys.Modify')
+  const mapped = MAPPED.find(({ slot }) => slot.test(key))
+  const name = mapped && parseProperties(value).named.get(mapped.key)
+  const requireMapping = () => {
+    if (mapped !== undefined && name !== undefined) requireRight(call, `/mapping/${mapped.kind}/${name}`, 'Mapping.Use')
+  }
+  if (mapped?.kind === 'pci') requireMapping()
+  const enough = privilegesFor(key, value)
+  const has = (path: string) => enough.some((privilege) => may(world, who, path, privilege))
+  if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
+    throw forbidden(`/vms/${vmid}, ${enough[0]}`)
+  requireMapping()
+}
+
+/** Slots that may hold something of the host by the name it was given. */
+const MAPPED = [
+  { slot: /^hostpci\d+$/, kind: 'pci', key: 'mapping' },
+  { slot: /^usb\d+$/, kind: 'usb', key: 'mapping' },
+  { slot: /^virtiofs\d+$/, kind: 'dir', key: 'dirid' },
+] as const
+
+export function requireRight(call: Call, path: string, privilege: string): void {
+  if (!may(call.world, call.who, path, privilege)) throw forbidden(`${path}, ${privilege}`)
+}
+
+/** A card may only be put on a bridge that one may use. */
+export function requireBridgeRights(call: Call, key: string, value: string): void {
+  if (!/^net\d+$/.test(key)) return
+  const { named } = parseProperties(value)
+  const bridge = named.get('bridge')
+  if (bridge === undefined) return
+  const tag = named.get('tag')
+  const path = `/sdn/zones/localnetwork/${bridge}${tag === undefined ? '' : `/${tag}`}`
+  requireRight(call, path, 'SDN.Use')
+}
+
+/** Any of these is enough; a refusal names the first. */
+function privilegesFor(key: string, value: string): readonly string[] {
+  if (isDrive(key)) {
+    if (/:cloudinit(,|$)/.test(value)) return ['VM.Config.Cloudinit']
+    return [isCdrom(value) ? 'VM.Config.CDROM' : 'VM.Config.Disk']
+  }
+  if (isUnused(key) || /^virtiofs\d+$/.test(key)) return ['VM.Config.Disk']
+  const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.HWType'
+  return privilege === 'VM.Config.Cloudinit' ? [privilege, 'VM.Config.Network'] : [privilege]
+}

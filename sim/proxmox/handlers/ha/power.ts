@@ -1,0 +1,51 @@
+import { powerOff, powerOn } from '../../../world/guest-run.ts'
+import { startTask } from '../../../world/tasks.ts'
+import type { World } from '../../../world/types.ts'
+import { type Call, guestOn, hostOf, vmidOf } from '../../call.ts'
+import { shelf } from '../shelf.ts'
+import { haEntry } from './resources.ts'
+
+/** How often the manager looks what is to be done. */
+const MANAGER_CYCLE_MS = 10_000
+
+/** The manager notices with its next look, and says so until then. */
+export function requestDisarm(world: World, mode: string): void {
+  const known = shelf(world, 'ha').get('disarmed')
+  shelf(world, 'ha').set('disarmed', { mode, sinceMs: known?.sinceMs ?? world.clock.now() })
+}
+
+/** Undefined: it is armed. One that never ran has nothing to disarm. */
+export function disarmState(world: World): 'disarming' | 'disarmed' | undefined {
+  const asked = shelf(world, 'ha').get('disarmed')
+  if (!world.statusDaemon || asked === undefined) return undefined
+  return world.clock.now() - Number(asked.sinceMs) < MANAGER_CYCLE_MS ? 'disarming' : 'disarmed'
+}
+
+/**
+ * A guest that the high-availability manager looks after is not started or stopped by whoever asks: the wish is noted,
+ * the task ends, and the manager follows some seconds later. Undefined: nobody looks after it.
+ */
+export function byManager(call: Call, type: string, state: 'started' | 'stopped'): string | undefined {
+  const { world } = call
+  const host = hostOf(call)
+  const guest = guestOn(world, host.name, vmidOf(call))
+  const entry = guest === undefined ? undefined : haEntry(world, guest)
+  if (guest === undefined || entry === undefined) return undefined
+  const released = shelf(world, 'ha').get('disarmed')
+  // Not tracked any more: as if nobody looked after it.
+  if (released?.mode === 'ignore' && disarmState(world) === 'disarmed') return undefined
+  return startTask(world, host, type, `${guest.vmid}`, call.who.id, async (work) => {
+    await work.pass(world.timing.shortTaskMs)
+    // A start changes what is wanted; a stop is a request that only a manager turns into that.
+    if (state === 'started' || world.statusDaemon) entry.state = state
+    work.log(`Requesting HA ${state === 'started' ? 'start' : 'stop'} for VM ${guest.vmid}`)
+    // Frozen: whatever is asked for is done when it is armed again, or never.
+    if (!world.statusDaemon || released?.mode === 'freeze') return
+    world.clock.schedule(world.clock.now() + MANAGER_CYCLE_MS, () => {
+      const running = guest.run.status === 'running'
+      if (world.guests.get(guest.vmid) !== guest || entry.state !== state || host.power !== 'on') return
+      if (state === 'started' && !running) powerOn(world, host, guest)
+      if (state === 'stopped' && running) powerOff(world, guest)
+    })
+  })
+}

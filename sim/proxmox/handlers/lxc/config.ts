@@ -1,0 +1,156 @@
+import { may } from '../../../world/access.ts'
+import { macAddress } from '../../../world/chance.ts'
+import { configDigest, touch } from '../../../world/guest-config.ts'
+import { noteSeen } from '../../../world/guest-run.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import type { Guest } from '../../../world/types.ts'
+import { freeVolume } from '../../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { type Call, hostOf } from '../../call.ts'
+import { findOperation } from '../../validate/operations.ts'
+import { STALE } from '../collection.ts'
+import { refuseLocked } from '../guest/config-lock.ts'
+import { requireBridgeRights } from '../guest/option-rights.ts'
+import { normalTags, requireTagRights, tagStyle } from '../guest/tags.ts'
+import { detachMount, isMount, makeMount } from './mounts.ts'
+
+const NOT_CONFIG = new Set(
+  (
+    'node vmid ostemplate storage password ssh-public-keys start pool force restore unique bwlimit ' +
+    'ignore-unpack-errors delete revert digest ha-managed'
+  ).split(' '),
+)
+
+const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
+  [/^(cores|cpulimit|cpuunits)$/, 'VM.Config.CPU'],
+  [/^(memory|swap)$/, 'VM.Config.Memory'],
+  [/^(net\d+|nameserver|searchdomain|hostname)$/, 'VM.Config.Network'],
+  [/^(rootfs|mp\d+|unused\d+)$/, 'VM.Config.Disk'],
+  [/^features$/, 'VM.Allocate'],
+]
+
+/** Refuses what this identity may not set, change or delete. */
+export function checkOptions(call: Call, vmid: number, unprivileged: boolean, creating: boolean, pool?: string): void {
+  const { world, who, params } = call
+  const set = Object.entries(params).filter(([key]) => !NOT_CONFIG.has(key))
+  const drop = listed(params.delete)
+  for (const key of drop) {
+    if (!findOperation('PUT', '/nodes/n/lxc/100/config')?.operation.parameters.has(key))
+      throw badParameter('delete', `unknown option '${key}'`)
+  }
+  for (const [key, value] of [...set, ...drop.map((name) => [name, ''] as const)]) {
+    const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.Options'
+    const has =
+      may(world, who, `/vms/${vmid}`, privilege) || (pool !== undefined && may(world, who, `/pool/${pool}`, privilege))
+    if (!has) throw forbidden(`/vms/${vmid}, ${privilege}`)
+    if (who.id !== 'root@pam') refuseRootOnly(key, value, unprivileged, creating)
+  }
+  for (const [key, value] of set) requireBridgeRights(call, key, value)
+  const tags = world.guests.get(vmid)?.config.get('tags') ?? ''
+  if (params.tags !== undefined || drop.includes('tags')) requireTagRights(call, tags, params.tags ?? '')
+}
+
+/** What reaches into the host is for root itself alone. */
+function refuseRootOnly(key: string, value: string, unprivileged: boolean, creating: boolean): void {
+  const only = (what: string) => forbidden(`${what} is only allowed for root@pam`)
+  if (/^dev\d+$/.test(key)) throw only('configuring device passthrough')
+  if (key === 'hookscript') throw only('changing the hookscript')
+  if (isMount(key) && value.startsWith('/')) throw only('mount point type bind')
+  if (key !== 'features' || value === '') return
+  if (!unprivileged && creating) throw only('changing feature flags for privileged container')
+  const others = [...parseProperties(value).named.keys()].filter((name) => name !== 'nesting')
+  if (others.length > 0) throw only('changing feature flags (except nesting)')
+}
+
+/** The configuration of a new container, without its disks. */
+export function newConfig(call: Call): Map<string, string> {
+  const config = new Map([
+    ['arch', 'amd64'],
+    ['ostype', 'debian'],
+    ['memory', '512'],
+    ['swap', '512'],
+    ['hostname', `CT${call.params.vmid}`],
+    ['unprivileged', '1'],
+  ])
+  for (const [key, value] of Object.entries(call.params)) {
+    if (!NOT_CONFIG.has(key) && !isMount(key)) config.set(key, kept(call, key, value))
+  }
+  if (config.get('unprivileged') === '0') config.delete('unprivileged')
+  return config
+}
+
+/** Writes a change. A bridge that is not there is found out last, when all is written: it spoils every later change too. */
+export async function changeContainer(call: Call, guest: Guest): Promise<void> {
+  const { world, params } = call
+  const host = hostOf(call)
+  if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
+  refuseLocked(guest)
+  for (const key of listed(params.delete)) drop(call, guest, key)
+  const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
+  const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
+  for (const [key, value] of Object.entries(params)) {
+    if (NOT_CONFIG.has(key)) continue
+    if (key === 'unprivileged') throw failed("unable to modify read-only option: 'unprivileged'")
+    const text = isMount(key) ? await makeMount(shop, key, value) : kept(call, key, value)
+    if (isMount(key)) {
+      const volid = text.split(',')[0]
+      for (const [name, unused] of guest.config)
+        if (/^unused\d+$/.test(name) && unused === volid) guest.config.delete(name)
+    }
+    guest.pendingDelete.delete(key)
+    guest.pending.delete(key)
+    if (changesLive(guest, key)) guest.config.set(key, text)
+    else if (guest.config.get(key) !== text) guest.pending.set(key, text)
+  }
+  touch(guest)
+  noteSeen(world, guest)
+  for (const [key, value] of guest.config) {
+    const bridge = /^net\d+$/.test(key) ? parseProperties(value).named.get('bridge') : undefined
+    if (bridge !== undefined && !host.interfaces.has(bridge)) throw failed(`bridge '${bridge}' does not exist`)
+  }
+}
+
+/** What a running container takes over at once; everything else waits for its next start. */
+const AT_ONCE =
+  /^(description|onboot|startup|protection|hostname|hookscript|cores|tags|lock|memory|swap|cpulimit|cpuunits|net\d+|unused\d+|template)$/
+
+function changesLive(guest: Guest, key: string): boolean {
+  if (guest.run.status !== 'running' || AT_ONCE.test(key)) return true
+  return /^mp\d+$/.test(key) && !guest.config.has(key)
+}
+
+function drop(call: Call, guest: Guest, key: string): void {
+  const value = guest.config.get(key)
+  if (key === 'memory' || key === 'rootfs') throw failed(`unable to delete required option '${key}'`)
+  if (key === 'unprivileged') throw failed("unable to delete read-only option: 'unprivileged'")
+  if (value === undefined) return
+  const disk = isMount(key) || /^unused\d+$/.test(key)
+  if (disk && guest.config.get('protection') === '1')
+    throw failed(`can't remove CT ${guest.vmid} drive '${key}' - protection mode enabled`)
+  guest.pending.delete(key)
+  if (guest.run.status === 'running' && !AT_ONCE.test(key)) {
+    guest.pendingDelete.add(key)
+    return
+  }
+  guest.config.delete(key)
+  if (isMount(key)) detachMount(guest, value)
+  else if (disk) freeVolume(hostOf(call), value)
+}
+
+function kept(call: Call, key: string, value: string): string {
+  if (key === 'tags') return normalTags(value, tagStyle(call.world))
+  if (!/^net\d+$/.test(key)) return value
+  const { named } = parseProperties(value)
+  if (!named.has('hwaddr')) named.set('hwaddr', macAddress(call.world.random))
+  named.set('type', 'veth')
+  const name = named.get('name')
+  named.delete('name')
+  return [
+    `name=${name}`,
+    ...[...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([one, text]) => `${one}=${text}`),
+  ].join(',')
+}
+
+function listed(text: string | undefined): string[] {
+  return (text ?? '').split(/[,;\s]+/).filter((key) => key !== '')
+}

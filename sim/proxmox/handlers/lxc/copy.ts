@@ -1,0 +1,203 @@
+import { macAddress } from '../../../world/chance.ts'
+import { configDigest, touch } from '../../../world/guest-config.ts'
+import { newGuest, noteSeen, powerOff, powerOn } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { startTask } from '../../../world/tasks.ts'
+import type { Guest } from '../../../world/types.ts'
+import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { refuseLocked, underMark } from '../guest/config-lock.ts'
+import { newDisk } from '../qemu/drive-make.ts'
+import { describe, newSnapshot, passOrForget, refuseReserved, shownSnapshot, wentBack } from '../qemu/snapshot.ts'
+import { isMount } from './mounts.ts'
+import { startContainer } from './power.ts'
+import { inOpenTask, inTask } from './task.ts'
+
+const ONE = '/nodes/{node}/lxc/{vmid}'
+
+/** Copies, templates, earlier states and other hosts. */
+export const lxcCopyRoutes: Routes = {
+  [`POST ${ONE}/clone`]: clone,
+  [`POST ${ONE}/template`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    refuseLocked(guest)
+    if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
+    guest.config.set('template', '1')
+    touch(guest)
+    return null
+  },
+  [`GET ${ONE}/snapshot`]: snapshots,
+  [`POST ${ONE}/snapshot`]: take,
+  [`GET ${ONE}/snapshot/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
+  [`DELETE ${ONE}/snapshot/{snapname}`]: (call) =>
+    inOpenTask(call, 'vzdelsnapshot', async (guest, host, work) => {
+      const snapshot = needSnapshot(guest, param(call, 'snapname'))
+      await underMark(call.world, host, guest, 'snapshot-delete', async () => {
+        snapshot.state = 'delete'
+        await work.pass(call.world.timing.shortTaskMs)
+        guest.snapshots.delete(param(call, 'snapname'))
+      })
+    }),
+  [`GET ${ONE}/snapshot/{snapname}/config`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    return shownSnapshot(guest, needSnapshot(guest, param(call, 'snapname')))
+  },
+  [`PUT ${ONE}/snapshot/{snapname}/config`]: (call) => describe(call, 'lxc'),
+  [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
+    inOpenTask(call, 'vzrollback', async (guest, host, work) => {
+      const snapshot = needSnapshot(guest, param(call, 'snapname'))
+      await underMark(call.world, host, guest, 'rollback', async () => {
+        powerOff(call.world, guest)
+        await work.pass(call.world.timing.shortTaskMs)
+        guest.config = wentBack(guest, snapshot)
+      })
+      if (!flag(call, 'start')) return
+      startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (own) =>
+        startContainer(call.world, host, guest, own),
+      )
+    }),
+  [`GET ${ONE}/feature`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    const able = canSnapshot(call, guest) && (call.params.feature !== 'clone' || guest.config.get('template') === '1')
+    return { hasFeature: able ? 1 : 0 }
+  },
+  [`GET ${ONE}/migrate`]: (call) => ({
+    running: guestOf(call, 'lxc').run.status === 'running' ? 1 : 0,
+    'allowed-nodes': [...call.world.hosts.keys()].filter((name) => name !== param(call, 'node')),
+    'not-allowed-nodes': {},
+  }),
+  [`POST ${ONE}/migrate`]: migrate,
+}
+
+/** A folder in a file system keeps no earlier state; a pool does. */
+function canSnapshot(call: Call, guest: Guest): boolean {
+  return [...guest.config]
+    .filter(([key]) => isMount(key))
+    .every(([, value]) => call.world.storages.get(parseVolumeId(value)?.storage ?? '')?.files === false)
+}
+
+function needSnapshot(guest: Guest, name: string) {
+  const snapshot = guest.snapshots.get(name)
+  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
+  return snapshot
+}
+
+function snapshots(call: Call): unknown[] {
+  const guest = guestOf(call, 'lxc')
+  const rows: unknown[] = [...guest.snapshots].map(([name, snapshot]) => ({
+    name,
+    snaptime: snapshot.timeSeconds,
+    description: snapshot.description ?? '',
+    ...(snapshot.state === undefined ? {} : { snapstate: snapshot.state }),
+  }))
+  const running = guest.run.status === 'running' ? 1 : 0
+  return [...rows, { name: 'current', description: 'You are here!', digest: configDigest(guest), running }]
+}
+
+function take(call: Call): string {
+  const name = param(call, 'snapname')
+  refuseReserved(name, 'current', 'vzdump')
+  return inOpenTask(call, 'vzsnapshot', (guest, host, work) => {
+    const prepare = () => {
+      if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
+      if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
+      guest.snapshots.set(name, newSnapshot(call, guest))
+    }
+    return underMark(call.world, host, guest, 'snapshot', () => passOrForget(call, guest, name, work), prepare)
+  })
+}
+
+function clone(call: Call): string {
+  const { world, params } = call
+  const host = hostOf(call)
+  const source = guestOf(call, 'lxc')
+  const newid = Number(param(call, 'newid'))
+  refuseLocked(source)
+  if (params.pool !== undefined && !world.pools.has(params.pool))
+    throw forbidden(`pool '${params.pool}' does not exist`)
+  if (params.target !== undefined && !world.hosts.has(params.target))
+    throw failed(`no such cluster node '${params.target}'`)
+  const taken = world.guests.get(newid)
+  if (taken !== undefined)
+    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${newid} already exists on node '${taken.node}'`)
+  const linked = source.config.get('template') === '1' && !flag(call, 'full')
+  for (const [key, value] of source.config) {
+    const volid = parseProperties(value, 'volume').main
+    const entry = world.storages.get(parseVolumeId(volid)?.storage ?? '')
+    if (linked && isMount(key) && entry?.files) throw failed(`Linked clone feature for '${volid}' is not available`)
+  }
+  // Its id is taken at once; until the end its configuration says nothing but that it is being made.
+  const copy = newGuest(newid, 'lxc', host.name, new Map([['lock', 'create']]))
+  world.guests.set(newid, copy)
+  return inOpenTask(call, 'vzclone', async (_, __, work) => {
+    const shop = { world, host, vmid: newid, work, made: [] as string[] }
+    const fill = async () => {
+      work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
+      const config = new Map<string, string>()
+      for (const [key, value] of source.config) {
+        if (/^(lock|template|protection|unused\d+)$/.test(key)) continue
+        if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
+        else if (/^net\d+$/.test(key))
+          config.set(key, value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`))
+        else config.set(key, value)
+      }
+      if (params.hostname !== undefined) config.set('hostname', params.hostname)
+      if (params.description !== undefined) config.set('description', params.description)
+      copy.config = config
+      copy.node = params.target ?? host.name
+    }
+    try {
+      await underMark(world, host, source, 'disk', fill)
+    } catch (error) {
+      if (error instanceof PowerLost) throw error
+      for (const volid of shop.made) freeVolume(host, volid)
+      world.guests.delete(newid)
+      throw error
+    }
+    if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(newid)
+    world.access.version += 1
+    touch(copy)
+    noteSeen(world, copy)
+  })
+}
+
+async function copyMount(
+  shop: Parameters<typeof newDisk>[0],
+  value: string,
+  storageId: string | undefined,
+): Promise<string> {
+  const volid = parseProperties(value, 'volume').main
+  const id = storageId ?? parseVolumeId(volid)?.storage ?? ''
+  const storage = storageOn(shop.world, shop.host, id)
+  if (parseVolumeId(volid) === undefined) return value
+  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
+  const old = findVolume(shop.host, volid)
+  const folder = old === undefined || old.format === 'subvol'
+  const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', old?.sizeBytes ?? 0, folder ? 'subvol' : 'disk')
+  return value.replace(/^[^,]*/, made)
+}
+
+function migrate(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const name = param(call, 'target')
+  const target = world.hosts.get(name)
+  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  if (target === host) throw badParameter('target', 'target is local node.')
+  return inTask(call, 'vzmigrate', async (guest, work) => {
+    if (guest.run.status === 'running' && !flag(call, 'restart'))
+      throw new Error(`can't migrate running container without --online or --restart`)
+    work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
+    // A container cannot move while it runs: it is shut down here and started there.
+    const running = guest.run.status === 'running'
+    if (running) powerOff(world, guest, true)
+    await work.pass(world.timing.shortTaskMs)
+    carryVolumes(host, target, guest.vmid)
+    guest.node = target.name
+    if (running) powerOn(world, target, guest)
+    touch(guest)
+    noteSeen(world, guest)
+  })
+}

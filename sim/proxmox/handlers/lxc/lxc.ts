@@ -1,0 +1,147 @@
+import { may, seesGuest } from '../../../world/access.ts'
+import { touch } from '../../../world/guest-config.ts'
+import { newGuest, noteSeen } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
+import { startTask } from '../../../world/tasks.ts'
+import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
+import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { shownConfig, shownPending } from '../guest/config-view.ts'
+import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
+import { removeGuest } from '../qemu/destroy.ts'
+import { shownSnapshot } from '../qemu/snapshot.ts'
+import { shelf } from '../shelf.ts'
+import { changeContainer, checkOptions, newConfig } from './config.ts'
+import { isMount, makeMount, resizeMount } from './mounts.ts'
+import { startContainer } from './power.ts'
+import { inTask } from './task.ts'
+
+const AT = '/nodes/{node}/lxc'
+const ONE = `${AT}/{vmid}`
+const PARTS =
+  'config pending status vncproxy termproxy vncwebsocket spiceproxy migrate clone rrd rrddata firewall snapshot resize interfaces'
+
+export const lxcRoutes: Routes = {
+  [`GET ${AT}`]: (call) => {
+    const host = hostOf(call)
+    return [...call.world.guests.values()]
+      .filter(
+        (guest) => guest.type === 'lxc' && guest.node === host.name && seesGuest(call.world, call.who, guest.vmid),
+      )
+      .map((guest) => nodeRow(call.world, host, guest))
+  },
+  [`POST ${AT}`]: create,
+  [`GET ${ONE}`]: () => PARTS.split(' ').map((subdir) => ({ subdir })),
+  [`DELETE ${ONE}`]: destroy,
+  [`GET ${ONE}/config`]: readConfig,
+  [`PUT ${ONE}/config`]: update,
+  [`GET ${ONE}/pending`]: (call) => shownPending(guestOf(call, 'lxc')),
+  [`GET ${ONE}/status/current`]: (call) => statusRow(call.world, hostOf(call), guestOf(call, 'lxc')),
+  [`PUT ${ONE}/resize`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    refuseLocked(guest)
+    const resize = resizeMount(call, guest)
+    return inTask(call, 'resize', (_, work) => resize(work))
+  },
+}
+
+function readConfig(call: Call): Record<string, unknown> {
+  const guest = guestOf(call, 'lxc')
+  const name = call.params.snapshot
+  if (name === undefined) return shownConfig(guest, call.params.current === '1')
+  const snapshot = guest.snapshots.get(name)
+  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
+  return shownSnapshot(guest, snapshot)
+}
+
+function create(call: Call): string {
+  const { world, params } = call
+  const host = hostOf(call)
+  const vmid = vmidOf(call)
+  const { pool } = params
+  if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
+  const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
+  if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
+  checkOptions(call, vmid, params.unprivileged !== '0', true, pool)
+  const taken = world.guests.get(vmid)
+  if (taken !== undefined)
+    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
+  const template = param(call, 'ostemplate')
+  checkTemplate(call, template)
+  const mounts = Object.entries({ rootfs: `${params.storage ?? 'local'}:4`, ...params }).filter(([key]) => isMount(key))
+  for (const [, value] of mounts) {
+    const storage = parseVolumeId(value)?.storage
+    if (storage !== undefined && !world.storages.has(storage)) throw failed(`storage '${storage}' does not exist`)
+  }
+  checkKeys(params['ssh-public-keys'])
+  const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
+  world.guests.set(vmid, guest)
+  noteSeen(world, guest)
+  return startTask(world, host, 'vzcreate', `${vmid}`, call.who.id, async (work) => {
+    const shop = { world, host, vmid, work, made: [] as string[] }
+    try {
+      if (findVolume(host, template) === undefined) throw new Error(`volume '${template}' does not exist`)
+      const config = newConfig(call)
+      for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
+      work.log(`extracting archive '${template}'`)
+      await work.pass(world.timing.shortTaskMs)
+      guest.config = config
+      touch(guest)
+      noteSeen(world, guest)
+    } catch (error) {
+      // Nobody is left to clean up: the lock and the volumes stay.
+      if (error instanceof PowerLost) throw error
+      for (const volid of shop.made) freeVolume(host, volid)
+      world.guests.delete(vmid)
+      throw new Error(`unable to create CT ${vmid} - ${error instanceof Error ? error.message : String(error)}`)
+    }
+    if (pool !== undefined) world.pools.get(pool)?.guests.add(vmid)
+    world.access.version += 1
+    if (flag(call, 'ha-managed'))
+      shelf(world, 'ha/resources').set(haId(guest), { type: 'ct', state: flag(call, 'start') ? 'started' : 'stopped' })
+    if (flag(call, 'start')) await startContainer(world, host, guest, work)
+  })
+}
+
+function checkTemplate(call: Call, volid: string): void {
+  const id = parseVolumeId(volid)
+  if (id === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+  if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
+  if (!/^(vztmpl|backup)\//.test(id.name))
+    throw failed(`unable to use volume ${volid} - content type needs to be 'vztmpl'`)
+}
+
+function checkKeys(text: string | undefined): void {
+  const wrong = (line: string) => line.trim() !== '' && !/^(#|(ssh-|ecdsa-|sk-)\S+\s+[A-Za-z0-9+/=]+)/.test(line.trim())
+  if (text?.split('\n').some(wrong)) throw failed('SSH public key validation error')
+}
+
+async function update(call: Call): Promise<null> {
+  const guest = guestOf(call, 'lxc')
+  const { params } = call
+  if (!Object.keys(params).some((key) => key !== 'node' && key !== 'vmid' && key !== 'digest'))
+    throw failed('no options specified')
+  for (const key of (params.delete ?? '').split(/[,;\s]+/)) {
+    if (params[key] !== undefined && key !== '')
+      throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
+  }
+  checkOptions(call, guest.vmid, guest.config.get('unprivileged') === '1', false)
+  await withConfigLock(call.world, hostOf(call), guest.vmid, () => changeContainer(call, guest))
+  return null
+}
+
+function destroy(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const guest = guestOf(call, 'lxc')
+  refuseLocked(guest)
+  if (guest.config.get('protection') === '1') throw failed(`can't remove CT ${guest.vmid} - protection mode enabled`)
+  const purge = flag(call, 'purge')
+  if (!purge && world.shelves.get('ha/resources')?.has(haId(guest)))
+    throw failed(`unable to remove CT ${guest.vmid} - used in HA resources and purge parameter not set.`)
+  if (guest.run.status === 'running' && !flag(call, 'force'))
+    throw failed(`unable to destroy CT ${guest.vmid} - container is running`)
+  const options = { purge, unreferenced: flag(call, 'destroy-unreferenced-disks') }
+  return inTask(call, 'vzdestroy', (_, work) => removeGuest(world, host, guest, work, options))
+}

@@ -1,0 +1,50 @@
+import { may } from '../../../world/access.ts'
+import { startTask } from '../../../world/tasks.ts'
+import { failed, forbidden } from '../../api-error.ts'
+import { type Call, flag, hostOf, param, type Routes } from '../../call.ts'
+
+const AT = '/nodes/{node}/disks'
+
+/**
+ * Disks of a host that something is made of. A simulated host shows none in its list, so whatever is named is no disk:
+ * what people say wrongly is answered as by the real host, and nothing is ever made.
+ */
+export const nodeDiskRoutes: Routes = {
+  [`GET ${AT}/smart`]: (call) => noDisk(call, 'disk'),
+  [`POST ${AT}/initgpt`]: (call) => noDisk(call, 'disk'),
+  [`PUT ${AT}/wipedisk`]: (call) => noDisk(call, 'disk'),
+  ...Object.fromEntries(
+    ['lvm', 'lvmthin', 'directory'].map((kind) => [`POST ${AT}/${kind}`, (call: Call) => noDisk(call, 'device')]),
+  ),
+  [`DELETE ${AT}/lvm/{name}`]: (call) => remove(call, 'lvmremove', `no such volume group '${param(call, 'name')}'`),
+  [`DELETE ${AT}/lvmthin/{name}`]: (call) => {
+    const pool = [param(call, 'volume-group'), param(call, 'name')]
+    return remove(call, 'lvmthinremove', `no such thin pool ${pool.join('/')}`, pool.join('-'))
+  },
+  [`DELETE ${AT}/directory/{name}`]: (call) => {
+    const unit = `mnt-pve-${param(call, 'name').replaceAll('-', '\\x2d')}.mount`
+    return remove(call, 'dirremove', `command 'systemctl stop ${unit}' failed: exit code 5`)
+  },
+  'GET /nodes/{node}/scan/lvmthin': () => [],
+}
+
+/** That there is nothing of the name is found by the task. */
+function remove(call: Call, type: string, message: string, id = param(call, 'name')): string {
+  if (flag(call, 'cleanup-config') && !may(call.world, call.who, '/storage', 'Datastore.Allocate'))
+    throw forbidden('/storage, Datastore.Allocate')
+  return startTask(call.world, hostOf(call), type, id, call.who.id, async (work) => {
+    await work.pass(call.world.timing.shortTaskMs)
+    throw new Error(message)
+  })
+}
+
+/** Folders of /dev in which a name may be that is not there. */
+const FOLDERS = /^\/dev\/(?:(?:mapper|pts|shm|disk|pve)\/)?[^/]+$/
+
+function noDisk(call: Call, name: string): never {
+  hostOf(call)
+  const path = param(call, name)
+  if (!path.startsWith('/dev/')) throw failed(`got unusual device path '${path}'`)
+  if (!FOLDERS.test(path)) throw failed(`failed to get absolute path to ${path}`)
+  throw failed('not a valid block device')
+}

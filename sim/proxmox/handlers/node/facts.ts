@@ -1,0 +1,113 @@
+import { startTask } from '../../../world/tasks.ts'
+import { failed } from '../../api-error.ts'
+import { Answer, type Call, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { shelf } from '../shelf.ts'
+
+const AT = '/nodes/{node}'
+
+/** What a host says about itself beyond its state: what its QEMU can, which services it runs, what it has written down. */
+export const nodeFactRoutes: Routes = {
+  [`GET ${AT}/capabilities/qemu/machines`]: (call) => {
+    hostOf(call)
+    return MACHINES.flatMap((version) => [
+      { id: `pc-q35-${version}`, type: 'q35', version },
+      { id: `pc-i440fx-${version}`, type: 'i440fx', version },
+    ])
+  },
+  [`GET ${AT}/capabilities/qemu/migration`]: () => ({ 'has-dbus-vmstate': 1 }),
+  [`GET ${AT}/capabilities/qemu/cpu-flags`]: (call) => cpuFlags([hostOf(call).name]),
+  'GET /cluster/qemu/cpu-flags': (call) => cpuFlags([...call.world.hosts.keys()]),
+  [`GET ${AT}/services`]: (call) => (call.world.statusDaemon ? SERVICES.map((name) => service(call, name)) : []),
+  [`GET ${AT}/services/{service}/state`]: (call) => service(call, param(call, 'service')),
+  ...Object.fromEntries(
+    ['start', 'stop', 'restart', 'reload'].map((verb) => [
+      `POST ${AT}/services/{service}/${verb}`,
+      (call: Call) => order(call, verb),
+    ]),
+  ),
+  [`GET ${AT}/disks/lvm`]: () => ({ leaf: 0, children: [] }),
+  [`GET ${AT}/disks/lvmthin`]: () => [],
+  [`GET ${AT}/disks/directory`]: () => [],
+  [`GET ${AT}/scan/lvm`]: () => [],
+  [`GET ${AT}/scan/zfs`]: (call) => [...shelf(call.world, `zfs/${hostOf(call).name}`).keys()].map((pool) => ({ pool })),
+  [`GET ${AT}/hardware/pci/{pci-id-or-mapping}/mdev`]: () => [],
+  [`GET ${AT}/netstat`]: (call) =>
+    [...call.world.guests.values()].flatMap(({ node, vmid, run, config }) =>
+      node !== hostOf(call).name || run.status !== 'running'
+        ? []
+        : [...config.keys()]
+            .filter((key) => /^net\d+$/.test(key))
+            .map((dev) => ({ dev, in: '0', out: '0', vmid: String(vmid) })),
+    ),
+  [`GET ${AT}/syslog`]: () => new Answer([{ n: 1, t: 'no content' }], { total: 1 }),
+  [`GET ${AT}/journal`]: () => [],
+  [`GET ${AT}/report`]: (call) => `==== general system info ====\n\n# hostname\n${hostOf(call).name}\n`,
+  [`POST ${AT}/apt/update`]: (call) =>
+    startTask(call.world, hostOf(call), 'aptupdate', '', call.who.id, (work) =>
+      work.pass(call.world.timing.shortTaskMs),
+    ),
+  [`POST ${AT}/aplinfo`]: (call) => {
+    throw failed(`no such template: ${param(call, 'template')}`)
+  },
+  ...rrdPicture(AT, (call) => `pve-node-9.0/${hostOf(call).name}`),
+  ...rrdPicture(`${AT}/qemu/{vmid}`, (call) => `pve-vm-9.0/${guestOf(call).vmid}`),
+  ...rrdPicture(`${AT}/lxc/{vmid}`, (call) => `pve-vm-9.0/${guestOf(call, 'lxc').vmid}`),
+  ...rrdPicture(
+    `${AT}/storage/{storage}`,
+    (call) => `pve-storage-9.0/${param(call, 'node')}/${param(call, 'storage')}`,
+  ),
+}
+
+const MACHINES = ['10.1', '10.0+pve1', '10.0', '9.2+pve1', '9.2', '9.1', '9.0', '8.2', '8.1', '8.0', '7.2', '6.2']
+const FLAGS =
+  'md-clear pcid spec-ctrl ssbd ibpb virt-ssbd amd-ssbd amd-no-ssb pdpe1gb hv-tlbflush hv-evmcs aes nested-virt'
+const SERVICES =
+  'chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald'.split(
+    ' ',
+  )
+
+function cpuFlags(hosts: readonly string[]): unknown[] {
+  return FLAGS.split(' ').map((name) => ({ name, 'supported-on': hosts }))
+}
+
+function service(call: Call, name: string): Record<string, unknown> {
+  const stopped = shelf(call.world, `services/${hostOf(call).name}`).has(name)
+  return {
+    service: name,
+    name,
+    desc: name,
+    state: stopped ? 'dead' : 'running',
+    'active-state': stopped ? 'inactive' : 'active',
+    'unit-state': 'enabled',
+  }
+}
+
+/** Without them nobody could start anything again. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['pveproxy', 'pvedaemon', 'pve-cluster'])
+
+function order(call: Call, verb: string): string {
+  const host = hostOf(call)
+  const name = param(call, 'service')
+  return startTask(call.world, host, `srv${verb}`, name, call.who.id, async (work) => {
+    await work.pass(call.world.timing.shortTaskMs)
+    if (verb === 'stop' && ESSENTIAL.has(name))
+      throw new Error(`invalid service cmd '${name} ${verb}': refusing to stop essential service!`)
+    if (verb === 'stop') shelf(call.world, `services/${host.name}`).set(name, {})
+    else shelf(call.world, `services/${host.name}`).delete(name)
+  })
+}
+
+/** The picture itself is one grey point: nobody measures anything here. */
+const POINT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
+  'base64',
+).toString('latin1')
+
+function rrdPicture(at: string, of: (call: Call) => string): Routes {
+  return {
+    [`GET ${at}/rrd`]: (call) => ({
+      filename: `/var/lib/rrdcached/db/${of(call)}_${param(call, 'ds').replace(/,/g, '_')}.png`,
+      image: POINT,
+    }),
+  }
+}

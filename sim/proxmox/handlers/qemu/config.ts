@@ -1,0 +1,165 @@
+import { configDigest } from '../../../world/guest-config.ts'
+import { startTask } from '../../../world/tasks.ts'
+import type { World } from '../../../world/types.ts'
+import { findVolume } from '../../../world/volumes.ts'
+import { badParameter, badParameters, failed } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../../call.ts'
+import { findOperation } from '../../validate/operations.ts'
+import { withConfigLock } from '../guest/config-lock.ts'
+import { type ConfigChange, refuseEarly, updateConfig } from '../guest/config-update.ts'
+import { shownConfig, shownPending } from '../guest/config-view.ts'
+import { refuseRootOnly, requireBridgeRights, requireOptionRights } from '../guest/option-rights.ts'
+import { requireTagRights } from '../guest/tags.ts'
+import { checkDrives } from './drive-check.ts'
+import { shownSnapshot } from './snapshot.ts'
+
+export const qemuConfigRoutes: Routes = {
+  'GET /nodes/{node}/qemu/{vmid}/config': readConfig,
+  'PUT /nodes/{node}/qemu/{vmid}/config': writeConfig,
+  'POST /nodes/{node}/qemu/{vmid}/config': writeConfigInBackground,
+  'GET /nodes/{node}/qemu/{vmid}/pending': (call) => shownPending(guestOf(call)),
+  'PUT /nodes/{node}/qemu/{vmid}/unlink': unlink,
+}
+
+const NOT_CONFIG = new Set([
+  'node',
+  'vmid',
+  'digest',
+  'delete',
+  'revert',
+  'skiplock',
+  'force',
+  'background_delay',
+  'import-working-storage',
+])
+
+function readConfig(call: Call): Record<string, unknown> {
+  const guest = guestOf(call)
+  const name = call.params.snapshot
+  if (name !== undefined && call.params.current !== undefined) {
+    const text = "cannot use 'snapshot' parameter with 'current'"
+    throw badParameters({ snapshot: text, current: text })
+  }
+  if (name === undefined) return shownConfig(guest, flag(call, 'current'))
+  const snapshot = guest.snapshots.get(name)
+  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
+  return { ...shownSnapshot(guest, snapshot), digest: configDigest(guest) }
+}
+
+async function writeConfig(call: Call): Promise<null> {
+  const change = requested(call)
+  const guest = guestOf(call)
+  const { world } = call
+  const host = hostOf(call)
+  await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
+  return null
+}
+
+function writeConfigInBackground(call: Call): Promise<string | null> {
+  const change = requested(call)
+  const guest = guestOf(call)
+  const { world } = call
+  const host = hostOf(call)
+  refuseEarly(guest, change)
+  const upid = startTask(world, host, 'qmconfig', `${guest.vmid}`, call.who.id, async (work) => {
+    const asked = Object.entries(call.params)
+      .filter(([key]) => !NOT_LOGGED.has(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => `-${key} ${key === 'cipassword' ? '<hidden>' : value}`)
+    work.log(`update VM ${guest.vmid}: ${asked.join(' ')}`)
+    await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, work))
+    if ([...change.set].some(([, value]) => value.includes('cloudinit'))) work.log('generating cloud-init ISO')
+    await work.pass(world.timing.shortTaskMs)
+  })
+  return settled(call, upid)
+}
+
+const NOT_LOGGED = new Set(['node', 'vmid', 'digest', 'background_delay', 'import-working-storage'])
+
+/** Who gives the task some seconds hears of its end, if it comes in that time; else which task it is. */
+async function settled(call: Call, upid: string): Promise<string | null> {
+  const { world } = call
+  const task = hostOf(call).tasksById.get(upid)
+  const untilMs = world.clock.now() + 1000 * Number(call.params.background_delay ?? 0)
+  while (task !== undefined && task.exit === undefined && world.clock.now() < untilMs) await world.clock.sleep(200)
+  if (call.params.background_delay === undefined || task?.exit === undefined || untilMs === 0) return upid
+  if (task.exit === 'OK' || /^WARNINGS: /.test(task.exit)) return null
+  throw failed(`failed to update VM ${vmidOf(call)}: ${task.exit}`)
+}
+
+async function unlink(call: Call): Promise<null> {
+  const guest = guestOf(call)
+  const { world } = call
+  const host = hostOf(call)
+  const drop = listed(call.params.idlist)
+  for (const key of drop) refuseUnknown(key)
+  const change: ConfigChange = {
+    set: new Map(),
+    drop,
+    revert: [],
+    digest: undefined,
+    skipLock: false,
+    force: flag(call, 'force'),
+  }
+  await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
+  return null
+}
+
+/** Work inside a request: time passes, nothing is logged. */
+function inForeground(world: World) {
+  return { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
+}
+
+/** What the call asks for, refused where the daemon refuses it before it touches the guest. */
+function requested(call: Call): ConfigChange {
+  const { params, who } = call
+  const vmid = vmidOf(call)
+  if (flag(call, 'skiplock') && who.id !== 'root@pam') throw badParameter('skiplock', 'Only root may use this option.')
+  const set = new Map<string, string>()
+  for (const [key, value] of Object.entries(params)) {
+    // `cdrom` is an old name for the second IDE drive.
+    if (!NOT_CONFIG.has(key)) set.set(key === 'cdrom' ? 'ide2' : key, key === 'cdrom' ? `${value},media=cdrom` : value)
+  }
+  const drop = listed(params.delete).map((key) => (key === 'cdrom' ? 'ide2' : key))
+  const revert = listed(params.revert)
+  if (set.size === 0 && !params.delete && !params.revert) throw failed('no options specified')
+  for (const key of revert) {
+    refuseUnknown(key, 'revert')
+    if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -revert ${key}' at the same time`)
+  }
+  for (const key of drop) {
+    if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
+    if (revert.includes(key))
+      throw badParameter('revert', `you can't use '-delete ${key}' and -revert ${key}' at the same time`)
+    refuseUnknown(key)
+  }
+  const current = call.world.guests.get(vmid)?.config
+  checkHook(call, set.get('hookscript'))
+  for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key))
+  for (const [key, value] of set) refuseRootOnly(call, key, value)
+  for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
+  for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
+  for (const [key, value] of set) requireBridgeRights(call, key, value)
+  const tags = current?.get('tags') ?? ''
+  requireTagRights(call, tags, drop.includes('tags') ? '' : (set.get('tags') ?? tags))
+  checkDrives(call)
+  return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
+}
+
+/** A script that Proxmox would run on the host must be a snippet that can be run. */
+export function checkHook(call: Call, volid: string | undefined): void {
+  if (volid === undefined) return
+  const volume = findVolume(hostOf(call), volid)
+  if (!/:snippets\//.test(volid)) throw badParameter('hookscript', `'${volid}' is not in the snippets directory\n`)
+  if (volume === undefined) throw badParameter('hookscript', `script '${volid}' does not exist\n`)
+  if (volume.script === undefined) throw badParameter('hookscript', `script '${volid}' is not executable\n`)
+}
+
+function refuseUnknown(key: string, how: 'delete' | 'revert' = 'delete'): void {
+  const known = findOperation('PUT', '/nodes/n/qemu/100/config')?.operation.parameters
+  if (known !== undefined && !known.has(key)) throw badParameter(how, `unknown option '${key}'`)
+}
+
+function listed(text: string | undefined): string[] {
+  return (text ?? '').split(/[,;\s]+/).filter((key) => key !== '')
+}

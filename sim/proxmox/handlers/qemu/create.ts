@@ -1,0 +1,130 @@
+import { may } from '../../../world/access.ts'
+import { uuid } from '../../../world/chance.ts'
+import { defaultBootDevices, isDrive, touch } from '../../../world/guest-config.ts'
+import { newGuest, noteSeen } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest } from '../../../world/types.ts'
+import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { ApiError, failed, forbidden } from '../../api-error.ts'
+import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
+import { withConfigLock } from '../guest/config-lock.ts'
+import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from '../guest/option-rights.ts'
+import { keptValue } from '../guest/option-values.ts'
+import { requireTagRights } from '../guest/tags.ts'
+import { shelf } from '../shelf.ts'
+import { checkDrives } from './drive-check.ts'
+import { makeDrive } from './drive-make.ts'
+import { startGuest } from './start.ts'
+
+export const qemuCreateRoutes: Routes = { 'POST /nodes/{node}/qemu': createGuest }
+
+/** Parameters of the call that are no part of the configuration. */
+const NOT_CONFIG = new Set([
+  'node',
+  'vmid',
+  'start',
+  'pool',
+  'storage',
+  'unique',
+  'force',
+  'archive',
+  'bwlimit',
+  'live-restore',
+  'ha-managed',
+  'import-working-storage',
+])
+
+export const CREATION_QEMU = '10.0.13'
+
+/**
+ * The id is taken at once, with nothing in the configuration but `lock: create`; name, tags and all the rest appear
+ * only when the task has made the disks. Whoever looks for a guest by name in between does not find it.
+ */
+function createGuest(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const vmid = vmidOf(call)
+  const pool = call.params.pool
+  if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
+  const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
+  if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
+  const wanted = Object.entries(call.params).filter(([key]) => !NOT_CONFIG.has(key))
+  const archive = call.params.archive
+  if (archive !== undefined) {
+    if (parseVolumeId(archive) === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+    if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
+    throw new ApiError(501, 'restoring a backup is not simulated')
+  }
+  checkDrives(call)
+  for (const [key, value] of wanted) {
+    refuseRootOnly(call, key, value)
+    requireOptionRights(call, vmid, key, value, pool)
+  }
+  for (const [key, value] of wanted) requireBridgeRights(call, key, value)
+  requireTagRights(call, '', call.params.tags ?? '')
+  if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
+  const taken = world.guests.get(vmid)
+  if (taken !== undefined) {
+    const what = taken.type === 'qemu' ? 'VM' : 'CT'
+    throw failed(`unable to create VM ${vmid} - ${what} ${vmid} already exists on node '${taken.node}'`)
+  }
+  const guest = newGuest(vmid, 'qemu', host.name, new Map([['lock', 'create']]))
+  world.guests.set(vmid, guest)
+  noteSeen(world, guest)
+  return startTask(world, host, 'qmcreate', `${vmid}`, call.who.id, async (work) => {
+    await withConfigLock(world, host, vmid, () => build(call, guest, wanted, work))
+    if (pool !== undefined) joinPool(call, pool, vmid)
+    if (flag(call, 'ha-managed'))
+      shelf(world, 'ha/resources').set(`vm:${vmid}`, { type: 'vm', state: flag(call, 'start') ? 'started' : 'stopped' })
+    if (flag(call, 'start')) startAfterCreate(call, guest, work)
+  })
+}
+
+async function build(call: Call, guest: Guest, wanted: [string, string][], work: Work): Promise<void> {
+  const { world } = call
+  const host = hostOf(call)
+  const { vmid } = guest
+  const shop = { world, host, vmid, work, made: [] as string[] }
+  try {
+    const config = new Map<string, string>()
+    for (const [key, value] of wanted) if (!isDrive(key)) config.set(key, keptValue(world, key, value))
+    const drives = new Map(wanted.filter(([key]) => isDrive(key)))
+    for (const key of [...drives.keys()].sort()) config.set(key, await makeDrive(shop, key, drives.get(key) ?? ''))
+    complete(call, config)
+    guest.config = config
+    touch(guest)
+    noteSeen(world, guest)
+  } catch (error) {
+    if (error instanceof PowerLost) throw error
+    for (const volid of shop.made) freeVolume(host, volid)
+    world.guests.delete(vmid)
+    throw new Error(`unable to create VM ${vmid} - ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What Proxmox adds by itself. */
+function complete(call: Call, config: Map<string, string>): void {
+  const { world } = call
+  if (!config.has('boot')) {
+    const devices = defaultBootDevices(config)
+    config.set('boot', devices.length > 0 ? `order=${devices.join(';')}` : ' ')
+  }
+  if (!config.has('vmgenid')) config.set('vmgenid', uuid(world.random))
+  if (!config.has('smbios1')) config.set('smbios1', `uuid=${uuid(world.random)}`)
+  config.set('meta', `creation-qemu=${CREATION_QEMU},ctime=${Math.floor(world.clock.now() / 1000)}`)
+}
+
+/** Last of all: until here a token that has rights on the pool only does not see its own guest. */
+function joinPool(call: Call, pool: string, vmid: number): void {
+  call.world.pools.get(pool)?.guests.add(vmid)
+  call.world.access.version += 1
+}
+
+/** The start is a task of its own: whether it goes well is nothing to the creation, which is over by then. */
+function startAfterCreate(call: Call, guest: Guest, work: Work): void {
+  const { world } = call
+  const host = hostOf(call)
+  work.log('Execute autostart')
+  startTask(world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) => startGuest(world, host, guest, own))
+}

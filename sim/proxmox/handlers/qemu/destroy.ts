@@ -1,0 +1,85 @@
+import { between } from '../../../world/chance.ts'
+import { driveVolume, isDrive, isUnused } from '../../../world/guest-config.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest, Host, World } from '../../../world/types.ts'
+import { findVolume, freeVolume, lockingStorage, volumesOf, volumesOfGuest } from '../../../world/volumes.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
+import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { haId } from '../guest/guest-rows.ts'
+import { leaveJobs } from '../storage/backup-jobs.ts'
+
+export const qemuDestroyRoutes: Routes = { 'DELETE /nodes/{node}/qemu/{vmid}': destroy }
+
+function destroy(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const guest = guestOf(call)
+  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
+    throw badParameter('skiplock', 'Only root may use this option.')
+  if (guest.config.get('protection') === '1') throw failed(`can't remove VM ${guest.vmid} - protection mode enabled`)
+  const purge = flag(call, 'purge')
+  if (!purge && world.shelves.get('ha/resources')?.has(haId(guest))) {
+    throw failed(`unable to remove VM ${guest.vmid} - used in HA resources and purge parameter not set.`)
+  }
+  if (guest.run.status === 'running') throw failed(`VM ${guest.vmid} is running - destroy failed`)
+  return startTask(world, host, 'qmdestroy', `${guest.vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, guest.vmid, async () => {
+      if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} does not exist`)
+      refuseLocked(guest)
+      if (guest.run.status === 'running') throw new Error(`VM ${guest.vmid} is running - destroy failed`)
+      await removeGuest(world, host, guest, work, { purge, unreferenced: flag(call, 'destroy-unreferenced-disks') })
+    }),
+  )
+}
+
+export async function removeGuest(
+  world: World,
+  host: Host,
+  guest: Guest,
+  work: Work,
+  options: { readonly purge: boolean; readonly unreferenced: boolean },
+): Promise<void> {
+  const volumes = ownVolumes(host, guest)
+  for (const volid of volumes) refuseBaseInUse(host, volid)
+  await work.pass(world.timing.shortTaskMs)
+  for (const volid of options.unreferenced ? volumesOfGuest(host, guest.vmid) : volumes)
+    await lockingStorage(world, host, volid.slice(0, volid.indexOf(':')), async () => {
+      await work.pass(between(world.random, world.timing.freeMs))
+      freeVolume(host, volid)
+    })
+  if (options.purge) {
+    work.log(`purging ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} from related configurations..`)
+    world.shelves.get('ha/resources')?.delete(haId(guest))
+    leaveJobs(world, guest.vmid)
+  }
+  for (const pool of world.pools.values()) pool.guests.delete(guest.vmid)
+  world.guests.delete(guest.vmid)
+  world.access.version += 1
+}
+
+/** Volumes that the configuration names and that belong to this guest: a disk of another one is left alone. */
+function ownVolumes(host: Host, guest: Guest): string[] {
+  const named = new Set<string>()
+  const take = (config: ReadonlyMap<string, string>) => {
+    for (const [key, value] of config) {
+      if (!isDrive(key) && !isUnused(key) && !/^(rootfs|mp\d+)$/.test(key)) continue
+      const volid = driveVolume(value)
+      if (volid !== '' && findVolume(host, volid)?.vmid === guest.vmid) named.add(volid)
+    }
+  }
+  take(guest.config)
+  take(guest.pending)
+  for (const snapshot of guest.snapshots.values()) take(snapshot.config)
+  return [...named]
+}
+
+export function refuseBaseInUse(host: Host, volid: string): void {
+  const storage = volid.slice(0, volid.indexOf(':'))
+  const volume = findVolume(host, volid)
+  for (const other of volumesOf(host, storage).values()) {
+    if (volume !== undefined && other.parent === volume.name) {
+      throw new Error(`base volume '${volid}' is still in use by linked cloned`)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { may } from '../../../world/access.ts'
+import { isDrive } from '../../../world/guest-config.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { contentOfName, findVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
+import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
+import { type Call, hostOf } from '../../call.ts'
+import { requireRight } from '../guest/option-rights.ts'
+
+/** Refuses what the daemon refuses before it starts any work: unknown storage, missing volume, wrong source. */
+export function checkDrives(call: Call): void {
+  for (const [key, value] of Object.entries(call.params)) if (isDrive(key)) checkDrive(call, key, value)
+}
+
+const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
+
+function checkDrive(call: Call, key: string, value: string): void {
+  const { world } = call
+  const host = hostOf(call)
+  const { main, named } = parseProperties(value, 'file')
+  if (main === 'none' || main === 'cdrom') return
+  if (main.startsWith('/')) throw failed('Only root can pass arbitrary filesystem paths.')
+  const id = parseVolumeId(main)
+  if (id === undefined) return
+  // That a storage is switched off comes out when it is used.
+  const entry = storageOn(world, host, id.storage) ?? world.storages.get(id.storage)
+  if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
+  for (const limit of ['mbps', 'iops']) {
+    if (named.has(limit) && (named.has(`${limit}_rd`) || named.has(`${limit}_wr`))) {
+      throw badParameter(key, 'unable to parse drive options')
+    }
+  }
+  const isNew = NEW_DISK.test(main) || id.name === 'cloudinit'
+  if (isNew) {
+    if (!entry.content.includes('images')) {
+      throw badParameter('storage', `storage '${id.storage}' does not support vm images`)
+    }
+    requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
+  }
+  const source = named.get('import-from')
+  if (source !== undefined) checkSource(call, key, main, source)
+  if (source !== undefined || isNew) return
+  if (entry.disabled) throw failed(`storage '${id.storage}' is disabled`)
+  if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
+    throw failed(`unable to parse directory volume name '${id.name}'`)
+  }
+  const content = contentOfName(id.name)
+  if (content === 'iso' && named.get('media') !== 'cdrom')
+    throw badParameter(key, "explicit 'media=cdrom' is required for iso images")
+  requireVolume(call, main)
+  if (content !== 'images' && content !== 'iso') throw badParameter(key, "content type needs to be 'images' or 'iso'")
+  if (findVolume(host, main) === undefined) throw failed(`volume '${main}' does not exist`)
+}
+
+/** Who may use a volume: whoever runs the storage, the guest that owns it, and those with rights on both. */
+function requireVolume(call: Call, volid: string): void {
+  const { world, who } = call
+  const id = parseVolumeId(volid)
+  if (id === undefined) return
+  const path = `/storage/${id.storage}`
+  const has = (privilege: string) => may(world, who, path, privilege)
+  if (has('Datastore.Allocate')) return
+  const content = contentOfName(id.name)
+  const owner = /(?:^|\/)(?:vm|base|subvol)-(\d+)-/.exec(id.name)?.[1]
+  if (content === 'iso' || content === 'vztmpl' || content === 'import') {
+    if (!has('Datastore.AllocateSpace') && !has('Datastore.Audit'))
+      throw forbidden(`${path}, Datastore.AllocateSpace|Datastore.Audit`)
+  } else if (owner !== undefined && owner === call.params.vmid) {
+    return
+  } else if (content === 'images' && owner !== undefined) {
+    requireRight(call, path, 'Datastore.Audit')
+    requireRight(call, `/vms/${owner}`, 'VM.Config.Disk')
+  } else throw failed(`missing privileges to access ${volid}`)
+}
+
+/** A missing source is found out by the task, a wrong kind of source at once. */
+function checkSource(call: Call, key: string, main: string, source: string): void {
+  if (!main.endsWith(':0')) {
+    throw badParameter(key, `'import-from' requires special syntax - use <storage ID>:0,import-from=<source>`)
+  }
+  const id = parseVolumeId(source)
+  if (id === undefined) throw new ApiError(500, 'Only root can pass arbitrary filesystem paths.')
+  if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
+  const content = contentOfName(id.name)
+  if (content !== 'images' && content !== 'import') {
+    throw badParameter(key, `${source} has wrong type '${content ?? 'unknown'}' - needs to be 'images' or 'import'`)
+  }
+  const owner = content === 'images' ? /(?:^|\/)(?:vm|base)-(\d+)-/.exec(id.name)?.[1] : undefined
+  if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Clone')
+  else requireVolume(call, source)
+}

@@ -1,0 +1,143 @@
+import { parseProperties, printProperties } from '../../../world/properties.ts'
+import { GIB, MIB, printSize } from '../../../world/sizes.ts'
+import type { Work } from '../../../world/tasks.ts'
+import type { Host, StorageEntry, World } from '../../../world/types.ts'
+import { allocate, filePath, findVolume, parseVolumeId, storageOn, storageProblem } from '../../../world/volumes.ts'
+
+/** Where disks are made: for which guest, by which task, and what was made so far, to be taken back on failure. */
+export interface Workshop {
+  readonly world: World
+  readonly host: Host
+  readonly vmid: number
+  readonly work: Pick<Work, 'log' | 'pass'> & Partial<Work>
+  readonly made: string[]
+}
+
+const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
+const EFI_BYTES = 528 * 1024
+const TPM_BYTES = 4 * MIB
+
+/** Makes or attaches what a drive's text asks for, and answers the text that the configuration keeps. */
+export async function makeDrive(shop: Workshop, key: string, value: string): Promise<string> {
+  const drive = parseProperties(value, 'file')
+  const { main, named } = drive
+  if (main === 'none' || main === 'cdrom') return printProperties(drive)
+  const id = parseVolumeId(main)
+  if (id?.name === 'cloudinit') return makeCloudInit(shop, key, id.storage, named.get('format'))
+  const fresh = NEW_DISK.exec(main)
+  if (fresh === null) {
+    const volume = findVolume(shop.host, main)
+    if (volume === undefined) throw new Error(`volume '${main}' does not exist`)
+    named.set('size', printSize(volume.sizeBytes))
+    return printProperties(drive)
+  }
+  const storage = needStorage(shop, fresh[1] ?? '')
+  const source = named.get('import-from')
+  const format = named.get('format')
+  named.delete('import-from')
+  named.delete('format')
+  if (source !== undefined) {
+    const made = await importDisk(shop, storage, source, format)
+    named.set('size', printSize(made.sizeBytes))
+    const text = printProperties({ main: made.volid, named })
+    shop.work.log(`${key}: successfully created disk '${text}'`)
+    return text
+  }
+  const sizeBytes = diskBytes(key, Number(fresh[2]), storage)
+  const volid = await newDisk(shop, storage, storage.files ? (format ?? 'raw') : 'raw', sizeBytes, 'disk')
+  named.set('size', printSize(sizeBytes))
+  if (key.startsWith('efidisk') && named.get('pre-enrolled-keys') === '1') named.set('ms-cert', '2023k')
+  const text = printProperties({ main: volid, named })
+  shop.work.log(`${key}: successfully created disk '${text}'`)
+  return text
+}
+
+/** Firmware and TPM state have their own size, whatever was asked for. */
+function diskBytes(key: string, gib: number, storage: StorageEntry): number {
+  if (key.startsWith('efidisk')) return storage.files ? EFI_BYTES : MIB
+  if (key.startsWith('tpmstate')) return TPM_BYTES
+  return Math.round(gib * GIB)
+}
+
+async function makeCloudInit(
+  shop: Workshop,
+  key: string,
+  storageId: string,
+  format: string | undefined,
+): Promise<string> {
+  const storage = needStorage(shop, storageId)
+  const volid = await newDisk(shop, storage, storage.files ? (format ?? 'qcow2') : 'raw', 4 * MIB, 'cloudinit')
+  const text = `${volid},media=cdrom`
+  shop.work.log(`${key}: successfully created disk '${text}'`)
+  return text
+}
+
+export async function newDisk(
+  shop: Workshop,
+  storage: StorageEntry,
+  format: string,
+  sizeBytes: number,
+  role: 'disk' | 'cloudinit' | 'subvol',
+): Promise<string> {
+  const volid = await allocate(shop.world, shop.host, shop.work as Work, {
+    storage,
+    vmid: shop.vmid,
+    format,
+    sizeBytes,
+    role,
+  })
+  shop.made.push(volid)
+  if (storage.files) {
+    const path = filePath(storage, volid.slice(volid.indexOf(':') + 1))
+    shop.work.log(
+      format === 'qcow2'
+        ? `Formatting '${path}', fmt=qcow2 cluster_size=65536 extended_l2=off preallocation=metadata compression_type=zlib size=${sizeBytes} lazy_refcounts=off refcount_bits=16`
+        : `Formatting '${path}', fmt=${format} size=${sizeBytes} preallocation=off`,
+    )
+  }
+  return volid
+}
+
+async function importDisk(
+  shop: Workshop,
+  storage: StorageEntry,
+  source: string,
+  wantedFormat: string | undefined,
+): Promise<{ volid: string; sizeBytes: number }> {
+  const from = findVolume(shop.host, source)
+  if (from === undefined) {
+    const id = parseVolumeId(source)
+    const entry = id && storageOn(shop.world, shop.host, id.storage)
+    throw new Error(
+      entry && id ? `failed to stat '${filePath(entry, id.name)}'` : `storage '${id?.storage}' does not exist`,
+    )
+  }
+  const sizeBytes = from.virtualBytes ?? from.sizeBytes
+  const own = from.format === 'qcow2' || from.format === 'vmdk' ? from.format : 'raw'
+  const format = storage.files ? (wantedFormat ?? own) : 'raw'
+  shop.work.log(`create full clone of drive (${source})`)
+  const volid = await newDisk(shop, storage, format, sizeBytes, 'disk')
+  shop.work.log(`allocated target volume '${volid}'`)
+  await copyBytes(shop, sizeBytes, shop.world.timing.importBytesPerSecond)
+  const made = findVolume(shop.host, volid)
+  if (made !== undefined && from.system !== undefined) made.system = from.system
+  return { volid, sizeBytes }
+}
+
+/** The time that copying takes, with the progress lines of the real log. */
+export async function copyBytes(shop: Workshop, bytes: number, bytesPerSecond: number): Promise<void> {
+  const gib = (value: number) => (bytes < GIB ? `${(value / MIB).toFixed(1)} MiB` : `${(value / GIB).toFixed(1)} GiB`)
+  const steps = bytes > GIB ? 4 : 1
+  shop.work.log(`transferred 0.0 B of ${gib(bytes)} (0.00%)`)
+  for (let step = 1; step <= steps; step++) {
+    await shop.work.pass(Math.ceil((bytes / steps / bytesPerSecond) * 1000))
+    shop.work.log(`transferred ${gib((bytes * step) / steps)} of ${gib(bytes)} (${((100 * step) / steps).toFixed(2)}%)`)
+  }
+}
+
+function needStorage(shop: Workshop, id: string): StorageEntry {
+  const entry = storageOn(shop.world, shop.host, id)
+  if (entry === undefined)
+    throw new Error(storageProblem(shop.world, shop.host, id, 'images') ?? `storage '${id}' is gone`)
+  return entry
+}

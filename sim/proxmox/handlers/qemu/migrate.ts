@@ -1,0 +1,99 @@
+import { driveKeys, driveVolume, isCdrom, touch } from '../../../world/guest-config.ts'
+import { noteSeen } from '../../../world/guest-run.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest, Host } from '../../../world/types.ts'
+import { carryVolumes, findVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+
+export const qemuMigrateRoutes: Routes = {
+  'GET /nodes/{node}/qemu/{vmid}/migrate': conditions,
+  'POST /nodes/{node}/qemu/{vmid}/migrate': migrate,
+}
+
+/** Where a guest could go, and what keeps it. */
+function conditions(call: Call): Record<string, unknown> {
+  const { world } = call
+  const host = hostOf(call)
+  const guest = guestOf(call)
+  refuseLocked(guest)
+  for (const [key, value] of guest.config) {
+    const name = /^hostpci\d+$/.test(key) ? parseProperties(value).named.get('mapping') : undefined
+    // The daemon falls over a mapping that is gone.
+    if (name !== undefined && !world.shelves.get('mapping/pci')?.has(name))
+      throw failed("Can't use an undefined value as an ARRAY reference")
+  }
+  const disks = driveKeys(guest.config).filter((key) => driveVolume(guest.config.get(key) ?? '') !== '')
+  return {
+    running: guest.run.status === 'running' ? 1 : 0,
+    'has-dbus-vmstate': 1,
+    allowed_nodes: [...world.hosts.keys()].filter((name) => name !== host.name),
+    not_allowed_nodes: {},
+    local_resources: [],
+    'mapped-resources': [],
+    'mapped-resource-info': {},
+    local_disks: disks.map((key) => {
+      const value = guest.config.get(key) ?? ''
+      const volid = driveVolume(value)
+      return {
+        volid,
+        drivename: key,
+        size: findVolume(host, volid)?.sizeBytes ?? 0,
+        cdrom: isCdrom(value) ? 1 : 0,
+        is_attached: 1,
+        is_unused: 0,
+        is_vmstate: 0,
+        is_tpmstate: key.startsWith('tpmstate') ? 1 : 0,
+        is_cloudinit: /cloudinit/.test(volid) ? 1 : 0,
+        replicate: parseProperties(value).named.get('replicate') === '0' ? 0 : 1,
+        shared: world.storages.get(parseVolumeId(volid)?.storage ?? '')?.shared ? 1 : 0,
+      }
+    }),
+  }
+}
+
+function migrate(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const name = param(call, 'target')
+  const target = world.hosts.get(name)
+  if (target === host) throw badParameter('target', 'target is local node.')
+  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  for (const option of ['force', 'migration_type', 'migration_network']) {
+    const given = option === 'force' ? flag(call, option) : call.params[option] !== undefined
+    if (given && call.who.id !== 'root@pam') throw badParameter(option, 'Only root may use this option.')
+  }
+  const guest = guestOf(call)
+  refuseLocked(guest)
+  if (guest.run.status === 'running' && !flag(call, 'online')) throw failed("can't migrate running VM without --online")
+  return startTask(world, host, 'qmigrate', `${guest.vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, guest.vmid, () => move(call, guest, host, target, work)),
+  )
+}
+
+async function move(call: Call, guest: Guest, host: Host, target: Host, work: Work): Promise<void> {
+  const { world } = call
+  if (target.power === 'off') throw new Error(`can't connect to node '${target.name}'`)
+  guest.config.set('lock', 'migrate')
+  touch(guest)
+  work.log(`starting migration of VM ${guest.vmid} to node '${target.name}' (${target.address})`)
+  await work.pass(
+    Math.ceil((ownBytes(host, guest.vmid) / world.timing.cloneBytesPerSecond) * 1000) + world.timing.shortTaskMs,
+  )
+  carryVolumes(host, target, guest.vmid)
+  guest.node = target.name
+  guest.config.delete('lock')
+  touch(guest)
+  noteSeen(world, guest)
+  work.log('migration finished successfully')
+}
+
+function ownBytes(host: Host, vmid: number): number {
+  let bytes = 0
+  for (const volumes of host.volumes.values()) {
+    for (const volume of volumes.values()) if (volume.vmid === vmid) bytes += volume.usedBytes ?? volume.sizeBytes
+  }
+  return bytes
+}

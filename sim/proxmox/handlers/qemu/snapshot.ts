@@ -1,0 +1,293 @@
+import { defined } from '../../../../src/lib/defined.ts'
+import { uuid } from '../../../world/chance.ts'
+import {
+  configDigest,
+  driveKeys,
+  driveVolume,
+  isCdrom,
+  isDrive,
+  isUnused,
+  memoryMb,
+  touch,
+} from '../../../world/guest-config.ts'
+import { powerOff, powerOn } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
+import { MIB, parseSize } from '../../../world/sizes.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest, Host, Snapshot } from '../../../world/types.ts'
+import { addVolume, findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { failed } from '../../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { refuseLocked, underMark, withConfigLock } from '../guest/config-lock.ts'
+import { shownValue } from '../guest/config-view.ts'
+import { requireRight } from '../guest/option-rights.ts'
+import { type VolumeFeature, volumeHasFeature } from '../volume-features.ts'
+import { startGuest } from './start.ts'
+
+const AT = '/nodes/{node}/qemu/{vmid}/snapshot'
+
+export const qemuSnapshotRoutes: Routes = {
+  'GET /nodes/{node}/qemu/{vmid}/feature': feature,
+  [`GET ${AT}`]: list,
+  [`POST ${AT}`]: take,
+  [`DELETE ${AT}/{snapname}`]: (call) => inTask(call, 'qmdelsnapshot', remove),
+  [`POST ${AT}/{snapname}/rollback`]: (call) => {
+    if (flag(call, 'start')) requireRight(call, `/vms/${param(call, 'vmid')}`, 'VM.PowerMgmt')
+    return inTask(call, 'qmrollback', rollback)
+  },
+  [`GET ${AT}/{snapname}/config`]: (call) => {
+    const guest = guestOf(call)
+    const snapshot = needSnapshot(guest, param(call, 'snapname'))
+    return shownSnapshot(guest, snapshot)
+  },
+  [`GET ${AT}/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
+  [`PUT ${AT}/{snapname}/config`]: (call) => describe(call, 'qemu'),
+}
+
+/** Nothing to write is no reason to look. */
+export async function describe(call: Call, type: 'qemu' | 'lxc'): Promise<null> {
+  const { description } = call.params
+  if (description === undefined) return null
+  const guest = guestOf(call, type)
+  await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
+    refuseLocked(guest)
+    needSnapshot(guest, param(call, 'snapname')).description = description
+    touch(guest)
+  })
+  return null
+}
+
+/** A snapshot's own words stand in the place of the guest's. */
+export function shownSnapshot(guest: Guest, snapshot: Snapshot): Record<string, unknown> {
+  const shown: Record<string, unknown> = { snaptime: snapshot.timeSeconds }
+  for (const [key, value] of snapshot.config) shown[key] = shownValue(guest, key, value)
+  delete shown.description
+  return snapshot.description === undefined ? shown : { ...shown, description: snapshot.description }
+}
+
+function list(call: Call): unknown[] {
+  const guest = guestOf(call)
+  const parent = guest.config.get('parent')
+  const rows: unknown[] = [...guest.snapshots].map(([name, snapshot]) => ({
+    name,
+    snaptime: snapshot.timeSeconds,
+    description: snapshot.description ?? '',
+    vmstate: snapshot.config.has('vmstate') ? 1 : 0,
+    ...defined({ snapstate: snapshot.state, parent: snapshot.parent }),
+  }))
+  rows.push({
+    name: 'current',
+    description: 'You are here!',
+    digest: configDigest(guest),
+    running: guest.run.status === 'running' ? 1 : 0,
+    ...defined({ parent }),
+  })
+  return rows
+}
+
+function take(call: Call): string {
+  const name = param(call, 'snapname')
+  refuseReserved(name, 'current')
+  refuseReserved(name.toLowerCase(), 'pending')
+  const { vmstate } = call.params
+  const guest = guestOf(call)
+  if (vmstate === '1') refuseUnsavable(guest)
+  return inTask(call, 'qmsnapshot', async (_, host, work) => {
+    if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
+    const disks = driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
+    const prepare = () => {
+      if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
+      if (!hasFeature(call, guest.config, 'snapshot')) throw new Error('snapshot feature is not available')
+      const snapshot = newSnapshot(call, guest)
+      if (vmstate === '1' && guest.run.status === 'running') saveMemory(call, guest, name, snapshot)
+      guest.snapshots.set(name, snapshot)
+    }
+    const deed = async () => {
+      for (const key of disks) work.log(`snapshotting 'drive-${key}' (${driveVolume(guest.config.get(key) ?? '')})`)
+      await passOrForget(call, guest, name, work)
+      guest.config.set('parent', name)
+    }
+    await underMark(call.world, host, guest, 'snapshot', deed, prepare)
+  })
+}
+
+export function refuseReserved(name: string, ...reserved: readonly string[]): void {
+  if (reserved.includes(name)) throw failed(`unable to use snapshot name '${name}' (reserved name)`)
+}
+
+/** Memory that is shared with the host or encrypted cannot be written down. */
+function refuseUnsavable(guest: Guest): void {
+  const blockers = ['amd-sev', 'intel-tdx'].filter((key) => guest.config.has(key))
+  if ([...guest.config.keys()].some((key) => /^virtiofs\d$/.test(key))) blockers.push('virtiofs')
+  if (blockers.length > 0)
+    throw failed(`Cannot live-migrate, snapshot (with RAM), or hibernate a VM with: ${blockers.join(', ')}`)
+}
+
+/** The memory goes into a volume of its own: twice its size and room for the devices. */
+function saveMemory(call: Call, guest: Guest, name: string, snapshot: Snapshot): void {
+  const { world } = call
+  const own = driveKeys(guest.config).map((key) => parseVolumeId(driveVolume(guest.config.get(key) ?? ''))?.storage)
+  const used = own.filter((id) => id !== undefined)
+  const isFiles = (id: string) => world.storages.get(id)?.files === true
+  const id = guest.config.get('vmstatestorage') ?? used.findLast(isFiles) ?? used[0] ?? 'local'
+  const storage = world.storages.get(id)
+  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
+  const file = `vm-${guest.vmid}-state-${name}`
+  const volume = storage.files ? `${guest.vmid}/${file}.raw` : file
+  addVolume(world, hostOf(call), storage, {
+    name: volume,
+    content: 'images',
+    format: 'raw',
+    sizeBytes: (memoryMb(guest.config) * 2 + 500) * MIB,
+    vmid: guest.vmid,
+    ctimeSeconds: snapshot.timeSeconds,
+  })
+  snapshot.config.set('vmstate', `${id}:${volume}`)
+  snapshot.config.set('runningmachine', 'pc-i440fx-10.0+pve1')
+  snapshot.config.set('runningcpu', 'kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep')
+}
+
+export function newSnapshot(call: Call, guest: Guest): Snapshot {
+  return {
+    config: new Map([...guest.config].filter(([key]) => !isUnused(key) && key !== 'lock')),
+    description: call.params.description,
+    timeSeconds: Math.floor(call.world.clock.now() / 1000),
+    parent: guest.config.get('parent'),
+    state: 'prepare',
+  }
+}
+
+/** One that could not be finished is removed again. */
+export async function passOrForget(call: Call, guest: Guest, name: string, work: Work): Promise<void> {
+  try {
+    await work.pass(call.world.timing.shortTaskMs)
+  } catch (error) {
+    if (!(error instanceof PowerLost)) guest.snapshots.delete(name)
+    throw error
+  }
+  delete guest.snapshots.get(name)?.state
+}
+
+function feature(call: Call): Record<string, unknown> {
+  const guest = guestOf(call)
+  const { snapname } = call.params
+  const config = snapname === undefined ? guest.config : needSnapshot(guest, snapname).config
+  const able = hasFeature(call, config, param(call, 'feature') as VolumeFeature, snapname !== undefined)
+  return { hasFeature: able ? 1 : 0, nodes: [...call.world.hosts.keys()] }
+}
+
+/** What can be done with every disk can be done with the guest. Discs and the cloud-init drive do not count. */
+function hasFeature(
+  call: Call,
+  config: ReadonlyMap<string, string>,
+  feature: VolumeFeature,
+  ofSnapshot = false,
+): boolean {
+  return driveKeys(config)
+    .map((key) => config.get(key) ?? '')
+    .filter((value) => !isCdrom(value))
+    .every((value) => volumeHasFeature(call.world, hostOf(call), feature, driveVolume(value), ofSnapshot))
+}
+
+function inTask(
+  call: Call,
+  type: string,
+  deed: (guest: Guest, host: Host, work: Work, call: Call) => Promise<void>,
+): string {
+  const { world } = call
+  const host = hostOf(call)
+  // That the guest is missing comes out in the task.
+  return startTask(world, host, type, param(call, 'vmid'), call.who.id, (work) => deed(guestOf(call), host, work, call))
+}
+
+async function remove(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
+  const name = param(call, 'snapname')
+  const snapshot = needSnapshot(guest, name)
+  await underMark(call.world, host, guest, 'snapshot-delete', async () => {
+    if (guest.config.get('template') === '1') throw new Error("you can't delete a snapshot if vm is a template")
+    snapshot.state = 'delete'
+    touch(guest)
+    await work.pass(call.world.timing.shortTaskMs)
+    const memory = snapshot.config.get('vmstate')
+    if (memory !== undefined) freeVolume(host, memory)
+    forget(guest, name, snapshot)
+  })
+}
+
+function forget(guest: Guest, name: string, snapshot: Snapshot): void {
+  guest.snapshots.delete(name)
+  // What stood on it stands on what it stood on.
+  for (const [other, entry] of guest.snapshots)
+    if (entry.parent === name) guest.snapshots.set(other, { ...entry, parent: snapshot.parent })
+  if (guest.config.get('parent') !== name) return
+  if (snapshot.parent === undefined) guest.config.delete('parent')
+  else guest.config.set('parent', snapshot.parent)
+}
+
+async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
+  const name = param(call, 'snapname')
+  if (guest.config.get('template') === '1') throw new Error("you can't rollback if vm is a template")
+  const snapshot = needSnapshot(guest, name)
+  refuseBuried(call, guest, name, snapshot)
+  if (snapshot.state !== undefined)
+    throw new Error(`unable to rollback to incomplete snapshot (snapstate = ${snapshot.state})`)
+  await underMark(call.world, host, guest, 'rollback', async () => {
+    powerOff(call.world, guest)
+    await work.pass(call.world.timing.shortTaskMs)
+    guest.config = wentBack(guest, snapshot)
+    for (const key of ['vmstate', 'runningmachine', 'runningcpu']) guest.config.delete(key)
+    if (guest.config.has('vmgenid')) guest.config.set('vmgenid', uuid(call.world.random))
+    guest.config.set('parent', name)
+  })
+  // Disks that were grown since are as small again as they were.
+  for (const key of driveKeys(guest.config)) {
+    const value = guest.config.get(key) ?? ''
+    const volume = findVolume(host, driveVolume(value))
+    const bytes = parseSize(/(?:^|,)size=([^,]+)/.exec(value)?.[1] ?? '')
+    if (volume !== undefined && bytes !== undefined && !isCdrom(value)) volume.sizeBytes = bytes
+  }
+  // The memory that was saved goes on where it was: nobody has to ask for a start.
+  if (snapshot.config.has('vmstate')) powerOn(call.world, host, guest)
+  if (!flag(call, 'start') || guest.run.status === 'running') return
+  startTask(call.world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) =>
+    startGuest(call.world, host, guest, own),
+  )
+}
+
+/** A pool goes back to the newest of its snapshots only. */
+function refuseBuried(call: Call, guest: Guest, name: string, snapshot: Snapshot): void {
+  const names = [...guest.snapshots.keys()]
+  if (names.at(-1) === name) return
+  for (const key of driveKeys(snapshot.config)) {
+    const value = snapshot.config.get(key) ?? ''
+    const volid = driveVolume(value)
+    const storage = call.world.storages.get(parseVolumeId(volid)?.storage ?? '')
+    if (!isCdrom(value) && storage?.type === 'zfspool')
+      throw new Error(`can't rollback, '${name}' is not most recent snapshot on '${volid}'`)
+  }
+}
+
+/** The configuration of then, with what people wrote about the guest since. Disks that came later are kept as unused. */
+export function wentBack(guest: Guest, snapshot: Snapshot): Map<string, string> {
+  const config = new Map(snapshot.config)
+  const description = guest.config.get('description')
+  if (description === undefined) config.delete('description')
+  else config.set('description', description)
+  const then = new Set([...snapshot.config.values()].map(driveVolume))
+  const kept = [...guest.config].filter(([key, value]) => isUnused(key) && !then.has(value))
+  for (const [key, value] of kept) config.set(key, value)
+  for (const [key, value] of guest.config) {
+    const volid = driveVolume(value)
+    if (!isDrive(key) || volid === '' || then.has(volid) || (isCdrom(value) && !/cloudinit/.test(volid))) continue
+    let number = 0
+    while (config.has(`unused${number}`)) number++
+    config.set(`unused${number}`, volid)
+  }
+  return config
+}
+
+function needSnapshot(guest: Guest, name: string) {
+  const snapshot = guest.snapshots.get(name)
+  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
+  return snapshot
+}

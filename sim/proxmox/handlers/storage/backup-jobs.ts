@@ -1,0 +1,239 @@
+import { may } from '../../../world/access.ts'
+import { uuid } from '../../../world/chance.ts'
+import { driveKeys, driveVolume, guestName, isCdrom } from '../../../world/guest-config.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import type { Guest, World } from '../../../world/types.ts'
+import { type ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
+import { type Call, param, type Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, deletions } from '../collection.ts'
+import { requireRight } from '../guest/option-rights.ts'
+import { shelf, type Thing, textOf } from '../shelf.ts'
+import { nextRun } from './calendar.ts'
+
+/** Backups at set times. */
+const JOBS: Collection = {
+  at: '/cluster/backup',
+  key: 'id',
+  shelf: 'backup-jobs',
+  idOf: (call) => call.params.id ?? uuid(call.world.random),
+  exists: (id) => failed(`Job '${id}' already exists`),
+  missing: (id, verb) => {
+    if (verb === 'read') return badParameter('id', `No such job '${id}'`)
+    return failed(verb === 'update' ? 'no such vzdump job' : `${INVALID}id: No such job '${id}'`)
+  },
+  prepare,
+  row: (_, thing, id) => ({ ...shownJob(thing), id, type: 'vzdump' }),
+  one: (_, thing) => thing,
+  listed: (call, thing) => ({ ...thing, ...whenNext(call, thing) }),
+}
+
+/** Some checks are made inside others: their whole answer then becomes the text. */
+const INVALID = '400 Parameter verification failed.\n'
+
+export const backupJobRoutes: Routes = {
+  ...collectionRoutes(JOBS),
+  'GET /cluster/backup/{id}/included_volumes': (call) => {
+    const job = shelf(call.world, 'backup-jobs').get(param(call, 'id'))
+    if (job === undefined) throw badParameter('id', `No such job '${param(call, 'id')}'`)
+    return { children: guestsOf(call.world, job).map((guest) => included(guest)) }
+  },
+  'GET /cluster/backup-info/not-backed-up': (call) => {
+    const kept = new Set<Guest>()
+    for (const job of shelf(call.world, 'backup-jobs').values())
+      for (const guest of guestsOf(call.world, job)) kept.add(guest)
+    return [...call.world.guests.values()]
+      .filter((guest) => !kept.has(guest))
+      .map((guest) => ({ vmid: guest.vmid, name: guestName(guest), type: guest.type }))
+  },
+  'GET /cluster/jobs/schedule-analyze': analyze,
+}
+
+const PARTS = ['prune-backups', 'fleecing', 'performance']
+const FLAGS = new Set(['enabled', 'keep-all'])
+
+function shownJob(job: Thing): Thing {
+  const shown: Thing = { ...job }
+  for (const key of PARTS) {
+    if (typeof job[key] !== 'string') continue
+    const parts = [...parseProperties(job[key], 'enabled').named]
+    const main = parseProperties(job[key], 'enabled').main
+    const all: [string, string][] = main === '' ? parts : [['enabled', main], ...parts]
+    shown[key] = Object.fromEntries(all.map(([name, part]) => [name, FLAGS.has(name) ? Number(part) : part]))
+  }
+  return shown
+}
+
+function whenNext(call: Call, job: Thing): Thing {
+  const next = job.enabled === 0 ? undefined : nextRun(String(job.schedule), call.world.clock.now())
+  return next === undefined ? {} : { 'next-run': next }
+}
+
+function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): Thing {
+  const { params } = call
+  requireBackupRights(call)
+  if (old === undefined || params.storage !== undefined || deletions(call).includes('storage'))
+    requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
+  if (params.pool !== undefined) {
+    if (!call.world.pools.has(params.pool)) throw forbidden(`pool '${params.pool}' does not exist`)
+    requireRight(call, `/pool/${params.pool}`, 'VM.Backup')
+  }
+  if (params.starttime !== undefined && params.schedule !== undefined)
+    throw badParameter('starttime', "'starttime' and 'schedule' cannot both be set")
+  if (old === undefined && params.starttime === undefined && params.schedule === undefined)
+    throw badParameter('schedule', "neither 'starttime' nor 'schedule' were set")
+  if (old !== undefined) checkChange(call, old)
+  const { starttime, dow, node: _, ...rest } = job
+  const times = starttime === undefined ? {} : { schedule: `${textOf(dow)} ${textOf(starttime)}`.trim() }
+  // Which node it is for is a setting here, not the place that the call goes to.
+  const node = params.node ?? old?.node
+  const vmid = params.vmid === undefined ? {} : { vmid: params.vmid }
+  const wanted: Thing = { enabled: 1, ...rest, ...vmid, ...times, ...(node === undefined ? {} : { node }) }
+  if (wanted.exclude !== undefined && wanted.pool === undefined && (old !== undefined || !says(wanted, 'vmid')))
+    wanted.all = 1
+  if (old !== undefined) for (const key of displaced(call, wanted)) delete wanted[key]
+  checkSelection(wanted, inJob)
+  if (!['all', 'stop', 'pool', 'vmid'].some((key) => says(wanted, key)))
+    throw failed(`${INVALID}vmid: property is missing`)
+  return wanted
+}
+
+/** What only root may say, and what asks for a right besides the one for the call: in jobs and in a backup at once. */
+export function requireBackupRights(call: Call): void {
+  const { params, who } = call
+  if (who.id === 'root@pam') return
+  const named = [...Object.keys(params), ...deletions(call)]
+  for (const key of ['tmpdir', 'dumpdir', 'script', 'job-id'])
+    if (named.includes(key)) throw badParameter(key, 'Only root may set this option.')
+  if (['bwlimit', 'ionice', 'performance'].some((key) => named.includes(key))) requireRight(call, '/', 'Sys.Modify')
+  const fleecing = params.fleecing === undefined ? undefined : parseProperties(params.fleecing, 'enabled')
+  const storage = fleecing?.named.get('storage')
+  if (storage !== undefined) requireRight(call, `/storage/${storage}`, 'Datastore.AllocateSpace')
+}
+
+/** What is asked of a change before it is put together with what is there. */
+function checkChange(call: Call, old: Thing): void {
+  const given = Object.keys(call.params).filter((key) => !['id', 'digest', 'delete'].includes(key))
+  if (given.length === 0 && deletions(call).length === 0) throw failed('no options specified')
+  checkSelection(Object.fromEntries(given.map((key) => [key, call.params[key] === '0' ? 0 : call.params[key]])), inJob)
+  if (call.who.id !== 'root@pam') {
+    if (old.dumpdir !== undefined) throw failed("only root@pam may edit jobs with a 'dumpdir' option.")
+    requireRight(call, `/storage/${textOf(old.storage) || 'local'}`, 'Datastore.Allocate')
+  }
+  for (const key of deletions(call)) {
+    if (!KNOWN.has(key)) throw failed(`${INVALID}delete: unknown option '${key}'`)
+  }
+}
+
+/** Guests by their ids, all of them, and those of a pool: what a change names takes the place of the others. */
+function displaced({ params }: Call, job: Thing): readonly string[] {
+  if (params.vmid !== undefined) return ['all', 'exclude', 'pool']
+  if (params.all === '1') return ['vmid', 'pool']
+  return says(job, 'pool') ? ['vmid', 'all', 'exclude'] : []
+}
+
+/** Passed through the writer of the jobs' file, which makes a refusal of a parameter a failure. */
+function inJob(key: string, why: string): ApiError {
+  return failed(`${INVALID}${key}: ${why}`)
+}
+
+function says(job: Thing, key: string): boolean {
+  return job[key] !== undefined && job[key] !== 0 && job[key] !== ''
+}
+
+const KNOWN: ReadonlySet<string> = new Set(
+  (
+    'all bwlimit comment compress dumpdir exclude exclude-path fleecing ionice lockwait mailnotification mailto mode node ' +
+    'notes-template notification-mode pbs-change-detection-mode performance pigz pool protected prune-backups quiet ' +
+    'remove repeat-missed script stdexcludes stop stopwait storage tmpdir vmid zstd'
+  ).split(' '),
+)
+
+const VARIABLES = new Set(['cluster', 'guestname', 'node', 'vmid'])
+
+/** Which guests, and what is noted at them: a job and a backup at once are told the same in their own words. */
+export function checkSelection(job: Thing, refusal: (key: string, why: string) => ApiError): void {
+  const conflict = (key: string) => refusal(key, "option conflicts with option 'vmid'")
+  if (says(job, 'vmid')) for (const key of ['all', 'exclude', 'pool']) if (says(job, key)) throw conflict(key)
+  const template = textOf(job['notes-template'])
+  if (template.includes('\n')) throw refusal('notes-template', 'contains a line feed')
+  const unknown = [...template.matchAll(/\\(.)/g)].flatMap(({ 1: char = '', index }) =>
+    char === 'n' || char === '\\' ? [] : [`escape sequence '\\${char}' at char ${index}`],
+  )
+  for (const { 1: name = '', index } of template.matchAll(/\{\{([^\s{}]+)\}\}/g))
+    if (!VARIABLES.has(name)) unknown.push(`variable '${name}' at char ${index + 4}`)
+  if (unknown.length > 0) throw refusal('notes-template', `found unknown: ${unknown.join(', ')}`)
+}
+
+function guestsOf(world: World, job: Thing): Guest[] {
+  const listed = new Set(idsOf(job.vmid))
+  const excluded = new Set(idsOf(job.exclude))
+  const pool = typeof job.pool === 'string' ? world.pools.get(job.pool) : undefined
+  return [...world.guests.values()].filter((guest) => {
+    if (job.vmid !== undefined) return listed.has(guest.vmid)
+    if (job.pool !== undefined) return pool?.guests.has(guest.vmid) === true
+    return job.all === 1 && !excluded.has(guest.vmid)
+  })
+}
+
+function idsOf(value: unknown): number[] {
+  return typeof value === 'string' || typeof value === 'number' ? `${value}`.split(/[,;\s]+/).map(Number) : []
+}
+
+function included(guest: Guest): Thing {
+  const disks =
+    guest.type === 'qemu'
+      ? driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
+      : [...guest.config.keys()].filter((key) => /^(rootfs|mp\d+)$/.test(key))
+  return {
+    id: guest.vmid,
+    name: guestName(guest),
+    type: guest.type,
+    leaf: 0,
+    children: disks.map((key) => {
+      const value = guest.config.get(key) ?? ''
+      const yes =
+        key === 'rootfs' || /(^|,)backup=1/.test(value) || (guest.type === 'qemu' && !/(^|,)backup=0/.test(value))
+      const reason = key === 'rootfs' ? 'rootfs' : yes ? 'backup=yes' : 'backup=no'
+      return { id: `${guest.vmid}:${key}`, name: driveVolume(value), leaf: 1, included: yes ? 1 : 0, reason }
+    }),
+  }
+}
+
+function analyze(call: Call): Thing[] {
+  const rows: Thing[] = []
+  let at = call.params.starttime === undefined ? call.world.clock.now() : 1000 * Number(call.params.starttime)
+  for (let left = Number(call.params.iterations ?? 10); left > 0; left--) {
+    const next = nextRun(param(call, 'schedule'), at)
+    if (next === undefined) break
+    rows.push({ timestamp: next, utc: utcText(next) })
+    at = next * 1000
+  }
+  return rows
+}
+
+/** `Mon Nov 16 02:30:00 2026` */
+function utcText(seconds: number): string {
+  const [day = '', date = '', month = '', year = '', time = ''] = new Date(seconds * 1000)
+    .toUTCString()
+    .replace(',', '')
+    .split(' ')
+  return `${day} ${month} ${String(Number(date)).padStart(2, ' ')} ${time} ${year}`
+}
+
+/** A guest that is removed with all that points to it leaves its jobs; a job for it alone goes too. */
+export function leaveJobs(world: World, vmid: number): void {
+  const jobs = shelf(world, 'backup-jobs')
+  for (const [id, job] of jobs) {
+    for (const key of ['vmid', 'exclude']) {
+      if (job[key] === undefined) continue
+      const left = idsOf(job[key]).filter((one) => one !== vmid)
+      if (left.length > 0) job[key] = left.join(',')
+      else if (key === 'vmid') jobs.delete(id)
+      else delete job[key]
+    }
+  }
+}
+
+export function mayBackUp(call: Call, vmid: number): boolean {
+  return may(call.world, call.who, `/vms/${vmid}`, 'VM.Backup')
+}

@@ -1,0 +1,217 @@
+import { guestName, maxDiskBytes } from '../../../world/guest-config.ts'
+import { holding, PowerLost } from '../../../world/locks.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest, Host, StorageEntry, Volume } from '../../../world/types.ts'
+import { addVolume, filePath, volumesOf } from '../../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../../call.ts'
+import { underMark } from '../guest/config-lock.ts'
+import { requireRight } from '../guest/option-rights.ts'
+import type { Thing } from '../shelf.ts'
+import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
+import { type Keep, marks } from './prune.ts'
+import { needStorage } from './storage.ts'
+
+const PRUNE = '/nodes/{node}/storage/{storage}/prunebackups'
+
+export const backupRoutes: Routes = {
+  [`GET ${PRUNE}`]: (call) => dryRun(call),
+  [`DELETE ${PRUNE}`]: prune,
+  'GET /nodes/{node}/vzdump/defaults': defaults,
+  'POST /nodes/{node}/vzdump': dump,
+}
+
+/** Name, guest and time of a backup are in its file name. */
+export function backupName(name: string): { type: string; vmid: number; seconds: number; format: string } | undefined {
+  const parts = /^backup\/vzdump-(qemu|lxc|openvz)-(\d+)-(\d{4})_(\d\d)_(\d\d)-(\d\d)_(\d\d)_(\d\d)\.(.+)$/.exec(name)
+  if (parts === null) return undefined
+  const [, type = '', vmid, year, month, day, hour, minute, second, format = ''] = parts
+  const seconds =
+    Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000
+  return { type, vmid: Number(vmid), seconds, format }
+}
+
+/** What is asked for, else what the storage says. */
+function keepOf(call: Call, entry: StorageEntry): Keep {
+  const text = call.params['prune-backups'] ?? entry.options['prune-backups']
+  if (text === undefined) throw failed(`no prune-backups options configured for storage '${entry.id}'`)
+  return new Map([...parseProperties(String(text)).named].map(([key, value]) => [key, Number(value)]))
+}
+
+function dryRun(call: Call): Thing[] {
+  const entry = needStorage(call)
+  const keep = keepOf(call, entry)
+  const { vmid, type } = call.params
+  const groups = new Map<string, { volume: Volume; seconds: number; type: string; vmid: number }[]>()
+  for (const volume of volumesOf(hostOf(call), entry.id).values()) {
+    const parts = volume.content === 'backup' ? backupName(volume.name) : undefined
+    if (parts === undefined || (vmid !== undefined && parts.vmid !== Number(vmid))) continue
+    if (type !== undefined && parts.type !== type) continue
+    const group = `${parts.type}/${parts.vmid}`
+    groups.set(group, [...(groups.get(group) ?? []), { volume, ...parts }])
+  }
+  return [...groups.values()].flatMap((backups) => {
+    const given = marks(
+      backups.map(({ seconds, volume }) => ({ seconds, protected: volume.protected === true })),
+      keep,
+    )
+    return backups.map((backup, index) => ({
+      volid: `${entry.id}:${backup.volume.name}`,
+      ctime: backup.seconds,
+      type: backup.type,
+      vmid: backup.vmid,
+      mark: given[index],
+    }))
+  })
+}
+
+function prune(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const entry = needStorage(call)
+  const doomed = dryRun(call).filter((row) => row.mark === 'remove')
+  const id = call.params.vmid === undefined ? entry.id : `${call.params.vmid}@${entry.id}`
+  return startTask(world, host, 'prunebackups', id, call.who.id, async (work) => {
+    for (const { volid } of doomed) {
+      work.log(`removing backup '${String(volid)}'`)
+      volumesOf(host, entry.id).delete(String(volid).slice(entry.id.length + 1))
+    }
+    await work.pass(world.timing.shortTaskMs)
+  })
+}
+
+function defaults(call: Call): Thing {
+  const id = call.params.storage ?? 'local'
+  const entry = call.world.storages.get(id)
+  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
+  return {
+    all: 0,
+    bwlimit: 0,
+    compress: '0',
+    dumpdir: `${entry.path}/dump`,
+    fleecing: { enabled: 0 },
+    ionice: 7,
+    lockwait: 180,
+    mailnotification: 'always',
+    mode: 'snapshot',
+    'notification-mode': 'auto',
+    performance: { 'max-workers': 16, 'pbs-entries-max': 1_048_576 },
+    pigz: 0,
+    'prune-backups': String(entry.options['prune-backups'] ?? 'keep-all=1'),
+    quiet: 0,
+    remove: 1,
+    stdexcludes: 1,
+    stop: 0,
+    stopwait: 10,
+    storage: id,
+    zstd: 1,
+  }
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = { zstd: '.zst', gzip: '.gz', '1': '.lzo', lzo: '.lzo' }
+
+function dump(call: Call): string {
+  const { world, params } = call
+  const host = hostOf(call)
+  const ids = (params.vmid ?? '').split(/[,;\s]+/).filter((id) => id !== '')
+  if (params.stdout === '1') throw badParameter('stdout', 'option is only allowed on the command line interface.')
+  requireBackupRights(call)
+  if (params['prune-backups'] !== undefined)
+    requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
+  checkSelection({ ...params, all: Number(params.all ?? 0) }, badParameter)
+  const pool = params.pool === undefined ? undefined : world.pools.get(params.pool)
+  const all = params.all === '1' || (params.exclude !== undefined && params.pool === undefined)
+  if (ids.length === 0 && !all && params.pool === undefined && params.stop !== '1')
+    throw badParameter('vmid', 'property is missing')
+  if (params.stop === '1') requireRight(call, `/nodes/${host.name}`, 'Sys.Modify')
+  const excluded = new Set((params.exclude ?? '').split(/[,;\s]+/).map(Number))
+  const wanted = [...(all ? world.guests.keys() : ids.map(Number)), ...(pool?.guests ?? [])].filter(
+    (vmid) => !excluded.has(vmid),
+  )
+  const isHere = (vmid: number) => (world.guests.get(vmid)?.node ?? host.name) === host.name
+  // Another node sees to what runs there: no task begins here.
+  if (!wanted.some(isHere) && (!all || params.stop === '1')) return 'OK'
+  requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.AllocateSpace')
+  for (const id of ids) if (!mayBackUp(call, Number(id))) throw forbidden(`/vms/${id}, VM.Backup`)
+  return startTask(world, host, 'vzdump', ids.length === 1 ? (ids[0] ?? '') : '', call.who.id, async (work) => {
+    const id = params.storage ?? 'local'
+    const entry = world.storages.get(id)
+    if (entry === undefined) {
+      const why = `storage '${id}' does not exist`
+      throw new Error(
+        `could not activate storage '${id}': ${why} could not get storage information for '${id}': ${why}`,
+      )
+    }
+    if (!entry.content.includes('backup'))
+      throw new Error(
+        `could not get storage information for '${id}': can't use storage '${id}' for backups - wrong content type`,
+      )
+    await oneJobAtATime(call, host, work, () => dumpAll(wanted, work, entry))
+  })
+  async function dumpAll(vmids: readonly number[], work: Work, entry: StorageEntry): Promise<void> {
+    let failures = 0
+    for (const vmid of vmids) {
+      const guest = world.guests.get(vmid)
+      if (guest === undefined) {
+        work.log(`ERROR: Backup of VM ${vmid} failed - unable to find VM '${vmid}'`)
+        failures += 1
+      } else if (guest.node === host.name) {
+        try {
+          await underMark(world, host, guest, 'backup', () => dumpOne(call, host, entry, guest, work))
+        } catch (error) {
+          if (error instanceof PowerLost || error instanceof Interrupted) throw error
+          work.log(`ERROR: Backup of VM ${vmid} failed - ${error instanceof Error ? error.message : String(error)}`)
+          failures += 1
+        }
+      }
+    }
+    if (failures > 0) throw new Error('job errors')
+  }
+}
+
+const GLOBAL_LOCK = '/var/run/vzdump.lock'
+/** Minutes, unless the call says otherwise. */
+const LOCK_WAIT = 180
+
+/** A host runs one backup job at a time; the next one waits for hours. */
+async function oneJobAtATime(call: Call, host: Host, work: Work, job: () => Promise<void>): Promise<void> {
+  const minutes = Number(call.params.lockwait ?? 0) || LOCK_WAIT
+  const waits = (host.locks.get(GLOBAL_LOCK)?.held ?? 0) > 0
+  if (waits) work.log('INFO: trying to get global lock - waiting...')
+  const refuse = () => new Error(`can't acquire lock '${GLOBAL_LOCK}' - got timeout`)
+  const begin = async () => {
+    // Somebody may have stopped it meanwhile.
+    await work.pass(0)
+    if (waits) work.log('INFO: got global lock')
+    await job()
+  }
+  await holding(call.world, host, GLOBAL_LOCK, refuse, begin, 'exclusive', minutes * 60_000)
+}
+
+async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest, work: Work): Promise<void> {
+  const { world } = call
+  const type = guest.type === 'qemu' ? 'qemu' : 'lxc'
+  const now = new Date(world.clock.now())
+  const stamp = now.toISOString().slice(0, 19).replace(/[-:]/g, '_').replace('T', '-')
+  const format = `${type === 'qemu' ? 'vma' : 'tar'}${EXTENSIONS[param(call, 'compress')] ?? ''}`
+  const name = `backup/vzdump-${type}-${guest.vmid}-${stamp}.${format}`
+  work.log(`INFO: Starting Backup of VM ${guest.vmid} (${type})`)
+  const bytes = Math.round(maxDiskBytes(host, guest) / 4)
+  await work.pass(Math.ceil((bytes / world.timing.cloneBytesPerSecond) * 1000))
+  addVolume(world, host, entry, {
+    name,
+    content: 'backup',
+    format,
+    sizeBytes: bytes,
+    vmid: guest.vmid,
+    ctimeSeconds: Math.floor(now.getTime() / 1000),
+    notes: (call.params['notes-template'] ?? '{{guestname}}')
+      .replaceAll('{{guestname}}', guestName(guest))
+      .replaceAll('{{vmid}}', `${guest.vmid}`)
+      .replaceAll('{{node}}', host.name),
+    ...(call.params.protected === '1' ? { protected: true } : {}),
+  })
+  work.log(`INFO: archive file: ${filePath(entry, name)}`)
+  work.log(`INFO: Finished Backup of VM ${guest.vmid}`)
+}

@@ -1,0 +1,183 @@
+import { may } from '../../../world/access.ts'
+import { parseSize } from '../../../world/sizes.ts'
+import { startTask } from '../../../world/tasks.ts'
+import type { StorageEntry, Volume } from '../../../world/types.ts'
+import {
+  addVolume,
+  contentOfName,
+  filePath,
+  findVolume,
+  freeVolume,
+  parseVolumeId,
+  volumesOf,
+} from '../../../world/volumes.ts'
+import { ApiError, badParameter, failed } from '../../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../../call.ts'
+import { requireRight } from '../guest/option-rights.ts'
+import { refuseBaseInUse } from '../qemu/destroy.ts'
+import { backupName } from './backups.ts'
+import { needStorage } from './storage.ts'
+
+const AT = '/nodes/{node}/storage/{storage}/content'
+
+export const contentRoutes: Routes = {
+  [`GET ${AT}`]: list,
+  [`POST ${AT}`]: allocateVolume,
+  [`GET ${AT}/{volume}`]: describe,
+  [`PUT ${AT}/{volume}`]: annotate,
+  [`POST ${AT}/{volume}`]: () => {
+    throw new ApiError(501, 'copying a volume is not simulated')
+  },
+  [`DELETE ${AT}/{volume}`]: remove,
+  'GET /nodes/{node}/storage/{storage}/import-metadata': importMetadata,
+}
+
+function list(call: Call): unknown[] {
+  const entry = needStorage(call)
+  const host = hostOf(call)
+  const { content, vmid } = call.params
+  const rows: unknown[] = []
+  for (const volume of volumesOf(host, entry.id).values()) {
+    if (content !== undefined && volume.content !== content) continue
+    // The filter keeps a guest's own volumes and whatever belongs to nobody.
+    if (vmid !== undefined && volume.vmid !== undefined && volume.vmid !== Number(vmid)) continue
+    if (vmid !== undefined && volume.vmid === undefined && !['import', 'snippets'].includes(volume.content)) continue
+    // Backups are asked for by name.
+    if (vmid !== undefined && content === undefined && volume.content === 'backup') continue
+    if (!mayList(call, entry, volume)) continue
+    rows.push(row(entry, volume))
+  }
+  return rows
+}
+
+function mayList(call: Call, entry: StorageEntry, volume: Volume): boolean {
+  if (volume.vmid === undefined || may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Allocate')) return true
+  return (
+    may(call.world, call.who, `/vms/${volume.vmid}`, 'VM.Audit') ||
+    may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Audit')
+  )
+}
+
+function row(entry: StorageEntry, volume: Volume): Record<string, unknown> {
+  const base: Record<string, unknown> = {
+    volid: `${entry.id}:${fullName(volume)}`,
+    content: volume.content,
+    format: volume.format,
+    size: volume.sizeBytes,
+    ctime: volume.ctimeSeconds,
+  }
+  const backup = volume.content === 'backup' ? backupName(volume.name) : undefined
+  if (backup !== undefined) {
+    // Only the first line of a note is listed.
+    const notes = volume.notes === undefined ? {} : { notes: volume.notes.split('\n')[0] }
+    const kept = volume.protected ? { protected: 1 } : {}
+    return { ...base, vmid: backup.vmid, subtype: backup.type, format: backup.format, ...notes, ...kept }
+  }
+  if (volume.vmid === undefined) return base
+  return { ...base, vmid: volume.vmid, used: volume.usedBytes ?? volume.sizeBytes, parent: volume.parent ?? null }
+}
+
+/** A linked clone is named after its base. */
+function fullName(volume: Volume): string {
+  return volume.parent === undefined ? volume.name : `${volume.parent}/${volume.name}`
+}
+
+function allocateVolume(call: Call): string {
+  const entry = needStorage(call)
+  const host = hostOf(call)
+  const filename = param(call, 'filename')
+  const extension = /\.(raw|qcow2|vmdk|subvol)$/.exec(filename)?.[1]
+  const format = call.params.format ?? extension ?? 'raw'
+  if (extension !== undefined && format !== extension) {
+    throw badParameter('format', `different storage formats (${format} != ${extension})`)
+  }
+  const vmid = Number(param(call, 'vmid'))
+  const name = entry.files ? `${vmid}/${filename}` : filename
+  if (volumesOf(host, entry.id).has(name)) throw failed(`disk image '${filePath(entry, name)}' already exists`)
+  const size = param(call, 'size')
+  addVolume(call.world, host, entry, {
+    name,
+    content: 'images',
+    format,
+    // A bare number counts in KiB here.
+    sizeBytes: parseSize(/^\d+$/.test(size) ? `${size}K` : size) ?? 0,
+    vmid,
+    ctimeSeconds: Math.floor(call.world.clock.now() / 1000),
+  })
+  return `${entry.id}:${name}`
+}
+
+/** The volume that the path names: `local:iso/x.iso`, or only `iso/x.iso`. */
+function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
+  const entry = needStorage(call)
+  const text = param(call, 'volume')
+  const id = parseVolumeId(text) ?? { storage: entry.id, name: text }
+  if (id.storage !== entry.id) throw badParameter('volume', `storage ID mismatch (${id.storage} != ${entry.id})\n`)
+  if (entry.files && (contentOfName(id.name) === undefined || !id.name.includes('/'))) {
+    throw failed(`unable to parse directory volume name '${id.name}'`)
+  }
+  return { entry, volid: `${entry.id}:${id.name}` }
+}
+
+function describe(call: Call): Record<string, unknown> {
+  const { entry, volid } = volumeOf(call)
+  const volume = findVolume(hostOf(call), volid)
+  if (volume === undefined) throw failed(`volume_size_info on '${volid}' failed - no format`)
+  const guest = volume.vmid !== undefined && volume.content !== 'backup'
+  return {
+    ...(volume.notes === undefined ? {} : { notes: volume.notes }),
+    ...(volume.protected ? { protected: 1 } : {}),
+    path: filePath(entry, volume.name),
+    size: volume.virtualBytes ?? volume.sizeBytes,
+    used: volume.usedBytes ?? volume.sizeBytes,
+    format: guest || volume.content === 'import' ? volume.format : 'raw',
+  }
+}
+
+/** The guest that a volume's name says it belongs to, there or not. */
+function ownerOf(volid: string): string | undefined {
+  const name = volid.slice(volid.indexOf(':') + 1)
+  return (
+    /^(\d+)\//.exec(name)?.[1] ??
+    /(?:^|\/)(?:vm|base|subvol|basevol)-(\d+)-/.exec(name)?.[1] ??
+    /^backup\/vzdump-[a-z]+-(\d+)-/.exec(name)?.[1]
+  )
+}
+
+/** Notes and protection are for backups alone. */
+function annotate(call: Call): null {
+  const { entry, volid } = volumeOf(call)
+  requireRight(call, `/storage/${entry.id}`, 'Datastore.AllocateSpace')
+  const volume = findVolume(hostOf(call), volid)
+  const backup = /:backup\//.test(volid)
+  if (call.params.notes !== undefined && !backup) throw failed('only backups can have notes')
+  if (call.params.protected !== undefined && !backup) throw failed("only backups support attribute 'protected'")
+  if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
+  if (call.params.notes !== undefined) volume.notes = call.params.notes
+  if (call.params.protected !== undefined) volume.protected = call.params.protected === '1'
+  return null
+}
+
+function importMetadata(call: Call): never {
+  needStorage(call)
+  throw failed(`unable to parse directory volume name '${param(call, 'volume')}'`)
+}
+
+/** A volume that is not there is removed without complaint. */
+function remove(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const { entry, volid } = volumeOf(call)
+  const owner = ownerOf(volid)
+  // More than it takes to put a file there.
+  requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
+  const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
+  return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
+    refuseBaseInUse(host, volid)
+    if (findVolume(host, volid)?.protected)
+      throw new Error(`cannot remove protected volume '${volid.slice(entry.id.length + 1)}' on '${entry.id}'`)
+    await work.pass(world.timing.shortTaskMs)
+    freeVolume(host, volid)
+    work.log(`Removed volume '${volid}'`)
+  })
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import { answers, portOf } from '../../../world/reachable.ts'
+import { GIB, MIB } from '../../../world/sizes.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
+import type { Downloadable, StorageEntry, Volume, World } from '../../../world/types.ts'
+import { addVolume, checksumOf, filePath, usedBytes, volumesOf } from '../../../world/volumes.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../../call.ts'
+import { needStorage } from './storage.ts'
+
+export const downloadRoutes: Routes = {
+  'POST /nodes/{node}/storage/{storage}/download-url': download,
+  'POST /nodes/{node}/storage/{storage}/upload': upload,
+  'GET /nodes/{node}/query-url-metadata': metadata,
+}
+
+function metadata(call: Call): Record<string, unknown> {
+  const url = param(call, 'url')
+  const place = new URL(url)
+  if (!answers(call.world, place.hostname, portOf(place))) {
+    const address = `${place.hostname}:${portOf(place)}`
+    throw failed(`invalid server response: '500 Can't connect to ${address} (Connection refused)'`)
+  }
+  const file = downloadable(call.world, url)
+  if (file.status === 404) throw failed("invalid server response: '404 File not found'")
+  return {
+    filename: url.replace(/^.*\//, ''),
+    size: file.sizeBytes,
+    mimetype: file.mimetype ?? 'application/octet-stream',
+  }
+}
+
+const EXTENSIONS: Readonly<Record<string, RegExp>> = {
+  iso: /\.(iso|img)$/i,
+  vztmpl: /\.tar\.(gz|xz|zst|bz2)$/,
+  import: /\.(ova|ovf|qcow2|raw|vmdk|img)$/,
+}
+
+/** Where the file goes, or the refusal. Characters that do not belong in a file name become `_`. */
+function target(call: Call): { entry: StorageEntry; content: string; name: string; format: string } {
+  const entry = needStorage(call)
+  const content = param(call, 'content')
+  if (!entry.content.includes(content)) throw failed(`storage '${entry.id}' does not support '${content}' content`)
+  const filename = param(call, 'filename')
+    .replace(/^.*[/\\]/, '')
+    .replace(/\s+/g, '_')
+  if (!EXTENSIONS[content]?.test(filename)) throw badParameter('filename', 'wrong file extension')
+  const format =
+    content === 'iso'
+      ? 'iso'
+      : content === 'vztmpl'
+        ? `t${filename.replace(/^.*\./, '')}`
+        : filename.replace(/^.*\./, '')
+  return { entry, content, name: `${content}/${filename}`, format }
+}
+
+function download(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const { entry, content, name, format } = target(call)
+  const url = param(call, 'url')
+  const path = filePath(entry, name)
+  return startTask(world, host, 'download', name.replace(/^.*\//, ''), call.who.id, async (work) => {
+    if (call.params.compression !== undefined && !/^(gz|lzo|zst|bz2)$/.test(call.params.compression)) {
+      throw new Error('no decompression method found')
+    }
+    work.log(`downloading ${url} to ${path}`)
+    const there = volumesOf(host, entry.id).get(name)
+    if (there !== undefined) {
+      if (call.params.checksum === undefined) throw new Error(`refusing to override existing file '${path}'`)
+      verifyExisting(call, work, there)
+      return
+    }
+    const file = await fetched(call, work, url)
+    if (file.sizeBytes > entry.totalBytes - usedBytes(host, entry)) throw new Error('download failed: exit code 3')
+    verify(call, work, (algorithm) => sumOf(call, url, file, algorithm))
+    addVolume(world, host, entry, {
+      name,
+      content,
+      format,
+      sizeBytes: file.sizeBytes,
+      virtualBytes: file.virtualBytes,
+      ctimeSeconds: Math.floor(world.clock.now() / 1000),
+      ...(content === 'vztmpl' ? {} : { system: { agent: true, acpi: true } }),
+      checksumSeed: url,
+    })
+    work.log(`download of '${url}' to '${path}' finished`)
+  })
+}
+
+async function fetched(call: Call, work: Work, url: string): Promise<Downloadable> {
+  const { world } = call
+  const place = new URL(url)
+  work.log(`--${new Date(world.clock.now()).toISOString().slice(0, 19).replace('T', ' ')}--  ${url}`)
+  const address = `${place.hostname}:${portOf(place)}`
+  if (!answers(world, place.hostname, portOf(place))) {
+    throw new Error(`download failed: Connecting to ${address}... failed: Connection refused.`)
+  }
+  const file = downloadable(world, url)
+  work.log(`Connecting to ${address}... connected.`)
+  if (file.status !== undefined && file.status !== 200) {
+    work.log(`HTTP request sent, awaiting response... ${file.status} Not Found`)
+    throw new Error('download failed: exit code 8')
+  }
+  work.log('HTTP request sent, awaiting response... 200 OK')
+  work.log(`Length: ${file.sizeBytes} (${Math.round(file.sizeBytes / MIB)}M) [application/octet-stream]`)
+  await work.pass(Math.ceil((file.sizeBytes / world.timing.downloadBytesPerSecond) * 1000))
+  return file
+}
+
+/** What an address gives: what was published there, else a file of a size that the address itself decides. */
+export function downloadable(world: World, url: string): Downloadable {
+  const known = world.downloads.get(url)
+  if (known !== undefined) return known
+  // What the host itself serves is what was put there and nothing else.
+  if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(url)) {
+    return { sizeBytes: 0, virtualBytes: 0, sha256: '', sha512: '', status: 404 }
+  }
+  const sizeBytes = 400 * MIB + (Number.parseInt(checksumOf(url, 'sha256').slice(0, 6), 16) % (300 * MIB))
+  return { sizeBytes, virtualBytes: 3.5 * GIB, sha256: '', sha512: '' }
+}
+
+/** Nobody here knows what a real address serves: a file that was not published has the checksum that was expected. */
+function sumOf(call: Call, url: string, file: Downloadable, algorithm: string): string {
+  if (file.sha256 === '') {
+    const expected = param(call, 'checksum').toLowerCase()
+    return /^(.)\1*$/.test(expected) ? checksumOf(url, algorithm) : expected
+  }
+  if (algorithm === 'sha256') return file.sha256
+  return algorithm === 'sha512' ? file.sha512 : checksumOf(url, algorithm)
+}
+
+/** A file that is there already is never fetched again: either it is the right one, or somebody must decide. */
+function verifyExisting(call: Call, work: Work, there: Volume): void {
+  const seed = there.checksumSeed ?? there.name
+  const expected = param(call, 'checksum')
+  const got = sumOf(call, seed, downloadable(call.world, seed), call.params['checksum-algorithm'] ?? 'sha256')
+  if (got !== expected.toLowerCase()) {
+    work.log('calculating checksum of existing file...')
+    throw new Error(`checksum mismatch: got '${got}' != expect '${expected}', aborting`)
+  }
+  work.log('calculating checksum of existing file...OK, got correct file already, no need to download')
+}
+
+function verify(call: Call, work: Work, sum: (algorithm: string) => string): void {
+  const expected = call.params.checksum
+  if (expected === undefined) return
+  const got = sum(call.params['checksum-algorithm'] ?? 'sha256')
+  if (got !== expected.toLowerCase()) {
+    work.log('calculating checksum...')
+    throw new Error(`checksum mismatch: got '${got}' != expect '${expected}'`)
+  }
+  work.log('calculating checksum...OK, checksum verified')
+}
+
+/** An upload replaces a file of the same name. */
+function upload(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const { entry, content, name, format } = target(call)
+  const bytes = call.file?.bytes ?? new Uint8Array()
+  return startTask(world, host, 'imgcopy', '', call.who.id, async (work) => {
+    const from = `/var/tmp/pveupload-${checksumOf(`${name}${world.clock.now()}`, 'md5')}`
+    work.log(`starting file import from: ${from}`)
+    verify(call, work, (algorithm) => createHash(algorithm).update(bytes).digest('hex'))
+    work.log(`target node: ${host.name}`)
+    work.log(`target file: ${filePath(entry, name)}`)
+    work.log(`file size is: ${bytes.length}`)
+    work.log(`command: cp -- ${from} ${filePath(entry, name)}`)
+    await work.pass(world.timing.shortTaskMs)
+    addVolume(world, host, entry, {
+      name,
+      content,
+      format,
+      sizeBytes: bytes.length,
+      bytes,
+      ctimeSeconds: Math.floor(world.clock.now() / 1000),
+    })
+    work.log('finished file import successfully')
+  })
+}
