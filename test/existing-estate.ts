@@ -2,8 +2,8 @@ import { shopChart } from '../src/kinds/addon/testing/shop-chart.ts'
 import { findKind } from '../src/kinds/registry.ts'
 import type { Estate } from '../src/model/estate.ts'
 import { link } from '../src/plan/link.ts'
-import { withFetched } from '../src/source/fetched.ts'
-import { readFiles } from '../src/source/read-files.ts'
+import { withFetched } from '../src/source/files/fetched.ts'
+import { readFiles } from '../src/source/files/read-files.ts'
 
 /* A repository whose add-ons go to a cluster that croft does not run. */
 

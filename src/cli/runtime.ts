@@ -17,7 +17,7 @@ import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Secret, ServerReference, SshTarget } from '../model/secret.ts'
-import type { VaultReference } from '../source/secret-vault.ts'
+import type { VaultReference } from '../source/secrets/secret-vault.ts'
 import type { Environment, StateAccess } from '../state/state-file.ts'
 import type { ClosableStore, Store } from '../store/port.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, Resource } from '../model/resource.ts'
-import { type Leaf, leavesOf, withLeaf } from '../source/edit-yaml.ts'
+import { type Leaf, leavesOf, withLeaf } from '../source/yaml/edit-yaml.ts'
 
 /** A document that says what is really there, or which fields it cannot be made to say. */
 export type Adopted =

@@ -3,7 +3,7 @@ import { matching } from '../kinds/fields/text.ts'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretReference } from '../model/secret.ts'
-import { refusedRef, refusedRemote } from '../source/git-names.ts'
+import { refusedRef, refusedRemote } from '../source/git/git-names.ts'
 import { USUAL_API } from './forge.ts'
 import { grantSchema } from './grant-schema.ts'
 

@@ -3,7 +3,7 @@ import { atOnce, type Steps } from '../lib/in-turns.ts'
 import { ownerOf, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { Estate, History, Removed } from '../model/estate.ts'
 import { link, linking } from '../plan/link.ts'
-import type { Revision } from '../source/revision.ts'
+import type { Revision } from '../source/git/revision.ts'
 
 /** What a revision declares, linked, with the history that can be asked for what it no longer does. */
 export function linkRevision(revision: Revision): Estate {

@@ -3,7 +3,7 @@ import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/record.ts'
 import { validApprovals } from '../plan/approvals.ts'
 import type { Granted } from '../server/port.ts'
-import type { Revision } from '../source/revision.ts'
+import type { Revision } from '../source/git/revision.ts'
 import type { InForce } from './merge.ts'
 import { inForceOf, type SourceState, type WaitingPlan } from './source-state.ts'
 

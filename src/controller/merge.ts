@@ -5,7 +5,7 @@ import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import { isReference, wantedSecrets } from '../model/secret.ts'
 import { outsideGrant } from '../plan/grants.ts'
 import { estateUidOf } from '../plan/link.ts'
-import type { DeclaringSource, Revision } from '../source/revision.ts'
+import type { DeclaringSource, Revision } from '../source/git/revision.ts'
 
 /** A source's revision that is in force. */
 export interface InForce {

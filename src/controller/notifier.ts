@@ -8,7 +8,7 @@ import { statusIn } from '../model/estate-status.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { Message, NotificationSpec, TroubleSort } from '../model/notification.ts'
 import { type Trouble, troublesOf } from '../model/trouble.ts'
-import type { Revision } from '../source/revision.ts'
+import type { Revision } from '../source/git/revision.ts'
 import { type Outbox, send } from './send-notice.ts'
 
 export interface Notifier {

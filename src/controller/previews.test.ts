@@ -10,7 +10,7 @@ import { findKind } from '../kinds/registry.ts'
 import type { Plan } from '../model/plan.ts'
 import { Secret } from '../model/secret.ts'
 import { link, linking } from '../plan/link.ts'
-import { fetchMirror, readCommit, resolveCommit } from '../source/git.ts'
+import { fetchMirror, readCommit, resolveCommit } from '../source/git/git.ts'
 import { sendToForge } from './forge-send.ts'
 import { createPreviews, type PreviewedSource } from './previews.ts'
 

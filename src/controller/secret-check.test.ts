@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { estateFrom, filesOf, SIX } from '../../test/simulation/manifests.ts'
 import { referencesIn, Secret } from '../model/secret.ts'
-import { openVault } from '../source/secret-vault.ts'
+import { openVault } from '../source/secrets/secret-vault.ts'
 import { sopsYaml } from '../source/testing/sops-writer.ts'
 import { missingSecrets, withoutMissing } from './secret-check.ts'
 

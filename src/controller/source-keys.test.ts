@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
-import { openVault } from '../source/secret-vault.ts'
+import { openVault } from '../source/secrets/secret-vault.ts'
 import { readTexts } from '../source/testing/fixture.ts'
 import { sopsYaml } from '../source/testing/sops-writer.ts'
 import { readConfig } from './config.ts'

@@ -1,5 +1,5 @@
-import { SopsFailed } from '../source/sops.ts'
-import type { AgeIdentities } from '../source/sops-file.ts'
+import { SopsFailed } from '../source/secrets/sops.ts'
+import type { AgeIdentities } from '../source/secrets/sops-file.ts'
 
 /** What matters of a source here. */
 export interface KeyHolder {

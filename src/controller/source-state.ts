@@ -2,9 +2,9 @@ import type { Clock } from '../lib/clock.ts'
 import { type Problem, showOrigin } from '../model/declaration.ts'
 import type { SourceView } from '../model/estate-view.ts'
 import type { Grant } from '../model/grant.ts'
-import type { CommitFacts } from '../source/commit-facts.ts'
-import type { RepositoryFollower, RepositoryProblem } from '../source/repository.ts'
-import type { Revision } from '../source/revision.ts'
+import type { CommitFacts } from '../source/git/commit-facts.ts'
+import type { RepositoryFollower, RepositoryProblem } from '../source/git/repository.ts'
+import type { Revision } from '../source/git/revision.ts'
 import type { InForce } from './merge.ts'
 
 /** A source as the controller is given it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Problem } from '../model/declaration.ts'
-import type { Revision } from '../source/revision.ts'
+import type { Revision } from '../source/git/revision.ts'
 import type { InForce } from './merge.ts'
 import { wholeOnly } from './whole.ts'
 

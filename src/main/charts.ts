@@ -1,7 +1,7 @@
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { ChartRenderer } from '../drivers/chart-port.ts'
 import { systemClock } from '../lib/clock.ts'
-import type { Fetching } from '../source/fetched.ts'
+import type { Fetching } from '../source/files/fetched.ts'
 
 /** Charts are rendered only for plans that somebody reads: Helm, and what speaks to it, is loaded with the first one. */
 export function chartsFor(options: EngineOptions): ChartRenderer | undefined {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { CliError, UsageError } from '../cli/verb.ts'
 import type { ControllerConfig } from '../controller/config.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { Revision } from '../source/revision.ts'
+import type { Revision } from '../source/git/revision.ts'
 import { chartsToKeep } from './charts.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { EngineOptions } from '../cli/runtime.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import { systemClock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { SecretVault } from '../source/secret-vault.ts'
+import type { SecretVault } from '../source/secrets/secret-vault.ts'
 import { programClock } from './clock.ts'
 
 export type Warn = (message: string) => void
@@ -69,7 +69,7 @@ function directoryVault(
 async function openDirectoryVault(directory: string, env: NonNullable<EngineOptions['env']>): Promise<SecretVault> {
   const [{ sourcesAt }, { openVault }, { ageIdentities, sourceKeys }] = await Promise.all([
     import('./configured-sources.ts'),
-    import('../source/secret-vault.ts'),
+    import('../source/secrets/secret-vault.ts'),
     import('../state/secrets.ts'),
   ])
   const { revision, config } = await sourcesAt(directory)

@@ -1,5 +1,5 @@
 import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
-import type { Revision } from '../source/revision.ts'
+import type { Revision } from '../source/git/revision.ts'
 
 export async function load(directory: string): Promise<LoadedEstate> {
   const { revisionAt } = await import('./configured-sources.ts')
@@ -8,9 +8,9 @@ export async function load(directory: string): Promise<LoadedEstate> {
 
 export async function loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate> {
   const [{ readCommit, resolveCommit }, { mergedTree }, { GitFailed, runGit }] = await Promise.all([
-    import('../source/git.ts'),
-    import('../source/git-merge.ts'),
-    import('../source/git-run.ts'),
+    import('../source/git/git.ts'),
+    import('../source/git/git-merge.ts'),
+    import('../source/git/git-run.ts'),
   ])
   const below = (await runGit({ directory, arguments: ['rev-parse', '--show-prefix'] })).toString('utf8').trim()
   const commit = await resolveCommit(directory, ref)
@@ -45,12 +45,15 @@ async function linked(read: Revision): Promise<LoadedEstate> {
 /** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */
 async function fetchedFor(read: Revision): Promise<Revision> {
   if (!read.declarations.some(({ kind }) => kind === 'Addon')) return read
-  const [{ withFetched }, { chartsToKeep }] = await Promise.all([import('../source/fetched.ts'), import('./charts.ts')])
+  const [{ withFetched }, { chartsToKeep }] = await Promise.all([
+    import('../source/files/fetched.ts'),
+    import('./charts.ts'),
+  ])
   return withFetched(read, { fetched: new Map(), chart: chartsToKeep(process.env) })
 }
 
 export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {
-  const { followRepository } = await import('../source/repository.ts')
+  const { followRepository } = await import('../source/git/repository.ts')
   const followed = followRepository({ remote, mirror, ref: 'main', allowLocal: true })
   return {
     async look(signal) {

@@ -10,7 +10,7 @@ import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { OidcOptions } from '../server/auth/oidc.ts'
 import type { RunningServer } from '../server/options.ts'
-import type { createWebhookDoor } from '../source/webhook.ts'
+import type { createWebhookDoor } from '../source/git/webhook.ts'
 import { credentialFiles } from '../state/secrets.ts'
 import type { Store } from '../store/port.ts'
 

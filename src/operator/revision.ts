@@ -3,8 +3,8 @@ import type { Foreign } from '../kubernetes/objects.ts'
 import { ownerOf, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { assemble, type FileOutcome } from '../source/assemble.ts'
+import type { Revision } from '../source/git/revision.ts'
 import { type JudgedObject, judgeDocument } from '../source/judge.ts'
-import type { Revision } from '../source/revision.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, manifestOf, stampOf } from './objects.ts'
 
 export interface ClusterState {

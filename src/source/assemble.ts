@@ -1,9 +1,9 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
 import { type Declaration, type Problem, type ResourceKey, showOrigin } from '../model/declaration.ts'
+import type { Ignored, Revision } from './git/revision.ts'
 import type { JudgedObject } from './judge.ts'
-import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './problem-at.ts'
-import type { Ignored, Revision } from './revision.ts'
+import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './yaml/problem-at.ts'
 
 /** One file after judging; or why it could not be read. */
 export type FileOutcome = {

@@ -16,7 +16,7 @@ function loadedWith(file: string, found = new Set<string>()): Set<string> {
 
 test('what was judged is forgotten when any file that judges has changed', () => {
   const stamped = new Set(programFiles())
-  const judging = loadedWith(join(import.meta.dirname, 'read-files.ts'))
+  const judging = loadedWith(join(import.meta.dirname, 'files/read-files.ts'))
   assert.ok(judging.size > 50, `only ${judging.size} files were found to have a say`)
   assert.deepEqual(
     [...judging].filter((file) => !stamped.has(file)),

@@ -16,8 +16,8 @@ import {
 import { dirname, join } from 'node:path'
 import { findKind } from '../kinds/registry.ts'
 import { LIMITS } from '../lib/limits.ts'
+import type { ParseCache } from './files/parse-cache.ts'
 import type { JudgedObject } from './judge.ts'
-import type { ParseCache } from './parse-cache.ts'
 
 /** What was judged in earlier runs, from a directory of the user's own. */
 export interface DiskCache extends ParseCache {

@@ -7,9 +7,9 @@ import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS, kindNamed, kindWords } from '../kinds/registry.ts'
 import { SETTING_KINDS } from '../kinds/settings/registry.ts'
 import type { Declaration } from '../model/declaration.ts'
-import { withFetched } from './fetched.ts'
+import { withFetched } from './files/fetched.ts'
+import type { Revision } from './git/revision.ts'
 import { readTree } from './read-tree.ts'
-import type { Revision } from './revision.ts'
 import { errorsOf, ROOT, readText, told } from './testing/fixture.ts'
 
 /** `EnvironmentDownloadFile` → `environment-download-file`. */

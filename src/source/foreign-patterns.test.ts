@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
-import { openSopsFile, valueAt } from './sops-file.ts'
+import { openSopsFile, valueAt } from './secrets/sops-file.ts'
 import { readTexts } from './testing/fixture.ts'
 import { sopsYaml } from './testing/sops-writer.ts'
 

@@ -1,8 +1,8 @@
 import type { FieldProblem, Kind } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
 import { nearest } from '../lib/nearest.ts'
-import { printable } from './excerpt.ts'
 import type { ManifestObject } from './manifest.ts'
+import { printable } from './yaml/excerpt.ts'
 
 /** What an object says it is. */
 export type ManifestIdentity =

@@ -4,10 +4,10 @@ import { explain, unknownField } from '../kinds/fields/explain.ts'
 import { objectName } from '../kinds/fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
 import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../model/declaration.ts'
-import type { YamlFinding } from './full-yaml.ts'
 import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
-import { templateNote } from './template-text.ts'
+import type { YamlFinding } from './yaml/full-yaml.ts'
+import { templateNote } from './yaml/template-text.ts'
 
 /** What one object of a file turned out to be. Depends on the text alone, so it can be kept by the text's hash. */
 export type JudgedObject = {

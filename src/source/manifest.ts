@@ -1,7 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
-import { readFullYaml, type YamlFinding } from './full-yaml.ts'
-import { type Dialect, hasOldWords } from './kubernetes-yaml.ts'
-import { NOT_SIMPLE, readSimpleYaml } from './simple-yaml.ts'
+import { readFullYaml, type YamlFinding } from './yaml/full-yaml.ts'
+import { type Dialect, hasOldWords } from './yaml/kubernetes-yaml.ts'
+import { NOT_SIMPLE, readSimpleYaml } from './yaml/simple-yaml.ts'
 
 /** One document of a file: its text, and the line of the file at which that text begins. */
 export interface SourceDocument {

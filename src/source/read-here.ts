@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { readFiles } from './files/read-files.ts'
 import { generatorFilesOf } from './kustomize/tree.ts'
 import { kustomized, objectsIn } from './objects-at.ts'
-import { readFiles } from './read-files.ts'
 import type { FetchedBlob, SourceReader } from './reader.ts'
-import { textOf } from './text-of.ts'
+import { textOf } from './yaml/text-of.ts'
 
 /** Reads in this very thread: for commands, which have nothing else to do, and inside of the worker. */
 export const readHere: SourceReader = {

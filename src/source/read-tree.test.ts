@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
-import { createParseCache, type ParseCache } from './parse-cache.ts'
+import { createParseCache, type ParseCache } from './files/parse-cache.ts'
+import { walkFiles } from './files/walk-files.ts'
 import { readTree } from './read-tree.ts'
 import { errorsOf, readText, readTexts, told, vmManifest } from './testing/fixture.ts'
-import { walkFiles } from './walk-files.ts'
 
 const roots: string[] = []
 after(() => {

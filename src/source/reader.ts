@@ -1,6 +1,6 @@
 import type { ObjectsAt, Unbuilt } from '../kinds/kind.ts'
-import type { FileReading } from './read-files.ts'
-import type { Revision, SourceFile } from './revision.ts'
+import type { FileReading } from './files/read-files.ts'
+import type { Revision, SourceFile } from './git/revision.ts'
 
 /** Something that was fetched for an add-on: a file, or a layer of an artifact. */
 export interface FetchedBlob {

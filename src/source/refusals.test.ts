@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readFiles } from './read-files.ts'
+import { readFiles } from './files/read-files.ts'
 import { errorsOf, readText, readTexts, told, vmManifest } from './testing/fixture.ts'
 
 function refused(text: string): readonly string[] {

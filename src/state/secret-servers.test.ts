@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { SecretReference } from '../model/secret.ts'
-import { externalSecret } from '../source/external-secrets.ts'
+import { externalSecret } from '../source/secrets/external-secrets.ts'
 import { resolveSecret } from './secrets.ts'
 
 const CANARY = 'canary-9f8e7d'

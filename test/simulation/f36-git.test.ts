@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { findKind } from '../../src/kinds/registry.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { link } from '../../src/plan/link.ts'
-import { type Followed, followRepository } from '../../src/source/repository.ts'
+import { type Followed, followRepository } from '../../src/source/git/repository.ts'
 import { estateOf, filesOf, SIX } from './manifests.ts'
 import { simulate } from './run.ts'
 

@@ -1,8 +1,8 @@
 import { findKind } from '../../src/kinds/registry.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { link } from '../../src/plan/link.ts'
-import { createParseCache } from '../../src/source/parse-cache.ts'
-import { readFiles } from '../../src/source/read-files.ts'
+import { createParseCache } from '../../src/source/files/parse-cache.ts'
+import { readFiles } from '../../src/source/files/read-files.ts'
 
 /** One machine of a simulated estate, in the words that matter to the simulation. */
 export interface Wanted {

@@ -12,9 +12,9 @@ import { resourceKey } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import { link } from '../../plan/link.ts'
+import { readFiles } from '../../source/files/read-files.ts'
 import { type Draft, printDrafts } from '../../source/foreign/draft.ts'
 import { fitToKind } from '../../source/foreign/fit.ts'
-import { readFiles } from '../../source/read-files.ts'
 import type { LoadedEstate } from '../runtime.ts'
 
 export interface SettingDrafts {

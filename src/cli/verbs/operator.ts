@@ -1,7 +1,7 @@
 import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { patience } from '../../kubernetes/patience.ts'
 import { createOperation } from '../../operator/operate.ts'
-import type { VaultReference } from '../../source/secret-vault.ts'
+import type { VaultReference } from '../../source/secrets/secret-vault.ts'
 import { openNamedCluster, textOption } from '../clusters/named-cluster.ts'
 import { closing } from '../load.ts'
 import { eventLine } from '../render/events.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Desired } from '../../model/resource.ts'
 import { link } from '../../plan/link.ts'
-import { readFiles } from '../../source/read-files.ts'
+import { readFiles } from '../../source/files/read-files.ts'
 import { findKind } from '../registry.ts'
 
 const LAB = `apiVersion: croft.dev/v1alpha1

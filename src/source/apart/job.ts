@@ -1,7 +1,7 @@
 import type { Unbuilt } from '../../kinds/kind.ts'
-import type { FileReading } from '../read-files.ts'
+import type { FileReading } from '../files/read-files.ts'
+import type { SourceFile } from '../git/revision.ts'
 import type { FetchedBlob } from '../reader.ts'
-import type { SourceFile } from '../revision.ts'
 import type { PackedHead, RevisionPiece } from './pack.ts'
 
 /** What a worker is started with. */

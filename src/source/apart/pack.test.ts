@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
-import { readFiles } from '../read-files.ts'
+import { readFiles } from '../files/read-files.ts'
 import { piecesOf, unpack } from './pack.ts'
 
 const object = (name: string, values: number): KubeObject => ({

@@ -2,8 +2,8 @@ import type { ObjectsAt } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration, Problem, ResourceKey } from '../../model/declaration.ts'
-import { fieldProblemAt, plainProblem } from '../problem-at.ts'
-import type { DocumentPlace, Ignored, Revision } from '../revision.ts'
+import type { DocumentPlace, Ignored, Revision } from '../git/revision.ts'
+import { fieldProblemAt, plainProblem } from '../yaml/problem-at.ts'
 
 /** What a revision is without its functions. */
 export interface PackedHead {

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { readFiles } from '../files/read-files.ts'
+import type { Revision } from '../git/revision.ts'
 import { generatorFilesOf } from '../kustomize/tree.ts'
 import { kustomized } from '../objects-at.ts'
-import { readFiles } from '../read-files.ts'
 import { objectsOfBlobs } from '../read-here.ts'
-import type { Revision } from '../revision.ts'
 import type { WorkerData, WorkerMessage } from './job.ts'
 import { piecesOf, type RevisionPiece } from './pack.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBudget } from '../budget.ts'
-import { readFiles } from '../read-files.ts'
+import { readFiles } from '../files/read-files.ts'
 import { told, vmManifest } from '../testing/fixture.ts'
 import { buildKustomization } from './build.ts'
 import { jsonPatch, PatchFailed } from './json-patch.ts'

@@ -4,7 +4,7 @@ import type { ChartToRender } from '../../kinds/addon/rendered-chart.ts'
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createWorkerReader } from '../apart/reader.ts'
-import { type Fetching, withFetched } from '../fetched.ts'
+import { type Fetching, withFetched } from '../files/fetched.ts'
 import { readHere } from '../read-here.ts'
 import type { SourceReader } from '../reader.ts'
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readCommit, resolveCommit } from '../git.ts'
+import { readCommit, resolveCommit } from '../git/git.ts'
 import { readTree } from '../read-tree.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'croft-generators-'))

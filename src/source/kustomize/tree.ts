@@ -1,8 +1,8 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Budget } from '../budget.ts'
-import type { LeftAlone } from '../ignore-rules.ts'
-import type { SourceFile } from '../revision.ts'
-import { textOf } from '../text-of.ts'
+import type { LeftAlone } from '../files/ignore-rules.ts'
+import type { SourceFile } from '../git/revision.ts'
+import { textOf } from '../yaml/text-of.ts'
 import {
   type BuiltDocument,
   createKustomizer,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../../model/declaration.ts'
-import { readFiles } from '../read-files.ts'
-import type { Revision } from '../revision.ts'
+import { readFiles } from '../files/read-files.ts'
+import type { Revision } from '../git/revision.ts'
 
 /** Reads texts as if they were files of one tree. */
 export function readTexts(texts: Readonly<Record<string, string>>): Revision {

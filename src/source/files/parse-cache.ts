@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { type JudgedObject, judgeDocument } from '../judge.ts'
+import { readDocuments, readJson } from '../manifest.ts'
+
+/**
+ * What each text was judged to be, by the hash that Git gives the text. A controller that follows a repository reads
+ * only what changed since the last commit.
+ */
+export interface ParseCache {
+  get(blob: string): readonly JudgedObject[] | undefined
+  put(blob: string, judged: readonly JudgedObject[]): void
+  /** Forgets everything but these, so that the cache is as large as one revision. */
+  retain(blobs: ReadonlySet<string>): void
+}
+
+export function createParseCache(): ParseCache {
+  const entries = new Map<string, readonly JudgedObject[]>()
+  return {
+    get: (blob) => entries.get(blob),
+    put: (blob, judged) => {
+      entries.set(blob, judged)
+    },
+    retain: (blobs) => {
+      for (const blob of entries.keys()) if (!blobs.has(blob)) entries.delete(blob)
+    },
+  }
+}
+
+/** The hash that Git gives the text of a file. */
+export function blobHash(bytes: Uint8Array): string {
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+}
+
+/** Judges a text, or remembers. JSON and YAML differ, so the name of the file is part of what is remembered. */
+export function judgeText(text: string, json: boolean, blob: string, cache: ParseCache): readonly JudgedObject[] {
+  const key = json ? `${blob}.json` : blob
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const judged = (json ? readJson(text) : readDocuments(text)).flatMap(judgeDocument)
+  cache.put(key, judged)
+  return judged
+}

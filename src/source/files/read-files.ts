@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Problem } from '../../model/declaration.ts'
+import { assemble, type FileOutcome } from '../assemble.ts'
+import { createBudget } from '../budget.ts'
+import { compose } from '../compose/compose.ts'
+import type { Ignored, Revision, SourceFile } from '../git/revision.ts'
+import { type JudgedObject, judgeDocument } from '../judge.ts'
+import { type FilesInHand, isKustomization } from '../kustomize/build.ts'
+import { type BuiltRoot, buildTree } from '../kustomize/tree.ts'
+import { objectsAt } from '../objects-at.ts'
+import { excerpt, printable } from '../yaml/excerpt.ts'
+import { textOf } from '../yaml/text-of.ts'
+import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
+import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
+
+export interface FileReading {
+  readonly files: readonly SourceFile[]
+  /** Files of the same repository above the top (`../base/net.yaml`): read only where a kustomization names them. */
+  readonly above?: readonly SourceFile[]
+  /** What generators of kustomizations read that is no manifest, by path. */
+  readonly siblings?: ReadonlyMap<string, Uint8Array>
+  readonly links: readonly string[]
+  /** The text of `.croftignore` at the top. */
+  readonly ignore?: string
+  readonly tooLarge?: string
+  readonly commit?: string
+  readonly cache?: ParseCache
+  /** Told of each file before it is read, by its number; of all kustomizations together as -1. */
+  begin?(index: number): void
+}
+
+/** Files to declarations, wherever the files come from. */
+export function readFiles(reading: FileReading): Revision {
+  const { commit } = reading
+  const at = commit === undefined ? {} : { commit }
+  const tooLarge = (why: string): Revision => {
+    const message = `the tree is too large: ${why}`
+    const problem: Problem = {
+      code: 'too-large',
+      origin: { file: '.', line: 1, column: 1, ...at },
+      message,
+      severity: 'error',
+    }
+    return assemble(commit ?? 'too-large', [], commit, { problems: [problem], ignored: [], incomplete: true })
+  }
+  if (reading.tooLarge !== undefined) return tooLarge(reading.tooLarge)
+  const cache = reading.cache ?? createParseCache()
+  const used = new Set<string>()
+  const identity = createHash('sha256')
+  const outcomes: FileOutcome[] = []
+  const all = [...reading.files, ...(reading.above ?? [])]
+  const budget = createBudget()
+  const alone = leftAlone(
+    reading.files.map(({ path }) => path),
+    reading.ignore,
+  )
+  const hand = lazily(() => inHand(all, reading.siblings))
+  reading.begin?.(-1)
+  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
+  const brings = new Set(built?.roots.flatMap(({ documents }) => documents.map(({ file }) => file)))
+  const left: Ignored[] = []
+  if (reading.ignore !== undefined) identity.update(`${IGNORE_FILE}\0${reading.ignore}\n`)
+  for (const [index, file] of reading.files.entries()) {
+    reading.begin?.(index)
+    const path = printable(file.path)
+    const note = built?.used.has(path) === true ? undefined : alone(file.path)
+    if (note !== undefined) {
+      left.push({ file: path, line: 1, apiVersion: '', kind: '', note })
+      continue
+    }
+    if ('refused' in file) {
+      identity.update(`${file.path}\0${file.refused.code}\n`)
+      outcomes.push(refusedFile(path, { line: 1, column: 1, ...file.refused }, commit))
+      continue
+    }
+    const blob = file.blob ?? blobHash(file.bytes)
+    identity.update(`${file.path}\0${blob}\n`)
+    if (built?.governs(path) !== true) outcomes.push(judgeFile(path, file.bytes, blob, cache, used, commit))
+    else {
+      const text = textOf(file.bytes)
+      if ('finding' in text)
+        outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
+      else if (built.idle.includes(path)) left.push(idleComponent(path))
+      else if (!built.used.has(path)) left.push(...unnamed(path, judgeText(text.text, isJson(path), blob, cache)))
+      else if (isKustomization(path)) left.push(kustomizationFile(path, text.text))
+      else if (!brings.has(path))
+        left.push({ file: path, line: 1, apiVersion: '', kind: '', note: 'part of a kustomization' })
+      used.add(isJson(path) ? `${blob}.json` : blob)
+    }
+  }
+  for (const file of reading.above ?? [])
+    if ('bytes' in file && built?.used.has(printable(file.path)) === true)
+      identity.update(`${file.path}\0${file.blob ?? blobHash(file.bytes)}\n`)
+  for (const [path, bytes] of reading.siblings ?? []) identity.update(`${path}\0${blobHash(bytes)}\n`)
+  const problems = reading.links.map((path) => linkWarning(printable(path), commit))
+  // A base that two overlays name is built twice; what is wrong with it is told once, as an error if it is one of ours.
+  const told = new Set<string>()
+  const roots = (built?.roots ?? []).map((root) => ({ ...broughtBy(root), findings: root.findings }))
+  for (const { brought, foreign, findings } of roots.toSorted((a, b) => Number(a.foreign) - Number(b.foreign))) {
+    outcomes.push(...brought)
+    for (const { file, ...why } of findings) {
+      const name = `${file} ${why.line} ${why.message}`
+      if (told.has(name)) continue
+      told.add(name)
+      const text = hand().texts.get(file)
+      const wrong = refusedFile(file, { column: 1, ...why }, commit, why.line === 1 ? undefined : text)
+      if (foreign) problems.push({ ...wrong.problem, severity: 'warning' })
+      else outcomes.push(wrong)
+    }
+  }
+  cache.retain(used)
+  const composed = compose(outcomes, commit)
+  const documents = composed.outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
+  if (documents > LIMITS.documents) return tooLarge(`${documents} objects; at most ${LIMITS.documents}`)
+  const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
+  const revision = assemble(id, composed.outcomes, commit, {
+    problems: [...problems, ...composed.problems],
+    ignored: left,
+    incomplete: composed.incomplete,
+  })
+  // Each place once: whoever asks again must not pay again.
+  const found = new Map<string, ReturnType<typeof objectsAt>>()
+  return {
+    ...revision,
+    files: outcomes.length,
+    ...(composed.apis.length === 0 ? {} : { apis: composed.apis }),
+    objectsAt(place) {
+      const objects = found.get(place) ?? objectsAt(hand(), place, budget)
+      found.set(place, objects)
+      return objects
+    },
+  }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** What can be read of the files as text, anything else is no manifest; and all of them as they are, for generators. */
+function inHand(files: readonly SourceFile[], siblings: FileReading['siblings']): FilesInHand {
+  const found = new Map<string, string>()
+  const bytes = new Map(siblings)
+  for (const file of files) {
+    if (!('bytes' in file)) continue
+    bytes.set(printable(file.path), file.bytes)
+    const text = textOf(file.bytes)
+    if ('text' in text) found.set(printable(file.path), text.text)
+  }
+  return { texts: found, bytes }
+}
+
+/**
+ * What a kustomization brings. One in a subdirectory of which nothing is ours is somebody else's (of an application,
+ * for Flux): what croft cannot build of it is worth a word and stops nothing.
+ */
+function broughtBy({ file, documents, findings }: BuiltRoot) {
+  const brought = documents.map((one) => ({ file: one.file, through: file, judged: judgeDocument(one.read) }))
+  const ours = brought.some(({ judged }) => judged.some(({ outcome }) => outcome !== 'ignored'))
+  // Whose something is that was not built to its end nobody can say.
+  const whole = !findings.some(({ code }) => code === 'too-large')
+  return { brought, foreign: file.includes('/') && whole && !ours }
+}
+
+/** What lies below a kustomization that does not name it counts for nothing, and is named. */
+function unnamed(file: string, judged: readonly JudgedObject[]): readonly Ignored[] {
+  return judged.map((one) => ({
+    file,
+    line: one.document.line,
+    ...(one.outcome === 'ignored' || one.outcome === 'declared'
+      ? { apiVersion: one.apiVersion, kind: one.outcome === 'declared' ? one.kind.kind : one.kindName }
+      : { apiVersion: '', kind: '' }),
+    note: 'no kustomization names it',
+  }))
+}
+
+function kustomizationFile(file: string, text: string): Ignored {
+  const component = /^kind:\s*Component\b/m.test(text)
+  const apiVersion = `kustomize.config.k8s.io/${component ? 'v1alpha1' : 'v1beta1'}`
+  return { file, line: 1, apiVersion, kind: component ? 'Component' : 'Kustomization', note: 'built' }
+}
+
+function idleComponent(file: string): Ignored {
+  return {
+    file,
+    line: 1,
+    apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+    kind: 'Component',
+    note: 'no kustomization names this component',
+  }
+}
+
+function isJson(path: string): boolean {
+  return /\.json$/i.test(path)
+}
+
+function judgeFile(
+  path: string,
+  bytes: Uint8Array,
+  blob: string,
+  cache: ParseCache,
+  used: Set<string>,
+  commit: string | undefined,
+): FileOutcome {
+  const json = isJson(path)
+  const key = json ? `${blob}.json` : blob
+  used.add(key)
+  const known = cache.get(key)
+  if (known !== undefined) return { file: path, judged: known }
+  const text = textOf(bytes)
+  if ('finding' in text) return refusedFile(path, text.finding, commit, new TextDecoder().decode(bytes))
+  return { file: path, judged: judgeText(text.text, json, blob, cache) }
+}
+
+function refusedFile(
+  file: string,
+  why: {
+    readonly code: string
+    readonly line: number
+    readonly column: number
+    readonly message: string
+    readonly hint?: string
+  },
+  commit: string | undefined,
+  text?: string,
+): { readonly file: string; readonly problem: Problem } {
+  return {
+    file,
+    problem: {
+      code: why.code,
+      origin: { file, line: why.line, column: why.column, ...defined({ commit }) },
+      message: why.message,
+      ...defined({ hint: why.hint }),
+      ...(text === undefined ? {} : { excerpt: excerpt(text, why.line, why.column) }),
+      severity: 'error',
+    },
+  }
+}
+
+function linkWarning(file: string, commit: string | undefined): Problem {
+  return {
+    code: 'symbolic-link',
+    origin: { file, line: 1, column: 1, ...defined({ commit }) },
+    message: 'symbolic links are not followed',
+    hint: 'put the file itself here',
+    severity: 'warning',
+  }
+}

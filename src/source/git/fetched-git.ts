@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ObjectsAt } from '../../kinds/kind.ts'
+import { type Egress, EVERYWHERE } from '../../lib/egress.ts'
+import type { SourceReader } from '../reader.ts'
+import { readCommit } from './git.ts'
+import { refusedRemote } from './git-names.ts'
+import { GitFailed, runGit } from './git-run.ts'
+
+/** A file or directory of another repository, at one commit. */
+export interface GitPlace {
+  readonly url: string
+  readonly commit: string
+  readonly path: string
+}
+
+export interface FetchGit {
+  readonly signal?: AbortSignal | undefined
+  readonly allowLocal?: boolean
+  readonly reader?: SourceReader
+  readonly egress?: Egress
+}
+
+/**
+ * The objects there. Only that commit is fetched, into a repository that is thrown away: its name is the hash of all that
+ * is in it, so whoever answers can give nothing else.
+ */
+export async function objectsAtCommit(
+  { url, commit, path }: GitPlace,
+  { signal, allowLocal = false, reader, egress = EVERYWHERE }: FetchGit = {},
+): Promise<ObjectsAt> {
+  const refused = refusedRemote(url, allowLocal)
+  if (refused !== undefined) return { problem: `the address of the repository is refused: ${refused}` }
+  // Only what goes through our own door can be held to a list of places.
+  if (egress.terse && !url.startsWith('https://')) return { problem: `${url}: only https:// may be fetched from here` }
+  await using door = egress.terse ? await (await import('../../lib/egress-door.ts')).openEgressDoor(egress) : undefined
+  const through =
+    door === undefined ? {} : { settings: [`http.proxy=${door.url}`], env: { no_proxy: '', NO_PROXY: '' } }
+  const directory = await mkdtemp(join(tmpdir(), 'croft-git-'))
+  const common = signal === undefined ? {} : { signal }
+  try {
+    await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
+    const flags = ['--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
+    const words = ['fetch', ...flags, '--end-of-options', url, commit]
+    await runGit({ directory, arguments: words, allowLocal, ...through, ...common })
+    // No more of a large repository is read than the part that is meant, and what its overlays name.
+    const slash = path.indexOf('/')
+    const [top, below] = slash < 0 ? ['.', path] : [path.slice(0, slash), path.slice(slash + 1)]
+    const revision = await readCommit(directory, commit, {
+      path: top,
+      places: [below],
+      ...(reader === undefined ? {} : { reader }),
+      ...common,
+    })
+    const [tooLarge] = revision.problems.filter(({ code }) => code === 'too-large')
+    if (tooLarge !== undefined) return { problem: `${url}: ${tooLarge.message}` }
+    return revision.objectsAt?.(below) ?? { problem: `${url} has nothing at ${path}` }
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw error
+    return { problem: `${url} at ${commit.slice(0, 12)} could not be fetched: ${error.message}` }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,77 @@
+import { type Problem, showOrigin } from '../../model/declaration.ts'
+
+/** What matters of a revision when it is decided whether to follow it. */
+export interface RevisionFacts {
+  readonly id: string
+  readonly declarations: number
+  /** Declared but refused: there, though not followed. */
+  readonly refused: number
+  /** Some file could not be read at all. */
+  readonly incomplete: boolean
+  /** The first thing that is wrong, with its place, for a message. */
+  readonly wrong?: string
+}
+
+/** What the last look at the repository brought. */
+export type Polled =
+  | { readonly saw: 'revision'; readonly revision: RevisionFacts }
+  | { readonly saw: 'nothing'; readonly message: string }
+
+/** Which revision counts now. */
+export type Following =
+  | { readonly follow: 'new' }
+  | { readonly follow: 'last-good'; readonly reason: 'unreachable' | 'broken' | 'empty'; readonly message: string }
+  /** There is nothing to go by: nothing may be done at all. */
+  | { readonly follow: 'nothing'; readonly reason: 'unreachable' | 'empty'; readonly message: string }
+
+/**
+ * The last good revision stays until a better one comes. A repository that cannot be reached, a file that cannot be
+ * read and a tree that has suddenly lost everything look like deletions and are not. Whether single refused objects
+ * keep a revision back is for whoever knows all sources. A first revision that is broken is followed as far as it can be
+ * read, and nothing may be deleted from it.
+ */
+export function judgeRevision(lastGood: RevisionFacts | undefined, look: Polled): Following {
+  if (look.saw === 'nothing') {
+    return lastGood === undefined
+      ? { follow: 'nothing', reason: 'unreachable', message: look.message }
+      : {
+          follow: 'last-good',
+          reason: 'unreachable',
+          message: `${look.message}; revision ${lastGood.id} stays in force`,
+        }
+  }
+  const { revision } = look
+  const empty = revision.declarations + revision.refused === 0
+  if (lastGood === undefined) {
+    return empty
+      ? { follow: 'nothing', reason: 'empty', message: `revision ${revision.id} declares nothing` }
+      : { follow: 'new' }
+  }
+  if (empty && lastGood.declarations + lastGood.refused > 0) {
+    const message = `revision ${revision.id} declares nothing, where ${lastGood.id} declared ${lastGood.declarations}; ${lastGood.id} stays in force`
+    return { follow: 'last-good', reason: 'empty', message }
+  }
+  if (revision.incomplete) {
+    const message = `revision ${revision.id} cannot be read as a whole${revision.wrong === undefined ? '' : ` (${revision.wrong})`}; revision ${lastGood.id} stays in force`
+    return { follow: 'last-good', reason: 'broken', message }
+  }
+  return { follow: 'new' }
+}
+
+/** The facts of a revision that was read. */
+export function factsOf(revision: {
+  readonly id: string
+  readonly declarations: readonly unknown[]
+  readonly unreadable: readonly unknown[]
+  readonly incomplete: boolean
+  readonly problems: readonly Problem[]
+}): RevisionFacts {
+  const first = revision.problems.find(({ severity }) => severity === 'error')
+  return {
+    id: revision.id,
+    declarations: revision.declarations.length,
+    refused: revision.unreadable.length,
+    incomplete: revision.incomplete,
+    ...(first === undefined ? {} : { wrong: `${showOrigin(first.origin)}: ${first.message}` }),
+  }
+}

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { LIMITS } from '../../lib/limits.ts'
+import { printable } from '../yaml/excerpt.ts'
+
+/** git could not do what it was asked. The message is git's own, made safe to show. */
+export class GitFailed extends Error {
+  constructor(what: string, text: string) {
+    super(
+      `git ${what} failed: ${printable(withoutPasswords(text).trim().split('\n').slice(-3).join(' ')).slice(0, 500)}`,
+    )
+    this.name = 'GitFailed'
+  }
+}
+
+/** Configuration that holds whatever a repository or a user has set: nothing of the repository is ever run. */
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.quotePath=false',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'protocol.allow=never',
+  'protocol.https.allow=always',
+  'protocol.ssh.allow=always',
+  'http.followRedirects=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+]
+
+export interface GitRun {
+  readonly directory: string
+  readonly arguments: readonly string[]
+  readonly input?: string
+  readonly signal?: AbortSignal
+  /** Only when a person asked for a repository on this machine. */
+  readonly allowLocal?: boolean
+  /** Further settings of ours, each `name=value`. No secrets: they stand in the process list. */
+  readonly settings?: readonly string[]
+  /** The command that git starts for SSH, instead of the plain one. */
+  readonly sshCommand?: string
+  /** Where GnuPG finds the keys that it accepts. */
+  readonly gnupgHome?: string
+  /** Further names in its environment. No secrets. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Exit codes that are answers; 0 unless said otherwise. */
+  readonly codes?: readonly number[]
+}
+
+/** The one way in which the git program is started: an argument list, no shell, no questions, an end. */
+export function runGit(run: GitRun): Promise<Buffer> {
+  const local = run.allowLocal === true ? ['protocol.file.allow=always'] : []
+  const settings = [...SETTINGS, ...local, ...(run.settings ?? [])]
+  const args = [...settings.flatMap((setting) => ['-c', setting]), '-C', run.directory, ...run.arguments]
+  return new Promise((resolve, reject) => {
+    const what = run.arguments[0] ?? ''
+    const child = spawn('git', args, {
+      env: {
+        ...environment(run.sshCommand),
+        ...run.env,
+        ...(run.gnupgHome === undefined ? {} : { GNUPGHOME: run.gnupgHome }),
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: LIMITS.gitTimeoutMs,
+      ...(run.signal === undefined ? {} : { signal: run.signal }),
+    })
+    const chunks: Buffer[] = []
+    let size = 0
+    let errors = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > LIMITS.gitBytes) child.kill('SIGKILL')
+      else chunks.push(chunk)
+    })
+    child.stderr.setEncoding('utf8')
+    child.stderr.on('data', (text: string) => {
+      errors = (errors + text).slice(-4000)
+    })
+    // git may end before it has read all of its input; what it says then is in its exit code.
+    child.stdin.on('error', () => {})
+    child.on('error', (error) => reject(new GitFailed(what, error.message)))
+    child.on('close', (code, signal) => {
+      if (size > LIMITS.gitBytes) reject(new GitFailed(what, `more than ${LIMITS.gitBytes} bytes of output`))
+      else if (code !== null && (run.codes ?? [0]).includes(code)) resolve(Buffer.concat(chunks))
+      else reject(new GitFailed(what, errors || (signal === null ? `exit code ${code}` : `ended by ${signal}`)))
+    })
+    child.stdin.end(run.input ?? '')
+  })
+}
+
+/** What git needs and no more: a GIT_DIR of whoever started us, or a proxy command, would lead it elsewhere. */
+function environment(sshCommand = 'ssh -oBatchMode=yes'): NodeJS.ProcessEnv {
+  const kept = [
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'TMPDIR',
+    'SSH_AUTH_SOCK',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'NO_PROXY',
+    'no_proxy',
+    'SSL_CERT_FILE',
+    'XDG_CONFIG_HOME',
+  ]
+  const env: NodeJS.ProcessEnv = {}
+  for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name]
+  return {
+    ...env,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_ASKPASS: 'true',
+    SSH_ASKPASS: 'true',
+    GIT_SSH_COMMAND: sshCommand,
+  }
+}
+
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/(https?:\/\/)[^@\s/]*@/g, '$1***@')
+}

@@ -1,0 +1,234 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { defined } from '../../lib/defined.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { IGNORE_FILE } from '../files/ignore-rules.ts'
+import type { ParseCache } from '../files/parse-cache.ts'
+import type { FileReading } from '../files/read-files.ts'
+import { isManifestName } from '../files/walk-files.ts'
+import { leadsAbove } from '../kustomize/tree.ts'
+import { readHere } from '../read-here.ts'
+import type { SourceReader } from '../reader.ts'
+import { gitLog } from './git-log.ts'
+import { refusedRef, refusedRemote } from './git-names.ts'
+import { GitFailed, runGit } from './git-run.ts'
+import type { Revision, SourceFile } from './revision.ts'
+
+interface Common {
+  readonly signal?: AbortSignal
+  readonly settings?: readonly string[]
+  readonly sshCommand?: string
+}
+
+/** The commit that a branch, tag or commit name stands for. */
+export async function resolveCommit(repository: string, ref: string, options: Common = {}): Promise<string> {
+  const refused = refusedRef(ref)
+  if (refused !== undefined)
+    throw new GitFailed('rev-parse', `${JSON.stringify(ref.slice(0, 100))} is refused: ${refused}`)
+  const output = await runGit({
+    directory: repository,
+    arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
+    ...options,
+  })
+  return output.toString('utf8').trim()
+}
+
+/** Brings the branches of a remote into a bare repository beside us. Nothing is checked out, nothing is run. */
+export async function fetchMirror(
+  url: string,
+  directory: string,
+  options: Common & { readonly allowLocal?: boolean; readonly tags?: boolean } = {},
+): Promise<void> {
+  const { tags = false, ...common } = options
+  const refused = refusedRemote(url, options.allowLocal)
+  if (refused !== undefined) throw new GitFailed('fetch', `the address is refused: ${refused}`)
+  if (!existsSync(join(directory, 'HEAD'))) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
+  }
+  const refspecs = ['+refs/heads/*:refs/heads/*', ...(tags ? ['+refs/tags/*:refs/tags/*'] : [])]
+  const flags = ['--quiet', '--prune', '--force', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
+  await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, ...refspecs], ...common })
+}
+
+export interface ReadCommitOptions {
+  readonly path?: string
+  readonly cache?: ParseCache
+  readonly reader?: SourceReader
+  /** What will be asked of `objectsAt`. */
+  readonly places?: readonly string[]
+}
+
+/**
+ * Reads the manifests of a commit straight from the object store: no work tree is touched, so no filter, hook, LFS or
+ * link can come into play, and a half-finished checkout cannot be seen.
+ */
+export async function readCommit(
+  repository: string,
+  commit: string,
+  options: Common & ReadCommitOptions = {},
+): Promise<Revision> {
+  const { path, cache, reader = readHere, places, ...common } = options
+  if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) throw new GitFailed('ls-tree', 'this is not a commit')
+  const folder = (path ?? '').replace(/\/+$/, '')
+  const prefix = folder === '' || folder === '.' ? '' : `${folder}/`
+  const tree = wanted(await list(repository, commit, prefix, common), prefix)
+  const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
+  const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
+  const ignore = await readFileAt(repository, commit, `${prefix}${IGNORE_FILE}`)
+  const reading: FileReading = {
+    files,
+    ...defined({ ignore }),
+    above,
+    siblings: await readSibling(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
+    links: tree.links,
+    commit,
+    ...defined({ tooLarge: tree.tooLarge, cache }),
+  }
+  const revision = await reader.tree(reading, places)
+  return {
+    ...revision,
+    read: (file) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)),
+    logs: [{ log: gitLog(async () => ({ repository, head: commit, prefix }), readCommit) }],
+  }
+}
+
+/** What overlays name beside the directory that is followed: `../../base`. A repository beyond the limits has nothing there. */
+async function readAbove(
+  repository: string,
+  commit: string,
+  prefix: string,
+  common: Common,
+): Promise<readonly SourceFile[]> {
+  const tree = wanted(await list(repository, commit, '', common), '')
+  if (tree.tooLarge !== undefined) return []
+  const outside = { ...tree, blobs: tree.blobs.filter((entry) => !entry.path.startsWith(prefix)), refused: [] }
+  const files = await contentsOf(repository, outside, common)
+  return files.map((file) => ({ ...file, path: posix.relative(prefix, file.path) }))
+}
+
+/** What generators read, as far as it is there and within the limits. */
+async function readSibling(
+  repository: string,
+  commit: string,
+  prefix: string,
+  paths: readonly string[],
+  common: Common,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const whole = new Map(paths.map((path) => [posix.normalize(`${prefix}${path}`), path]))
+  if (whole.size === 0) return new Map()
+  const listing = (await list(repository, commit, '', common)).split('\0')
+  const entries: Blob[] = []
+  let total = 0
+  for (const entry of listing) {
+    const [, blob = '', size = '', path = ''] = /^100(?:644|755) blob ([0-9a-f]+) +([0-9]+)\t(.*)$/s.exec(entry) ?? []
+    const named = whole.get(path)
+    total += named === undefined ? 0 : Number(size)
+    if (named !== undefined && Number(size) <= LIMITS.fileBytes && total <= LIMITS.treeBytes)
+      entries.push({ path: named, blob })
+  }
+  const contents = await readBlobs(repository, entries, common)
+  return new Map(entries.map(({ path, blob }) => [path, contents.get(blob) ?? new Uint8Array()]))
+}
+
+async function list(repository: string, commit: string, prefix: string, common: Common): Promise<string> {
+  const scope = prefix === '' ? [] : ['--', prefix]
+  const flags = ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit, ...scope]
+  const output = await runGit({ directory: repository, arguments: ['--literal-pathspecs', ...flags], ...common })
+  return output.toString('utf8')
+}
+
+async function contentsOf(
+  repository: string,
+  { blobs, refused }: Pick<ReturnType<typeof wanted>, 'blobs' | 'refused'>,
+  common: Common,
+): Promise<readonly SourceFile[]> {
+  const contents = await readBlobs(repository, blobs, common)
+  const files: readonly SourceFile[] = blobs.map((entry) => ({
+    ...entry,
+    bytes: contents.get(entry.blob) ?? new Uint8Array(),
+  }))
+  return [...files, ...refused].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** One file of a commit as text. A link, a directory and what is not there are the same to us: nothing. */
+async function readFileAt(repository: string, commit: string, path: string): Promise<string | undefined> {
+  if (path.split('/').some((segment) => segment === '..' || segment === '')) return undefined
+  const entry = await runGit({
+    directory: repository,
+    arguments: ['--literal-pathspecs', 'ls-tree', '-z', '-l', '--full-tree', '--end-of-options', commit, '--', path],
+  })
+  const match = /^100(?:644|755) blob ([0-9a-f]+) +([0-9]+)\t/.exec(entry.toString('utf8'))
+  if (match === null || Number(match[2]) > LIMITS.fileBytes) return undefined
+  const bytes = await runGit({ directory: repository, arguments: ['cat-file', 'blob', match[1] ?? ''] })
+  return bytes.toString('utf8')
+}
+
+interface Blob {
+  readonly path: string
+  readonly blob: string
+}
+
+/** What of a listing is to be read. Sizes are in it, so that nothing over a limit is ever loaded. */
+function wanted(listing: string, prefix: string) {
+  const blobs: Blob[] = []
+  const refused: SourceFile[] = []
+  const links: string[] = []
+  let bytes = 0
+  for (const entry of listing.split('\0')) {
+    const match = /^([0-7]{6}) ([a-z]+) ([0-9a-f]+) +([0-9]+|-)\t(.*)$/s.exec(entry)
+    const [, mode, type, blob = '', size, whole = ''] = match ?? []
+    const path = whole.slice(prefix.length)
+    const segments = path.split('/')
+    if (match === null || !isManifestName(path)) continue
+    if (segments.some((segment) => segment.startsWith('.') || segment === 'node_modules')) continue
+    if (mode === '120000') links.push(path)
+    else if (type !== 'blob') continue
+    else if (Buffer.byteLength(path) > LIMITS.pathBytes) {
+      refused.push({
+        path,
+        refused: { code: 'path-too-long', message: `the path is longer than ${LIMITS.pathBytes} bytes` },
+      })
+    } else if (Number(size) > LIMITS.fileBytes) {
+      const message = `the file has ${size} bytes; at most ${LIMITS.fileBytes}`
+      refused.push({ path, refused: { code: 'too-large', message, hint: 'split it' } })
+    } else {
+      blobs.push({ path, blob })
+      bytes += Number(size)
+    }
+  }
+  const tooLarge =
+    blobs.length > LIMITS.files
+      ? `more than ${LIMITS.files} manifest files`
+      : bytes > LIMITS.treeBytes
+        ? `more than ${LIMITS.treeBytes} bytes of manifests`
+        : undefined
+  return { blobs, refused, links, tooLarge }
+}
+
+/** All blobs in one call. The answer is `<hash> blob <size>`, a line end, the bytes, a line end, for each. */
+async function readBlobs(
+  repository: string,
+  entries: readonly Blob[],
+  common: Common,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const contents = new Map<string, Buffer>()
+  const hashes = [...new Set(entries.map((entry) => entry.blob))]
+  if (hashes.length === 0) return contents
+  const output = await runGit({
+    directory: repository,
+    arguments: ['cat-file', '--batch'],
+    input: `${hashes.join('\n')}\n`,
+    ...common,
+  })
+  let at = 0
+  for (const hash of hashes) {
+    const end = output.indexOf(10, at)
+    const [found, type, size] = output.toString('latin1', at, end).split(' ')
+    if (end < 0 || found !== hash || type !== 'blob')
+      throw new GitFailed('cat-file', `${hash} is missing from the repository`)
+    contents.set(hash, output.subarray(end + 1, end + 1 + Number(size)))
+    at = end + 2 + Number(size)
+  }
+  return contents
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { after, test } from 'node:test'
+import { vmManifest } from '../testing/fixture.ts'
+import { type FollowOptions, followRepository } from './repository.ts'
+import { takenApart } from './signatures.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'croft-follow-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+const signal = new AbortController().signal
+/** Where GnuPG finds the key that the next commit is signed with. */
+let signingHome = ''
+/** The day that the next commits name. */
+let commitDate: string | undefined
+
+function dated(): Readonly<Record<string, string>> {
+  return commitDate === undefined ? {} : { GIT_COMMITTER_DATE: commitDate, GIT_AUTHOR_DATE: commitDate }
+}
+
+function key(name: string): string {
+  const file = join(root, name)
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file])
+  return file
+}
+
+function repository(name: string) {
+  const remote = join(root, `${name}.git`)
+  const tree = join(root, name)
+  mkdirSync(tree)
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=someone', '-c', 'user.email=anna@example.org', ...args], {
+      cwd: tree,
+      env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1', GNUPGHOME: signingHome, ...dated() },
+      stdio: 'pipe',
+    })
+      .toString()
+      .trim()
+  git('init', '--quiet', '--bare', '--initial-branch=main', remote)
+  git('init', '--quiet', '--initial-branch=main')
+  git('remote', 'add', 'origin', remote)
+  let count = 0
+  const commit = (signer?: string, text = vmManifest(`vmId: ${100 + ++count}`, 'a')) => {
+    writeFileSync(join(tree, 'a.yaml'), text)
+    git('add', '-A')
+    const sign = signer === undefined ? ['--no-gpg-sign'] : ['-S']
+    const config = signer === undefined ? [] : ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${signer}`]
+    git(...config, 'commit', '--quiet', '--allow-empty', ...sign, '-m', `change ${count}`)
+    git('push', '--quiet', '--force', 'origin', 'HEAD:main')
+    return git('rev-parse', 'HEAD')
+  }
+  const mirror = join(root, `${name}.mirror`)
+  const follow = (options: Partial<FollowOptions> = {}) =>
+    followRepository({ remote, mirror, ref: 'main', allowLocal: true, ...options })
+  return { git, commit, follow, remote, mirror }
+}
+
+test('[S-27] unsigned and wrongly signed commits are refused; going back to an older signed one needs a person', async () => {
+  const good = key('good')
+  const bad = key('bad')
+  const allowed = join(root, 'allowed_signers')
+  const publicKey = execFileSync('ssh-keygen', ['-y', '-f', good]).toString().trim()
+  writeFileSync(allowed, `anna@example.org namespaces="git" ${publicKey}\n`)
+  const { git, commit, follow } = repository('signed')
+  const granted = new Set<string>()
+  const followed = follow({ signers: { allowedSigners: allowed }, mayReturnTo: (one) => granted.has(one) })
+  const seen = async () => {
+    const look = await followed.look(signal)
+    return look.is === 'kept' ? look.reason : look.is
+  }
+
+  commit()
+  assert.equal(await seen(), 'unsigned', 'the first is not signed')
+  const first = commit(good)
+  assert.equal(await seen(), 'new')
+  commit(bad)
+  assert.equal(await seen(), 'unsigned', 'signed by somebody else')
+  git('reset', '--quiet', '--hard', first)
+  const second = commit(good)
+  assert.equal(await seen(), 'new')
+
+  git('push', '--quiet', '--force', 'origin', `${first}:main`)
+  assert.equal(await seen(), 'rewound', 'an older commit, signed as it should be')
+  granted.add(first)
+  assert.equal(await seen(), 'new', 'a person allowed it')
+  git('push', '--quiet', '--force', 'origin', `${second}:main`)
+  assert.equal(await seen(), 'new', 'forward again')
+
+  const restarted = follow({ signers: { allowedSigners: allowed }, lastGood: second })
+  git('push', '--quiet', '--force', 'origin', `${first}:main`)
+  const look = await restarted.look(signal)
+  assert.equal(look.is, 'new')
+  assert.equal(look.is === 'new' ? look.revision.id : '', second, 'a restart does not forget what was in force')
+  assert.equal(look.is === 'new' ? look.trouble?.reason : '', 'rewound')
+})
+
+test('[S-27] signatures of GnuPG: by a key of the keyring that was named, and by no other and in no other way', {
+  skip: hasGpg() || process.env.CI !== undefined ? false : 'gpg is not installed',
+}, async () => {
+  const [anna, mallory] = [gpgHome('anna'), gpgHome('mallory')]
+  const { git, commit, follow } = repository('gpg-signed')
+  const followed = follow({ signers: { gnupgHome: anna } })
+  const seen = async () => {
+    const look = await followed.look(signal)
+    return look.is === 'kept' ? look.reason : look.is
+  }
+  const signed = (home: string) => {
+    signingHome = home
+    const words = ['-c', 'gpg.format=openpgp', '-c', `user.signingKey=${basename(home)}@example.org`]
+    git(...words, 'commit', '--quiet', '--allow-empty', '-S', '-m', 'signed')
+    git('push', '--quiet', '--force', 'origin', 'HEAD:main')
+  }
+  commit()
+  assert.equal(await seen(), 'unsigned')
+  signed(mallory)
+  assert.equal(await seen(), 'unsigned', 'signed by somebody else')
+  commit(key('ssh-instead'))
+  assert.equal(await seen(), 'unsigned', 'signed in another way')
+  signed(anna)
+  assert.equal(await seen(), 'new')
+})
+
+test('[S-27] a key that is not accepted any more signs nothing, whatever day the commit names', async () => {
+  const [old, current] = [key('retired'), key('current')]
+  const allowed = join(root, 'retired_signers')
+  const line = (file: string, more = '') =>
+    `anna@example.org namespaces="git"${more} ${execFileSync('ssh-keygen', ['-y', '-f', file]).toString().trim()}\n`
+  writeFileSync(allowed, line(old, ',valid-before="20250101"') + line(current))
+  const { commit, follow } = repository('with-retired')
+  const followed = follow({ signers: { allowedSigners: allowed } })
+  const seen = async () => {
+    const look = await followed.look(signal)
+    return look.is === 'kept' ? look.message : look.is
+  }
+  commit(current)
+  assert.equal(await seen(), 'new')
+  commit(old)
+  assert.match(await seen(), /is not signed by an accepted key/, 'of today')
+  commitDate = '2024-06-01T12:00:00Z'
+  commit(old)
+  assert.match(await seen(), /is signed by a key that is not accepted any more/, 'of a day when it was')
+  commit(current)
+  assert.equal(await seen(), 'new', 'a wrong clock is no crime')
+  commitDate = undefined
+})
+
+test('[S-27] a key of GnuPG that has expired signs nothing', {
+  skip: hasGpg() || process.env.CI !== undefined ? false : 'gpg is not installed',
+}, async () => {
+  const then = '20200101T000000!'
+  const otto = gpgHome('otto', ['--faked-system-time', then], '2d')
+  const wrapper = join(root, 'gpg-then')
+  writeFileSync(wrapper, `#!/bin/sh\nexec gpg --faked-system-time '${then}' "$@"\n`, { mode: 0o755 })
+  const { git, follow, commit } = repository('gpg-expired')
+  commit()
+  signingHome = otto
+  const words = ['-c', 'gpg.format=openpgp', '-c', 'user.signingKey=otto@example.org', '-c', `gpg.program=${wrapper}`]
+  git(...words, 'commit', '--quiet', '--allow-empty', '-S', '-m', 'signed')
+  git('push', '--quiet', '--force', 'origin', 'HEAD:main')
+  const look = await follow({ signers: { gnupgHome: otto } }).look(signal)
+  assert.equal(look.is === 'kept' ? look.reason : look.is, 'unsigned')
+})
+
+test('a commit is taken apart into its signature and what was signed', () => {
+  const commit = Buffer.from(
+    'tree 1\nauthor Ä <a> 1 +0000\ngpgsig -----BEGIN\n line\n \n -----END\n\ngpgsig in the text\n x\n',
+    'utf8',
+  )
+  const { signature, payload } = takenApart(commit)
+  assert.equal(signature, '-----BEGIN\nline\n\n-----END\n')
+  assert.equal(payload.toString('utf8'), 'tree 1\nauthor Ä <a> 1 +0000\n\ngpgsig in the text\n x\n')
+  assert.equal(takenApart(payload).signature, undefined)
+})
+
+function hasGpg(): boolean {
+  return spawnSync('gpg', ['--version']).status === 0
+}
+
+function gpgHome(name: string, first: readonly string[] = [], expires = 'never'): string {
+  const home = mkdtempSync(join(tmpdir(), 'croft-gpg-'))
+  const own = join(home, name)
+  mkdirSync(own, { mode: 0o700 })
+  const words = [
+    ...first,
+    '--batch',
+    '--quiet',
+    '--passphrase',
+    '',
+    '--quick-gen-key',
+    `${name}@example.org`,
+    'ed25519',
+    'sign',
+    expires,
+  ]
+  execFileSync('gpg', words, { env: { ...process.env, GNUPGHOME: own }, stdio: 'pipe' })
+  after(() => {
+    spawnSync('gpgconf', ['--homedir', own, '--kill', 'all'])
+    rmSync(home, { recursive: true, force: true })
+  })
+  return own
+}
+
+test('[F-36] a restart while the repository is away, or broken, goes on from what was in force', async () => {
+  const { commit, follow, remote } = repository('away')
+  const good = commit()
+  assert.equal((await follow().look(signal)).is, 'new')
+  renameSync(remote, `${remote}.away`)
+  const look = await follow({ lastGood: good }).look(signal)
+  assert.equal(look.is === 'new' ? look.revision.id : look.is, good)
+  assert.equal(look.is === 'new' ? look.trouble?.reason : '', 'unreachable')
+  renameSync(`${remote}.away`, remote)
+  commit(undefined, 'a: [broken\n')
+  const broken = await follow({ lastGood: good }).look(signal)
+  assert.equal(broken.is === 'new' ? broken.revision.id : broken.is, good)
+  assert.equal(broken.is === 'new' ? broken.trouble?.reason : '', 'empty')
+})
+
+test('[D-05] a restart finds a newer commit: what was in force comes with it, should the newer one not be whole', async () => {
+  const { commit, follow } = repository('restart-newer')
+  const good = commit()
+  await follow().look(signal)
+  const newer = commit(undefined, vmManifest('nonsense: 1', 'a'))
+  const look = await follow({ lastGood: good }).look(signal)
+  assert.ok(look.is === 'new')
+  assert.deepEqual([look.revision.id, look.before?.revision.id], [newer, good])
+})
+
+test('a tag is followed, and the facts of a commit are safe to show', async () => {
+  const { git, commit, follow } = repository('tagged')
+  const first = commit()
+  git('tag', 'v1')
+  git('push', '--quiet', 'origin', 'v1')
+  commit()
+  const look = await follow({ ref: 'v1', tags: true }).look(signal)
+  assert.equal(look.is === 'new' ? look.revision.id : look.is, first)
+  assert.deepEqual(look.is === 'new' ? { ...look.facts, committedMs: 0 } : {}, {
+    commit: first,
+    subject: 'change 1',
+    author: 'someone',
+    committedMs: 0,
+  })
+})

@@ -1,0 +1,146 @@
+import type { Problem } from '../../model/declaration.ts'
+import { createParseCache } from '../files/parse-cache.ts'
+import { readHere } from '../read-here.ts'
+import { type SourceReader, TooCostly } from '../reader.ts'
+import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
+import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
+import { fetchMirror, readCommit, resolveCommit } from './git.ts'
+import { GitFailed } from './git-run.ts'
+import type { Revision } from './revision.ts'
+import { refusedSignature, type Signers } from './signatures.ts'
+
+export interface FollowOptions {
+  readonly remote: string
+  /** A bare repository beside us; made when it is not there. */
+  readonly mirror: string
+  /** A branch; or a tag, when `tags` is set. */
+  readonly ref: string
+  readonly tags?: boolean
+  readonly path?: string
+  /** A path on this machine is accepted as remote. Only for a repository that we made ourselves. */
+  readonly allowLocal?: boolean
+  /** Commits must be signed by one of these, and history only goes forward. */
+  readonly signers?: Signers
+  /** The commit that was in force when we were last here. It stays in force where the newest cannot be followed. */
+  readonly lastGood?: string
+  /** A step back in history that a person has allowed, by its commit. */
+  readonly mayReturnTo?: (commit: string) => boolean
+  /** Who reads what is there. */
+  readonly reader?: SourceReader
+  /** Settings for git that reach the remote: where its credentials are. */
+  readonly access?: {
+    readonly settings?: readonly string[]
+    readonly sshCommand?: string
+    /** Lays out what the settings point to, before the remote is spoken to; answers how to take it away again. */
+    prepare?(): Promise<() => void>
+  }
+}
+
+/** What a look at the repository means for what is in force. */
+export type Followed =
+  | {
+      readonly is: 'new'
+      readonly revision: Revision
+      readonly facts?: CommitFacts
+      readonly trouble?: RepositoryProblem
+      /** What was in force when we were last here, where something newer was found at once. */
+      readonly before?: { readonly revision: Revision; readonly facts?: CommitFacts }
+    }
+  /** Nothing new. */
+  | { readonly is: 'same' }
+  /** The newest cannot be followed: what was in force stays in force. */
+  | ({ readonly is: 'kept' } & RepositoryProblem)
+
+export interface RepositoryProblem {
+  readonly reason: 'unreachable' | 'broken' | 'empty' | 'unsigned' | 'rewound'
+  readonly message: string
+  /** The commit that is not followed, where one was seen. */
+  readonly commit?: string
+  /** What is wrong in it, each with its place. */
+  readonly problems?: readonly Problem[]
+}
+
+export interface RepositoryFollower {
+  look(signal: AbortSignal): Promise<Followed>
+}
+
+/** Follows one branch of a repository. The last good revision stays until a better one comes. */
+export function followRepository(options: FollowOptions): RepositoryFollower {
+  const { remote, mirror, ref, path, allowLocal = false, signers, access = {}, reader = readHere } = options
+  const cache = createParseCache()
+  let lastGood: RevisionFacts | undefined
+  let remembered = options.lastGood
+
+  const read = (commit: string, signal: AbortSignal) =>
+    readCommit(mirror, commit, { signal, cache, reader, ...(path === undefined ? {} : { path }) })
+
+  /** Why this commit is not to be trusted, whatever it says. */
+  const refuse = async (commit: string, signal: AbortSignal): Promise<RepositoryProblem | undefined> => {
+    if (signers === undefined) return undefined
+    const unsigned = await refusedSignature(mirror, commit, signers, signal)
+    if (unsigned !== undefined) return { reason: 'unsigned', message: unsigned, commit }
+    const before = lastGood?.id ?? remembered
+    if (before === undefined || before === commit || (await standsOn(mirror, commit, before, signal))) return undefined
+    if (options.mayReturnTo?.(commit) === true) return undefined
+    const message = `commit ${commit.slice(0, 12)} does not stand on ${before.slice(0, 12)}, which is in force: history was taken back; a person must allow it`
+    return { reason: 'rewound', message, commit }
+  }
+
+  const fetch = async (signal: AbortSignal) => {
+    const { prepare, ...settings } = access
+    const tidy = await prepare?.()
+    try {
+      await fetchMirror(remote, mirror, { signal, allowLocal, ...settings, ...(options.tags ? { tags: true } : {}) })
+    } finally {
+      tidy?.()
+    }
+  }
+
+  const newest = async (signal: AbortSignal): Promise<Followed> => {
+    try {
+      await fetch(signal)
+      const name = options.tags === true ? `refs/tags/${ref}` : ref
+      const commit = await resolveCommit(mirror, name, { signal })
+      if (commit === lastGood?.id) return { is: 'same' }
+      const refused = await refuse(commit, signal)
+      if (refused !== undefined) return { is: 'kept', ...refused }
+      const revision = await read(commit, signal)
+      const judged = judgeRevision(lastGood, { saw: 'revision', revision: factsOf(revision) })
+      if (judged.follow !== 'new')
+        return { is: 'kept', reason: judged.reason, message: judged.message, commit, problems: revision.problems }
+      lastGood = factsOf(revision)
+      remembered = undefined
+      return { is: 'new', revision, facts: await commitFacts(mirror, commit, signal) }
+    } catch (error) {
+      if (!(error instanceof GitFailed || error instanceof TooCostly)) throw error
+      const judged = judgeRevision(lastGood, { saw: 'nothing', message: error.message })
+      if (judged.follow === 'new') return { is: 'same' }
+      return { is: 'kept', reason: error instanceof TooCostly ? 'broken' : judged.reason, message: judged.message }
+    }
+  }
+
+  return {
+    async look(signal) {
+      // What was in force before we were started is in force again, before anything newer is judged against it.
+      const begun = remembered === undefined || lastGood !== undefined ? undefined : await again(remembered, signal)
+      const seen = await newest(signal)
+      if (begun === undefined) return seen
+      if (seen.is === 'new') return { ...seen, before: begun }
+      return { is: 'new', ...begun, ...(seen.is === 'kept' ? { trouble: seen } : {}) }
+    },
+  }
+
+  async function again(commit: string, signal: AbortSignal) {
+    try {
+      const revision = await read(commit, signal)
+      const facts = await commitFacts(mirror, commit, signal)
+      lastGood = factsOf(revision)
+      return { revision, facts }
+    } catch (error) {
+      // The mirror is gone or does not hold it any more: then the newest is judged as a first one.
+      // What was in force once may be too much on a smaller computer; the newest is then judged for itself.
+      if (error instanceof GitFailed || error instanceof TooCostly) return undefined
+      throw error
+    }
+  }
+}

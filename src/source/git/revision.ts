@@ -1,0 +1,84 @@
+import type { FieldProblem, ObjectsAt } from '../../kinds/kind.ts'
+import type { Declaration, Origin, Problem, ResourceKey } from '../../model/declaration.ts'
+import type { Grant } from '../../model/grant.ts'
+import type { DefinedApi } from '../compose/api.ts'
+
+/** An object that croft does not read: somebody else's, or not a manifest at all. */
+export interface Ignored {
+  readonly file: string
+  readonly line: number
+  readonly apiVersion: string
+  readonly kind: string
+  readonly note?: string
+  /** The source that it is kept to: nobody else may use it. */
+  readonly of?: string
+}
+
+/** A document, and where in it an object stands. */
+export interface DocumentPlace {
+  readonly document: { readonly text: string; readonly line: number }
+  readonly base: readonly (string | number)[]
+}
+
+/** Who declares something: where it stands, and the uid of the estate that it says it is. */
+export interface DeclaringSource {
+  readonly place: string
+  readonly uid?: string
+}
+
+/** Everything that a tree of files declares at one moment. */
+export interface Revision {
+  /** The commit, or a hash of the files. */
+  readonly id: string
+  readonly declarations: readonly Declaration[]
+  readonly problems: readonly Problem[]
+  readonly ignored: readonly Ignored[]
+  readonly files: number
+  /** Keys that are declared but were refused. They are not gone: nothing of theirs may be deleted. */
+  readonly unreadable: readonly ResourceKey[]
+  /** Some file could not be read at all, so what is missing proves nothing. */
+  readonly incomplete: boolean
+  /** Kinds that files here define themselves. */
+  readonly apis?: readonly DefinedApi[]
+  /** Where a field of a declaration stands in the source. */
+  locate(declaration: Declaration, path: FieldProblem['path']): Origin
+  /** Gives what a kind found while it expanded a declaration its place in the source. */
+  problemAt(declaration: Declaration, problem: FieldProblem): Problem
+  /** Another file of the same tree, by its path. Undefined: there is none. For encrypted files, which are no manifests. */
+  read?(file: string): Promise<string | undefined>
+  /** Objects of manifests that are not ours, by the path or the address that a declaration names (of several sources: its own). */
+  objectsAt?(place: string, declaration?: Declaration): ObjectsAt | undefined
+  /** What the source of a declaration is held to, where it is held to something. */
+  grantOf?(declaration: Declaration): Grant | undefined
+  /** The same for a key that could not be read. */
+  unreadableOf?(key: ResourceKey): Grant | undefined
+  /** Sources with a grant of which something could not be read. */
+  readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
+  /** Where this source is, for a record of who declared something. */
+  readonly place?: string
+  /** Of several sources: whose a declaration is. */
+  sourceOf?(declaration: Declaration): DeclaringSource | undefined
+  /** The history of its sources; of one that is held to a grant, with what it could have declared. */
+  readonly logs?: readonly { readonly log: RevisionLog; mayHaveDeclared?(key: ResourceKey): boolean }[]
+  /** The document that it stands in, as it was written. */
+  text?(declaration: Declaration): string | undefined
+  /** The same with the line at which it begins, and the way to the object in it. */
+  written?(declaration: Declaration): DocumentPlace | undefined
+}
+
+/** The history of the repository that a revision is from, as far as it is here. */
+export interface RevisionLog {
+  /** Commits along the branch, newest first, that changed how often a text stands in its files; any for an empty one. */
+  mentioning(text: string, signal?: AbortSignal): Promise<readonly string[]>
+  /** What a commit declares, and what the one before it did. Undefined: it is the first, or history ends there. */
+  around(
+    commit: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly before: Revision; readonly after: Revision } | undefined>
+}
+
+/** A file as its source gives it. The hash is known beforehand when Git gives it. */
+export type SourceFile = { readonly path: string; readonly blob?: string } & (
+  | { readonly bytes: Uint8Array }
+  | { readonly refused: { readonly code: string; readonly message: string; readonly hint?: string } }
+)

@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { signedBy } from '../../lib/ssh-signature.ts'
+import { GitFailed, runGit } from './git-run.ts'
+
+/** Who may sign: a file as OpenSSH's `allowed_signers`, or the keys in a GnuPG home. */
+export type Signers = { readonly allowedSigners: string } | { readonly gnupgHome: string }
+
+/** Why the signature of a commit is not accepted; undefined when it is. */
+export async function refusedSignature(
+  repository: string,
+  commit: string,
+  signers: Signers,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const ssh = 'allowedSigners' in signers
+  const settings = ssh
+    ? [`gpg.ssh.allowedSignersFile=${signers.allowedSigners}`, 'gpg.minTrustLevel=undefined', 'gpg.program=false']
+    : ['gpg.ssh.program=false']
+  // Whoever can sign in a way that was not asked for is nobody.
+  settings.push('gpg.x509.program=false')
+  const git = (...args: readonly string[]) =>
+    runGit({
+      directory: repository,
+      arguments: args,
+      settings,
+      ...(ssh ? {} : { gnupgHome: signers.gnupgHome }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+  const name = commit.slice(0, 12)
+  try {
+    await git('verify-commit', '--raw', commit)
+    const over = ssh
+      ? !(await isSignedNow(await git('cat-file', 'commit', commit), signers.allowedSigners))
+      : !/^[GU]/.test((await git('show', '--no-patch', '--format=%G?', '--end-of-options', commit)).toString('latin1'))
+    return over ? `commit ${name} is signed by a key that is not accepted any more` : undefined
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw error
+    if (signal?.aborted === true) throw error
+    return `commit ${name} is not signed by an accepted key`
+  }
+}
+
+/**
+ * Is the key accepted today? git asks whether it was on the day that the commit names, and whoever has an old key can
+ * write down any day.
+ */
+async function isSignedNow(commit: Buffer, signers: string): Promise<boolean> {
+  const { signature, payload } = takenApart(commit)
+  if (signature === undefined) return false
+  const room = await mkdtemp(join(tmpdir(), 'croft-signature-'))
+  try {
+    const file = join(room, 'signature')
+    await writeFile(file, signature)
+    // Where nobody can judge it, it does not count.
+    const by = await signedBy(signers, 'git', file, payload).catch(() => undefined)
+    return by?.is === 'signed'
+  } finally {
+    await rm(room, { recursive: true, force: true })
+  }
+}
+
+/** A commit as it was signed, without the signature that was put into it. */
+export function takenApart(commit: Buffer): { readonly signature: string | undefined; readonly payload: Buffer } {
+  const text = commit.toString('latin1')
+  const end = text.indexOf('\n\n')
+  const [header, rest] = end === -1 ? [text, ''] : [text.slice(0, end + 1), text.slice(end + 1)]
+  const found = /^gpgsig(?:-sha256)? (.*(?:\n .*)*)\n/m.exec(header)
+  if (found === null) return { signature: undefined, payload: commit }
+  const payload = header.slice(0, found.index) + header.slice(found.index + found[0].length) + rest
+  return { signature: `${(found[1] ?? '').replaceAll('\n ', '\n')}\n`, payload: Buffer.from(payload, 'latin1') }
+}
