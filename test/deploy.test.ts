@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { metricsText } from '../src/controller/metrics.ts'
+import { metricsText } from '../src/controller/view/metrics.ts'
 import { KINDS } from '../src/kinds/registry.ts'
 import { smallEstate } from '../src/server/testing/fake-estate.ts'
 

@@ -1,6 +1,6 @@
 import type { ControllerConfig } from '../controller/config.ts'
 import type { RunningController } from '../controller/controller.ts'
-import type { Rehearsed } from '../controller/rehearse.ts'
+import type { Rehearsed } from '../controller/previews/rehearse.ts'
 import type { ClusterVault } from '../drivers/cluster-port.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { filesOf, SIX } from '../../test/simulation/manifests.ts'
-import { createChecks } from './checks.ts'
+import { createChecks } from './checks/checks.ts'
 import { startHarness } from './testing/harness.ts'
 
 const TWO = SIX.slice(0, 2)

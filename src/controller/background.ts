@@ -4,10 +4,10 @@ import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { NewEvent } from '../model/record.ts'
 import type { Revision } from '../source/git/revision.ts'
-import type { Checks } from './checks.ts'
-import type { InForce } from './merge.ts'
-import type { Notifier } from './notifier.ts'
-import type { Previews } from './previews.ts'
+import type { Checks } from './checks/checks.ts'
+import type { Notifier } from './notices/notifier.ts'
+import type { Previews } from './previews/previews.ts'
+import type { InForce } from './sources/merge.ts'
 
 /** What stands after a turn of the loop. */
 export interface TurnResult {

@@ -4,8 +4,8 @@ import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretReference } from '../model/secret.ts'
 import { refusedRef, refusedRemote } from '../source/git/git-names.ts'
-import { USUAL_API } from './forge.ts'
-import { grantSchema } from './grant-schema.ts'
+import { grantSchema } from './sources/grant-schema.ts'
+import { USUAL_API } from './wishes/forge.ts'
 
 /** What is wrong with the configuration of the controller, as one sentence for each. */
 export class ConfigError extends Error {

@@ -44,8 +44,8 @@ async function configured(file: string) {
   ] = await Promise.all([
     import('../lib/yaml-library.ts'),
     import('../controller/config.ts'),
-    import('../controller/open-sources.ts'),
-    import('../controller/merge.ts'),
+    import('../controller/sources/open-sources.ts'),
+    import('../controller/sources/merge.ts'),
     import('../state/secrets.ts'),
     import('../state/state-file.ts'),
   ])

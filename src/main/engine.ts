@@ -55,7 +55,7 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
     clusters: () => openClusters(options, driverDeps),
     power: () => openPower(driverDeps),
     network: async (probe, signal) => {
-      const { networkProbes } = await import('../controller/probes.ts')
+      const { networkProbes } = await import('../controller/checks/probes.ts')
       return networkProbes(driverDeps.resolveSecret)(probe, signal)
     },
     ...defined({ retryStalled: options.retryStalled, epoch: options.epoch }),

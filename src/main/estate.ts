@@ -27,7 +27,7 @@ export async function loadAt(directory: string, ref: string, onto?: string): Pro
 
 async function linked(read: Revision): Promise<LoadedEstate> {
   const [{ linkRevision }, { definedKind }] = await Promise.all([
-    import('../controller/link-revision.ts'),
+    import('../controller/sources/link-revision.ts'),
     import('../source/compose/defined-kind.ts'),
   ])
   const revision = await fetchedFor(read)

@@ -1,6 +1,6 @@
 import type { Datacentre } from '../../sim/datacentre.ts'
 import type { ObservedConnection } from '../cli/runtime.ts'
-import type { Rehearsed } from '../controller/rehearse.ts'
+import type { Rehearsed } from '../controller/previews/rehearse.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
@@ -34,9 +34,9 @@ export async function rehearseOnTwin(
     import('../engine/create.ts'),
   ])
   const [{ rehearse }, { Secret }, { firstAct, secondAct, withoutNodes }] = await Promise.all([
-    import('../controller/rehearse.ts'),
+    import('../controller/previews/rehearse.ts'),
     import('../model/secret.ts'),
-    import('../controller/rehearse-clusters.ts'),
+    import('../controller/previews/rehearse-clusters.ts'),
   ])
   const clock = createVirtualClock(Date.now())
   const random = seededRandom(1)

@@ -9,7 +9,7 @@ import {
   SECRET_PRINTS,
   type SecretPrints,
   withPrints,
-} from '../controller/secret-prints.ts'
+} from '../controller/checks/secret-prints.ts'
 import type { Estate } from '../model/estate.ts'
 import { referencesIn, Secret, type SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'

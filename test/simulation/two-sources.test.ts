@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mergeRevisions } from '../../src/controller/merge.ts'
+import { mergeRevisions } from '../../src/controller/sources/merge.ts'
 import { findKind } from '../../src/kinds/registry.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { link } from '../../src/plan/link.ts'

@@ -1,5 +1,5 @@
-import { driftsOf } from '../../controller/drifts.ts'
-import { quorumMargin } from '../../controller/view.ts'
+import { driftsOf } from '../../controller/view/drifts.ts'
+import { quorumMargin } from '../../controller/view/view.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Action, Plan } from '../../model/plan.ts'
 import type { Condition, CroftEvent, ResourceRecord } from '../../model/record.ts'

@@ -1,4 +1,4 @@
-import type { Rehearsed } from '../../controller/rehearse.ts'
+import type { Rehearsed } from '../../controller/previews/rehearse.ts'
 import { ObservationFailed } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { maskManifest } from '../../controller/masked.ts'
+import { maskManifest } from '../../controller/view/masked.ts'
 import type { Intention } from '../../model/record.ts'
 import { shownCall } from '../../model/shown-step.ts'
 import { realDirectory } from '../../state/state-file.ts'

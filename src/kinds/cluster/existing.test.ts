@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { grantOf } from '../../controller/grant-schema.ts'
+import { grantOf } from '../../controller/sources/grant-schema.ts'
 import { link } from '../../plan/link.ts'
 import { errorsOf, readText, told } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'

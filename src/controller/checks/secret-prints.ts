@@ -1,0 +1,99 @@
+import { createHash, createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { jsonIn } from '../../lib/foreign-json.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { Estate } from '../../model/estate.ts'
+import { referencesIn, type Secret, type SecretReference } from '../../model/secret.ts'
+
+/** Under which name the store keeps them. */
+export const SECRET_PRINTS = 'secret-prints'
+
+const schema = z.object({
+  /** Tells which key made them: prints of another key cannot be compared. */
+  key: z.string(),
+  of: z.record(z.string(), z.object({ print: z.string(), again: z.string().optional() })),
+})
+
+/** What is remembered of the secrets behind the references of each resource: keyed hashes, and no length. */
+export type SecretPrints = z.output<typeof schema>
+
+export function readPrints(text: string | undefined): SecretPrints | undefined {
+  return schema.safeParse(jsonIn(text ?? '')).data
+}
+
+/**
+ * A keyed hash of all secrets that each resource needs. Without the key, which is not in the database, nobody can try
+ * out guesses. What cannot be opened now is left out: it says nothing about a change.
+ */
+export async function printSecrets(
+  estate: Pick<Estate, 'resources'>,
+  resolve: (reference: SecretReference) => Promise<Secret>,
+  key: Secret,
+): Promise<ReadonlyMap<ResourceKey, string>> {
+  const opened = new Map<string, Promise<Secret | undefined>>()
+  const open = (name: string, reference: SecretReference) => {
+    const known = opened.get(name) ?? resolve(reference).catch(() => undefined)
+    opened.set(name, known)
+    return known
+  }
+  const prints = new Map<ResourceKey, string>()
+  for (const { key: resource, desired } of estate.resources) {
+    const references = referencesIn(desired)
+    if (references.length === 0) continue
+    const hash = createHmac('sha256', key.reveal())
+    let complete = true
+    for (const reference of references) {
+      const name = JSON.stringify(reference)
+      const secret = await open(name, reference)
+      if (secret === undefined) complete = false
+      else hash.update(JSON.stringify([name, secret.reveal()]))
+    }
+    if (complete) prints.set(resource, hash.digest('hex').slice(0, 32))
+  }
+  return prints
+}
+
+/**
+ * Compares with what was remembered. A secret that is seen for the first time is only remembered: it may be in force
+ * already, and a lost database must not send everything anew. Pure; answers the same object when nothing changed.
+ */
+export function notePrints(
+  before: SecretPrints | undefined,
+  seen: ReadonlyMap<ResourceKey, string>,
+  declared: ReadonlySet<ResourceKey>,
+  keyId: string,
+): SecretPrints {
+  const comparable = before?.key === keyId
+  const of: Record<string, SecretPrints['of'][string]> = {}
+  let same = comparable
+  for (const [key, one] of Object.entries(before?.of ?? {})) {
+    if (declared.has(key) && !seen.has(key)) of[key] = one
+    else if (!declared.has(key)) same = false
+  }
+  for (const [key, print] of seen) {
+    const known = before?.of[key]
+    if (known === undefined) of[key] = { print }
+    else if (known.print === print) of[key] = known
+    else of[key] = comparable ? { print, again: print } : { ...known, print }
+    if (of[key] !== known) same = false
+  }
+  return same && before !== undefined ? before : { key: keyId, of }
+}
+
+/** The estate in which every resource whose secrets have changed says so: they are sent again. Pure. */
+export function withPrints(estate: Estate, { of }: SecretPrints): Estate {
+  if (!Object.values(of).some(({ again }) => again !== undefined)) return estate
+  return {
+    ...estate,
+    resources: estate.resources.map((resource) => {
+      const again = of[resource.key]?.again
+      if (again === undefined) return resource
+      return { ...resource, policy: { ...resource.policy, rotate: `${resource.policy.rotate ?? ''}~${again}` } }
+    }),
+  }
+}
+
+/** Names a key without telling anything of it. */
+export function keyIdOf(key: Secret): string {
+  return createHash('sha256').update(`croft key ${key.reveal()}`).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,63 @@
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
+import type { Survey } from '../../model/resource.ts'
+
+/** The clusters that stand now and all of whose nodes are machines: a twin has no boxes. */
+function runningVersions({ clusters = [] }: Estate, looks: readonly ClusterPlan[]): ReadonlyMap<string, string> {
+  const versions = new Map<string, string>()
+  for (const { declaration, observed } of looks) {
+    const declared = clusters.find(({ key }) => key === declaration.key)
+    if (declared === undefined || observed.api !== 'yes' || !ofMachines(declared)) continue
+    const running = observed.nodes.flatMap(({ kube }) => (typeof kube === 'object' ? [kube.version] : []))
+    const [lowest] = running.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    if (lowest !== undefined) versions.set(declaration.key, lowest)
+  }
+  return versions
+}
+
+/**
+ * What a twin is brought to before a rehearsal: clusters that stand, with the version that they have now. Undefined:
+ * none does. `keys` are theirs; nothing that is remembered of them holds in the twin. Pure.
+ */
+export function firstAct(
+  estate: Estate,
+  looks: readonly ClusterPlan[],
+): { readonly estate?: Estate; readonly keys: ReadonlySet<ResourceKey> } {
+  const versions = runningVersions(estate, looks)
+  const clusters = (estate.clusters ?? []).flatMap((one) => {
+    const version = versions.get(one.key)
+    return version === undefined ? [] : [withoutChecksums({ ...one, spec: { ...one.spec, version } })]
+  })
+  const keys = new Set(clusters.flatMap((one) => [one.key, ...machinesOf(one)]))
+  if (clusters.length === 0) return { keys }
+  const resources = estate.resources.filter(({ key, desired }) => keys.has(key) || desired.type === 'file')
+  // Everything else is not declared here, and must not count as gone.
+  return { estate: { ...estate, clusters, resources, incomplete: true }, keys }
+}
+
+/** The estate as it is rehearsed. The programs of the twin are not those of the world, nor are their checksums. Pure. */
+export function secondAct(estate: Estate): Estate {
+  if (estate.clusters === undefined) return estate
+  return { ...estate, clusters: estate.clusters.filter(ofMachines).map(withoutChecksums) }
+}
+
+/** A survey without the machines that are nodes of clusters which stand: the twin makes them itself. Pure. */
+export function withoutNodes(survey: Survey, estate: Estate, looks: readonly ClusterPlan[]): Survey {
+  const { keys } = firstAct(estate, looks)
+  const uids = new Set(estate.resources.flatMap(({ key, uid }) => (keys.has(key) ? [uid] : [])))
+  return { ...survey, resources: survey.resources.filter(({ mark }) => mark === undefined || !uids.has(mark.uid)) }
+}
+
+function machinesOf({ spec }: ClusterDeclaration): readonly ResourceKey[] {
+  return [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
+}
+
+function ofMachines(cluster: ClusterDeclaration): boolean {
+  return machinesOf(cluster).length === cluster.spec.servers.length + cluster.spec.agents.length
+}
+
+function withoutChecksums(cluster: ClusterDeclaration): ClusterDeclaration {
+  const { checksums: _, ...rest } = cluster
+  return rest
+}

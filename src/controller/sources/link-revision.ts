@@ -1,0 +1,92 @@
+import { findKind } from '../../kinds/registry.ts'
+import { atOnce, type Steps } from '../../lib/in-turns.ts'
+import { ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
+import type { Estate, History, Removed } from '../../model/estate.ts'
+import { link, linking } from '../../plan/link.ts'
+import type { Revision } from '../../source/git/revision.ts'
+
+/** What a revision declares, linked, with the history that can be asked for what it no longer does. */
+export function linkRevision(revision: Revision): Estate {
+  return atOnce(linkingRevision(revision))
+}
+
+/** The same, in steps. */
+export function* linkingRevision(revision: Revision): Steps<Estate> {
+  const estate = yield* linking(revision, { findKind, problemAt: revision.problemAt })
+  const { logs = [] } = revision
+  return logs.length === 0 ? estate : { ...estate, history: historyOf(logs) }
+}
+
+type Log = NonNullable<Revision['logs']>[number]
+
+/**
+ * Finds the commit that took a declaration out: one before which it was declared and after which it was not. What was
+ * asked once is not asked again: this revision's history does not change.
+ */
+export function historyOf(logs: readonly Log[]): History {
+  const known = new Map<ResourceKey, Promise<Removed | undefined>>()
+  const commits = new Map<string, Promise<Around | undefined>>()
+  return async (keys, signal) => {
+    const found = new Map<ResourceKey, Removed>()
+    for (const key of keys) {
+      const asked = known.get(key) ?? removalOf(key, logs, commits, signal)
+      known.set(key, asked)
+      asked.catch(() => known.delete(key))
+      const removed = await asked
+      if (removed !== undefined) found.set(key, removed)
+    }
+    return found
+  }
+}
+
+interface Around {
+  readonly before: ReadonlyMap<ResourceKey, Policy>
+  readonly after: ReadonlyMap<ResourceKey, Policy>
+}
+
+async function removalOf(
+  key: ResourceKey,
+  logs: readonly Log[],
+  commits: Map<string, Promise<Around | undefined>>,
+  signal: AbortSignal | undefined,
+): Promise<Removed | undefined> {
+  for (const [index, { log, mayHaveDeclared }] of logs.entries()) {
+    if (mayHaveDeclared?.(key) === false) continue
+    for (const commit of await candidates(key, log, signal)) {
+      const name = `${index} ${commit}`
+      const asked = commits.get(name) ?? around(log, commit, signal)
+      commits.set(name, asked)
+      const seen = await asked
+      const policy = seen?.before.get(key)
+      if (policy !== undefined && seen?.after.has(key) === false) return { commit, policy }
+    }
+  }
+  return undefined
+}
+
+async function around({ around: read }: Log['log'], commit: string, signal: AbortSignal | undefined) {
+  const revisions = await read(commit, signal)
+  if (revisions === undefined) return undefined
+  return { before: declaredIn(revisions.before), after: declaredIn(revisions.after) }
+}
+
+/** Everything that a revision declares, whether or not it could be accepted: what is refused is not gone. */
+function declaredIn(revision: Revision): ReadonlyMap<ResourceKey, Policy> {
+  const { resources } = link(revision, { findKind })
+  return new Map([
+    ...revision.declarations.map(({ key, policy }) => [key, policy] as const),
+    ...resources.map(({ key, policy }) => [key, policy] as const),
+  ])
+}
+
+/** Commits in which the name of the thing came or went. What a part is called need not stand anywhere: then any. */
+async function candidates(
+  key: ResourceKey,
+  { mentioning }: Log['log'],
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  const last = key.slice(key.lastIndexOf('/') + 1)
+  const name = last.slice(last.lastIndexOf(':') + 1).replace(/@.*$/, '')
+  const found = await mentioning(name, signal)
+  return found.length > 0 || key === ownerOf(key) ? found : mentioning('', signal)
+}

@@ -1,0 +1,233 @@
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { atOnce, type Steps } from '../../lib/in-turns.ts'
+import { type Declaration, type Problem, type ResourceKey, showOrigin } from '../../model/declaration.ts'
+import { type Grant, listed, mayBeCalled } from '../../model/grant.ts'
+import { isReference, wantedSecrets } from '../../model/secret.ts'
+import { outsideGrant } from '../../plan/grants.ts'
+import { estateUidOf } from '../../plan/link.ts'
+import type { DeclaringSource, Revision } from '../../source/git/revision.ts'
+
+/** A source's revision that is in force. */
+export interface InForce {
+  readonly source: string
+  readonly revision: Revision
+  /** What the source is held to. Absent: it may do everything. */
+  readonly grant?: Grant
+}
+
+/**
+ * Several sources as one revision. Where two of them declare the same thing nobody can say which is meant: neither is
+ * followed, and neither counts as gone; but what a source that is held to a grant declares takes nothing from one that is
+ * not. Each place is told with the name of its source. Pure but for reading files.
+ */
+export function mergeRevisions(given: readonly InForce[]): Revision {
+  return atOnce(merging(given))
+}
+
+/** The same, one declaration at a step. */
+export function* merging(given: readonly InForce[]): Steps<Revision> {
+  const only = given[0]
+  if (only !== undefined && given.length === 1 && only.grant === undefined)
+    return { ...only.revision, place: placeOf(only) }
+  // Those who may do everything come first: where it matters who was there before, it was they.
+  const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
+  const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
+  const problems: Problem[] = []
+  /** Keys that two sources declare, with the grant of one where both have one. */
+  const twice = new Map<ResourceKey, Grant | undefined>()
+  for (const part of parts) {
+    // Whoever may do everything was asked before: what is theirs by now stays theirs.
+    const foreign = part.grant === undefined ? new Map() : new Map(owner)
+    problems.push(...part.revision.problems.map((problem) => reportedBy(part, problem, foreign)))
+    for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
+      yield
+      const outside =
+        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, wantedSecrets(declaration.spec))
+      if (outside.length > 0) {
+        problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
+        continue
+      }
+      const first = owner.get(declaration.key)
+      if (first === undefined) owner.set(declaration.key, { declaration, part })
+      else if (part.grant !== undefined && first.part.grant === undefined)
+        problems.push({ ...duplicate(declaration, part, first), object: `${part.source}:${declaration.key}` })
+      else {
+        twice.set(declaration.key, first.part.grant === undefined ? undefined : part.grant)
+        problems.push(duplicate(declaration, part, first))
+      }
+    }
+  }
+  for (const key of twice.keys()) owner.delete(key)
+  const merged: Declaration[] = []
+  for (const { declaration, part } of owner.values()) {
+    yield
+    merged.push({
+      ...declaration,
+      spec: ofSource(declaration.spec, part.source),
+      origin: { ...declaration.origin, file: `${part.source}:${declaration.origin.file}` },
+    })
+  }
+  const original = (key: ResourceKey) => owner.get(key)
+  const sourcesOf = new Map(parts.map((part) => [part, sourceIn(part)]))
+  return {
+    id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
+    declarations: merged,
+    problems,
+    ignored: parts.flatMap(({ source, revision, grant }) =>
+      revision.ignored.map((one) => ({
+        ...one,
+        file: `${source}:${one.file}`,
+        ...(grant === undefined ? {} : { of: source }),
+      })),
+    ),
+    files: parts.reduce((sum, { revision }) => sum + revision.files, 0),
+    unreadable: [...new Set([...parts.flatMap((part) => brokenOf(part, owner)), ...twice.keys()])].sort(),
+    incomplete: parts.some(({ revision, grant }) => revision.incomplete && grant === undefined),
+    partlyRead: parts.flatMap(({ source, revision, grant }) =>
+      revision.incomplete && grant !== undefined ? [{ source, names: grant.names }] : [],
+    ),
+    unreadableOf: (key) => {
+      if (twice.has(key)) return twice.get(key)
+      const broken = parts.filter((part) => brokenOf(part, owner).includes(key))
+      // Where one of them may do everything, nobody can say what it declared by that name.
+      return broken.some(({ grant }) => grant === undefined) ? undefined : broken[0]?.grant
+    },
+    locate: (declaration, path) => {
+      const found = original(declaration.key)
+      return found === undefined ? declaration.origin : found.part.revision.locate(found.declaration, path)
+    },
+    problemAt: (declaration, problem) => {
+      const found = original(declaration.key)
+      return found === undefined
+        ? plain(declaration, problem)
+        : reportedBy(found.part, found.part.revision.problemAt(found.declaration, problem))
+    },
+    sourceOf: (declaration) => {
+      const part = original(declaration.key)?.part
+      return part === undefined ? undefined : sourcesOf.get(part)
+    },
+    logs: parts.flatMap(({ revision, grant }) =>
+      (revision.logs ?? []).map(({ log }) =>
+        grant === undefined ? { log } : { log, mayHaveDeclared: (key: ResourceKey) => mayBeCalled(key, grant) },
+      ),
+    ),
+    grantOf: (declaration) => original(declaration.key)?.part.grant,
+    read: (file) => readFrom(parts, file),
+    objectsAt: (place, declaration) =>
+      declaration === undefined ? undefined : original(declaration.key)?.part.revision.objectsAt?.(place),
+    text: (declaration) => {
+      const found = original(declaration.key)
+      return found?.part.revision.text?.(found.declaration)
+    },
+  }
+}
+
+function placeOf({ source }: InForce): string {
+  return `source ${source}`
+}
+
+/** Each source is the estate that it says it is: several repositories may be of one. */
+function sourceIn(part: InForce): DeclaringSource {
+  const uid = estateUidOf(part.revision.declarations)
+  return { place: placeOf(part), ...(uid === undefined ? {} : { uid }) }
+}
+
+/**
+ * `home:secrets.yaml` is a file of that source, and where it has none, the one that another source has; a source that is
+ * held to a grant has its own files alone, and nobody else has them.
+ */
+async function readFrom(parts: readonly InForce[], file: string): Promise<string | undefined> {
+  const named = parts.find(({ source }) => file.startsWith(`${source}:`))
+  const rest = named === undefined ? file : file.slice(named.source.length + 1)
+  const own = await named?.revision.read?.(rest)
+  if (own !== undefined || named?.grant !== undefined) return own
+  return readAnywhere(
+    parts.filter(({ grant }) => grant === undefined),
+    rest,
+  )
+}
+
+/** Without a name it must be in one source alone. */
+async function readAnywhere(parts: readonly InForce[], file: string): Promise<string | undefined> {
+  const found: { readonly source: string; readonly text: string }[] = []
+  for (const { source, revision } of parts) {
+    const text = await revision.read?.(file)
+    if (text !== undefined) found.push({ source, text })
+  }
+  if (found.length > 1)
+    throw new Error(
+      `${file} is in several sources: write ${found.map(({ source }) => `${source}:${file}`).join(' or ')}`,
+    )
+  return found[0]?.text
+}
+
+/** What a source cannot read is not gone: of a source that is held to a grant only what could be its own. */
+function brokenOf({ revision, grant }: InForce, owner: ReadonlyMap<ResourceKey, unknown>): readonly ResourceKey[] {
+  if (grant === undefined) return revision.unreadable
+  return revision.unreadable.filter((key) => mayDeclare(key, grant) && !owner.has(key))
+}
+
+/** Could a source with this grant declare something by this key? */
+function mayDeclare(key: ResourceKey, grant: Grant): boolean {
+  return listed(key.slice(0, key.indexOf('/')), grant.kinds) && mayBeCalled(key, grant)
+}
+
+/** The object of a problem is refused with it: no source may have that done to the object of another. */
+function reportedBy(
+  { source, grant }: InForce,
+  problem: Problem,
+  foreign: ReadonlyMap<ResourceKey, unknown> = new Map(),
+): Problem {
+  const { object } = problem
+  const others = grant !== undefined && object !== undefined && (!mayDeclare(object, grant) || foreign.has(object))
+  return {
+    ...problem,
+    ...(others ? { object: `${source}:${object}` } : {}),
+    origin: { ...problem.origin, file: `${source}:${problem.origin.file}` },
+  }
+}
+
+function duplicate(
+  declaration: Declaration,
+  { source }: InForce,
+  first: { readonly declaration: Declaration; readonly part: InForce },
+): Problem {
+  return {
+    code: 'duplicate-object',
+    origin: { ...declaration.origin, file: `${source}:${declaration.origin.file}` },
+    object: declaration.key,
+    message: `${declaration.key} is declared by two sources: here and at ${first.part.source}:${showOrigin(first.declaration.origin)}`,
+    hint: 'remove one of them, or give it another name',
+    severity: 'error',
+  }
+}
+
+function plain(declaration: Declaration, { code, path, message, hint, severity }: FieldProblem): Problem {
+  return {
+    code,
+    origin: declaration.origin,
+    object: declaration.key,
+    field: path.join('.'),
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    severity: severity ?? 'error',
+  }
+}
+
+/**
+ * What a source wrote, with its encrypted files named as its own: `secrets.yaml` of `home` is `home:secrets.yaml`, whatever
+ * other sources have under that path. Pure.
+ */
+function ofSource(spec: unknown, source: string): unknown {
+  if (spec === null || typeof spec !== 'object') return spec
+  if (Array.isArray(spec)) return spec.map((one) => ofSource(one, source))
+  const entries = Object.entries(spec)
+  const [only] = entries
+  if (only !== undefined && entries.length === 1 && only[0] === 'sops' && isReference('sops', only[1])) {
+    const reference = only[1] as { readonly file: string; readonly key: string }
+    return { sops: { ...reference, file: `${source}:${reference.file}` } }
+  }
+  const made: Record<string, unknown> = Object.create(Object.getPrototypeOf(spec))
+  for (const [name, value] of entries) made[name] = ofSource(value, source)
+  return made
+}

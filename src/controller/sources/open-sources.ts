@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import path from 'node:path'
+import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
+import { egressOf } from '../../lib/egress.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { shellQuoted } from '../../lib/shell-quoted.ts'
+import type { Declaration } from '../../model/declaration.ts'
+import type { Grant } from '../../model/grant.ts'
+import { type Secret, type SecretReference, wantedSecrets } from '../../model/secret.ts'
+import { outsideGrant } from '../../plan/grants.ts'
+import { followDirectory } from '../../source/files/directory.ts'
+import { type Fetched, type Fetching, withFetched } from '../../source/files/fetched.ts'
+import { type FollowOptions, followRepository, type RepositoryFollower } from '../../source/git/repository.ts'
+import type { Revision } from '../../source/git/revision.ts'
+import type { Hooked } from '../../source/git/webhook.ts'
+import { readHere } from '../../source/read-here.ts'
+import type { SourceReader } from '../../source/reader.ts'
+import type { SourceConfig } from '../config.ts'
+import type { PreviewedSource } from '../previews/previews.ts'
+import type { Writable } from '../wishes/adopter.ts'
+import { USUAL_API } from '../wishes/forge.ts'
+import { grantOf } from './grant-schema.ts'
+import type { Source } from './source-state.ts'
+
+export interface OpenSources {
+  /** A directory of ours for mirrors. */
+  readonly data: string
+  readonly cwd: string
+  resolveSecret(reference: SecretReference): Promise<Secret>
+  /** Who reads what others wrote, one for each source. */
+  reader?(): SourceReader
+  /** Of a controller, which answers others while it reads. */
+  readonly clock?: Clock
+  /** Has Helm render charts for clusters that have no controller for them. */
+  chart?: NonNullable<Fetching['chart']>
+}
+
+/** The sources of a configuration, ready to be followed. */
+export function openSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Source[] {
+  return configs.map((config): Source => {
+    const { name, url, directory, poll } = config
+    const reader = deps.reader?.() ?? readHere
+    const terms: Pick<Source, 'grant' | 'keepGoing' | 'manual'> = {
+      ...(config.grant === undefined ? {} : { grant: grantOf(name, config.grant) }),
+      ...(config.keepGoing === undefined ? {} : { keepGoing: config.keepGoing }),
+      ...(config.apply === 'manual' ? { manual: true } : {}),
+    }
+    if (directory !== undefined) {
+      const real = path.resolve(deps.cwd, directory)
+      return {
+        name,
+        remote: real,
+        ref: 'directory',
+        pollMs: poll,
+        ...terms,
+        open: () => fetching(followDirectory(real, reader, deps.clock), terms.grant, reader, deps.chart),
+      }
+    }
+    const remote = url ?? ''
+    const ref = config.tag ?? config.branch ?? 'main'
+    return {
+      name,
+      remote,
+      ref,
+      pollMs: poll,
+      ...terms,
+      open: ({ lastGood, mayReturnTo }) =>
+        fetching(
+          followRepository({
+            remote,
+            ref,
+            mirror: mirrorOf(deps.data, config),
+            mayReturnTo,
+            reader,
+            access: accessOf(config, deps),
+            ...(config.tag === undefined ? {} : { tags: true }),
+            ...(config.path === undefined ? {} : { path: config.path }),
+            ...(lastGood === undefined ? {} : { lastGood }),
+            ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
+          }),
+          terms.grant,
+          reader,
+          deps.chart,
+        ),
+    }
+  })
+}
+
+/**
+ * Whatever is new comes with the manifests that its add-ons have elsewhere. Who is held to a grant has nothing fetched for
+ * what is outside of it, nor from anywhere but the places that are granted.
+ */
+function fetching(
+  followed: RepositoryFollower,
+  grant: Grant | undefined,
+  reader: SourceReader,
+  chart: Fetching['chart'],
+): RepositoryFollower {
+  const fetched: Fetched = new Map()
+  const held =
+    grant === undefined
+      ? {}
+      : {
+          egress: egressOf(grant.egress, ownAddresses()),
+          follows: (one: Declaration) => outsideGrant(one, grant, wantedSecrets(one.spec)).length === 0,
+        }
+  return {
+    ...followed,
+    async look(signal) {
+      const seen = await followed.look(signal)
+      if (seen.is !== 'new') return seen
+      const { declarations } = seen.revision
+      if (grant !== undefined && declarations.length > LIMITS.grantedDeclarations)
+        return {
+          is: 'kept',
+          reason: 'broken',
+          message: `it declares ${declarations.length} objects, and a source with a grant may declare ${LIMITS.grantedDeclarations}`,
+        }
+      const complete = async (revision: Revision) =>
+        withFetched(revision, { fetched, reader, signal, ...held, ...defined({ chart }) })
+      const before =
+        seen.before === undefined ? {} : { before: { ...seen.before, revision: await complete(seen.before.revision) } }
+      return { ...seen, ...before, revision: await complete(seen.revision) }
+    },
+  }
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+}
+
+/** The sources that a branch can be pushed to. */
+export function writableSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Writable[] {
+  return configs.flatMap((config) => {
+    const { name, url, path: below } = config
+    if (url === undefined) return []
+    const inside = below?.replace(/\/+$/, '')
+    return [
+      {
+        source: name,
+        remote: url,
+        mirror: mirrorOf(deps.data, config),
+        access: accessOf(config, deps),
+        ...(inside === undefined || inside === '.' ? {} : { path: inside }),
+      },
+    ]
+  })
+}
+
+/** The sources whose pull requests get their plan as a comment. */
+export function previewedSources(configs: readonly SourceConfig[], deps: OpenSources): readonly PreviewedSource[] {
+  const writable = writableSources(configs, deps)
+  return configs.flatMap(({ name, pullRequests, branch = 'main' }) => {
+    const reached = writable.find(({ source }) => source === name)
+    const api = pullRequests?.api ?? (pullRequests === undefined ? undefined : USUAL_API[pullRequests.forge])
+    if (pullRequests === undefined || reached === undefined || api === undefined) return []
+    const { forge, repository, token, poll } = pullRequests
+    return [{ ...reached, forge, repository, api, token, pollMs: poll, branch }]
+  })
+}
+
+/** Where the mirror of a source is kept. Another address is another mirror: histories must not be mixed. */
+export function mirrorOf(data: string, { name, url = '' }: Pick<SourceConfig, 'name' | 'url'>): string {
+  return path.join(data, 'sources', `${name}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}.git`)
+}
+
+/** The sources that are told of pushes, with their secrets. */
+export async function hookedSources(
+  configs: readonly SourceConfig[],
+  resolveSecret: OpenSources['resolveSecret'],
+): Promise<readonly Hooked[]> {
+  const hooked: Hooked[] = []
+  for (const { name, webhook, branch, tag, pullRequests } of configs) {
+    if (webhook === undefined) continue
+    const ref = tag === undefined ? `refs/heads/${branch ?? 'main'}` : `refs/tags/${tag}`
+    hooked.push({ source: name, ref, pulls: pullRequests !== undefined, secret: await resolveSecret(webhook) })
+  }
+  return hooked
+}
+
+function signersOf(signers: NonNullable<SourceConfig['signers']>): NonNullable<FollowOptions['signers']> {
+  return 'ssh' in signers ? { allowedSigners: signers.ssh } : { gnupgHome: signers.gpg }
+}
+
+/** How git reaches the remote. Secrets go through a private file: not its arguments, not its environment. */
+export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<FollowOptions['access']> {
+  const { token, user, ssh, url = '', name, ca } = config
+  if (ssh !== undefined) {
+    const directory = path.join(deps.data, 'sources')
+    const known = path.join(directory, `${name}.known-hosts`)
+    return {
+      sshCommand: [
+        'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oGlobalKnownHostsFile=/dev/null -oUpdateHostKeys=no',
+        `-oUserKnownHostsFile=${shellQuoted(known)}`,
+        ...(ssh.key === undefined ? [] : [`-oIdentitiesOnly=yes -i ${shellQuoted(ssh.key)}`]),
+      ].join(' '),
+      async prepare() {
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
+        writeFileSync(known, `${knownHost(url)} ${ssh.hostKey}\n`, { mode: 0o600 })
+        return () => {}
+      },
+    }
+  }
+  const trusted = ca === undefined ? [] : [`http.sslCAInfo=${ca}`]
+  if (token === undefined) return ca === undefined ? {} : { settings: trusted }
+  const file = path.join(deps.data, 'sources', `${name}.credentials`)
+  return {
+    settings: [`include.path=${file}`, ...trusted],
+    async prepare() {
+      const value = (await deps.resolveSecret(token)).reveal()
+      const basic = Buffer.from(`${user}:${value}`).toString('base64')
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, `[http "${new URL(url).origin}/"]\n\textraHeader = Authorization: Basic ${basic}\n`, {
+        mode: 0o600,
+      })
+      return () => rmSync(file, { force: true })
+    },
+  }
+}
+
+/** The name under which OpenSSH looks a host up: with its port where that is not the usual one. */
+function knownHost(url: string): string {
+  const scp = /^[^/@]+@([^:/]+):/.exec(url)
+  if (scp !== null && !url.startsWith('ssh:')) return scp[1] ?? ''
+  const { hostname, port } = new URL(url)
+  return port === '' || port === '22' ? hostname : `[${hostname}]:${port}`
+}

@@ -1,0 +1,50 @@
+import { SopsFailed } from '../../source/secrets/sops.ts'
+import type { AgeIdentities } from '../../source/secrets/sops-file.ts'
+
+/** What matters of a source here. */
+export interface KeyHolder {
+  readonly name: string
+  /** The file of its own age keys. */
+  readonly age?: string | undefined
+  readonly grant?: unknown
+}
+
+export interface KeyFiles {
+  /** The keys of whoever runs croft, wherever sops would look for them. */
+  common(): Promise<AgeIdentities>
+  in(file: string): Promise<AgeIdentities>
+}
+
+/**
+ * Which keys open an encrypted file: those of the source that it lies in. Whoever can write to a repository can copy any
+ * encrypted file into it, so a source with a grant has nobody's keys but its own, and they are nobody else's.
+ */
+export function createSourceKeys(
+  sources: readonly KeyHolder[],
+  files: KeyFiles,
+): (file: string) => Promise<AgeIdentities> {
+  const keysOf = async ({ age }: KeyHolder) => (age === undefined ? files.common() : files.in(age))
+  const held = async (source: KeyHolder): Promise<AgeIdentities> => {
+    const { name, age } = source
+    if (age === undefined)
+      throw new SopsFailed(
+        `the source ${name} has a grant and no age key of its own: set age of this source in the configuration`,
+      )
+    const own = await files.in(age)
+    const foreign = [await files.common()]
+    for (const other of sources) if (other.name !== name) foreign.push(await keysOf(other))
+    if (own.some((key) => foreign.flat().includes(key)))
+      throw new SopsFailed(
+        `the age key of the source ${name} also decrypts files of others: give it a key that nobody else has`,
+      )
+    return own
+  }
+  return async (file) => {
+    const [only] = sources
+    // One source that may do everything is read as it is: its files have no name of a source before them.
+    const alone = only !== undefined && sources.length === 1 && only.grant === undefined
+    const source = alone ? only : sources.find(({ name }) => file.startsWith(`${name}:`))
+    if (source === undefined) return files.common()
+    return source.grant === undefined ? keysOf(source) : held(source)
+  }
+}

@@ -1,0 +1,162 @@
+import type { Clock } from '../../lib/clock.ts'
+import { type Problem, showOrigin } from '../../model/declaration.ts'
+import type { SourceView } from '../../model/estate-view.ts'
+import type { Grant } from '../../model/grant.ts'
+import type { CommitFacts } from '../../source/git/commit-facts.ts'
+import type { RepositoryFollower, RepositoryProblem } from '../../source/git/repository.ts'
+import type { Revision } from '../../source/git/revision.ts'
+import type { InForce } from './merge.ts'
+
+/** A source as the controller is given it. */
+export interface Source {
+  readonly name: string
+  /** For people: address without secrets. */
+  readonly remote: string
+  readonly ref: string
+  readonly pollMs: number
+  /** What its objects may name. Absent: everything. */
+  readonly grant?: Grant
+  /** The good parts of a revision count although others are wrong; then nothing is ever deleted by it. */
+  readonly keepGoing?: boolean
+  /** What is new comes into force when a person approves its plan. */
+  readonly manual?: boolean
+  /** Each object stands for itself: a wrong one is refused by name and takes nothing from the others. */
+  readonly alone?: boolean
+  /** Begins to follow it, from the commit that was in force when we were last here. */
+  open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): RepositoryFollower
+}
+
+/** What is in force from one source, and how the last look at it went. */
+export interface SourceState {
+  readonly source: Source
+  readonly followed: RepositoryFollower
+  revision?: Revision
+  facts?: CommitFacts
+  /** Read, and not in force: what came last, or what waits until it is whole. */
+  waiting?: {
+    readonly revision: Revision
+    readonly facts?: CommitFacts
+    /** Nothing is wrong with it: it waits for a person. */
+    readonly whole?: boolean
+  }
+  /** What would be done if that came into force. */
+  plan?: WaitingPlan
+  trouble?: RepositoryProblem
+  lookedMs?: number
+  /** By the clock that never jumps. */
+  dueMs: number
+}
+
+/** The plan of a commit that waits for a person. */
+export interface WaitingPlan {
+  readonly commit: string
+  /** What it is approved by. Absent: it could not be made. */
+  readonly hash?: string
+  /** One line. */
+  readonly summary: string
+  /** As `croft plan` prints it. */
+  readonly text: string
+  readonly sinceMs: number
+}
+
+export type PollResult =
+  | { readonly was: 'same' }
+  | { readonly was: 'new' }
+  | { readonly was: 'trouble'; readonly message: string; readonly again: boolean }
+
+/** Looks at one source and notes what came of it. */
+export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<PollResult> {
+  const seen = await state.followed.look(signal)
+  state.lookedMs = clock.now()
+  state.dueMs = clock.monotonicMs() + state.source.pollMs
+  if (seen.is === 'kept') return trouble(state, seen)
+  if (seen.is === 'same') {
+    if (state.waiting === undefined) delete state.trouble
+    return { was: 'same' }
+  }
+  if (seen.before !== undefined && state.revision === undefined) putInForce(state, seen.before)
+  state.waiting = { revision: seen.revision, ...(seen.facts === undefined ? {} : { facts: seen.facts }) }
+  if (seen.trouble === undefined) delete state.trouble
+  else state.trouble = seen.trouble
+  return { was: 'new' }
+}
+
+/** From now on this is what the source declares. */
+export function putInForce(state: SourceState, { revision, facts }: NonNullable<SourceState['waiting']>): void {
+  state.revision = revision
+  delete state.plan
+  if (facts === undefined) delete state.facts
+  else state.facts = facts
+}
+
+/** Why a revision is not in force, in one line; the places are beside it. */
+export function notWhole(state: SourceState, problems: readonly Problem[]): RepositoryProblem {
+  const [first] = problems
+  const place = first === undefined ? '' : `, the first at ${showOrigin(first.origin)}: ${first.message}`
+  const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
+  const short = (id: string | undefined) => id?.slice(0, 12) ?? ''
+  const commit = state.waiting?.revision.id
+  return {
+    reason: 'broken',
+    message: `revision ${short(commit)} has ${errors}${place}; revision ${short(state.revision?.id)} stays in force`,
+    problems,
+    ...(commit === undefined ? {} : { commit }),
+  }
+}
+
+function trouble(state: SourceState, kept: RepositoryProblem): PollResult {
+  const again = state.trouble?.message === kept.message
+  state.trouble = {
+    reason: kept.reason,
+    message: kept.message,
+    ...(kept.commit === undefined ? {} : { commit: kept.commit }),
+    ...(kept.problems === undefined ? {} : { problems: kept.problems }),
+  }
+  // What waited is older than what cannot be followed now.
+  if (kept.reason !== 'unreachable') delete state.waiting
+  return { was: 'trouble', message: kept.message, again }
+}
+
+/** What counts now, of every source of which something has been read. */
+export function inForceOf(states: readonly SourceState[]): readonly InForce[] {
+  return states.flatMap(({ source: { name, grant }, revision }) =>
+    revision === undefined ? [] : [{ source: name, revision, ...(grant === undefined ? {} : { grant }) }],
+  )
+}
+
+export function sourceView({ source, revision, facts, trouble: kept, waiting, plan }: SourceState): SourceView {
+  return {
+    name: source.name,
+    remote: source.remote,
+    ref: source.ref,
+    ...(revision === undefined ? {} : { commit: revision.id }),
+    ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author, committedMs: facts.committedMs }),
+    ...(kept === undefined ? {} : { trouble: kept.message }),
+    ...(plan === undefined ? {} : { waiting: waitingView(plan, waiting?.facts) }),
+  }
+}
+
+function waitingView(
+  { commit, hash, summary, text, sinceMs }: WaitingPlan,
+  facts: CommitFacts | undefined,
+): NonNullable<SourceView['waiting']> {
+  return {
+    commit,
+    summary,
+    text,
+    sinceMs,
+    ...(hash === undefined ? {} : { plan: hash }),
+    ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author }),
+  }
+}
+
+/** What is wrong in revisions that are not in force, each place with the name of its source where there are several. */
+export function keptProblems(states: readonly SourceState[]): readonly Problem[] {
+  return states.flatMap(({ source, trouble: kept }) =>
+    (kept?.problems ?? []).map((problem) => {
+      const { origin } = problem
+      const named = states.length === 1 || origin.file.startsWith(`${source.name}:`)
+      return named ? problem : { ...problem, origin: { ...origin, file: `${source.name}:${origin.file}` } }
+    }),
+  )
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import type { Clock } from '../../lib/clock.ts'
+import { jsonIn } from '../../lib/foreign-json.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Problem } from '../../model/declaration.ts'
+import type { CommitView } from '../../model/estate-view.ts'
+import type { NewEvent } from '../../model/record.ts'
+import type { CommitFacts } from '../../source/git/commit-facts.ts'
+import type { Store } from '../../store/port.ts'
+import type { InForce } from './merge.ts'
+import { inForceOf, lookAt, notWhole, putInForce, type Source, type SourceState } from './source-state.ts'
+import { wholeOnly } from './whole.ts'
+
+const COMMITS = 'controller/commits'
+
+type ErrorsIn = (parts: readonly InForce[]) => Promise<readonly Problem[]>
+
+/** The sources of a controller: what is in force of each, and what came of the last looks. */
+export interface Sources {
+  readonly states: readonly SourceState[]
+  /**
+   * Looks at those that are due, and puts in force what is whole, by the errors that are in several revisions together.
+   * True: something new is in force. Undefined: none was due, or it was stopped.
+   */
+  look(signal: AbortSignal, errorsIn: ErrorsIn): Promise<boolean | undefined>
+  /** The newest commits that came into force. */
+  commits(): readonly CommitView[]
+  /** Looks at one as soon as it can be. False: there is none of that name. */
+  hurry(name: string): boolean
+  /** A person allows a step back in history, by `source@commit`. */
+  allowReturn(name: string): void
+  /** The plan of a commit that waited is approved: it comes into force with the next look. */
+  approve(name: string, commit: string): void
+  /** By the clock that never jumps. */
+  dueMs(): number
+}
+
+export interface SourcesDeps {
+  readonly clock: Clock
+  readonly store: Store
+  readonly epoch: number
+  readonly sources: readonly Source[]
+  readonly counters: { sourceLooks: number; sourceTroubles: number }
+  tell(events: readonly NewEvent[]): Promise<void>
+}
+
+/** Begins to follow every source, from the commit that was in force when we were last here. */
+export async function openSourceStates({ clock, store, epoch, counters, ...deps }: SourcesDeps): Promise<Sources> {
+  const mayReturn = new Set<string>()
+  const approved = new Set<string>()
+  /** Something that waited may go on, without anything new at a source. */
+  let hurried = false
+  let commits = readCommits(await store.getValue(COMMITS))
+  const states: readonly SourceState[] = await Promise.all(
+    deps.sources.map(async (source): Promise<SourceState> => {
+      const lastGood = await store.getValue(`source/${source.name}`)
+      const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
+      const followed = source.open({ mayReturnTo, ...(lastGood === undefined ? {} : { lastGood }) })
+      return { source, followed, dueMs: clock.monotonicMs() }
+    }),
+  )
+
+  /** What is new of a source is remembered before anything is done about it. */
+  const inForce = async ({ source: { name }, facts }: SourceState, commit: string): Promise<void> => {
+    if (facts !== undefined && commits[0]?.commit !== facts.commit) {
+      commits = withCommit(commits, name, facts, clock.now())
+      await store.putValue(epoch, COMMITS, JSON.stringify(commits))
+    }
+    if ((await store.getValue(`source/${name}`)) === commit) return
+    await store.putValue(epoch, `source/${name}`, commit)
+    const message = facts === undefined ? `${name} is at ${commit}` : `${name}: ${facts.subject} (${facts.author})`
+    const atMs = clock.now()
+    await deps.tell([{ atMs, type: 'Normal', reason: 'Revision', message, commit }])
+    const actor = `git:${facts?.author ?? name}`
+    await store.appendAudit({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
+  }
+
+  const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
+    const candidates = states.flatMap(
+      ({ source: { name, grant, keepGoing = false, alone = false, manual = false }, waiting }) =>
+        waiting === undefined
+          ? []
+          : [
+              {
+                waits: manual && !approved.has(`${name}@${waiting.revision.id}`),
+                candidate: {
+                  source: name,
+                  revision: waiting.revision,
+                  keepGoing,
+                  alone,
+                  ...(grant === undefined ? {} : { grant }),
+                },
+              },
+            ],
+    )
+    const going = candidates.filter(({ waits }) => !waits).map(({ candidate }) => candidate)
+    const { accepted, refused } = await wholeOnly(inForceOf(states), going, errorsIn)
+    const refusals = new Map(refused)
+    for (const { candidate, waits } of candidates) {
+      if (!waits) continue
+      const judged = await wholeOnly([...inForceOf(states)], [candidate], errorsIn)
+      for (const [name, problems] of judged.refused) refusals.set(name, problems)
+      const state = states.find(({ source }) => source.name === candidate.source)
+      if (state?.waiting !== undefined) state.waiting = { ...state.waiting, whole: judged.accepted.length > 0 }
+    }
+    for (const state of states) {
+      const { name } = state.source
+      const taken = accepted.find(({ source }) => source === name)
+      const problems = refusals.get(name)
+      if (taken !== undefined) {
+        const { facts } = state.waiting ?? {}
+        if (state.trouble?.problems !== undefined && state.trouble.commit === taken.revision.id) delete state.trouble
+        putInForce(state, { revision: taken.revision, ...(facts === undefined ? {} : { facts }) })
+        delete state.waiting
+        await inForce(state, taken.revision.id)
+      } else if (problems !== undefined) {
+        const kept = notWhole(state, problems)
+        const again = state.trouble?.message === kept.message
+        state.trouble = kept
+        counters.sourceTroubles++
+        const message = `${name}: ${kept.message}`
+        if (!again) await deps.tell([{ atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message }])
+      }
+    }
+    return accepted.length > 0
+  }
+
+  return {
+    states,
+    commits: () => commits,
+    dueMs: () => Math.min(...states.map((state) => state.dueMs)),
+    hurry(name) {
+      const state = states.find((one) => one.source.name === name)
+      if (state !== undefined) state.dueMs = clock.monotonicMs()
+      return state !== undefined
+    },
+    allowReturn(name) {
+      mayReturn.add(name)
+      for (const state of states) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.monotonicMs()
+    },
+    approve(name, commit) {
+      approved.add(`${name}@${commit}`)
+      hurried = true
+    },
+    async look(signal, errorsIn) {
+      const due = states.filter((state) => state.dueMs <= clock.monotonicMs())
+      if (due.length === 0 && !hurried) return undefined
+      let fresh = false
+      for (const state of due) {
+        if (signal.aborted) return undefined
+        counters.sourceLooks++
+        const result = await lookAt(state, clock, signal)
+        if (signal.aborted) return undefined
+        if (result.was === 'trouble') {
+          counters.sourceTroubles++
+          const message = `${state.source.name}: ${result.message}`
+          if (!result.again) await deps.tell([{ atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message }])
+        }
+        fresh ||= result.was === 'new'
+      }
+      if (!fresh && !hurried) return false
+      hurried = false
+      return enforce(errorsIn)
+    },
+  }
+}
+
+const schema = z.array(
+  z.object({
+    source: z.string(),
+    commit: z.string(),
+    subject: z.string(),
+    author: z.string(),
+    committedMs: z.number(),
+    seenMs: z.number().optional(),
+  }),
+)
+
+/** The commits that were in force, as they were kept. What cannot be read counts as none: Git has them all. */
+export function readCommits(text: string | undefined): readonly CommitView[] {
+  const commits = schema.safeParse(jsonIn(text ?? '')).data ?? []
+  return commits.map(({ seenMs, ...rest }) => (seenMs === undefined ? rest : { ...rest, seenMs }))
+}
+
+/** With one more, newest first. A commit that comes into force again moves to the front. Pure. */
+export function withCommit(
+  commits: readonly CommitView[],
+  source: string,
+  { commit, subject, author, committedMs }: CommitFacts,
+  seenMs: number,
+): readonly CommitView[] {
+  const others = commits.filter((one) => one.source !== source || one.commit !== commit)
+  return [{ source, commit, subject, author, committedMs, seenMs }, ...others].slice(0, LIMITS.commitsKept)
+}

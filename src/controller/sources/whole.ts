@@ -1,0 +1,84 @@
+import type { Problem } from '../../model/declaration.ts'
+import type { InForce } from './merge.ts'
+
+/** A revision that was read and is not in force yet. */
+export interface RevisionCandidate extends InForce {
+  /** Its good parts count although others are wrong. */
+  readonly keepGoing: boolean
+  /** Each of its objects stands for itself: what is wrong with one takes nothing from the others. */
+  readonly alone?: boolean
+}
+
+export interface Whole {
+  /** What comes into force. What is not whole declares less than its author meant: nothing may be deleted by it. */
+  readonly accepted: readonly InForce[]
+  /** What is wrong with those that do not, by source. */
+  readonly refused: ReadonlyMap<string, readonly Problem[]>
+}
+
+/**
+ * A revision comes into force whole or not at all: with one error in it, what was in force stays. Where nothing whole
+ * was in force before, or a person wants it so, it is followed as far as it can be. It also waits where it would break
+ * what another source declares, but no source that is held to a grant keeps back one that is not. Pure.
+ */
+export async function wholeOnly(
+  inForce: readonly InForce[],
+  candidates: readonly RevisionCandidate[],
+  errorsIn: (parts: readonly InForce[]) => Promise<readonly Problem[]>,
+): Promise<Whole> {
+  const together = (some: readonly InForce[]): readonly InForce[] => {
+    const names = new Set(some.map(({ source }) => source))
+    return [...inForce.filter(({ source }) => !names.has(source)), ...some]
+  }
+  const many = together(candidates).length > 1
+  const isOf = (source: string) => (problem: Problem) => !many || problem.origin.file.startsWith(`${source}:`)
+  let found: readonly Problem[] | undefined
+  const errorsBefore = async () => {
+    found ??= inForce.length === 0 ? [] : await errorsIn(inForce)
+    return found
+  }
+
+  const refused = new Map<string, readonly Problem[]>()
+  let left = candidates
+  while (left.length > 0) {
+    const errors = await errorsIn(together(left))
+    if (errors.length === 0) return { accepted: left.map(plain), refused }
+    const before = await errorsBefore()
+    const known = new Set(before.map(identity))
+    /** Nothing whole is there that could stay. */
+    const hasNoBetter = (source: string) => !inForce.some((one) => one.source === source) || before.some(isOf(source))
+    const elsewhere = errors.filter(
+      (problem) =>
+        !known.has(identity(problem)) &&
+        inForce.some((one) => one.grant === undefined && isOf(one.source)(problem)) &&
+        !left.some(({ source }) => isOf(source)(problem)),
+    )
+    const out = left.flatMap((one) => {
+      const own = errors.filter(isOf(one.source))
+      const wrong = one.grant === undefined || own.length > 0 ? [...own, ...elsewhere] : own
+      if (wrong.length === 0 || one.keepGoing || one.alone === true || hasNoBetter(one.source)) return []
+      return [[one.source, wrong] as const]
+    })
+    if (out.length === 0)
+      return {
+        accepted: left.map((one) => (errors.some(isOf(one.source)) && one.alone !== true ? inPart(one) : plain(one))),
+        refused,
+      }
+    for (const [source, found] of out) refused.set(source, found)
+    left = left.filter(({ source }) => !refused.has(source))
+  }
+  return { accepted: [], refused }
+}
+
+function plain({ keepGoing: _, alone: _alone, ...rest }: RevisionCandidate): InForce {
+  return rest
+}
+
+function inPart(candidate: RevisionCandidate): InForce {
+  const { revision, ...rest } = plain(candidate)
+  return { ...rest, revision: { ...revision, incomplete: true } }
+}
+
+function identity({ code, object, message, origin: { file, line } }: Problem): string {
+  return JSON.stringify([code, object, message, file, line])
+}

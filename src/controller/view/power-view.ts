@@ -1,0 +1,108 @@
+import { wattsOf } from '../../engine/power/energy.ts'
+import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
+import type {
+  OnDemandView,
+  PowerHold,
+  PowerHostView,
+  PowerPlan,
+  PowerPreview,
+  PowerView,
+  UpsView,
+} from '../../model/observed-power.ts'
+import { coordinatePower } from '../../plan/power/coordinate.ts'
+import { nextWord } from '../../plan/power/schedule.ts'
+
+/** What the page shows of a Power: its tiers as a timeline, what each waits for, and what it takes. */
+export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
+  const { declaration, decision, energy, requests } = look
+  const { schedule, cluster, idleMs } = declaration.spec
+  const next = schedule === undefined ? undefined : nextWord(schedule, nowMs)
+  return {
+    key: declaration.key,
+    name: declaration.name,
+    ...defined({ cluster }),
+    phase: decision.phase,
+    wanted: { ...decision.wanted, why: cleanText(decision.wanted.why) },
+    tiers: decision.tiers,
+    waits: decision.waits.map((wait) => ({ ...wait, what: cleanText(wait.what) })),
+    holds: decision.holds.map(shownHold),
+    refusals: decision.refusals.map(shownHold),
+    warnings: decision.warnings.map((warning) => cleanText(warning)),
+    asleep: decision.asleep,
+    doing: decision.steps.map(({ summary }) => cleanText(summary)),
+    watts: wattsOf(look),
+    held: requests.holds
+      .filter(({ untilMs }) => untilMs > nowMs)
+      .map((hold) => ({ ...hold, by: cleanText(hold.by), why: cleanText(hold.why) })),
+    hosts: hostsOf(look),
+    onDemand: onDemandOf(look),
+    idleMs,
+    ...upsOf(look),
+    ...defined({ energy, schedule, next }),
+  }
+}
+
+/** What would be done if it were ordered now: decided by the planner itself, from what was last seen. */
+export function powerPreviewOf(look: PowerPlan, state: 'on' | 'off', nowMs: number): PowerPreview {
+  const { declaration, observed, requests } = look
+  const wanted = { state, by: '', why: 'only a plan', atMs: nowMs }
+  const decision = coordinatePower(declaration.spec, observed, { ...requests, wanted }, undefined, nowMs)
+  return {
+    state,
+    tiers: decision.tiers,
+    holds: decision.holds.map(shownHold),
+    refusals: decision.refusals.map(shownHold),
+    warnings: decision.warnings.map((warning) => cleanText(warning)),
+    first: decision.steps.map(({ summary }) => cleanText(summary)),
+  }
+}
+
+function shownHold(hold: PowerHold): PowerHold {
+  return { ...hold, reason: cleanText(hold.reason), allow: cleanText(hold.allow) }
+}
+
+function hostsOf({ declaration, observed }: PowerPlan): readonly PowerHostView[] {
+  return declaration.spec.hosts.map(({ name, level, own, wake, bmc }) => {
+    const seen = observed.hosts.find((host) => host.name === name)
+    const wokenBy = bmc !== undefined ? 'management controller' : wake === undefined ? undefined : 'Wake-on-LAN'
+    return {
+      name,
+      level,
+      own,
+      power: seen?.power ?? 'unknown',
+      strangers: (seen?.strangers ?? []).map((stranger) => cleanText(stranger)),
+      ...defined({ wokenBy }),
+      ...(seen?.watts === undefined ? {} : { watts: seen.watts }),
+    }
+  })
+}
+
+function onDemandOf({ observed: { cluster } }: PowerPlan): readonly OnDemandView[] {
+  if (cluster === undefined) return []
+  return cluster.nodes
+    .filter(({ onDemand }) => onDemand)
+    .map(({ name, power }) => ({
+      node: name,
+      power,
+      wanting: (cluster.wanting[name] ?? []).map((pod) => cleanText(pod)),
+    }))
+}
+
+function upsOf({ declaration, observed }: PowerPlan): { readonly ups?: UpsView } {
+  const { ups } = declaration.spec
+  if (ups === undefined) return {}
+  const seen = observed.ups === 'unknown' ? undefined : observed.ups
+  if (seen === undefined) return { ups: { name: ups.name, state: 'unknown', levels: ups.levels } }
+  const { onBattery, charge, low, watts } = seen
+  return {
+    ups: {
+      name: ups.name,
+      state: onBattery ? 'battery' : 'mains',
+      charge,
+      low,
+      levels: ups.levels,
+      ...defined({ watts }),
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Clock } from '../../lib/clock.ts'
+import type { Declaration, ResourceKey } from '../../model/declaration.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { Change, Resource } from '../../model/resource.ts'
+import type { Granted, Wish } from '../../server/port.ts'
+import { commitFile, patchOf, pushBranch } from '../../source/git/git-commit.ts'
+import { GitFailed } from '../../source/git/git-run.ts'
+import type { FollowOptions } from '../../source/git/repository.ts'
+import type { Revision } from '../../source/git/revision.ts'
+import { judgeDocument } from '../../source/judge.ts'
+import { readDocuments } from '../../source/manifest.ts'
+import type { AdoptState } from '../controller.ts'
+import { adoptChanges } from './adopt.ts'
+
+/** Where the commits of a source are made and pushed to. */
+export interface Writable {
+  readonly source: string
+  readonly remote: string
+  readonly mirror: string
+  /** Directory of the repository that is read, without a slash at its end. */
+  readonly path?: string
+  readonly access?: NonNullable<FollowOptions['access']>
+  readonly allowLocal?: boolean
+}
+
+export interface AdopterDeps {
+  readonly clock: Clock
+  /** Where patches are put that could not be pushed. */
+  readonly data: string
+  readonly writable: readonly Writable[]
+  link(revision: Revision): Estate
+}
+
+/** Makes Git agree with the world: a commit on a branch of its own, for a person to look at and merge. */
+export function createAdopter(deps: AdopterDeps) {
+  return async (wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted> => {
+    const { key, fields } = wish
+    const changes = driftChanges(state, key).filter(
+      // A restart that is still to come is the rest of a change, nothing that Git could say.
+      ({ path: field }) => field !== 'restart' && (fields.length === 0 || fields.includes(field)),
+    )
+    if (changes.length === 0) return refused('not-found', `${key} has not drifted in these fields`)
+    const { revision } = state
+    const declaration = revision.declarations.find((one) => one.key === key)
+    const document = declaration === undefined ? undefined : revision.text?.(declaration)
+    if (declaration === undefined || document === undefined)
+      return refused('refused', `${key} is made from another declaration; change that one by hand`)
+    const { source, file } = placeOf(declaration, state)
+    const adopted = adoptChanges(document, changes, (text) => desiredOf(text, declaration, revision, deps.link))
+    if ('cannot' in adopted)
+      return refused('refused', `${adopted.cannot.join(', ')} cannot be put into ${file} by itself; change it by hand`)
+    const whole = await revision.read?.(file)
+    const at = whole?.indexOf(document) ?? -1
+    if (whole === undefined || at < 0 || whole.indexOf(document, at + 1) >= 0)
+      return refused('refused', `${file} cannot be changed by itself`)
+    const text = `${whole.slice(0, at)}${adopted.text}${whole.slice(at + document.length)}`
+    const target = deps.writable.find((one) => one.source === source)
+    const commit = state.sources.find((one) => one.source.name === source)?.facts?.commit
+    if (target === undefined || commit === undefined) return writePatch(file, whole, text, key)
+    return commitAndPush(target, commit, file, text, key, changes)
+  }
+
+  async function commitAndPush(
+    target: Writable,
+    parent: string,
+    file: string,
+    text: string,
+    key: ResourceKey,
+    changes: readonly Change[],
+  ): Promise<Granted> {
+    const { mirror, remote, access, allowLocal = false } = target
+    const message = `Adopt ${changes.map((change) => change.path).join(', ')} of ${key}\n\n${changes.map((change) => `${change.path}: ${String(change.to)} → ${String(change.from)}`).join('\n')}\n\nChanged outside Git and taken over as it is.\n`
+    const inRepository = path.posix.normalize(target.path === undefined ? file : `${target.path}/${file}`)
+    const commit = await commitFile({
+      mirror,
+      parent,
+      file: inRepository,
+      text,
+      message,
+      author: 'croft',
+      atMs: deps.clock.now(),
+    })
+    const branch = `croft/adopt-${key
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .slice(0, 80)}-${commit.slice(0, 7)}`
+    try {
+      await pushBranch({ mirror, remote, commit, branch, allowLocal, ...(access === undefined ? {} : { access }) })
+      return { ok: true, message: `pushed ${branch} with ${file}; merge it to make Git agree`, link: branch }
+    } catch (error) {
+      if (!(error instanceof GitFailed)) throw error
+      const patch = put(key, await patchOf(mirror, commit))
+      return {
+        ok: true,
+        message: `the branch could not be pushed (${error.message}); the patch is at ${patch}, for git am`,
+        link: patch,
+      }
+    }
+  }
+
+  function writePatch(file: string, before: string, after: string, key: ResourceKey): Granted {
+    const patch = put(key, unifiedDiff(file, before, after))
+    return { ok: true, message: `the source cannot be pushed to; the patch is at ${patch}, for git apply`, link: patch }
+  }
+
+  function put(key: ResourceKey, text: string): string {
+    const directory = path.join(deps.data, 'patches')
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const file = path.join(directory, `${key.replaceAll(/[^A-Za-z0-9]+/g, '-')}.patch`)
+    writeFileSync(file, text, { mode: 0o600 })
+    return file
+  }
+}
+
+function driftChanges({ report }: AdoptState, key: ResourceKey): readonly Change[] {
+  const entry = report.plan.entries.find((one) => one.key === key)
+  if (entry?.drift !== true) return []
+  const doing = entry.action.do === 'hold' ? entry.action.held : entry.action
+  return 'changes' in doing ? doing.changes : []
+}
+
+/** Which source a declaration is of, and the file there: with several sources the place begins with the name. */
+function placeOf({ origin }: Declaration, { sources }: AdoptState): { readonly source: string; readonly file: string } {
+  const only = sources[0]
+  if (only !== undefined && sources.length === 1) return { source: only.source.name, file: origin.file }
+  const at = origin.file.indexOf(':')
+  return { source: origin.file.slice(0, at), file: origin.file.slice(at + 1) }
+}
+
+/** What a text would make of the resource, with everything else as it is. */
+function desiredOf(
+  text: string,
+  declaration: Declaration,
+  revision: Revision,
+  link: AdopterDeps['link'],
+): Resource['desired'] | undefined {
+  const judged = readDocuments(text)
+    .flatMap(judgeDocument)
+    .find((one) => one.key === declaration.key)
+  if (judged?.outcome !== 'declared') return undefined
+  const { spec, policy, generation } = judged
+  const changed: Declaration = { ...declaration, spec, policy, generation }
+  const declarations = revision.declarations.map((one) => (one.key === declaration.key ? changed : one))
+  return link({ ...revision, declarations }).resources.find((one) => one.key === declaration.key)?.desired
+}
+
+/** Lines are replaced one for one, never added or removed: a scalar stays a scalar. */
+export function unifiedDiff(file: string, before: string, after: string): string {
+  const old = before.split('\n')
+  const now = after.split('\n')
+  const out = [`--- a/${file}`, `+++ b/${file}`]
+  for (const [index, line] of old.entries()) {
+    if (now[index] === line) continue
+    const from = Math.max(0, index - 3)
+    const to = Math.min(old.length - 1, index + 3)
+    const count = to - from + 1
+    out.push(`@@ -${from + 1},${count} +${from + 1},${count} @@`)
+    for (let at = from; at <= to; at++) {
+      if (at === index) out.push(`-${old[at] ?? ''}`, `+${now[at] ?? ''}`)
+      else out.push(` ${old[at] ?? ''}`)
+    }
+  }
+  return `${out.join('\n')}\n`
+}
+
+function refused(reason: 'not-found' | 'refused', message: string): Granted {
+  return { ok: false, reason, message }
+}
