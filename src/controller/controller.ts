@@ -256,7 +256,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
     if (made.events.length > 0) newestSeq = -1
     const endedMs = clock.now()
     // Nothing is under way: a large estate is looked at more seldom, so that idling costs close to nothing.
-    const restedMs = made.settled ? Math.max(made.lookAgainMs, restMs(load(estate))) : made.lookAgainMs
+    const atRest = made.settled && made.operated !== true
+    const restedMs = atRest ? Math.max(made.lookAgainMs, restMs(load(estate))) : made.lookAgainMs
     passDueMs = clock.monotonicMs() + restedMs
     if (made.settled && (wasBusy || clock.monotonicMs() - calmMs >= LIMITS.longestRestMs)) {
       calmMs = clock.monotonicMs()
@@ -268,8 +269,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
 
   const remember = async (): Promise<void> => {
     if (report === undefined) return
-    const { surveys = [], clusters = report.plan.clusters ?? [] } = report
-    const fresh = notedReport === report ? undefined : { surveys, clusters }
+    const { surveys = [], clusters = report.plan.clusters ?? [], powers = [] } = report
+    const fresh = notedReport === report ? undefined : { surveys, clusters, powers }
     notedReport = report
     await options.history?.note(view, fresh)
   }

@@ -46,6 +46,8 @@ export interface PassReport {
   readonly begun?: readonly ResourceKey[]
   /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */
   readonly settled: boolean
+  /** A command is at work on a cluster that it holds: nothing to do here, and worth watching. */
+  readonly operated?: boolean
   /** When to look again. */
   readonly lookAgainMs: number
   /** What each connection that could be seen has shown. */

@@ -2,7 +2,7 @@ import { eachInSteps, type Turns, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ClusterPlan } from '../model/observed-cluster.ts'
+import { type ClusterPlan, isUnderWay } from '../model/observed-cluster.ts'
 import type { Plan } from '../model/plan.ts'
 import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { admit } from '../plan/admit.ts'
@@ -177,6 +177,7 @@ function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Act
       (look) => isClusterSettled(look, withAddons.has(look.declaration.name)) || isOutOfReach(look, estate, givenUp),
     ) &&
     isSettled(chosen, judged.records, inFlight, effects, estate.resources, givenUp)
+  const operated = looks.some(({ observed: { requests } }) => isUnderWay(requests.hold?.operation, clock.now()))
   const begunNow = {
     all: attempts.length,
     started: attempts.filter(({ outcome }) => outcome.result === 'started').length,
@@ -200,9 +201,14 @@ function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Act
     effects,
     begun: attempts.map(({ admitted }) => admitted.entry.key),
     settled,
+    operated,
     surveys: [...surveyed.factsByConnection.values()].map(({ survey }) => survey),
     looks: new Map([...surveyed.factsByConnection].map(([name, { looks: close }]) => [name, close])),
-    lookAgainMs: settled ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs) : nextMs(),
+    lookAgainMs: operated
+      ? LIMITS.operationPollMs
+      : settled
+        ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs)
+        : nextMs(),
   }
 }
 

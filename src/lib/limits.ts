@@ -390,6 +390,15 @@ export const LIMITS = {
   /** Longer than this between two looks: nobody knows how it was. */
   historyGapMs: 5 * 60_000,
   historySaveMs: 5 * 60_000,
+  /** Courses of upgrades, restores and power: how many of each cluster or Power, how much of each, and how long a pause
+   * one of them survives. */
+  coursesKept: 3,
+  courseKeys: 50,
+  courseTracks: 60,
+  courseBars: 60,
+  courseVotes: 200,
+  courseTextLength: 200,
+  coursePauseMs: 10 * 60_000,
   /** The page of states that strangers may read: how long one rendering of it counts, and how much it may show. */
   statusMs: 15_000,
   statusEntries: 100,

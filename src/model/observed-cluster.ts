@@ -1,3 +1,4 @@
+import { LIMITS } from '../lib/limits.ts'
 import type { NodeRole, WorkPurpose } from './cluster.ts'
 import type { ClusterDeclaration } from './estate.ts'
 import type { ClusterVerb, OperationVerb, Step } from './step.ts'
@@ -224,12 +225,26 @@ export interface RequestedHold {
   readonly power?: 'off' | 'changing'
   /** The step that a command is about to do, or did and does not know what came of it. */
   readonly effect?: OperationEffect
+  /** What a command that holds the cluster is at, for whoever watches. */
+  readonly operation?: OperationAt
+}
+
+/** How far an operation is that somebody began by command. */
+export interface OperationAt extends Pick<Step<'operation'>, 'verb' | 'node' | 'until' | 'summary'> {
+  /** `restore of edge from before-upgrade`. */
+  readonly name: string
+  readonly sinceMs: number
 }
 
 /** A step of an operation that somebody began by command, written down before it is done. */
 export interface OperationEffect {
   readonly step: Step<'operation'>
   readonly atMs: number
+}
+
+/** One that was interrupted holds the cluster for as long as nobody looks: that one is not under way. */
+export function isUnderWay(operation: OperationAt | undefined, nowMs: number): operation is OperationAt {
+  return operation !== undefined && nowMs - operation.sinceMs <= LIMITS.operationStepMs
 }
 
 export const NO_REQUESTS: ClusterRequests = { rolloutPaused: false, replace: [], removeMembers: [] }

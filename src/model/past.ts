@@ -1,3 +1,4 @@
+import type { Course } from './course.ts'
 import type { EstateView } from './estate-view.ts'
 
 /** How something is at one moment: well, not well, not known, or off because somebody or a schedule says so. */
@@ -82,4 +83,6 @@ export interface Past {
   days(nowMs: number, count: number): readonly HealthPast[]
   hours(nowMs: number, count: number): readonly HealthPast[]
   gauges(nowMs: number, slots: number): readonly GaugePast[]
+  /** How upgrades, restores and power went of late, newest first. */
+  courses(): readonly Course[]
 }

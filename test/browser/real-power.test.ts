@@ -32,8 +32,20 @@ describe('power on croft sim, in a real browser', { skip: whyNoBrowser() ?? fals
     await dialog.getByLabel('Reason').fill('over night')
     await dialog.getByRole('button', { name: 'Switch off' }).click()
     await state.getByText('Going off').waitFor()
+    const off = page.getByRole('img', { name: /^Power off, / })
+    await off.locator('.is-running').first().waitFor()
     await shot(page, 'real-power-going-off')
     await state.getByText('Off', { exact: true }).waitFor()
+    await page.getByRole('img', { name: /^Power off, took / }).waitFor()
+    const steps = async (lane: string) =>
+      off
+        .locator(`[data-lane="${lane}"] .course-bar`)
+        .evaluateAll((bars) => bars.map((bar) => bar.getAttribute('data-step') ?? ''))
+    for (const node of ['edge-1', 'edge-2', 'edge-3']) {
+      const own = await steps(node)
+      for (const step of ['shut down', 'off']) assert.ok(own.includes(step), `${node}: ${own.join(', ')}`)
+    }
+    await shot(page, 'real-power-gone-off')
     await page.locator('.power-head').getByText('page:anna: over night').waitFor()
     assert.equal(await page.locator('[data-tier="servers"] .tier-word').textContent(), 'done')
     await it.go('')
@@ -44,7 +56,11 @@ describe('power on croft sim, in a real browser', { skip: whyNoBrowser() ?? fals
     await page.getByRole('button', { name: 'Switch on' }).click()
     await dialog.locator('[data-tier="quorum"]').waitFor()
     await dialog.getByRole('button', { name: 'Switch on' }).click()
+    const on = page.getByRole('img', { name: /^Power on, / })
+    await on.locator('[data-step="boot"]').first().waitFor()
     await state.getByText('On', { exact: true }).waitFor()
+    await page.getByRole('img', { name: /^Power on, took / }).waitFor()
+    await shot(page, 'real-power-on')
     await it.go('cluster/edge')
     await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
     await page.getByText('1 server can fail').waitFor()

@@ -26,10 +26,21 @@ describe('an upgrade on croft sim, in a real browser', { skip: whyNoBrowser() ??
     await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
     declare(NEXT)
     await page.locator('.view-head').getByText('Upgrading', { exact: true }).waitFor()
+    const picture = page.getByRole('img', { name: `Upgrade to ${NEXT}` })
+    await picture.locator('[data-lane="edge-1"] .is-running, [data-lane="edge-2"] .is-running').first().waitFor()
+    await picture.scrollIntoViewIfNeeded()
     await shot(page, 'real-upgrading')
     for (const name of NODES) await page.locator(`[data-node="${name}"]`, { hasText: NEXT }).waitFor()
     await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
     assert.equal(await page.locator('.voter.is-up').count(), 3)
+    await page.getByRole('img', { name: /Upgrade to .*took .*at least [23] of 3 votes up, 2 needed$/ }).waitFor()
+    for (const name of NODES) {
+      const steps = await picture
+        .locator(`[data-lane="${name}"] .course-bar`)
+        .evaluateAll((bars) => bars.map((bar) => bar.getAttribute('data-step')))
+      assert.ok(steps.includes('install'), `${name}: ${steps.join(', ')}`)
+    }
+    await picture.scrollIntoViewIfNeeded()
     await shot(page, 'real-upgraded')
   })
 })

@@ -44,6 +44,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
           <Now cluster={cluster} page={page} />
         </div>
       </div>
+      <Courses of={cluster.key} phase={cluster.phase} />
       <Nodes cluster={cluster} page={page} />
       <Addons page={page} cluster={cluster.name} />
       <Graphs
@@ -62,6 +63,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
 }
 
 const Addons = later(() => import('./addon.tsx').then((module) => module.AddonList), 0)
+const Courses = later(() => import('./course.tsx').then((module) => module.Courses), 0)
 const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs))
 
 function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {

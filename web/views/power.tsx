@@ -3,12 +3,15 @@ import { hostNames } from '../boxes.ts'
 import { kilowattHours, plural, weekdayTime } from '../format.ts'
 import { Ago, Card, Command, Empty } from '../parts/bits.tsx'
 import { Badge, Icon } from '../parts/icon.tsx'
+import { later } from '../parts/later.tsx'
 import { Energy, OnDemand, PowerHosts, Schedule, Ups } from '../parts/power-facts.tsx'
 import { PowerHolds } from '../parts/power-holds.tsx'
 import { PowerOrders } from '../parts/power-orders.tsx'
 import { Tiers } from '../parts/power-tiers.tsx'
 import { hrefTo } from '../route.ts'
 import type { Tone } from '../tone.ts'
+
+const Courses = later(() => import('./course.tsx').then((module) => module.Courses), 0)
 
 /** What is switched off and on, how far that is, and what it takes. */
 export function PowerView({ page }: { readonly page: Page }) {
@@ -84,6 +87,7 @@ function OnePower({ power }: { readonly power: PowerOnPage }) {
           </span>
         </p>
       ))}
+      <Courses of={power.key} phase={phase} />
       <div class="power-columns">
         <div class="stack">
           <Card

@@ -1,5 +1,10 @@
 import { defined } from '../../lib/defined.ts'
-import { type ClusterRequests, NO_REQUESTS, type OperationEffect } from '../../model/observed-cluster.ts'
+import {
+  type ClusterRequests,
+  NO_REQUESTS,
+  type OperationAt,
+  type OperationEffect,
+} from '../../model/observed-cluster.ts'
 import { activeRequests, type RequestsName, type Store } from '../../store/port.ts'
 
 /** Changes what people have ordered of a cluster; answers what stands now. */
@@ -25,6 +30,11 @@ export function withEffect(requests: ClusterRequests, effect: OperationEffect | 
   if (requests.hold === undefined) return requests
   const { effect: _before, ...hold } = requests.hold
   return { ...requests, hold: { ...hold, ...defined({ effect }) } }
+}
+
+/** With how far the command is that holds the cluster. */
+export function withProgress(requests: ClusterRequests, operation: OperationAt): ClusterRequests {
+  return requests.hold === undefined ? requests : { ...requests, hold: { ...requests.hold, operation } }
 }
 
 /**

@@ -1,8 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { EstateView } from '../../model/estate-view.ts'
+import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Past } from '../../model/past.ts'
 import type { Store } from '../../store/port.ts'
+import { clusterMoment, type Moment, powerMoment } from './course-moment.ts'
+import { COURSES, readCourses, withMoment } from './courses.ts'
 import { dayOf } from './day-book.ts'
 import { createGaugeBook, type GaugeInput } from './gauge-book.ts'
 import { createHealthBook } from './health-book.ts'
@@ -10,9 +13,14 @@ import { createHealthBook } from './health-book.ts'
 /** Remembers over days how everything was. Kept in the store by day; what is older makes room. */
 export interface History extends Past {
   /** How it is now, from now on. Call it with every look. */
-  note(view: EstateView, seen: GaugeInput | undefined): Promise<void>
+  note(view: EstateView, seen: HistoryInput | undefined): Promise<void>
   /** Writes down what is not written yet. */
   save(): Promise<void>
+}
+
+/** What a pass has seen: no call is made for the history. */
+export interface HistoryInput extends GaugeInput {
+  readonly powers?: readonly PowerPlan[]
 }
 
 type Kept = Pick<Store, 'getValue' | 'putValue'>
@@ -26,12 +34,18 @@ export async function openHistory(clock: Clock, store: Kept, epoch: number): Pro
       const text = await store.getValue(name)
       if (text !== undefined) book.read(text, dayOf(clock.now()))
     }
+  let courses = readCourses(await store.getValue(COURSES))
+  let keptCourses = courses
   let last: { readonly view: EstateView; readonly atMs: number } | undefined
   let savedMs = clock.monotonicMs()
   const unsaved = new Set<number>()
 
   async function save(): Promise<void> {
     savedMs = clock.monotonicMs()
+    if (courses !== keptCourses) {
+      keptCourses = courses
+      await store.putValue(epoch, COURSES, JSON.stringify(courses))
+    }
     const days = [...unsaved]
     unsaved.clear()
     for (const day of days)
@@ -51,7 +65,10 @@ export async function openHistory(clock: Clock, store: Kept, epoch: number): Pro
         health.count(last.view, last.atMs, atMs)
         unsaved.add(dayOf(last.atMs))
       }
-      if (seen !== undefined) gauges.note(seen, atMs)
+      if (seen !== undefined) {
+        gauges.note(seen, atMs)
+        for (const moment of momentsOf(seen, atMs)) courses = withMoment(courses, moment)
+      }
       unsaved.add(dayOf(atMs))
       last = { view, atMs }
       if (clock.monotonicMs() - savedMs >= LIMITS.historySaveMs) await save()
@@ -60,5 +77,16 @@ export async function openHistory(clock: Clock, store: Kept, epoch: number): Pro
     days: health.days,
     hours: health.hours,
     gauges: gauges.gauges,
+    courses: () => courses,
   }
+}
+
+function momentsOf({ clusters, powers = [] }: HistoryInput, atMs: number): readonly Moment[] {
+  return [
+    ...clusters.map((look) => clusterMoment(look, atMs)),
+    ...powers.map((look) => {
+      const cluster = clusters.find(({ declaration }) => declaration.name === look.declaration.spec.cluster)
+      return powerMoment(look, cluster, atMs)
+    }),
+  ]
 }

@@ -135,6 +135,14 @@ export const READS: readonly Route[] = [
       return { chapters: tellTimeline(await controller.history({ limit }), commits ?? [], sources) }
     },
   }),
+  get('/api/courses', 'How upgrades, restores and power of a cluster or Power went of late, step by step', {
+    input: z.object({ key: schemas.keySchema.optional() }),
+    output: z.object({ atMs: z.number(), courses: schemas.list(schemas.course) }),
+    handle({ controller, clock }, { key }) {
+      const all = controller.past?.courses() ?? []
+      return { atMs: clock.now(), courses: key === undefined ? all : all.filter((one) => one.key === key) }
+    },
+  }),
   get('/api/health', 'How well everything was in the last 24 hours, in slots of half an hour', {
     output: z.object({ slotMs: z.number(), atMs: z.number(), strips: schemas.list(schemas.strip) }),
     handle: ({ strips, clock }) => ({

@@ -265,6 +265,40 @@ export const gauge = z.object({
   means: list(z.number().nullable()),
 })
 
+const bar = z.object({
+  step: z.string(),
+  sort: z.enum(['move', 'change', 'down', 'wait', 'off']),
+  says: z.string(),
+  fromMs: ms,
+  /** Absent: it goes on. */
+  toMs: ms.optional(),
+})
+
+/** How an upgrade, a restore, a power-off or another change went: steps by node, and the votes of etcd over time. */
+export const course = z.object({
+  key,
+  purpose: z.enum(['upgrade', 'operation', 'change', 'power-off', 'power-on']),
+  title: z.string(),
+  fromMs: ms,
+  seenMs: ms,
+  over: z.boolean(),
+  tracks: list(
+    z.object({
+      name: z.string(),
+      sort: z.enum(['workloads', 'server', 'agent', 'machine', 'host']),
+      bars: list(bar),
+    }),
+  ),
+  votes: list(
+    z.object({
+      atMs: ms,
+      up: z.union([z.number(), z.literal('unknown')]),
+      voters: z.number(),
+      needed: z.number(),
+    }),
+  ),
+})
+
 export const me = z.object({
   name: z.string().optional(),
   role: z.enum(ROLES).optional(),
@@ -333,6 +367,7 @@ export type Span = z.output<typeof span>
 export type Strip = z.output<typeof strip>
 export type DayStrip = z.output<typeof dayStrip>
 export type Gauge = z.output<typeof gauge>
+export type CourseOnPage = z.output<typeof course>
 export type Me = z.output<typeof me>
 export type EventOnPage = z.output<typeof event>
 export type DriftOnPage = z.output<typeof drift>

@@ -1,3 +1,4 @@
+import type { Course, CourseBar } from '../../model/course.ts'
 import type { GaugePast, HealthPast, Past } from '../../model/past.ts'
 
 const DAY_SECONDS = 86_400
@@ -39,6 +40,64 @@ export function fakePast(): Past {
       gauge('node', 'k3s-vm-still-fawn', 'cpu', 0.2, slots),
       gauge('cluster', 'homelab', 'etcdBytes', 24_000_000, slots),
       gauge('cluster', 'homelab', 'etcdMs', 9, slots),
+    ],
+    courses: () => [fakeCourse(Date.now())],
+  }
+}
+
+/** An upgrade of three servers, of which the second restarts right now. */
+export function fakeCourse(nowMs: number): Course {
+  const at = (secondsAgo: number) => nowMs - secondsAgo * 1000
+  const bars = (
+    fromSecondsAgo: number,
+    parts: readonly (readonly [CourseBar['step'], CourseBar['sort'], number])[],
+  ) => {
+    let from = fromSecondsAgo
+    return parts.map(([step, sort, seconds]): CourseBar => {
+      const fromMs = at(from)
+      from -= seconds
+      return { step, sort, says: `${step} the node`, fromMs, ...(from <= 0 ? {} : { toMs: at(from) }) }
+    })
+  }
+  return {
+    key: 'Cluster/homelab',
+    purpose: 'upgrade',
+    title: 'Upgrade to v1.34.4+k3s1',
+    fromMs: at(400),
+    seenMs: at(1),
+    over: false,
+    tracks: [
+      {
+        name: 'k3s-vm-pumped-piglet-gpu',
+        sort: 'server',
+        bars: bars(400, [
+          ['snapshot', 'change', 14],
+          ['cordon', 'move', 2],
+          ['drain', 'move', 66],
+          ['install', 'change', 32],
+          ['restart', 'down', 41],
+          ['wait', 'wait', 18],
+          ['uncordon', 'move', 2],
+          ['soak', 'wait', 60],
+        ]),
+      },
+      {
+        name: 'k3s-vm-still-fawn',
+        sort: 'server',
+        bars: bars(165, [
+          ['cordon', 'move', 2],
+          ['drain', 'move', 96],
+          ['install', 'change', 30],
+          ['restart', 'down', 60],
+        ]),
+      },
+      { name: 'k3s-vm-fun-bedbug', sort: 'server', bars: [] },
+    ],
+    votes: [
+      { atMs: at(400), up: 3, voters: 3, needed: 2 },
+      { atMs: at(282), up: 2, voters: 3, needed: 2 },
+      { atMs: at(240), up: 3, voters: 3, needed: 2 },
+      { atMs: at(30), up: 2, voters: 3, needed: 2 },
     ],
   }
 }

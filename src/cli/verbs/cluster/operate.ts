@@ -1,10 +1,11 @@
 import { type OperationResult, runOperation } from '../../../engine/clusters/operation.ts'
-import { type ClusterOperation, destroyedBy, NO_REQUESTS } from '../../../model/observed-cluster.ts'
+import { defined } from '../../../lib/defined.ts'
+import { type ClusterOperation, destroyedBy, NO_REQUESTS, type OperationAt } from '../../../model/observed-cluster.ts'
 import { wayOf } from '../../../model/shown-step.ts'
 import type { Step } from '../../../model/step.ts'
 import { activeRequests, type Store } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
-import { changeRequests, withEffect, withoutRequest } from '../../clusters/requests.ts'
+import { changeRequests, withEffect, withoutRequest, withProgress } from '../../clusters/requests.ts'
 import { note, writeData } from '../../output.ts'
 import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -93,7 +94,13 @@ export async function performOperation(
     },
     onProgress: (said) => watcher.said(said),
     onStep: async (step, number, state, said) => {
-      if (state === 'begun') return watcher.begun(step, number)
+      if (state === 'begun') {
+        watcher.begun(step, number)
+        await changeRequests(store, name, (requests) =>
+          withProgress(requests, progressOf(operation.name, step, runtime.clock.now())),
+        )
+        return
+      }
       if (said !== undefined) watcher.said(said)
       const note = said === undefined ? '' : `: ${clean(said)}`
       await noted('done', `${number}/${operation.steps.length} ${step.summary}${note}`)
@@ -102,6 +109,10 @@ export async function performOperation(
   if (result.is === 'done') await noted('done', 'ended')
   else await noted('refused', messageOf(result))
   return result
+}
+
+function progressOf(name: string, { verb, node, until, summary }: Step<'operation'>, sinceMs: number): OperationAt {
+  return { name, verb, summary, sinceMs, ...defined({ node, until }) }
 }
 
 /** What kept an operation from its end, and at which step. */

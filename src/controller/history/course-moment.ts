@@ -1,0 +1,296 @@
+import { cleanText } from '../../lib/clean-text.ts'
+import type { BarSort, Course, CourseTrack, CourseVotes } from '../../model/course.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import {
+  type ClusterPlan,
+  isUnderWay,
+  type NodePhase,
+  type ObservedCluster,
+  type ObservedNode,
+  type OperationAt,
+} from '../../model/observed-cluster.ts'
+import type { PowerNode, PowerPlan } from '../../model/observed-power.ts'
+import type { ClusterVerb, OperationGoal, OperationVerb, PowerVerb } from '../../model/step.ts'
+import { majority } from '../../plan/clusters/etcd-rules.ts'
+import { quorum } from '../../plan/clusters/quorum.ts'
+
+export interface NodeActivity {
+  readonly step: string
+  readonly sort: BarSort
+  readonly says: string
+}
+
+/** What is done to a cluster or by a Power at one moment, and on which of its nodes. */
+export interface Moment {
+  readonly key: ResourceKey
+  readonly atMs: number
+  /** Absent: nothing is under way. */
+  readonly about?: Pick<Course, 'purpose' | 'title'>
+  readonly tracks: readonly (Omit<CourseTrack, 'bars'> & { readonly doing?: NodeActivity })[]
+  readonly votes?: Omit<CourseVotes, 'atMs'>
+}
+
+type Bar = readonly [step: string, sort: BarSort]
+
+/** Verbs that take no time, or that people do not ask about, have no bar. */
+const CLUSTER_BARS: Readonly<Partial<Record<ClusterVerb, Bar>>> = {
+  'create-machine': ['create', 'change'],
+  'start-machine': ['boot', 'wait'],
+  'stop-machine': ['shut down', 'down'],
+  'restart-machine': ['restart', 'down'],
+  'destroy-machine': ['destroy', 'down'],
+  'wipe-k3s': ['wipe', 'change'],
+  'prepare-k3s': ['install', 'change'],
+  'init-cluster': ['start', 'change'],
+  'join-server': ['join', 'change'],
+  'join-agent': ['join', 'change'],
+  'stop-k3s': ['stop', 'down'],
+  'restart-k3s': ['restart', 'down'],
+  cordon: ['cordon', 'move'],
+  drain: ['drain', 'move'],
+  uncordon: ['uncordon', 'move'],
+  'upgrade-k3s': ['install', 'change'],
+  'configure-k3s': ['configure', 'change'],
+  'remove-member': ['remove', 'change'],
+  'delete-node': ['remove', 'change'],
+  snapshot: ['snapshot', 'change'],
+}
+
+const PHASE_BARS: Readonly<Partial<Record<NodePhase, Bar>>> = {
+  Booting: ['boot', 'wait'],
+  Joining: ['join', 'change'],
+  Learner: ['join', 'change'],
+  NotReady: ['not ready', 'down'],
+  Flapping: ['not ready', 'down'],
+  PoweredOff: ['off', 'off'],
+}
+
+const OPERATION_BARS: Readonly<Partial<Record<OperationVerb, Bar>>> = {
+  'stop-k3s': ['stop', 'down'],
+  'start-k3s': ['start', 'wait'],
+  'restart-k3s': ['restart', 'down'],
+  'write-files': ['configure', 'change'],
+  'restore-snapshot': ['restore', 'change'],
+  'forget-db': ['delete data', 'change'],
+  'delete-node': ['remove', 'change'],
+  snapshot: ['snapshot', 'change'],
+  'install-k3s': ['install', 'change'],
+  'wipe-k3s': ['wipe', 'change'],
+  'renew-certificates': ['renew', 'change'],
+}
+
+const POWER_BARS: Readonly<Partial<Record<PowerVerb, Bar>>> = {
+  pause: ['stop workloads', 'move'],
+  restore: ['start workloads', 'move'],
+  'mark-node': ['cordon', 'move'],
+  'unmark-node': ['uncordon', 'move'],
+  'drain-node': ['drain', 'move'],
+  'stop-k3s': ['stop', 'down'],
+  'start-k3s': ['start', 'wait'],
+  'stop-machine': ['shut down', 'down'],
+  'start-machine': ['boot', 'wait'],
+  'stop-host': ['shut down', 'down'],
+  'wake-host': ['wake', 'wait'],
+}
+
+/** What is under way on a cluster, by the pass that looked at it. Pure. */
+export function clusterMoment(look: ClusterPlan, atMs: number): Moment {
+  const { declaration, observed } = look
+  const servers = new Set(declaration.spec.servers.map(({ name }) => name))
+  const tracks = observed.nodes.map((node) => {
+    const doing = doingOn(look, node)
+    return { name: node.name, sort: node.role, ...(doing === undefined ? {} : { doing }) }
+  })
+  const about = aboutCluster(look, tracks, atMs)
+  const votes = votesOf(observed, servers)
+  return {
+    key: declaration.key,
+    atMs,
+    ...(about === undefined ? {} : { about }),
+    tracks,
+    ...(votes === undefined ? {} : { votes }),
+  }
+}
+
+function aboutCluster(look: ClusterPlan, tracks: Moment['tracks'], atMs: number): Moment['about'] {
+  const { decision, observed, declaration } = look
+  const { hold } = observed.requests
+  if (hold !== undefined) {
+    const { operation } = hold
+    if (!isUnderWay(operation, atMs)) return undefined
+    return { purpose: 'operation', title: capital(cleanText(operation.name)) }
+  }
+  const busy = tracks.some(({ doing }) => doing !== undefined && doing.step !== 'off' && doing.step !== 'not ready')
+  if (!busy && decision.steps.length === 0) return undefined
+  const { version } = declaration.spec
+  if (decision.phase === 'Upgrading' && observed.nodes.some((node) => isUpgraded(node, version)))
+    return { purpose: 'upgrade', title: `Upgrade to ${version}` }
+  // A backup by schedule is no change of a cluster.
+  const changes = tracks.some(({ doing }) => doing !== undefined && QUIET.every((step) => step !== doing.step))
+  if (!changes) return undefined
+  return { purpose: 'change', title: decision.phase === 'Forming' ? 'The cluster is formed' : 'Nodes change' }
+}
+
+const QUIET = ['snapshot', 'off', 'not ready', 'soak']
+
+function doingOn({ decision, observed }: ClusterPlan, node: ObservedNode): NodeActivity | undefined {
+  const { operation } = observed.requests.hold ?? {}
+  if (operation !== undefined) return doingByOperation(operation, node)
+  const step = decision.steps.find((one) => one.node === node.name && CLUSTER_BARS[one.verb] !== undefined)
+  const wait = decision.waits.find((one) => one.node === node.name)
+  const says = cleanText(step?.summary ?? wait?.awaits ?? '')
+  if (step !== undefined) return barOf(CLUSTER_BARS[step.verb], says)
+  if (wait?.soak === true) return { step: 'soak', sort: 'wait', says }
+  const work = workOn(node)
+  if (work !== undefined) return { ...workBar(node, work.changedMs !== undefined, observed), says }
+  const phase = decision.nodes.find(({ name }) => name === node.name)
+  const bar = phase === undefined ? undefined : PHASE_BARS[phase.phase]
+  if (bar !== undefined) return barOf(bar, says === '' ? cleanText(phase?.message ?? '') : says)
+  return wait === undefined ? undefined : { step: 'wait', sort: 'wait', says }
+}
+
+/** It runs another release yet, or is being given this one. */
+function isUpgraded(node: ObservedNode, version: string): boolean {
+  return typeof node.kube === 'object' && (node.kube.version !== version || node.kube.work?.purpose === 'upgrade')
+}
+
+function workOn({ kube }: ObservedNode) {
+  return typeof kube === 'object' ? kube.work : undefined
+}
+
+/** A node under work without a step of its own: before the change it is drained, after it K3s restarts, then we wait. */
+function workBar(
+  node: ObservedNode,
+  changed: boolean,
+  { members }: ObservedCluster,
+): Pick<NodeActivity, 'step' | 'sort'> {
+  if (!changed) return { step: 'drain', sort: 'move' }
+  const runs = typeof node.k3s === 'object' && node.k3s.service === 'running'
+  const votes =
+    node.role === 'agent' ||
+    (members !== 'unknown' && members.some((member) => member.node === node.name && member.up === 'yes'))
+  return runs && votes ? { step: 'wait', sort: 'wait' } : { step: 'restart', sort: 'down' }
+}
+
+function doingByOperation(
+  { verb, node: on, until, summary }: OperationAt,
+  node: ObservedNode,
+): NodeActivity | undefined {
+  if (on === node.name) return barOf(operationBar(verb, until), cleanText(summary))
+  const stopped = typeof node.k3s === 'object' && (node.k3s.service === 'stopped' || node.k3s.service === 'absent')
+  return stopped ? { step: 'stopped', sort: 'off', says: 'K3s does not run' } : undefined
+}
+
+function operationBar(verb: OperationVerb, until: OperationGoal | undefined): Bar {
+  if (verb === 'start-k3s' && until === 'node-well') return ['rejoin', 'wait']
+  return OPERATION_BARS[verb] ?? [verb.replaceAll('-', ' '), 'change']
+}
+
+function isAway(k3s: ObservedNode['k3s']): boolean {
+  return typeof k3s === 'object' && k3s.service !== 'running'
+}
+
+/** With no member to ask, all that can be known is that every server is down. */
+function votesOf(observed: ObservedCluster, servers: ReadonlySet<string>): Moment['votes'] {
+  const { members } = observed
+  if (members !== 'unknown') {
+    // A Node says Ready for a while after its K3s was stopped: whoever looks at the machine knows better.
+    const away = new Set(observed.nodes.flatMap(({ name, k3s }) => (isAway(k3s) ? [name] : [])))
+    const judged = members.map((member) => (away.has(member.node) ? { ...member, up: 'no' as const } : member))
+    const { voters, up, majority: needed } = quorum(judged)
+    return voters === 0 ? undefined : { up, voters, needed }
+  }
+  if (servers.size === 0 || observed.identity?.formed === false) return undefined
+  const own = observed.nodes.filter(({ name }) => servers.has(name))
+  const down = own.every(
+    ({ machine, k3s }) => machine.power === 'off' || (typeof k3s === 'object' && k3s.service === 'stopped'),
+  )
+  return { up: down ? 0 : 'unknown', voters: servers.size, needed: majority(servers.size) }
+}
+
+const GOING: Readonly<Partial<Record<PowerPlan['decision']['phase'], Moment['about']>>> = {
+  GoingOff: { purpose: 'power-off', title: 'Power off' },
+  GoingOn: { purpose: 'power-on', title: 'Power on' },
+}
+
+/** What is under way by a Power, with the votes of its cluster. Pure. */
+export function powerMoment(look: PowerPlan, cluster: ClusterPlan | undefined, atMs: number): Moment {
+  const { declaration, decision, observed } = look
+  const nodes = observed.cluster?.nodes ?? []
+  const workloads = workloadsDoing(look)
+  const about = GOING[decision.phase]
+  const servers = new Set(nodes.filter(({ role }) => role === 'server').map(({ name }) => name))
+  const votes = cluster === undefined ? undefined : votesOf(cluster.observed, servers)
+  const machines = observed.machines.filter(({ role, exists }) => role !== 'node' && exists === 'yes')
+  return {
+    key: declaration.key,
+    atMs,
+    ...(about === undefined ? {} : { about }),
+    tracks: [
+      ...(observed.cluster === undefined ? [] : [trackOf('Workloads', 'workloads', workloads)]),
+      ...nodes.map((node) => trackOf(node.name, node.role, onNode(look, node))),
+      ...machines.map(({ key, name, power }) =>
+        trackOf(
+          name,
+          'machine',
+          byPower(look, name, ({ machine }) => machine === key, power === 'off'),
+        ),
+      ),
+      ...declaration.spec.hosts.map(({ name }) => {
+        const off = observed.hosts.find((host) => host.name === name)?.power === 'off'
+        return trackOf(
+          name,
+          'host',
+          byPower(look, name, ({ host }) => host === name, off),
+        )
+      }),
+    ],
+    ...(votes === undefined ? {} : { votes }),
+  }
+}
+
+function trackOf(name: string, sort: CourseTrack['sort'], doing: NodeActivity | undefined): Moment['tracks'][number] {
+  return { name, sort, ...(doing === undefined ? {} : { doing }) }
+}
+
+type PowerStep = PowerPlan['decision']['steps'][number]
+
+function onNode(look: PowerPlan, { name, power, k3s }: PowerNode): NodeActivity | undefined {
+  const doing = byPower(look, name, ({ node }) => node === name, power === 'off')
+  if (doing !== undefined || (k3s !== 'stopped' && k3s !== 'absent')) return doing
+  return { step: 'stopped', sort: 'off', says: 'K3s does not run' }
+}
+
+function byPower(
+  { decision }: PowerPlan,
+  name: string,
+  own: (step: PowerStep) => boolean,
+  off: boolean,
+): NodeActivity | undefined {
+  const step = decision.steps.find((one) => own(one) && POWER_BARS[one.verb] !== undefined)
+  if (step !== undefined) return barOf(POWER_BARS[step.verb], cleanText(step.summary))
+  if (off) return { step: 'off', sort: 'off', says: '' }
+  const wait = decision.waits.find(({ what }) => what === name || what.endsWith(` on ${name}`))
+  return wait === undefined ? undefined : { step: 'wait', sort: 'wait', says: cleanText(wait.awaits) }
+}
+
+const OF_WORKLOADS = new Set(['gitops', 'operators', 'apps', 'databases', 'storage-clients', 'volumes'])
+
+function workloadsDoing({ decision }: PowerPlan): NodeActivity | undefined {
+  const goes = decision.wanted.state === 'off'
+  const steps = decision.steps.filter(({ workload }) => workload !== undefined)
+  const waits = decision.waits.filter(({ tier }) => OF_WORKLOADS.has(tier))
+  if (steps.length === 0 && waits.length === 0) return undefined
+  const says = [...steps.map(({ summary }) => summary), ...waits.map(({ what, awaits }) => `${what}: ${awaits}`)]
+  const more = says.length > 1 ? ` and ${says.length - 1} more` : ''
+  return barOf(POWER_BARS[goes ? 'pause' : 'restore'], `${cleanText(says[0] ?? '')}${more}`)
+}
+
+function barOf(bar: Bar | undefined, says: string): NodeActivity {
+  const [step, sort] = bar ?? ['wait', 'wait']
+  return { step, sort, says }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,45 @@
+import type { ResourceKey } from './declaration.ts'
+
+/** What a bar stands for: pods that move, a change, a stop, a wait, or something that is off. */
+export type BarSort = 'move' | 'change' | 'down' | 'wait' | 'off'
+
+/** One step on one track. Without an end it goes on. */
+export interface CourseBar {
+  /** `drain`, `install`, `restart`. */
+  readonly step: string
+  readonly sort: BarSort
+  /** What is done or awaited, in a sentence. */
+  readonly says: string
+  readonly fromMs: number
+  readonly toMs?: number
+}
+
+export interface CourseTrack {
+  readonly name: string
+  readonly sort: 'workloads' | 'server' | 'agent' | 'machine' | 'host'
+  readonly bars: readonly CourseBar[]
+}
+
+/** Voters of etcd from a moment on. `up` is unknown where nobody could ask. */
+export interface CourseVotes {
+  readonly atMs: number
+  readonly up: number | 'unknown'
+  readonly voters: number
+  readonly needed: number
+}
+
+/**
+ * How an upgrade, a restore, a power-off or another change of a cluster went from moment to moment: a track for each
+ * node with the steps on it, and the votes of etcd above.
+ */
+export interface Course {
+  readonly key: ResourceKey
+  readonly purpose: 'upgrade' | 'operation' | 'change' | 'power-off' | 'power-on'
+  readonly title: string
+  readonly fromMs: number
+  /** When it was last seen; its end once it is over. */
+  readonly seenMs: number
+  readonly over: boolean
+  readonly tracks: readonly CourseTrack[]
+  readonly votes: readonly CourseVotes[]
+}
