@@ -147,19 +147,24 @@ for (const { key, vmid, tool, command, disks } of GUESTS)
       await clock.advanceTo(clock.now() + 60_000)
       datacentre.hostPower(HOST, 'on')
       assert.equal(guest()?.config.get('lock'), 'create')
-      const { last } = await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), {
+      const { last, outcome } = await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), {
         maxMs: 1_200_000,
       })
       const entry = last.plan.entries.find((one) => one.key === key)
+      assert.equal(outcome, 'settled', 'nobody waits for what a person has to do')
       if (!made) {
-        assert.ok(entry?.action.do === 'wait')
-        assert.ok(
-          entry.action.message.endsWith(
-            `${tool} unlock ${vmid} && ${tool} destroy ${vmid} --destroy-unreferenced-disks 1`,
-          ),
-          entry.action.message,
+        assert.ok(entry?.action.do === 'refuse')
+        assert.equal(
+          entry.action.allow,
+          `run on ${HOST}: ${tool} unlock ${vmid} && ${tool} destroy ${vmid} --destroy-unreferenced-disks 1`,
         )
         assert.deepEqual(commands, [])
+        // A person runs it, and croft makes the guest.
+        datacentre.world.guests.delete(vmid)
+        for (const [, volumes] of datacentre.world.hosts.get(HOST)?.volumes ?? [])
+          for (const [name, volume] of volumes) if (volume.vmid === vmid) volumes.delete(name)
+        await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), { maxMs: 1_200_000 })
+        assert.equal(guest()?.run.status, 'running')
         return
       }
       assert.equal(entry?.action.do, 'nothing', JSON.stringify(entry))

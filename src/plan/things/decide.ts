@@ -123,8 +123,16 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
     return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
-  const away = busy || !online ? undefined : rules.abandonedSteps(resource, observed)
-  if (away === undefined) return undefined
+  if (busy || !online) return undefined
+  const away = rules.abandonedSteps(resource, observed)
+  // Nobody works on it and croft may not clear it: to wait would end with nothing but the patience of whoever waits.
+  if (away === undefined)
+    return {
+      do: 'refuse',
+      guard: 'unfinished-creation',
+      reason: `an earlier creation of id ${externalId} on ${host} broke off, most likely when ${host} lost power, and the token may not clear what is left`,
+      allow: `run on ${host}: ${clearing(observed)}`,
+    }
   return {
     do: 'create',
     externalId,
