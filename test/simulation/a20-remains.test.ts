@@ -57,9 +57,9 @@ for (const [what, estate] of [
       const second = run.start()
       const reports = await run.passes(second, 12)
       const entry = reports.at(-1)?.plan.entries.find((one) => one.key.startsWith('EnvironmentVM/'))
-      assert.ok(entry?.action.do === 'wait', `${JSON.stringify(entry)}; ${hint}`)
+      assert.ok(entry?.action.do === 'refuse', `${JSON.stringify(entry)}; ${hint}`)
       const command = `qm unlock ${vmid} && qm destroy ${vmid} --destroy-unreferenced-disks 1`
-      assert.ok(entry.action.message.endsWith(command), `${entry.action.message}; ${hint}`)
+      assert.ok(entry.action.allow.endsWith(command), `${entry.action.allow}; ${hint}`)
       assert.equal(run.datacentre.world.guests.size, before.guests.size + 1, `a second one was made; ${hint}`)
 
       // The configuration goes, the disk stays behind.
