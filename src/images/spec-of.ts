@@ -1,5 +1,5 @@
 import { mebibytes } from '../kinds/fields/number.ts'
-import type { ImageSpec } from '../kinds/image.ts'
+import type { ImageSpec } from '../kinds/schemas/image.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { BuildSpec, K3sParts } from './build-spec.ts'
 

@@ -1,102 +1,13 @@
-import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
 import type { Connection } from '../model/estate.ts'
-import { ipAddress } from './fields/address.ts'
 import { croftKind } from './fields/croft-kind.ts'
-import { vlanId } from './fields/number.ts'
-import { secretReference, sshFields } from './fields/ssh.ts'
-import {
-  bridgeName,
-  dnsName,
-  hostName,
-  line,
-  logicalName,
-  macAddress,
-  matching,
-  objectName,
-  storageName,
-  userName,
-} from './fields/text.ts'
+import { hostName } from './fields/text.ts'
 import type { HostConfigSpec } from './host-config/schema.ts'
 import { isSelected } from './host-config/select.ts'
 import { hostConnection } from './host-config.ts'
 import type { FieldProblem } from './kind.ts'
+import { type HostSpec, hostSchema } from './schemas/host.ts'
 import { sshTargetOf } from './ssh-target.ts'
-
-/** Names in one order, so that reordering them in the file is no change. */
-function named<Schema extends z.ZodType>(schema: Schema) {
-  return z
-    .record(logicalName, schema)
-    .overwrite((entries) => Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1))) as never)
-    .default({})
-}
-
-const schema = z.strictObject({
-  /** The connection that this host belongs to; not needed where there is only one. */
-  connection: objectName.optional(),
-  /** What Proxmox calls it; its own name unless said otherwise. */
-  node: hostName.optional(),
-  description: line.optional(),
-  /** Name of what this repository manages; another one where two repositories configure the same host. */
-  estate: logicalName.default('default'),
-  /** What the logical networks and storages are called on this host. */
-  bindings: z
-    .strictObject({
-      networks: named(z.strictObject({ bridge: bridgeName, vlan: vlanId.optional() })),
-      storages: named(storageName),
-    })
-    .default({ networks: {}, storages: {} }),
-  /** What keeps new machines away that leave the choice of their host to croft. */
-  placement: z
-    .strictObject({
-      /** It takes no new ones; those that are there stay. */
-      closed: z.boolean().optional(),
-      /** Load of its processors in percent above which, for so long, it takes no new ones. */
-      busyAbove: z.int().min(1).max(100).default(90),
-      busyForMinutes: z.int().min(1).max(60).default(10),
-    })
-    .optional(),
-  /** How it is reached over SSH. */
-  ssh: sshFields.optional(),
-  /** croft itself runs on this box: what is done to it is done here, without SSH. */
-  local: z.boolean().optional(),
-  /** How it is woken: a magic packet for this address. */
-  wake: z
-    .strictObject({
-      mac: macAddress,
-      /** Where the packet goes; to everybody on the network unless said otherwise. */
-      broadcast: ipAddress.default('255.255.255.255'),
-      port: z.int().min(1).max(65_535).default(9),
-    })
-    .optional(),
-  /** Its management controller, spoken to by Redfish. */
-  bmc: z
-    .strictObject({
-      address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
-      port: z.int().min(1).max(65_535).default(443),
-      user: userName.default('root'),
-      password: secretReference,
-      fingerprint: matching(
-        /^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/,
-        'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
-      ).optional(),
-      /** Which of its systems this is; the only one unless said otherwise. */
-      system: matching(
-        /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
-        'the id of a Redfish system, like 1 or System.Embedded.1',
-        64,
-      ).optional(),
-    })
-    .optional(),
-  /** The uninterruptible supply that it hangs on, as NUT calls it: `rack@192.168.4.2`. */
-  ups: matching(
-    /^[A-Za-z0-9][A-Za-z0-9_.-]*(?:@[A-Za-z0-9][A-Za-z0-9.:-]*)?$/,
-    'a UPS like rack@192.168.4.2',
-    200,
-  ).optional(),
-})
-
-export type HostSpec = z.output<typeof schema>
 
 /** A physical box that machines run on. */
 export const host = croftKind<HostSpec>({
@@ -104,7 +15,7 @@ export const host = croftKind<HostSpec>({
   plural: 'hosts',
   shortNames: ['h'],
   summary: 'A physical box: how it is reached and woken, and what the logical networks and storages are called there.',
-  schema,
+  schema: hostSchema,
 
   check(spec, manifest) {
     const problems: FieldProblem[] = []

@@ -1,37 +1,11 @@
-import { z } from 'zod'
 import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { wrongEnding } from './fields/file-name.ts'
-import { fileName, line, logicalName, matching, objectName, webUrl } from './fields/text.ts'
 import { keeperOf } from './hypervisors/registry.ts'
 import type { FieldProblem, Part } from './kind.ts'
 import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
-import { checkImageBuild, imageBuild } from './machines/image-build.ts'
 import { imageFile, imageHosts, imageName, isJustInCase } from './machines/image-files.ts'
-
-const schema = z.strictObject({
-  description: line.optional(),
-  /** Where a host downloads it from; or else build. */
-  url: webUrl.optional(),
-  /** How it is made: `croft image build` makes it and brings it to every host that needs it. */
-  build: imageBuild.optional(),
-  checksum: matching(
-    /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/,
-    'sha256: and 64 small hexadecimal digits, or sha512: and 128',
-  ).optional(),
-  /** Logical storage; each host says what it is called there. */
-  storage: logicalName,
-  /** Hosts that get a copy; without it, those whose machines are made from the image. */
-  hosts: z.array(objectName).min(1).max(1000).optional(),
-  fileName: fileName.optional(),
-  content: z.enum(['import', 'iso', 'vztmpl']).default('import'),
-  decompression: z.enum(['gz', 'lzo', 'zst', 'bz2']).optional(),
-  /** May a file of that name with another checksum be replaced? */
-  replace: z.boolean().default(false),
-  deletionPolicy: z.enum(['Delete', 'Orphan']).default('Orphan'),
-})
-
-export type ImageSpec = z.output<typeof schema>
+import { type ImageSpec, imageSchema } from './schemas/image.ts'
 
 /** An image that machines are made from, on every host that needs it. */
 export const image = croftKind<ImageSpec>({
@@ -39,7 +13,7 @@ export const image = croftKind<ImageSpec>({
   plural: 'images',
   shortNames: ['img'],
   summary: 'An image that machines are made from; a copy is kept on every host that needs it.',
-  schema,
+  schema: imageSchema,
 
   check(spec, manifest) {
     const problems: FieldProblem[] = []
@@ -105,4 +79,24 @@ function builtElsewhere(host: string): FieldProblem {
     message: `the hypervisor of ${host} takes no image that croft built`,
     hint: 'put the built file on a web server and write its url and checksum instead',
   }
+}
+
+function checkImageBuild(spec: ImageSpec): readonly FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const bad = (path: readonly string[], message: string, hint?: string) =>
+    problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
+  const { url, build } = spec
+  if ((url === undefined) === (build === undefined))
+    bad(
+      url === undefined ? ['storage'] : ['build'],
+      'an image comes from a url or from a build',
+      'write one of url and build',
+    )
+  if (build === undefined) return problems
+  if ((build.debian === undefined) === (build.image === undefined))
+    bad(['build'], 'an image is built from debian or from image', 'write one of them')
+  if (build.debian?.mirror !== undefined && build.debian.snapshot !== undefined)
+    bad(['build', 'debian', 'mirror'], 'a snapshot is its own mirror', 'leave mirror out')
+  if (spec.content !== 'import') bad(['content'], 'a built image is a disk image', 'leave content out')
+  return problems
 }

@@ -1,48 +1,14 @@
-import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
 import type { Connection } from '../model/estate.ts'
 import type { SshTarget } from '../model/secret.ts'
 import { croftKind } from './fields/croft-kind.ts'
-import { whole } from './fields/number.ts'
-import { secretReference, secretReferenceOf, sshFields } from './fields/ssh.ts'
-import { line, logicalName, matching, objectName } from './fields/text.ts'
-import type { HostSpec } from './host.ts'
-import { armProblems, libvirtHardware } from './hypervisors/libvirt-machine.ts'
+import { secretReferenceOf } from './fields/ssh.ts'
+import { armProblems } from './hypervisors/libvirt-machine.ts'
+import { type LibvirtSpec, libvirtSchema } from './hypervisors/libvirt-schema.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
 import { hypervisorOf, nodeOf } from './machines/bindings.ts'
+import type { HostSpec } from './schemas/host.ts'
 import { sshTargetOf } from './ssh-target.ts'
-
-const schema = z.strictObject({
-  description: line.optional(),
-  /** The Host that libvirt runs on; it says how it is reached. */
-  host: objectName.optional(),
-  /** As virsh knows it. With `+ssh` it says by itself how the host is reached, and `ssh` gives the host's keys. */
-  endpoint: matching(
-    /^(?:qemu:\/\/\/(?:system|session)|qemu\+ssh:\/\/(?:[a-z_][a-z0-9_-]{0,31}@)?(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/(?:system|session)|test:\/\/\/default)$/,
-    'qemu:///system, or qemu+ssh://user@host/system',
-    300,
-  ).default('qemu:///system'),
-  /** For an endpoint with `+ssh`: what its host shows, and the key that it lets in. */
-  ssh: z
-    .strictObject({
-      hostKeys: sshFields.shape.hostKeys,
-      key: secretReference.optional(),
-      sudo: sshFields.shape.sudo,
-    })
-    .optional(),
-  estate: logicalName.default('default'),
-  /** What all machines here are, where they do not say otherwise themselves. */
-  machines: z.strictObject(libvirtHardware).default({}),
-  limits: z
-    .strictObject({
-      perHost: whole(1, 20).default(8),
-      perStorage: whole(1, 20).default(4),
-      reads: whole(1, 20).default(4),
-    })
-    .default({ perHost: 8, perStorage: 4, reads: 4 }),
-})
-
-export type LibvirtSpec = z.output<typeof schema>
 
 /** How libvirt on one host is reached. */
 export const libvirt = croftKind<LibvirtSpec>({
@@ -50,7 +16,7 @@ export const libvirt = croftKind<LibvirtSpec>({
   plural: 'libvirts',
   shortNames: ['virt'],
   summary: 'How libvirt on a host is reached: over SSH with a pinned host key, or on this very computer.',
-  schema,
+  schema: libvirtSchema,
 
   check(spec) {
     const problems: FieldProblem[] = []

@@ -1,81 +1,12 @@
-import { z } from 'zod'
 import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annotations.ts'
 import { show } from './fields/explain.ts'
-import { mebibytes, size, vmid } from './fields/number.ts'
-import { description, dnsName, hostName, objectName, sshKey, tag, userName } from './fields/text.ts'
-import { ALL_HYPERVISORS, machineBlocks } from './hypervisors/registry.ts'
+import { mebibytes } from './fields/number.ts'
+import { dnsName } from './fields/text.ts'
+import { ALL_HYPERVISORS } from './hypervisors/registry.ts'
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
 import { checkContainerMachine } from './machines/container-machine.ts'
-import { cloudInit, disk, dns, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
 import { expandMachine } from './machines/machine-spec.ts'
-import { placementFields } from './machines/placement.ts'
-
-const on = z.boolean().optional()
-
-const schema = z.strictObject({
-  /** Name of the Host that it runs on, or `auto`: croft chooses one that has room, and keeps it there. */
-  host: objectName,
-  /** Where it may go when host is auto. */
-  placement: placementFields.optional(),
-  /** MachineClass that says what is not said here. */
-  class: objectName.optional(),
-  /** What only Proxmox knows. */
-  proxmox: z
-    .strictObject({
-      vmid: vmid.optional(),
-      /** Take over the existing VM with this vmid. */
-      adopt: on,
-      ...proxmoxHardware,
-    })
-    .optional(),
-  ...machineBlocks,
-  /** It is a container instead of a VM; its first disk is made from an Image with content vztmpl. */
-  lxc: z
-    .strictObject({
-      /** Root inside is nobody outside; true unless said otherwise, and cannot be changed afterwards. */
-      unprivileged: on,
-      /** May it run containers itself? */
-      nesting: on,
-      swap: size.optional(),
-    })
-    .optional(),
-  description: description.optional(),
-  cpu: someCpu.optional(),
-  memory: size.optional(),
-  disks: z.array(disk).max(30).default([]),
-  networks: z.array(nic).max(32).default([]),
-  /** Devices that it is given, by the names of their Device objects. */
-  devices: z.array(objectName).max(16).optional(),
-  /** The user that cloud-init makes. */
-  user: userName.optional(),
-  sshKeys: z.array(sshKey).max(100).optional(),
-  /** What the machine calls itself; its own name unless said otherwise. */
-  hostname: hostName.optional(),
-  userData: userData.optional(),
-  cloudInit: cloudInit.optional(),
-  dns: dns.optional(),
-  /** `on` and `off` are true and false to older YAML readers, so both are read. */
-  power: z
-    .preprocess((value) => (value === true ? 'on' : value === false ? 'off' : value), z.enum(['on', 'off']))
-    .default('on'),
-  /** Start it when the host starts? */
-  onBoot: on,
-  /** Does the guest agent run inside? Yes, unless said otherwise here or in the class. */
-  agent: on,
-  tags: z.array(tag).max(100).optional(),
-  deletionPolicy: z.enum(['Delete', 'Orphan']).optional(),
-  protect: on,
-})
-
-/** A machine as it is written: a class may say the rest. */
-export type WrittenMachine = z.output<typeof schema>
-
-/** A machine with everything that its class says. */
-export type MachineSpec = Omit<WrittenMachine, 'cpu' | 'memory' | 'agent'> & {
-  readonly cpu: { readonly cores: number; readonly type?: string | undefined }
-  readonly memory: string
-  readonly agent: boolean
-}
+import { machineSchema, type WrittenMachine } from './schemas/machine.ts'
 
 /** A computer that we give to someone. */
 export const machine: Kind<WrittenMachine> = {
@@ -85,7 +16,7 @@ export const machine: Kind<WrittenMachine> = {
   plural: 'machines',
   shortNames: ['m'],
   summary: 'A computer on a host, with logical networks and storages that the host binds.',
-  schema,
+  schema: machineSchema,
   check: checkMachine,
 
   policy(spec, manifest) {

@@ -7,8 +7,8 @@ import { certificateFingerprint } from './fields/fingerprint.ts'
 import { vmid, whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf } from './fields/ssh.ts'
 import { logicalName, matching, objectName } from './fields/text.ts'
-import type { HostSpec } from './host.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
+import type { HostSpec } from './schemas/host.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
 /** What holds for a connection that does not say otherwise. */

@@ -1,8 +1,8 @@
 import type { Declaration } from '../model/declaration.ts'
 import type { SshTarget } from '../model/secret.ts'
 import { secretReferenceOf } from './fields/ssh.ts'
-import type { HostSpec } from './host.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
+import type { HostSpec } from './schemas/host.ts'
 
 /** A host behind a host behind a host is a mistake, or a circle. */
 const MOST_JUMPS = 3

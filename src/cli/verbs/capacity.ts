@@ -1,6 +1,6 @@
 import { mebibytes } from '../../kinds/fields/number.ts'
-import type { HostSpec } from '../../kinds/host.ts'
 import type { MachineClassSpec } from '../../kinds/machine-class.ts'
+import type { HostSpec } from '../../kinds/schemas/host.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import { guestIn, type Survey } from '../../model/resource.ts'

@@ -2,8 +2,7 @@ import { defined } from '../../lib/defined.ts'
 import { type Policy, resourceKey } from '../../model/declaration.ts'
 import { blocksOf } from '../hypervisors/registry.ts'
 import type { Lookup } from '../kind.ts'
-import type { MadeMember } from './machines.ts'
-import { type Cluster, isMade, membersOf } from './members.ts'
+import { type Cluster, isMade, type MadeMember, membersOf } from './members.ts'
 import type { ServerFields } from './node-schema.ts'
 
 /**

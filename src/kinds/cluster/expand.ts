@@ -7,15 +7,23 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { SshTarget } from '../../model/secret.ts'
 import { healthCheckSpec } from '../health-check.ts'
-import type { HostSpec } from '../host.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { expandWhole } from '../machines/machine-spec.ts'
+import type { HostSpec } from '../schemas/host.ts'
 import { sshTargetOf } from '../ssh-target.ts'
 import { rangesOf } from './address-ranges.ts'
 import { artifactsOf, clusterSpecOf } from './cluster-spec.ts'
 import { drillMember } from './drill.ts'
-import { classPath, type MadeMember, machineFor } from './machines.ts'
-import { type Cluster, isMade, type Member, type MemberPath, membersOf, unknownDeclaration } from './members.ts'
+import { classPath, machineFor } from './machines.ts'
+import {
+  type Cluster,
+  isMade,
+  type MadeMember,
+  type Member,
+  type MemberPath,
+  membersOf,
+  unknownDeclaration,
+} from './members.ts'
 import { nodeAddresses } from './node-addresses.ts'
 import { gateSettings } from './user-data.ts'
 

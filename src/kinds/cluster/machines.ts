@@ -2,14 +2,21 @@ import { defined } from '../../lib/defined.ts'
 import type { Declaration, Policy } from '../../model/declaration.ts'
 import { blocksOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
 import type { NetworkSpec } from '../network.ts'
+import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 import { drillMember, drillName, drillPolicy } from './drill.ts'
-import { type Cluster, clustersIn, isMade, type MadeOn, type Member, type MemberPath, membersOf } from './members.ts'
+import {
+  type Cluster,
+  clustersIn,
+  isMade,
+  type MadeMember,
+  type Member,
+  type MemberPath,
+  membersOf,
+} from './members.ts'
 import { nodeUserData } from './user-data.ts'
 
-export type MadeMember = Member & { readonly on: MadeOn }
 export type MadeMachine = Declaration<MachineSpec>
 
 /** The machines that are made for all clusters, as if somebody had declared each. Those with a problem are left out. */

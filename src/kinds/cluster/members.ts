@@ -55,7 +55,9 @@ export function machineOf(member: Member): ResourceKey {
   return member.on.kind === 'made' ? member.on.key : member.on.of.key
 }
 
-export function isMade(member: Member): member is Member & { readonly on: MadeOn } {
+export type MadeMember = Member & { readonly on: MadeOn }
+
+export function isMade(member: Member): member is MadeMember {
   return member.on.kind === 'made'
 }
 

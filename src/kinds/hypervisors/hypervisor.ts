@@ -1,9 +1,17 @@
 import type { Declaration, ResourceKey } from '../../model/declaration.ts'
-import type { VmSpec } from '../../model/vm.ts'
-import type { DeviceSpec } from '../device.ts'
+import type { VmPci, VmSpec, VmUsb } from '../../model/vm.ts'
 import type { FieldProblem, Kind, Lookup } from '../kind.ts'
-import type { MachineSpec, WrittenMachine } from '../machine.ts'
-import type { GivenDevices } from '../machines/devices.ts'
+import type { DeviceSpec } from '../schemas/device.ts'
+import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
+
+/** What a machine is given of its host's hardware. */
+export interface GivenDevices {
+  readonly pci: readonly VmPci[]
+  readonly usb: readonly VmUsb[]
+  readonly needs: readonly ResourceKey[]
+  /** The Host that they are all plugged into; undefined when the machine is given none. */
+  readonly host?: string
+}
 
 /** What one hypervisor makes of machines, devices and images. Pure. */
 export interface Hypervisor {

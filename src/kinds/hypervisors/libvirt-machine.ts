@@ -1,35 +1,9 @@
-import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmSpec } from '../../model/vm.ts'
-import { matching } from '../fields/text.ts'
 import type { FieldProblem } from '../kind.ts'
-import type { LibvirtSpec } from '../libvirt.ts'
-import type { MachineSpec, WrittenMachine } from '../machine.ts'
-
-/** What only libvirt knows of a machine's hardware. A connection may say it for all of its machines. */
-export const libvirtHardware = {
-  bios: z.enum(['seabios', 'ovmf']).optional(),
-  machine: z.enum(['pc', 'q35']).optional(),
-  /** What its processor is; that of the host unless said otherwise. An arm64 machine is a `virt` that starts by UEFI. */
-  architecture: z.enum(['amd64', 'arm64']).optional(),
-  /** Do disks stand on their image and store what differs, or are they copies of it? */
-  disks: z.enum(['backing', 'copy']).optional(),
-  /** What the disks are attached to. */
-  bus: z.enum(['virtio', 'scsi', 'sata']).optional(),
-  /** How a machine gets what it reads at first boot: on a small disk of its own, or as a disc in a drive. */
-  seed: z.enum(['disk', 'cdrom']).optional(),
-  /** By software alone, where the host has no virtualisation of its own: slow. */
-  emulated: z.boolean().optional(),
-}
-
-/** The block `libvirt` of a machine. */
-export const libvirtMachine = z.strictObject({
-  uuid: matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'the UUID of a domain, in small letters').optional(),
-  /** Take over the existing domain with this UUID. */
-  adopt: z.boolean().optional(),
-  ...libvirtHardware,
-})
+import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
+import type { LibvirtSpec } from './libvirt-schema.ts'
 
 /** A seed is read once, so it takes the last place, where nobody will look for a disk. */
 const SEED_DISK = 'virtio25'

@@ -1,12 +1,13 @@
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmPci, VmUsb } from '../../model/vm.ts'
 import { ordered } from '../fields/ordered.ts'
-import { type LibvirtSpec, libvirt } from '../libvirt.ts'
+import { libvirt } from '../libvirt.ts'
 import { libvirtNetwork } from '../libvirt-network.ts'
 import { libvirtPool } from '../libvirt-pool.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import { checkLibvirtMachine, onLibvirt } from './libvirt-machine.ts'
 import { placesNeeded, poolNeeded } from './libvirt-places.ts'
+import type { LibvirtSpec } from './libvirt-schema.ts'
 
 export const libvirtHypervisor: Hypervisor = {
   kinds: [libvirt, ordered(libvirtNetwork), ordered(libvirtPool)],

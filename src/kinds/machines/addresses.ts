@@ -5,8 +5,8 @@ import { clusterAddresses } from '../cluster/members.ts'
 import type { VmFields } from '../crossplane/vm-schema.ts'
 import { ipv4Network, ipv4Number, ipv4Text } from '../fields/address.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
+import type { MachineSpec } from '../schemas/machine.ts'
 import { machinesIn } from './all-machines.ts'
 
 export interface GivenAddress {

@@ -1,7 +1,7 @@
 import type { Declaration } from '../../model/declaration.ts'
 import { clusterMachines } from '../cluster/machines.ts'
 import type { Lookup } from '../kind.ts'
-import type { MachineSpec, WrittenMachine } from '../machine.ts'
+import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 import { withClass } from './with-class.ts'
 
 const known = new WeakMap<Lookup, readonly Declaration<MachineSpec>[]>()

@@ -1,8 +1,8 @@
 import { nearest } from '../../lib/nearest.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { HYPERVISORS } from '../../model/hypervisors.ts'
-import type { HostSpec } from '../host.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
+import type { HostSpec } from '../schemas/host.ts'
 
 type BindingPath = readonly (string | number)[]
 

@@ -4,8 +4,8 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmNic } from '../../model/vm.ts'
 import { mebibytes } from '../fields/number.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
-import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
+import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 import type { GivenAddress } from './addresses.ts'
 
 /** What a machine's network is here, and the address that it was given on it. */

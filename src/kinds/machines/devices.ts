@@ -1,23 +1,15 @@
 import { defined } from '../../lib/defined.ts'
 import type { Declaration, ResourceKey } from '../../model/declaration.ts'
-import type { VmPci, VmUsb } from '../../model/vm.ts'
-import type { DeviceSpec } from '../device.ts'
+import type { GivenDevices } from '../hypervisors/hypervisor.ts'
 import { keeperOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
+import type { DeviceSpec } from '../schemas/device.ts'
+import type { MachineSpec } from '../schemas/machine.ts'
 import { machinesIn } from './all-machines.ts'
 import { findHost } from './bindings.ts'
 
 type MachineWithDevices = Declaration<MachineSpec>
 type Device = Declaration<DeviceSpec>
-
-export interface GivenDevices {
-  readonly pci: readonly VmPci[]
-  readonly usb: readonly VmUsb[]
-  readonly needs: readonly ResourceKey[]
-  /** The Host that they are all plugged into; undefined when the machine is given none. */
-  readonly host?: string
-}
 
 /** The devices of a machine, each at a place of its own. */
 export function givenDevices(machine: MachineWithDevices, lookup: Lookup, problems: FieldProblem[]): GivenDevices {

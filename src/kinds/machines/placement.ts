@@ -1,38 +1,14 @@
-import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { Candidate, Placement } from '../../model/resource.ts'
-import { matching, objectName } from '../fields/text.ts'
-import type { HostSpec } from '../host.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
+import type { HostSpec } from '../schemas/host.ts'
+import type { MachineSpec } from '../schemas/machine.ts'
 import { nodeOf } from './bindings.ts'
 
 type PlacementHost = Declaration<HostSpec>
 type OnOneHost = (Expanded & { readonly role: 'resource' }) | { readonly problems: readonly FieldProblem[] }
-
-const labelName = matching(
-  /^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]*[a-zA-Z0-9])?$/,
-  'the name of a label, like disk or example.org/rack',
-  253,
-).refine((text) => !text.includes('..'), { error: 'the name of a label, without .. in it' })
-const labelValue = matching(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/, 'the value of a label', 63).refine(
-  (text) => !text.includes('..'),
-  { error: 'the value of a label, without .. in it' },
-)
-
-/** What a machine with `host: auto` says about where it may go. */
-export const placementFields = z.strictObject({
-  /** Only hosts that carry all of these labels. */
-  labels: z.record(labelName, labelValue).optional(),
-  /** Machines of the same group are spread over the hosts as evenly as they can be. */
-  spread: objectName.optional(),
-  /** Of the machines of the same group no two are on one host. */
-  apart: objectName.optional(),
-  /** Only hosts of this connection; needed where there are several. */
-  connection: objectName.optional(),
-})
 
 /** What it would be on each host that could hold it, and why the others cannot. Which one it gets is for the plan. */
 export function expandAnywhere(

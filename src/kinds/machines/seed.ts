@@ -8,10 +8,10 @@ import { checkUserData } from '../../cloudinit/validate.ts'
 import { defined } from '../../lib/defined.ts'
 import { type Declaration, resourceUid } from '../../model/declaration.ts'
 import type { TreeMap, VmNic, VmSeed } from '../../model/vm.ts'
-import type { HostSpec } from '../host.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
+import type { HostSpec } from '../schemas/host.ts'
+import { isVolume, type MachineSpec } from '../schemas/machine.ts'
 import type { GivenAddress } from './addresses.ts'
 import { unbound } from './bindings.ts'
 
@@ -24,11 +24,6 @@ export interface NetworkCard {
   readonly given: GivenAddress | undefined
   readonly network: NetworkSpec | undefined
   readonly ipv6: string | undefined
-}
-
-/** A volume like `local:snippets/web.yaml`, as opposed to the user data itself. */
-export function isVolume(userData: MachineSpec['userData']): userData is string {
-  return typeof userData === 'string' && !userData.startsWith('#')
 }
 
 /** Does the machine read a document of its own? Not one that was taken over: it has booted long ago. */

@@ -3,8 +3,8 @@ import { nearest } from '../../lib/nearest.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { blocksOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { MachineClassSpec } from '../machine-class.ts'
+import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 
 type MachineOfClass = { readonly spec: MachineSpec } | { readonly problems: readonly FieldProblem[] }
 

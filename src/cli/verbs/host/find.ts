@@ -1,5 +1,5 @@
-import type { HostSpec } from '../../../kinds/host.ts'
 import type { Lookup } from '../../../kinds/kind.ts'
+import type { HostSpec } from '../../../kinds/schemas/host.ts'
 import { sshTargetOf } from '../../../kinds/ssh-target.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import type { Declaration } from '../../../model/declaration.ts'

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { size, whole } from '../fields/number.ts'
-import { matching, objectName, webUrl } from '../fields/text.ts'
-import type { ImageSpec } from '../image.ts'
-import type { FieldProblem } from '../kind.ts'
+import { fileName, line, logicalName, matching, objectName, webUrl } from '../fields/text.ts'
 import { fileContents } from '../settings/field-schema.ts'
 
 const sha256 = matching(/^[0-9a-f]{64}$/, '64 small hexadecimal digits')
@@ -10,7 +8,7 @@ const sha256 = matching(/^[0-9a-f]{64}$/, '64 small hexadecimal digits')
 const packageName = matching(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian package', 100)
 
 /** How an image is made. Everything that decides its bytes stands here, so the same declaration gives the same image. */
-export const imageBuild = z.strictObject({
+const imageBuild = z.strictObject({
   /** From Debian's own packages: nothing is in it that was not asked for. */
   debian: z
     .strictObject({
@@ -67,22 +65,26 @@ export const imageBuild = z.strictObject({
   host: objectName.optional(),
 })
 
-export function checkImageBuild(spec: ImageSpec): readonly FieldProblem[] {
-  const problems: FieldProblem[] = []
-  const bad = (path: readonly string[], message: string, hint?: string) =>
-    problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
-  const { url, build } = spec
-  if ((url === undefined) === (build === undefined))
-    bad(
-      url === undefined ? ['storage'] : ['build'],
-      'an image comes from a url or from a build',
-      'write one of url and build',
-    )
-  if (build === undefined) return problems
-  if ((build.debian === undefined) === (build.image === undefined))
-    bad(['build'], 'an image is built from debian or from image', 'write one of them')
-  if (build.debian?.mirror !== undefined && build.debian.snapshot !== undefined)
-    bad(['build', 'debian', 'mirror'], 'a snapshot is its own mirror', 'leave mirror out')
-  if (spec.content !== 'import') bad(['content'], 'a built image is a disk image', 'leave content out')
-  return problems
-}
+export const imageSchema = z.strictObject({
+  description: line.optional(),
+  /** Where a host downloads it from; or else build. */
+  url: webUrl.optional(),
+  /** How it is made: `croft image build` makes it and brings it to every host that needs it. */
+  build: imageBuild.optional(),
+  checksum: matching(
+    /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/,
+    'sha256: and 64 small hexadecimal digits, or sha512: and 128',
+  ).optional(),
+  /** Logical storage; each host says what it is called there. */
+  storage: logicalName,
+  /** Hosts that get a copy; without it, those whose machines are made from the image. */
+  hosts: z.array(objectName).min(1).max(1000).optional(),
+  fileName: fileName.optional(),
+  content: z.enum(['import', 'iso', 'vztmpl']).default('import'),
+  decompression: z.enum(['gz', 'lzo', 'zst', 'bz2']).optional(),
+  /** May a file of that name with another checksum be replaced? */
+  replace: z.boolean().default(false),
+  deletionPolicy: z.enum(['Delete', 'Orphan']).default('Orphan'),
+})
+
+export type ImageSpec = z.output<typeof imageSchema>
