@@ -634,6 +634,8 @@ remove_member() {
 
 facts() {
   now=$(now_ms)
+  # First of all: a job that ends while the rest is read would be "done" beside data and a version from before its end.
+  job=$(job_facts)
   role=$(role_of)
   unit=$(unit_of "$role")
   service_facts "$unit"
@@ -654,8 +656,7 @@ facts() {
   case $role.$service in server.running | server.starting) etcd_facts ;; esac
   [ -f "$data/server/db/state.db" ] && [ ! -d "$data/server/db/etcd" ] && printf ',"datastore":"sqlite"'
   snapshot_facts
-  job_facts
-  printf '}\n'
+  printf '%s}\n' "$job"
 }
 
 # since: on the wall clock, from systemd's own count of time, which is finer than the seconds it writes.

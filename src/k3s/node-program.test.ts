@@ -402,6 +402,28 @@ describe('wipe, restore, forget-db', () => {
     assert.ok(!root.has('/etc/rancher') && root.has('/var/lib/rancher/k3s/agent/images/a.tar'))
   })
 
+  test('facts never say that a wipe is done beside the data from before its end', async () => {
+    const note = (state: string) => `name=wipe\nstate=${state}\nsince=1\nmessage=\n`
+    root.write('/run/croft/job', note('running'))
+    root.write('/run/croft/unit', 'croft-job-wipe-1')
+    root.write('/units/croft-job-wipe-1.service', 'ActiveState=activating\n')
+    root.write('/run/croft/job.end', note('done'))
+    root.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', 'x')
+    root.write('/var/lib/rancher/k3s/server/tls/serving-kube-apiserver.crt', 'x')
+    // Asked after the hash of the CA was read: the wipe ends here.
+    root.write(
+      '/test-bin/openssl',
+      '#!/bin/sh\nif [ -e "$CROFT_ROOT/run/croft/job.end" ]; then rm -rf "$CROFT_ROOT/var/lib/rancher"; mv "$CROFT_ROOT/run/croft/job.end" "$CROFT_ROOT/run/croft/job"; fi\n',
+      0o755,
+    )
+    const during = await root.ask(['facts'])
+    assert.ok(!root.has('/run/croft/job.end'), 'the wipe ended while the facts were read')
+    assert.notEqual(during.data, 'none')
+    assert.equal((during.job as { state: string }).state, 'running')
+    const after = await root.ask(['facts'])
+    assert.deepEqual([after.data, (after.job as { state: string }).state], ['none', 'done'])
+  })
+
   test('wipe deletes nothing while a volume is still mounted', async () => {
     const volume = `${root.directory}/var/lib/kubelet/pods/x/volumes/nfs`
     root.write('/proc/self/mounts', `nas:/tank ${volume} nfs rw 0 0\n`)
