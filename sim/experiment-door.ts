@@ -1,25 +1,21 @@
 import type { WireRequest, WireResponse } from '../src/lib/wire.ts'
 import { serveClusterDoor } from './cluster-door.ts'
 import type { ClusterExperiments } from './cluster-experiments.ts'
-import type { Datacentre } from './datacentre.ts'
-import type { Fault } from './faults.ts'
+import type { Experiments } from './experiments.ts'
+import type { Fault, Faults } from './faults.ts'
+import type { Stats } from './stats.ts'
 
-type Door = Pick<
-  Datacentre,
-  | 'stats'
-  | 'resetStats'
-  | 'state'
-  | 'patchGuest'
-  | 'removeGuest'
-  | 'addGuest'
-  | 'hostPower'
-  | 'hostLoad'
-  | 'setQuorum'
-  | 'faults'
-  | 'writes'
-  | 'hideGuests'
-> &
-  ClusterExperiments
+interface Door
+  extends Pick<
+      Experiments,
+      'state' | 'patchGuest' | 'removeGuest' | 'addGuest' | 'hostPower' | 'hostLoad' | 'setQuorum' | 'hideGuests'
+    >,
+    ClusterExperiments {
+  readonly faults: Faults
+  readonly writes: readonly unknown[]
+  stats(): Stats
+  resetStats(): void
+}
 
 /** The simulator's own door, for experiments: nothing here exists on a real Proxmox, and it asks for no token. */
 export function answerDoor(datacentre: Door, request: WireRequest): WireResponse {

@@ -31,8 +31,8 @@ function circlesIn(edges: ReadonlyMap<string, readonly string[]>): readonly (rea
   return circles
 }
 
-function productEdges(): ReadonlyMap<string, readonly string[]> {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter((path) => !isTestCode(path))
+function edgesOf(folder: 'src' | 'sim'): ReadonlyMap<string, readonly string[]> {
+  const files = globSync(`${folder}/**/*.ts`, { cwd: root }).filter((path) => !isTestCode(path))
   return new Map(
     files.map((path) => {
       const text = readFileSync(join(root, path), 'utf8')
@@ -53,7 +53,7 @@ test('a circle of imports is found, and a chain is none', () => {
 })
 
 test('no circle of imports, not even of types, but for the block of a hypervisor in a Machine', () => {
-  const edges = productEdges()
+  const edges = edgesOf('src')
   assert.ok(edges.size > 1000, `only ${edges.size} files were read`)
   const circles = circlesIn(edges)
   assert.deepEqual(
@@ -63,4 +63,11 @@ test('no circle of imports, not even of types, but for the block of a hypervisor
   // A hypervisor has a block in the schema of a Machine, and judges the Machine with it. It may shrink.
   assert.ok(circles.length <= 1, `${circles.length} circles among the kinds`)
   assert.ok((circles[0]?.length ?? 0) <= 7, `${circles[0]?.join(', ')} are a circle`)
+})
+
+test('the simulator has one circle: its world holds computers, and these know their world', () => {
+  const circles = circlesIn(edgesOf('sim'))
+  assert.ok(circles.length <= 1, `${circles.length} circles in the simulator`)
+  // It may shrink.
+  assert.ok((circles[0]?.length ?? 0) <= 71, `${circles[0]?.length} files are a circle`)
 })

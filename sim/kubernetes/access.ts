@@ -1,14 +1,9 @@
 import type { WireRequest } from '../../src/lib/wire.ts'
 import { certificatesIn, isTrusted } from '../k3s/authorities.ts'
 import type { K3sProcess } from '../k3s/types.ts'
-import type { Peer } from './api.ts'
+import type { Caller, Peer } from './call.ts'
 import { text, tree } from './object.ts'
 import { all } from './store.ts'
-
-export interface Caller {
-  readonly user: string
-  readonly groups: readonly string[]
-}
 
 /** By client certificate or bearer token. Undefined: nobody that this cluster knows. */
 export function authenticate(process: K3sProcess, request: WireRequest, peer: Peer): Caller | undefined {

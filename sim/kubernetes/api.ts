@@ -1,8 +1,9 @@
 import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
 import { isWritable } from '../k3s/etcd.ts'
 import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
-import { authenticate, type Caller } from './access.ts'
-import { type ApiResource, resourceAt } from './catalogue.ts'
+import { authenticate } from './access.ts'
+import type { ApiAnswer, ApiCall, Caller, Peer } from './call.ts'
+import { resourceAt } from './catalogue.ts'
 import { deleteCollection, deleteObject } from './deletes.ts'
 import { aggregated, groupList, oneGroup, resourceList } from './discovery.ts'
 import { evict } from './eviction.ts'
@@ -13,29 +14,8 @@ import { probe, supervise } from './probes.ts'
 import { review } from './reviews.ts'
 import { ApiStatus, frontStatus, json, NO_RESOURCE, statusBody } from './status.ts'
 import { asTable, wantsTable } from './table.ts'
-import { startWatch, type Watching } from './watch.ts'
+import { startWatch } from './watch.ts'
 import { createObject, patchObject, readObject, updateObject } from './writes.ts'
-
-/** Who calls, as far as the connection shows it. */
-export interface Peer {
-  /** The client's certificate, with the rest of its chain behind it. */
-  readonly certificatePem?: string
-}
-
-export interface ApiCall {
-  readonly process: K3sProcess
-  readonly cluster: EtcdCluster
-  readonly request: WireRequest
-  readonly query: URLSearchParams
-  readonly caller: Caller
-  readonly resource: ApiResource
-  readonly namespace: string | undefined
-  readonly name: string | undefined
-  readonly sub: string | undefined
-}
-
-/** An answer, or a watch that goes on answering. */
-export type ApiAnswer = { readonly response: WireResponse } | { readonly watch: Watching }
 
 /** A call to a server waits this long for etcd before it is told that it took too long. */
 const REQUEST_TIMEOUT_MS = 60_000

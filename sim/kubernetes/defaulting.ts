@@ -1,4 +1,4 @@
-import type { ApiCall } from './api.ts'
+import type { ApiCall } from './call.ts'
 import { type KubeObject, list, stamp, text, tree, trees } from './object.ts'
 import { ApiStatus } from './status.ts'
 import { update } from './store.ts'

@@ -1,5 +1,5 @@
-import type { ApiCall } from './api.ts'
 import { bodyOf } from './body.ts'
+import type { ApiCall } from './call.ts'
 import { CLEANUP, definedBy, terminating } from './controllers/collect.ts'
 import { chosen } from './listing.ts'
 import { type KubeObject, text, tree, trees } from './object.ts'

@@ -1,5 +1,5 @@
 import type { WireResponse } from '../../src/lib/wire.ts'
-import type { ApiCall } from './api.ts'
+import type { ApiCall } from './call.ts'
 import { podsOf } from './controllers/budgets.ts'
 import { endPod } from './controllers/owned-pods.ts'
 import { selects, text, tree } from './object.ts'

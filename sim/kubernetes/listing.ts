@@ -1,5 +1,5 @@
 import { lastRenewMs } from '../k3s/absence.ts'
-import type { ApiCall } from './api.ts'
+import type { ApiCall } from './call.ts'
 import { type KubeObject, microStamp, selects, text, tree } from './object.ts'
 import { ApiStatus } from './status.ts'
 import { all, keyOf } from './store.ts'

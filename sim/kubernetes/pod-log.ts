@@ -1,8 +1,7 @@
-import type { ApiAnswer, ApiCall } from './api.ts'
+import type { ApiAnswer, ApiCall, Watching } from './call.ts'
 import { type KubeObject, text, tree, trees } from './object.ts'
 import { ApiStatus, json } from './status.ts'
 import { find } from './store.ts'
-import type { Watching } from './watch.ts'
 import { existing } from './writes.ts'
 
 /* No program runs inside a simulated pod: its log says so, with a line when it started and one every ten seconds since. */

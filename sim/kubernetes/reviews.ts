@@ -1,7 +1,6 @@
 import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
-import type { Caller } from './access.ts'
-import type { ApiCall } from './api.ts'
 import { bodyOf } from './body.ts'
+import type { ApiCall, Caller } from './call.ts'
 import { tree } from './object.ts'
 import { json } from './status.ts'
 

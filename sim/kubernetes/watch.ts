@@ -1,19 +1,9 @@
-import type { ApiCall } from './api.ts'
+import type { ApiCall, Watching } from './call.ts'
 import { chosen, shown } from './listing.ts'
 import type { KubeObject } from './object.ts'
 import { ApiStatus } from './status.ts'
 import { all, type Change } from './store.ts'
 import { asTable, wantsTable } from './table.ts'
-
-/** A watch that somebody has asked for and nobody reads yet. */
-export interface Watching {
-  /** Of what it answers; JSON unless said. */
-  readonly type?: string
-  /** How long the client wants it at most. */
-  readonly timeoutMs: number
-  /** Calls back with every line, those that are due first, until it is stopped. */
-  start(line: (text: string) => void, ended: () => void): () => void
-}
 
 const BOOKMARK_MS = 60_000
 

@@ -1,5 +1,5 @@
 import { isPodReady } from '../k3s/kubelet.ts'
-import type { ApiCall } from './api.ts'
+import type { ApiCall } from './call.ts'
 import { list, selects, text, tree, trees } from './object.ts'
 import { ApiStatus } from './status.ts'
 import { all, find, type Store } from './store.ts'
