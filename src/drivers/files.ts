@@ -1,6 +1,6 @@
 import { type FileSpec, volumeId } from '../model/file.ts'
 import type { Change, ObservedResource, Resource } from '../model/resource.ts'
-import type { Readiness } from '../model/rules.ts'
+import type { Obstacle, Readiness } from '../model/rules.ts'
 import type { Step } from '../model/step.ts'
 
 /** What is checked is the file as it is stored: of one that is unpacked on arrival no checksum is declared. */
@@ -49,6 +49,21 @@ export function downloadParams({ checksum, decompression }: FileSpec): Readonly<
     ...(checksum === undefined ? {} : { checksum: checksum.value, 'checksum-algorithm': checksum.algorithm }),
     ...(decompression === undefined ? {} : { compression: decompression }),
   }
+}
+
+/** An image that croft builds is brought by `croft image build`: no plan can make it. */
+export function buildObstacle({ url, fileName, storage, host }: FileSpec): Obstacle | undefined {
+  if (!isBuilt({ url })) return undefined
+  return {
+    message: `${fileName} is built and not downloaded, and it is not in ${storage} of ${host} yet`,
+    allow: `run croft image build ${url.slice(BUILT.length)}`,
+  }
+}
+
+const BUILT = 'build:'
+
+export function isBuilt({ url }: Pick<FileSpec, 'url'>): boolean {
+  return url.startsWith(BUILT)
 }
 
 export function fileReadiness(file: FileSpec, observed: ObservedResource): Readiness {

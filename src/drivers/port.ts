@@ -182,6 +182,23 @@ export interface GuestConsole {
   lines(observed: ObservedResource): readonly string[]
 }
 
+/** A file of this computer, or of one that it can read from, and where it goes. */
+export interface FileToUpload {
+  readonly host: string
+  readonly storage: string
+  readonly content: string
+  readonly fileName: string
+  readonly sha256: string
+  readonly length: number
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+/** Files that are brought to a storage over the API itself. */
+export interface FileUploads {
+  /** Replaces a file of that name. Never throws. */
+  put(file: FileToUpload, signal: AbortSignal): Promise<Outcome>
+}
+
 /** The hypervisor's agent inside a guest. */
 export interface GuestAgent {
   /** A shell with no network of its own. Connects when first used. */
@@ -224,6 +241,7 @@ export interface Session {
   readonly snapshots?: GuestSnapshots
   readonly addresses?: AddressReads
   readonly agent?: GuestAgent
+  readonly uploads?: FileUploads
   close(): Promise<void>
 }
 

@@ -45,9 +45,8 @@ export async function distributeImage(options: {
 type ImageTransfer = Parameters<typeof distributeImage>[0]
 
 async function carry({ from, to, path, bytes, signal, onProgress }: ImageTransfer, part: string): Promise<void> {
-  for (let at = 0; at * CHUNK_BYTES < bytes; at++) {
-    const read = await from.run(['sh', '-c', READ, 'croft', path, String(at), String(CHUNK_BYTES)], { signal })
-    if (read.code !== 0) throw new BuildFailed(`could not read ${path}: ${cleanText(read.stderr)}`)
+  let at = 0
+  for await (const chunk of chunksOf({ from, path, bytes, signal })) {
     const write = [
       'dd',
       `of=${part}`,
@@ -57,8 +56,23 @@ async function carry({ from, to, path, bytes, signal, onProgress }: ImageTransfe
       'iflag=fullblock',
       'status=none',
     ]
-    await mustRun(to, write, signal, Buffer.from(read.stdout, 'base64'))
-    onProgress?.(Math.min(bytes, (at + 1) * CHUNK_BYTES))
+    await mustRun(to, write, signal, chunk)
+    at++
+    onProgress?.(Math.min(bytes, at * CHUNK_BYTES))
+  }
+}
+
+/** A file of another computer, piece by piece. */
+export async function* chunksOf({
+  from,
+  path,
+  bytes,
+  signal,
+}: Pick<ImageTransfer, 'from' | 'path' | 'bytes' | 'signal'>): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at * CHUNK_BYTES < bytes; at++) {
+    const read = await from.run(['sh', '-c', READ, 'croft', path, String(at), String(CHUNK_BYTES)], { signal })
+    if (read.code !== 0) throw new BuildFailed(`could not read ${path}: ${cleanText(read.stderr)}`)
+    yield Buffer.from(read.stdout, 'base64')
   }
 }
 

@@ -47,10 +47,6 @@ export const image = croftKind<ImageSpec>({
       const file = host === undefined ? undefined : imageFile(declaration, host)
       const connection = host === undefined ? {} : connectionOf(host, path, lookup)
       const { hypervisor } = keeperOf(host, lookup)
-      if (declaration.spec.build !== undefined && host !== undefined && !hypervisor.takesBuiltImages) {
-        problems.push(builtElsewhere(host.name))
-        continue
-      }
       if (file !== undefined && !('problem' in connection)) {
         parts.push({
           key: file.key,
@@ -70,16 +66,6 @@ export const image = croftKind<ImageSpec>({
     return problems.length > 0 ? { problems } : { role: 'resources', parts }
   },
 })
-
-/** Proxmox takes disk images only by downloading them itself. */
-function builtElsewhere(host: string): FieldProblem {
-  return {
-    code: 'not-possible',
-    path: ['spec', 'build'],
-    message: `the hypervisor of ${host} takes no image that croft built`,
-    hint: 'put the built file on a web server and write its url and checksum instead',
-  }
-}
 
 function checkImageBuild(spec: ImageSpec): readonly FieldProblem[] {
   const problems: FieldProblem[] = []

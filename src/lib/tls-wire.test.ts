@@ -253,6 +253,32 @@ describe('openTlsWire', () => {
     assert.deepEqual([(await failureOf(other.send(GET))).code], ['ERR_HTTP'])
   })
 
+  it('sends a body while it is read, and one that is refused before its end spoils no connection', async () => {
+    const strict = await listen((request, socket) => {
+      if (request.startsWith('GET')) socket.write(json('{"data":"read"}'))
+      else if (request.startsWith('POST /refused')) socket.write(json('{"data":null}', 'no room', 403))
+      else if (request.endsWith('the end')) socket.write(json('{"data":"whole"}'))
+    })
+    const wire = openTlsWire({ ...strict, maxSockets: 1, timeouts })
+    const signal = new AbortController().signal
+    const body = (count: number, last: string) => ({
+      length: count * 100_000 + last.length,
+      chunks: (async function* () {
+        for (let at = 0; at < count; at++) {
+          yield Buffer.alloc(100_000, 'x')
+          await new Promise(setImmediate)
+        }
+        yield Buffer.from(last)
+      })(),
+    })
+    const post = (path: string) => ({ ...GET, method: 'POST', path })
+    assert.equal((await wire.upload?.(post('/taken'), body(20, 'the end'), signal))?.body, '{"data":"whole"}')
+    assert.equal((await wire.upload?.(post('/refused'), body(500, 'the end'), signal))?.status, 403)
+    assert.equal((await wire.send(GET)).body, '{"data":"read"}')
+    assert.equal(strict.connections(), 2, 'the connection with half a body is not used again')
+    await wire.close()
+  })
+
   it('[S-01] refuses line breaks in path and headers, so that no second request can be smuggled in', async () => {
     const wire = openTlsWire({ ...peer, maxSockets: 1, timeouts })
     const seen = peer.received()

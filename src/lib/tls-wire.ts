@@ -4,7 +4,7 @@ import { type ConnectionOptions, connect as connectTls, createSecureContext, typ
 import { Http1Error, type Http1Response, type ResponseReader, readResponse } from './http1-response.ts'
 import { LIMITS } from './limits.ts'
 import { openTunnel } from './tunnel.ts'
-import { type Wire, WireFailure, type WireRequest } from './wire.ts'
+import { type StreamedBody, type Wire, WireFailure, type WireRequest } from './wire.ts'
 
 export interface TlsWireOptions {
   /** `https://192.168.4.175:8006`; nothing but the origin is used. */
@@ -26,11 +26,16 @@ interface PendingRequest {
   readonly request: WireRequest
   readonly text: string
   readonly body: Uint8Array | undefined
+  readonly streamed: StreamedBody | undefined
+  /** The whole request is on its way: from now on an answer is due. */
+  readonly sent: () => void
   readonly settle: (answer: Http1Response | WireFailure) => void
   readonly onPart: ((part: Buffer) => void) | undefined
   link: Link | undefined
   started: boolean
   over: boolean
+  /** Nothing of the request is still to be sent. */
+  whole: boolean
 }
 
 /** One connection that has passed judgement, or is on its way there. */
@@ -148,6 +153,10 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     job.link = link
     job.started = true
     link.socket.ref()
+    if (job.streamed !== undefined) {
+      void pour(link, job, job.streamed)
+      return
+    }
     if (job.body === undefined) {
       link.socket.write(job.text)
       return
@@ -156,6 +165,29 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     link.socket.write(job.text)
     link.socket.write(job.body)
     link.socket.uncork()
+  }
+
+  /** Writes a body as fast as the other side takes it. An answer that comes before its end ends it. */
+  async function pour(link: Link, job: PendingRequest, { chunks, length }: StreamedBody): Promise<void> {
+    const { socket } = link
+    let left = length
+    const giveUp = (code: string, message: string) => socket.destroy(new WireFailure('maybe', code, message))
+    try {
+      socket.write(job.text)
+      for await (const chunk of chunks) {
+        if (job.over || socket.destroyed) return
+        left -= chunk.length
+        if (left < 0) break
+        if (!socket.write(chunk) && !(await drained(socket, options.timeouts.requestMs)))
+          return void giveUp('ETIMEDOUT', `${origin.host} takes no more bytes`)
+      }
+    } catch (error) {
+      return void giveUp('ERR_BODY', error instanceof Error ? error.message : 'what was to be sent could not be read')
+    }
+    if (job.over) return
+    // Less or more than was announced would be taken for part of the next request.
+    if (left !== 0) giveUp('ERR_BODY', 'what was to be sent has another length than before')
+    else job.sent()
   }
 
   function receive(link: Link, chunk: Buffer): void {
@@ -178,7 +210,8 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     link.job = undefined
     link.reader = undefined
     link.served++
-    if (answer.reusable) release(link)
+    // An answer before the end of the body leaves the rest of it unsaid: what came next would be taken for it.
+    if (answer.reusable && job?.whole !== false) release(link)
     else link.socket.destroy()
     job?.settle(answer)
   }
@@ -211,18 +244,25 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     request: WireRequest,
     signal: AbortSignal | undefined,
     onPart?: (part: Buffer) => void,
+    streamed?: StreamedBody,
   ): Promise<Http1Response> {
     return new Promise((resolve, reject) => {
       const refused = signal?.aborted ? failure('ABORTED', 'given up before it was sent') : invalid(request, closed)
       if (refused !== undefined) return reject(refused)
       const job: PendingRequest = {
         request,
-        text: requestText(request, origin.host),
+        text: requestText(request, origin.host, streamed?.length),
         body: typeof request.body === 'string' ? undefined : request.body,
+        streamed,
+        sent: () => {
+          job.whole = true
+          timer ??= patience()
+        },
         onPart,
         link: undefined,
         started: false,
         over: false,
+        whole: streamed === undefined,
         settle(answer) {
           if (job.over) return
           job.over = true
@@ -242,10 +282,9 @@ export function openTlsWire(options: TlsWireOptions): Wire {
         giveUp('ABORTED', job.started ? 'given up before the answer came' : 'given up before it was sent')
       const { requestMs } = options.timeouts
       // What may go on for ever ends by its signal.
-      const timer =
-        onPart === undefined
-          ? setTimeout(() => giveUp('ETIMEDOUT', `${origin.host} did not answer within ${requestMs} ms`), requestMs)
-          : undefined
+      const patience = () =>
+        setTimeout(() => giveUp('ETIMEDOUT', `${origin.host} did not answer within ${requestMs} ms`), requestMs)
+      let timer = onPart === undefined && streamed === undefined ? patience() : undefined
       signal?.addEventListener('abort', abort, { once: true })
       start(job)
     })
@@ -268,6 +307,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       if (rest !== '') onText(rest)
       return answer
     },
+    upload: (request, body, signal) => once(request, signal, undefined, body),
     async close() {
       closed = true
       for (const job of waiting.splice(0)) job.settle(failure('CLOSED', 'the wire is closed'))
@@ -323,10 +363,27 @@ function invalid(request: WireRequest, closed: boolean): WireFailure | undefined
   return undefined
 }
 
-function requestText(request: WireRequest, host: string): string {
+/** Does a socket take more within this time? */
+function drained(socket: Socket, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (taken: boolean) => {
+      clearTimeout(timer)
+      socket.off('drain', ready)
+      socket.off('close', ready)
+      resolve(taken)
+    }
+    const ready = () => end(true)
+    const timer = setTimeout(() => end(false), ms)
+    socket.once('drain', ready)
+    socket.once('close', ready)
+  })
+}
+
+function requestText(request: WireRequest, host: string, streamedLength?: number): string {
   let text = `${request.method} ${request.path} HTTP/1.1\r\nhost: ${host}\r\n`
   for (const name in request.headers) text += `${name}: ${request.headers[name]}\r\n`
   const { body } = request
+  if (streamedLength !== undefined) return `${text}content-length: ${streamedLength}\r\n\r\n`
   if (body === undefined)
     return request.method === 'POST' || request.method === 'PUT' ? `${text}content-length: 0\r\n\r\n` : `${text}\r\n`
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length

@@ -20,7 +20,15 @@ export interface Wire {
   send(request: WireRequest, signal?: AbortSignal): Promise<WireResponse>
   /** The same, for an answer that comes bit by bit and may not end. Its text is handed on and is not in the answer. */
   stream?(request: WireRequest, onText: (text: string) => void, signal: AbortSignal): Promise<WireResponse>
+  /** The same with a body that is read while it is sent, because it is too large to be held. */
+  upload?(request: Omit<WireRequest, 'body'>, body: StreamedBody, signal: AbortSignal): Promise<WireResponse>
   close(): Promise<void>
+}
+
+/** A body whose length is known before its bytes are. */
+export interface StreamedBody {
+  readonly length: number
+  readonly chunks: AsyncIterable<Uint8Array>
 }
 
 /** No answer. `sent: 'no'` means that the other side cannot have seen the request; `'maybe'` that it may have. */

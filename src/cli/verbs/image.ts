@@ -2,6 +2,7 @@ import { BuildFailed, type BuiltImage, buildImage, verifyImage } from '../../ima
 import { CLEAN_RULES } from '../../images/cleanliness.ts'
 import { distributeImage } from '../../images/distribute.ts'
 import type { Shell } from '../../lib/shell.ts'
+import { volumeId } from '../../model/file.ts'
 import type { SshTarget } from '../../model/secret.ts'
 import { closing } from '../load.ts'
 import { writeData } from '../output.ts'
@@ -10,6 +11,7 @@ import { clean } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 import { imageNamed, type NamedImage, shellsOf } from './image/find.ts'
+import { uploadImage } from './image/upload.ts'
 
 /** Images that are built: how, and whether they are clean. */
 export const run: Verb = async (runtime, [what = '', name = ''], options) => {
@@ -97,15 +99,29 @@ function report(runtime: Runtime, { declaration, builder }: NamedImage, built: B
 
 async function distribute(
   runtime: Runtime,
-  { declaration, loaded }: NamedImage,
+  { declaration, loaded, real }: NamedImage,
   { path, sha256, bytes }: BuiltImage,
   from: Shell,
   open: (target: SshTarget) => Shell,
 ): Promise<void> {
+  const { drivers, deps } = await runtime.openDrivers({ directory: real })
   const copies = loaded.estate.resources.filter(({ key }) => key.startsWith(`${declaration.key}@`))
-  for (const { desired, connection: name } of copies) {
+  for (const resource of copies) {
+    const { desired, connection: name } = resource
     const connection = loaded.estate.connections.find((one) => one.name === name)
-    if (desired.type !== 'file' || connection?.ssh === undefined) continue
+    if (desired.type !== 'file' || connection === undefined) continue
+    const driver = drivers.find((one) => one.name === connection.driver)
+    if (connection.ssh === undefined && driver !== undefined) {
+      await using session = closing(driver.connect(connection, deps))
+      const built = { path, sha256, bytes }
+      const list = driver.rules.listOf(resource) ?? ''
+      const came = await uploadImage({ file: desired.file, list }, built, from, session.it, runtime)
+      runtime.out.write(
+        `${desired.file.host}: ${volumeId(desired.file)} ${came === 'there' ? 'was there' : 'uploaded'}\n`,
+      )
+      continue
+    }
+    if (connection.ssh === undefined) continue
     await using to = closing(open(connection.ssh))
     const { storage, fileName, host } = desired.file
     const uri = connection.endpoint.replace(/^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*/, '$1://')

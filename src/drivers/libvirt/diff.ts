@@ -4,6 +4,7 @@ import type { FileSpec } from '../../model/file.ts'
 import type { Change, ObservedResource, ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
+import { buildObstacle } from '../files.ts'
 import { isUp, powerOf } from '../guests.ts'
 import {
   type DeclaredValue,
@@ -253,15 +254,8 @@ export function vmObstacles(vm: VmSpec, survey: Survey, awaited: boolean): reado
 }
 
 export function fileObstacles(file: FileSpec, survey: Survey, awaited: boolean): readonly Obstacle[] {
-  if (file.url.startsWith('build:')) {
-    const name = file.url.slice('build:'.length)
-    return [
-      {
-        message: `${file.fileName} is built and not downloaded, and it is not in ${file.storage} of ${file.host} yet`,
-        allow: `run croft image build ${name}`,
-      },
-    ]
-  }
+  const unbuilt = buildObstacle(file)
+  if (unbuilt !== undefined) return [unbuilt]
   if (file.content === 'vztmpl')
     return [{ message: 'libvirt has no containers', allow: 'use an Image with content import or iso' }]
   return poolObstacles(file.storage, file.content, file.fileName, survey, awaited)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
+import { type StreamedBody, type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome, Refusal, RestCall } from '../../model/step.ts'
 import { ObservationFailed } from '../port.ts'
@@ -54,6 +54,14 @@ export interface Api {
     signal: AbortSignal,
     file?: UploadedFile,
   ): Promise<Outcome>
+  /** One write whose body is read while it is sent. Never throws. */
+  upload(
+    path: string,
+    contentType: string,
+    body: StreamedBody,
+    about: CallSubject,
+    signal: AbortSignal,
+  ): Promise<Outcome>
   /** One write whose answer is wanted. Never throws. */
   ask(
     call: RestCall,
@@ -93,6 +101,13 @@ export function createApi(deps: ApiDeps): Api {
     return translate(readError(response, about, secrets, deps.clock.now()))
   }
 
+  function judged(response: WireResponse, about: CallSubject, hidden: readonly Secret[]): ApiOutcome {
+    if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
+    if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
+    if (response.status !== 200) return { result: 'refused', refusal: refuse(response, about, hidden) }
+    return { result: 'answered', data: answerOf(response.body)?.data }
+  }
+
   async function readAnswer(path: string, about: CallSubject, signal: AbortSignal): Promise<ApiFields> {
     const release = await slots()
     try {
@@ -114,6 +129,23 @@ export function createApi(deps: ApiDeps): Api {
     read: async (path, about, signal) => (await readAnswer(path, about, signal)).data,
 
     ask,
+    async upload(path, contentType, body, about, signal) {
+      try {
+        const token = await deps.token()
+        const headers = {
+          authorization: `PVEAPIToken=${token.reveal()}`,
+          accept: 'application/json',
+          'content-type': contentType,
+        }
+        const sent = deps.wire.upload?.({ method: 'POST', path: `${BASE}${path}`, headers }, body, signal)
+        if (sent === undefined)
+          return { result: 'not-sent', message: `could not ${about.doing}: this way takes no files` }
+        const answer = judged(await sent, about, [token])
+        return answer.result === 'answered' ? outcomeOf(answer.data, about) : answer
+      } catch (error) {
+        return failureOf(error, about)
+      }
+    },
     async write(call, secrets, about, signal, file) {
       const answer = await ask(call, secrets, about, signal, file)
       return answer.result === 'answered' ? outcomeOf(answer.data, about) : answer
@@ -134,11 +166,7 @@ export function createApi(deps: ApiDeps): Api {
     try {
       const body = form?.body ?? (inQuery ? undefined : params)
       const { response, token } = await send(call.method, path, body, signal, form?.contentType)
-      const hidden = [token, ...secrets.values()]
-      if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
-      if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
-      if (response.status !== 200) return { result: 'refused', refusal: refuse(response, about, hidden) }
-      return { result: 'answered', data: answerOf(response.body)?.data }
+      return judged(response, about, [token, ...secrets.values()])
     } catch (error) {
       return failureOf(error, about)
     }

@@ -14,8 +14,17 @@ export function diffFile(
   observed: ObservedResource,
   known?: Readonly<Record<string, string>>,
 ) {
+  // Proxmox compared the checksum when it was uploaded, and has no way to be asked for it again.
+  if (files.isBuilt(file))
+    return files.diffFile(resource, unsummed(file), observed, { empty: 'replace', allow: BUILD_AGAIN }, known)
   const allow = 'correct the checksum, remove the file, or allow it to be replaced (replace: true, or overwrite: true)'
   return files.diffFile(resource, file, observed, { empty: file.overwrite ? 'live' : 'replace', allow }, known)
+}
+
+const BUILD_AGAIN = 'run croft image build once more'
+
+function unsummed({ checksum: _, ...file }: FileSpec): FileSpec {
+  return file
 }
 
 export function createFileSteps(file: FileSpec, survey?: Survey): readonly Step[] {
@@ -41,7 +50,7 @@ export function updateFileSteps(
  */
 export function verifyFileSteps(file: FileSpec, observed: ObservedResource): readonly Step[] {
   const sum = files.checksumOf(file)
-  if (sum === undefined) return []
+  if (sum === undefined || files.isBuilt(file)) return []
   const step = downloadStep(file, `verify ${file.fileName} on ${file.storage} of ${file.host}`)
   return [{ ...step, verb: 'verify', learns: files.learnsOf(sum, observed) }]
 }

@@ -8,19 +8,34 @@ export function multipart(
   { filename: _, ...fields }: Readonly<Record<string, string>>,
   file: { readonly name: string; readonly bytes: Uint8Array },
 ): { readonly contentType: string; readonly body: Uint8Array } {
-  // From the content itself, so that it can neither occur in it nor differ from one attempt to the next.
-  const boundary = `croft-${createHash('sha256').update(file.bytes).digest('hex').slice(0, 32)}`
+  const { head, tail, contentType } = multipartFrame(
+    fields,
+    file.name,
+    createHash('sha256').update(file.bytes).digest('hex').slice(0, 32),
+  )
+  return { contentType, body: new Uint8Array(Buffer.concat([head, file.bytes, tail])) }
+}
+
+/**
+ * What stands before the file and after it. `print` comes from the content itself, so that it can neither occur in it
+ * nor differ from one attempt to the next.
+ */
+export function multipartFrame(
+  fields: Readonly<Record<string, string>>,
+  name: string,
+  print: string,
+): { readonly contentType: string; readonly head: Uint8Array; readonly tail: Uint8Array } {
+  const boundary = `croft-${print}`
   const parts = Object.entries(fields).map(
-    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    ([key, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`,
   )
   parts.push(
-    `--${boundary}\r\ncontent-disposition: form-data; name="filename"; filename="${file.name}"\r\n`,
+    `--${boundary}\r\ncontent-disposition: form-data; name="filename"; filename="${name}"\r\n`,
     'content-type: application/octet-stream\r\n\r\n',
   )
-  const head = Buffer.from(parts.join(''))
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    body: new Uint8Array(Buffer.concat([head, file.bytes, tail])),
+    head: Buffer.from(parts.join('')),
+    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
   }
 }

@@ -3,6 +3,7 @@ import type { FileSpec } from '../../model/file.ts'
 import type { ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
+import { buildObstacle } from '../files.ts'
 import { neverPossible as containerNeverPossible } from './lxc/diff.ts'
 import { declaredVolumes } from './lxc/volumes.ts'
 import { cloneObstacles } from './vm/clone.ts'
@@ -69,7 +70,9 @@ export function containerObstacles(resource: Resource, container: ContainerSpec,
 export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle[] {
   const host = hostObstacle(file.host, survey)
   const need = { storage: file.storage, content: [file.content], purpose: file.fileName }
-  return host === undefined ? storageObstacles(file.host, [need], survey) : [host]
+  if (host !== undefined) return [host]
+  const unbuilt = buildObstacle(file)
+  return [...storageObstacles(file.host, [need], survey), ...(unbuilt === undefined ? [] : [unbuilt])]
 }
 
 export function hostObstacle(name: string, survey: Survey): Obstacle | undefined {

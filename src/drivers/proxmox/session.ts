@@ -19,6 +19,7 @@ import { performAsRoot } from './root-lane.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { powerState, readSurvey } from './survey.ts'
 import { endedTasks, recentTasks, taskOutcome } from './tasks.ts'
+import { uploadFile } from './upload.ts'
 
 /** An open connection to one Proxmox cluster or host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
@@ -75,6 +76,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         : performAsRoot(step, () => rootShell(connection, deps, step.host), signal),
     snapshots: snapshotsOf(api, deps.clock),
     agent: { shell: (observed) => openAgentShell(api, deps, observed) },
+    uploads: { put: (file, signal) => uploadFile(api, file, signal) },
     site: createSitePower(api),
     close: () => wire.close(),
   }

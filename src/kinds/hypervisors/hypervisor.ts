@@ -19,8 +19,6 @@ export interface Hypervisor {
   readonly kinds: readonly Kind[]
   /** Does it keep a Device under a name of its own? Otherwise machines look up where the Device is. */
   readonly namesDevices: boolean
-  /** Can croft bring an image there that it built? */
-  readonly takesBuiltImages: boolean
   check(spec: WrittenMachine): readonly FieldProblem[]
   /** The existing machine to take over, by the hypervisor's own id. */
   adopted(spec: WrittenMachine): string | undefined

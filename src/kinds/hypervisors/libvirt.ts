@@ -12,7 +12,6 @@ import type { LibvirtSpec } from './libvirt-schema.ts'
 export const libvirtHypervisor: Hypervisor = {
   kinds: [libvirt, ordered(libvirtNetwork), ordered(libvirtPool)],
   namesDevices: false,
-  takesBuiltImages: true,
   check: checkLibvirtMachine,
   adopted: ({ libvirt: block }) => (block?.adopt === true ? block.uuid : undefined),
   machine: (machine, vm, connection) =>

@@ -6,7 +6,6 @@ import type { Hypervisor } from './hypervisor.ts'
 export const proxmoxHypervisor: Hypervisor = {
   kinds: [proxmox],
   namesDevices: true,
-  takesBuiltImages: false,
   check: ({ proxmox: block }) =>
     block?.adopt === true && block.vmid === undefined
       ? [

@@ -213,13 +213,13 @@ export function createKustomizer(
   const elsewhere = (entry: string, file: string): readonly KustomizeItem[] => {
     const meant = remoteEntry(entry)
     const short = entry.slice(0, 200)
-    if ('url' in meant) return objectsFrom(`git+${meant.url}#${meant.commit}:${meant.path}`, file, short)
+    if ('url' in meant) return objectsFrom(`git+${meant.url}#${meant.commit}:${meant.path}`, file, short, entry)
     const why = 'why' in meant ? meant.why : `${meant.unpinned} may mean something else tomorrow`
     complain(file, 'kustomize-remote', `${short} is not fetched: ${why}`, meant.hint, entry)
     return []
   }
 
-  const objectsFrom = (place: string, file: string, short: string): readonly KustomizeItem[] => {
+  const objectsFrom = (place: string, file: string, short: string, about: string): readonly KustomizeItem[] => {
     const objects = fetched?.get(place)
     if (objects === undefined) {
       wanted.add(place)
@@ -228,7 +228,7 @@ export function createKustomizer(
         'kustomize-remote',
         `${short} is elsewhere, and is fetched for the path of an Addon alone`,
         undefined,
-        short,
+        about,
       )
       return []
     }
@@ -251,7 +251,7 @@ export function createKustomizer(
       const read = (path: string) => Buffer.from(bytesAt(directory, file)(path)).toString('utf8')
       const place = attempt(file, since, () => chartPlaceOfEntry(entry, read))
       if (place === undefined) return []
-      const items = objectsFrom(place, file, `the chart ${entry.name}`)
+      const items = objectsFrom(place, file, `the chart ${entry.name}`, 'helmCharts:')
       const other = items.find(({ object }) => !['', namespace].includes(metadataOf(object).namespace))
       if (namespace !== '' && other !== undefined)
         complain(
