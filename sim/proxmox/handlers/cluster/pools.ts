@@ -79,34 +79,48 @@ function create(call: Call): null {
 function update(call: Call): null {
   const { world, params } = call
   const pool = needPool(call, 'update pools failed: ')
-  if (params.comment !== undefined) pool.comment = params.comment
+  // The file is written at the end: what is refused half-way has changed nothing.
+  const guests = new Set(pool.guests)
+  const storages = new Set(pool.storages)
+  const left: (readonly [Pool, number])[] = []
   for (const text of listed(params.vms)) {
     const vmid = Number(text)
-    if (!may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden(`/vms/${vmid}, VM.Allocate`)
+    requireModify(call, `/vms/${vmid}`, 'VM.Allocate')
     if (flag(call, 'delete')) {
-      if (!pool.guests.delete(vmid)) throw failed(`update pools failed: VM ${vmid} is not a pool member`)
+      if (!guests.delete(vmid)) throw failed(`update pools failed: VM ${vmid} is not a pool member`)
       continue
     }
-    if (pool.guests.has(vmid)) throw failed(`update pools failed: VM ${vmid} is already a pool member`)
+    if (guests.has(vmid)) throw failed(`update pools failed: VM ${vmid} is already a pool member`)
     for (const other of world.pools.values()) {
       if (other === pool || !other.guests.has(vmid)) continue
       if (!flag(call, 'allow-move'))
         throw failed(
           `update pools failed: VM ${vmid} belongs already to pool '${other.id}' and 'allow-move' is not set`,
         )
-      other.guests.delete(vmid)
+      if (!may(world, call.who, `/pool/${other.id}`, 'Pool.Allocate'))
+        throw forbidden(`/pool/${other.id}, Pool.Allocate`)
+      left.push([other, vmid])
     }
-    pool.guests.add(vmid)
+    guests.add(vmid)
   }
   for (const id of listed(params.storage)) {
-    const isMember = pool.storages.has(id)
+    requireModify(call, `/storage/${id}`, 'Datastore.Allocate')
+    const isMember = storages.has(id)
     if (flag(call, 'delete') !== isMember)
       throw failed(`update pools failed: Storage '${id}' is ${isMember ? 'already' : 'not'} a pool member`)
-    if (isMember) pool.storages.delete(id)
-    else pool.storages.add(id)
+    if (isMember) storages.delete(id)
+    else storages.add(id)
   }
+  for (const [other, vmid] of left) other.guests.delete(vmid)
+  call.world.pools.set(pool.id, { ...pool, guests, storages, comment: params.comment ?? pool.comment })
   world.access.version += 1
   return null
+}
+
+/** Who may set rights on a thing, or makes things of its sort, may put it into a pool. */
+function requireModify(call: Call, path: string, privilege: string): void {
+  const enough = ['Permissions.Modify', privilege]
+  if (!enough.some((one) => may(call.world, call.who, path, one))) throw forbidden(`${path}, ${enough.join('|')}`)
 }
 
 function listed(text: string | undefined): string[] {
@@ -115,8 +129,12 @@ function listed(text: string | undefined): string[] {
 
 function remove(call: Call): null {
   const pool = needPool(call, 'delete pool failed: ')
-  const [guest] = pool.guests
-  const [storage] = pool.storages
+  // Guests and storages that are gone since do not count.
+  const [guest] = [...pool.guests]
+    .filter((vmid) => call.world.guests.has(vmid))
+    .map(String)
+    .sort()
+  const [storage] = [...pool.storages].filter((id) => call.world.storages.has(id)).sort()
   const child = [...call.world.pools.keys()].find((id) => id.startsWith(`${pool.id}/`))
   const inside = [
     child === undefined ? undefined : `pool '${child}'`,
@@ -125,6 +143,8 @@ function remove(call: Call): null {
   ].find((text) => text !== undefined)
   if (inside !== undefined) throw failed(`delete pool failed: pool '${pool.id}' is not empty (contains ${inside})`)
   call.world.pools.delete(pool.id)
+  const { acl } = call.world.access
+  acl.splice(0, acl.length, ...acl.filter(({ path }) => path !== `/pool/${pool.id}`))
   call.world.access.version += 1
   return null
 }

@@ -1,4 +1,6 @@
+import { badParameter } from '../../api-error.ts'
 import { Answer, type Call, type Routes } from '../../call.ts'
+import { findOperation } from '../../validate/index.ts'
 import { deletions, refuseStale } from '../collection.ts'
 import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from '../shelf.ts'
 import { firewallMacroRoutes } from './macros.ts'
@@ -32,14 +34,21 @@ function noLog(): Answer {
   return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
 }
 
+const NO_OPTION = /^(node|vmid|vnet|delete|digest)$/
+
 function optionRoutes(at: string): Routes {
   return {
     [`GET ${at}/options`]: (call) => ({ ...optionsOf(call), digest: digest(call) }),
     [`PUT ${at}/options`]: (call) => {
       refuseStale(call, digest(call))
-      const kept = { ...optionsOf(call), ...fields(call) }
-      for (const name of deletions(call)) delete kept[name]
-      shelf(call.world, place(call)).set('options', kept)
+      const kept = { ...optionsOf(call) }
+      const known = findOperation('PUT', `${at}/options`)?.operation.parameters
+      for (const name of deletions(call)) {
+        if (known?.has(name) !== true || NO_OPTION.test(name)) throw badParameter('delete', `no such option '${name}'`)
+        delete kept[name]
+      }
+      // What is set and deleted by the same call is set.
+      shelf(call.world, place(call)).set('options', { ...kept, ...fields(call) })
       return null
     },
   }

@@ -74,8 +74,8 @@ function rename(call: Call): null {
   const to = param(call, 'name')
   const sets = names(world, at, 'ipset')
   const set = sets.get(from)
-  if (set === undefined) throw noSet(from)
-  if (from !== to && sets.has(to)) throw badParameter('name', `IPSet '${to}' already exists`)
+  if (set === undefined) throw badParameter('name', `IPSet '${from}' does not exist`)
+  if (from !== to && sets.has(to)) throw badParameter('name', `IPSet '${to}' does already exist`)
   if (call.params.comment !== undefined) set.comment = call.params.comment
   renamed(sets, from, to)
   const inside = [...members(world, at, from)]
@@ -123,7 +123,6 @@ function memberRoutes(at: string): Routes {
       return null
     },
     [`DELETE ${at}/{cidr}`]: (call) => {
-      need(call)
       refuseStale(call, digest(call))
       needSet(call).delete(param(call, 'cidr'))
       return null

@@ -1,6 +1,6 @@
 import { badParameter, badParameters, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes, deletions, list, refuseStale } from '../collection.ts'
+import { type Collection, collectionRoutes, deletions, digestOfAll, list, refuseStale } from '../collection.ts'
 import { digestOf, fields, shelf, type Thing, textOf } from '../shelf.ts'
 import { preferredMacro } from './macros.ts'
 import { CLUSTER_PLACE, isGuest, names, place } from './place.ts'
@@ -36,9 +36,34 @@ function groupRoutes(at: string): Routes {
   const routes = collectionRoutes(spec)
   return {
     [`GET ${at}`]: (call) => list(spec, call),
-    [`POST ${at}`]: routes[`POST ${at}`] ?? (() => null),
+    [`POST ${at}`]: (call) =>
+      call.params.rename === undefined ? routes[`POST ${at}`]?.(call) : renameGroup(spec, call),
     [`DELETE ${at}/{group}`]: routes[`DELETE ${at}/{group}`] ?? (() => null),
   }
+}
+
+/** `rename` is the old name, `group` the new one. Rules that name it anywhere name it by its new name from then on. */
+function renameGroup(spec: Collection, call: Call): null {
+  const { world } = call
+  const groups = names(world, CLUSTER_PLACE, 'groups')
+  refuseStale(call, digestOfAll(spec, call))
+  const from = param(call, 'rename')
+  const to = param(call, 'group')
+  const group = groups.get(from)
+  if (group === undefined) throw badParameter('group', `Security group '${from}' does not exist`)
+  if (from !== to && groups.has(to)) throw badParameter('group', `Security group '${to}' does already exist`)
+  if (call.params.comment !== undefined) group.comment = call.params.comment
+  if (from === to) return null
+  groups.delete(from)
+  groups.set(to, group)
+  shelf(world, `${CLUSTER_PLACE}/groups/${to}`).set('rules', { list: rulesAt(call, `${CLUSTER_PLACE}/groups/${from}`) })
+  world.shelves.delete(`${CLUSTER_PLACE}/groups/${from}`)
+  for (const things of world.shelves.values()) {
+    const rules = things.get('rules')?.list
+    for (const rule of Array.isArray(rules) ? (rules as Thing[]) : [])
+      if (rule.type === 'group' && rule.action === from) rule.action = to
+  }
+  return null
 }
 
 type Where = (call: Call) => string
@@ -68,12 +93,17 @@ function ruleRoutes(at: string, where: Where): Routes {
       refuseStale(call, digest(call))
       const old = need(call, all)
       const to = call.params.moveto
-      if (to !== undefined) {
+      if (to !== undefined && to !== param(call, 'pos')) {
         move(all, Number(param(call, 'pos')), Number(to))
         return null
       }
-      const rule = withGiven(old, fields(call, 'pos', 'group'))
-      for (const name of deletions(call)) delete rule[name]
+      const rule = withGiven(old, fields(call, 'pos', 'group', 'moveto'))
+      for (const name of deletions(call)) {
+        if (!PROPERTIES.has(name)) throw badParameter('delete', `no such property ('${name}')`)
+        if (name === 'type' || name === 'action')
+          throw badParameter('delete', `unable to delete required property '${name}'`)
+        delete rule[name]
+      }
       check(call, rule)
       all[Number(param(call, 'pos'))] = rule
       return null
@@ -87,6 +117,10 @@ function ruleRoutes(at: string, where: Where): Routes {
     },
   }
 }
+
+const PROPERTIES = new Set(
+  'pos digest type enable action macro source dest iface proto dport sport comment log icmp-type'.split(' '),
+)
 
 /** What is sent empty, or as a dash, is taken out. */
 function withGiven(rule: Thing, given: Thing): Thing {
