@@ -119,7 +119,6 @@ const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
   [/(websocket|spiceshell|spiceproxy|vncshell|vncticket|mtunnel)/, 'a screen or tunnel for people, not for programs'],
   [/remote_migrate|dbus-vmstate/, 'a step inside a migration to another cluster'],
   [/ \/cluster\/config/, 'hosts join a cluster before anything manages them'],
-  [/ \/nodes\/\{node\}\/subscription/, 'keys are checked by a server of Proxmox'],
   [
     / \/cluster\/sdn\/(fabrics|prefix-lists|route-maps)|\/sdn\/fabrics/,
     'routing between hosts, which croft does not keep',
@@ -129,7 +128,6 @@ const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
   [/file-restore|extractconfig/, 'reads inside a backup, which has no bytes here'],
   [/oci/, 'fetches from a registry on the internet'],
   [/openid\/login/, 'ends a login that a browser began'],
-  [/PUT \/access\/tfa/, 'a second factor that a person holds'],
   [/bulk-action\/guest\/migrate/, 'croft moves guests one at a time'],
 ]
 

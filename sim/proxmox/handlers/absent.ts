@@ -26,7 +26,6 @@ export const absentRoutes: Routes = {
   'GET /cluster/sdn/route-maps/entries': () => [],
   'GET /cluster/sdn/ipams/{ipam}/status': () => [],
   'GET /nodes/{node}/apt/changelog': (call) => `${param(call, 'name')} (1.0) unstable; urgency=medium\n`,
-  'GET /nodes/{node}/replication/{id}/log': (call) => missing('replication job', param(call, 'id')),
   'GET /nodes/{node}/scan/nfs': (call) =>
     unreachable(`/sbin/showmount --no-headers --exports ${param(call, 'server')}`),
   'GET /nodes/{node}/scan/cifs': (call) => unreachable(`/usr/bin/smbclient -d 0 -L ${param(call, 'server')} -N`),

@@ -40,6 +40,7 @@ import { nodeRoutes } from './node/nodes.ts'
 import { nodePowerRoutes } from './node/power.ts'
 import { rrdRoutes } from './node/rrd.ts'
 import { nodeSettingRoutes } from './node/settings.ts'
+import { nodeSubscriptionRoutes } from './node/subscription.ts'
 import { nodeWakeRoutes } from './node/wake.ts'
 import { nodeZfsRoutes } from './node/zfs.ts'
 import { qemuAgentRoutes } from './qemu/agent.ts'
@@ -107,6 +108,7 @@ const TABLES: readonly Routes[] = [
   lxcPowerRoutes,
   lxcCopyRoutes,
   nodeSettingRoutes,
+  nodeSubscriptionRoutes,
   nodeAptRoutes,
   nodeDiskRoutes,
   nodeWakeRoutes,

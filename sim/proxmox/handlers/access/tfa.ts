@@ -12,6 +12,14 @@ export const accessTfaRoutes: Routes = {
   'GET /access/tfa/{userid}': (call) => entriesOf(shelf(call.world, 'tfa').get(param(call, 'userid'))),
   'GET /access/tfa/{userid}/{id}': need,
   'POST /access/tfa/{userid}': add,
+  'PUT /access/tfa/{userid}/{id}': (call) => {
+    const entry = need(call)
+    const { description, enable } = call.params
+    if (description !== undefined) entry.description = description
+    if (enable === '1') delete entry.enable
+    else if (enable === '0') entry.enable = 0
+    return null
+  },
   'DELETE /access/tfa/{userid}/{id}': (call) => {
     const entry = need(call)
     const user = shelf(call.world, 'tfa').get(param(call, 'userid'))

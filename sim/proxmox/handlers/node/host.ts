@@ -34,7 +34,6 @@ export const nodeHostRoutes: Routes = {
         speed: '480',
       }
     }),
-  'GET /nodes/{node}/subscription': () => ({ status: 'notfound', message: 'There is no subscription key' }),
 }
 
 /** Signs the certificates of all hosts of the cluster. */

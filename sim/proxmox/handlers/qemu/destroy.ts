@@ -8,6 +8,7 @@ import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { haId } from '../guest/guest-rows.ts'
 import { leaveJobs } from '../storage/backup-jobs.ts'
+import { leaveReplication, refuseReplicated } from '../storage/replication.ts'
 
 export const qemuDestroyRoutes: Routes = { 'DELETE /nodes/{node}/qemu/{vmid}': destroy }
 
@@ -22,6 +23,7 @@ function destroy(call: Call): string {
   if (!purge && world.shelves.get('ha/resources')?.has(haId(guest))) {
     throw failed(`unable to remove VM ${guest.vmid} - used in HA resources and purge parameter not set.`)
   }
+  if (!purge) refuseReplicated(world, guest.vmid)
   if (guest.run.status === 'running') throw failed(`VM ${guest.vmid} is running - destroy failed`)
   return startTask(world, host, 'qmdestroy', `${guest.vmid}`, call.who.id, (work) =>
     withConfigLock(world, host, guest.vmid, async () => {
@@ -51,6 +53,7 @@ export async function removeGuest(
   if (options.purge) {
     work.log(`purging ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} from related configurations..`)
     world.shelves.get('ha/resources')?.delete(haId(guest))
+    leaveReplication(world, guest.vmid)
     leaveJobs(world, guest.vmid)
   }
   for (const pool of world.pools.values()) pool.guests.delete(guest.vmid)

@@ -1,5 +1,9 @@
-import { failed } from '../../api-error.ts'
-import { type Call, param, type Routes } from '../../call.ts'
+import { isCdrom, isDrive } from '../../../world/guest-config.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import type { Guest, World } from '../../../world/types.ts'
+import { parseVolumeId } from '../../../world/volumes.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { Answer, type Call, flag, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, things } from '../collection.ts'
 import { textOf } from '../shelf.ts'
 
@@ -12,7 +16,7 @@ const JOBS: Collection = {
   shelf: 'replication',
   sections: '',
   exists: (id) => failed(`replication job '${id}' already exists`),
-  missing: (id, verb) => (verb === 'delete' ? failed(`no such job '${id}'`) : noJob(id)),
+  missing: (id, verb) => (verb === 'read' ? noJob(id) : failed(`no such job '${id}'`)),
   prepare: (call, thing, id, old) => {
     const guest = call.world.guests.get(Number(id.split('-')[0]))
     if (guest === undefined) throw failed(`Guest '${id.split('-')[0]}' does not exist.`)
@@ -23,13 +27,51 @@ const JOBS: Collection = {
     if (old === undefined && source !== '' && source !== guest.node)
       throw failed(`Source '${source}' does not match current node of guest '${guest.vmid}' (${guest.node})`)
     if (target === guest.node) throw failed('Source and target must not be identical')
+    if (old === undefined && !hasReplicatable(call, guest)) throw failed('No replicatable volumes found')
+    for (const [other, job] of things(JOBS, call))
+      if (other !== id && job.guest === guest.vmid && job.target === target)
+        throw failed(`replication job for guest '${guest.vmid}' to target '${target}' already exists`)
     return { ...thing, guest: guest.vmid, jobnum: Number(id.split('-')[1]), source: guest.node }
   },
   row: (_, thing, id) => ({ ...thing, id }),
 }
 
+/** Only pools of ZFS send what changed to another host. */
+function hasReplicatable(call: Call, guest: Guest): boolean {
+  return [...guest.config].some(([key, value]) => {
+    if (!isDrive(key) && !/^(rootfs|mp\d+)$/.test(key)) return false
+    const { main, named } = parseProperties(value, 'file')
+    const storage = call.world.storages.get(parseVolumeId(main)?.storage ?? '')
+    return storage?.type === 'zfspool' && named.get('replicate') !== '0' && !isCdrom(value)
+  })
+}
+
+/** Why a guest cannot go while it is copied elsewhere. */
+export function refuseReplicated(world: World, vmid: number): void {
+  for (const [id, job] of world.shelves.get('replication') ?? [])
+    if (job.guest === vmid)
+      throw failed(`There is a replication job '${id}' for guest '${vmid}' - Please remove that first.`)
+}
+
+export function leaveReplication(world: World, vmid: number): void {
+  const jobs = world.shelves.get('replication')
+  for (const [id, job] of jobs ?? []) if (job.guest === vmid) jobs?.delete(id)
+}
+
+const routes = collectionRoutes(JOBS)
+
 export const replicationRoutes: Routes = {
-  ...collectionRoutes(JOBS),
+  ...routes,
+  'DELETE /cluster/replication/{id}': (call) => {
+    if (!flag(call, 'force')) return routes['DELETE /cluster/replication/{id}']?.(call)
+    if (flag(call, 'keep')) throw badParameter('keep', "conflicts with parameter 'force'")
+    things(JOBS, call).delete(param(call, 'id'))
+    return null
+  },
+  'GET /nodes/{node}/replication/{id}/log': (call) => {
+    need(call)
+    return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
+  },
   'GET /nodes/{node}/replication': (call) =>
     [...things(JOBS, call)]
       .filter(([, job]) => job.source === param(call, 'node'))
