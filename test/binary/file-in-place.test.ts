@@ -67,3 +67,14 @@ test('[D-14] a rehearsal goes on where a Power is declared, and says what it lea
   assert.match(told.stderr, /Powers of this estate .*left out/)
   assert.match(told.stdout, /web-1/)
 })
+
+test('[D-14] a Power of machines and hosts alone, without a cluster, is planned and judged like everything else', async () => {
+  const { croft } = await place('homelab', () => ({ 'vm.yaml': webVm({ memory: 2048 }), 'power.yaml': POWER }))
+  for (const place of ['estate', 'croft.yaml']) {
+    const planned = await croft('plan', place)
+    assert.equal(planned.code, 2, planned.stdout + planned.stderr)
+    assert.match(planned.stdout, /Plan: 1 to add/)
+  }
+  const judged = await croft('health', 'estate')
+  assert.doesNotMatch(judged.stdout + judged.stderr, /was not expected/)
+})

@@ -68,7 +68,9 @@ export async function observePowers(
       const guests = guestsOf(estate, found, ledger)
       const hosts = await observeHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
       const existing =
-        cluster === undefined ? estate.connections.find((one) => one.existing?.name === spec.cluster) : undefined
+        cluster === undefined && spec.cluster !== undefined
+          ? estate.connections.find((one) => one.existing?.name === spec.cluster)
+          : undefined
       const shown =
         existing !== undefined
           ? await showExisting(existing, spec, driver, deps.existing, signal)
