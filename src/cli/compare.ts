@@ -20,7 +20,7 @@ export async function compare(
   const to = typeof post === 'string' ? parsePullRequest(post) : undefined
   if (typeof post === 'string' && to === undefined)
     throw new UsageError(
-      `${post} is no pull request. Write it like github:owner/name#12 or gitea:owner/name#12@https://git.example.`,
+      `${post} is not a pull request. Write it like github:owner/name#12 or gitea:owner/name#12@https://git.example.`,
     )
   const real = realDirectory(runtime, directory)
   const at = async (ref: string, onto?: string) =>

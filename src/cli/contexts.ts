@@ -39,7 +39,7 @@ export function readContexts(env: Environment): Contexts {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (NOT_THERE.has(code)) return none
-    throw damaged(error instanceof Error ? cleanText(error.message, 200) : 'it is no JSON')
+    throw damaged(error instanceof Error ? cleanText(error.message, 200) : 'it is not JSON')
   }
   if (!isRecord(read) || !isRecord(read.contexts)) throw damaged('it has no contexts')
   const contexts = new Map<string, Context>()

@@ -64,7 +64,7 @@ export function jsonPath(template: string, data: unknown): string {
 function valuesAt(path: string, data: unknown): readonly unknown[] {
   const parts = path.replace(/^\$/, '').match(PART) ?? []
   if (parts.join('') !== path.replace(/^\$/, '') || parts.length === 0)
-    throw new UsageError(`${path} is no JSONPath that croft knows. Write it like {.items[*].metadata.name}.`)
+    throw new UsageError(`${path} is not a JSONPath that croft knows. Write it like {.items[*].metadata.name}.`)
   return parts.reduce<readonly unknown[]>(
     (values, part) => values.flatMap((value) => within(value, part)).filter((value) => value !== undefined),
     [JSON.parse(JSON.stringify(data))],

@@ -112,7 +112,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--listen <address>', 'where the page is served, e.g. 127.0.0.1:8087, or off')
     .option('--branch <name>', 'branch of the source')
     .option('--path <dir>', 'only this directory of the source')
-    .option('--poll <duration>', 'how often to look at the source when nobody tells of a push')
+    .option('--poll <duration>', 'how often to poll the source if no webhook announces a push')
     .option('--wait', 'wait for another croft on the same database to end, instead of refusing')
     .addOption(new Option('--log <format>', 'how to tell what happens').choices(['text', 'json']).default('text'))
     .addOption(state())
@@ -193,7 +193,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(state())
   verb(
     'support-bundle [dir]',
-    'write a file for whoever helps you, without secrets',
+    'write a file for a support request, without secrets',
     () => import('./verbs/support-bundle.ts'),
   )
     .option('--write <file>', 'the file to write, which must not exist', 'croft-support.json')

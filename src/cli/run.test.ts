@@ -50,7 +50,7 @@ test('wrong usage is 64 and says where to look', async () => {
     [['plan', '/', '-o', 'xml'], /'xml' is invalid\. Allowed choices are wide, json, yaml\.\nRun croft plan --help/],
     [['get', '--frob'], /Unknown option '--frob'/],
     [['explain', 'frob'], /There is no kind frob\. Kinds: Machine\./],
-    [['apply', '/', '--timeout', 'soon'], /--timeout soon is no duration/],
+    [['apply', '/', '--timeout', 'soon'], /--timeout soon is not a duration/],
     [['sim', '--port', '70000'], /--port 70000 is not a whole number from 0 to 65535/],
     [['completion', 'tcsh'], /There is no completion for tcsh\. Choose one of bash, zsh, fish\./],
     [['plan', '/no/such/dir'], /There is no directory \/no\/such\/dir\. Name the directory/],
@@ -199,7 +199,7 @@ test('ordinary mistakes get an ordinary sentence', async () => {
     [{ code: 'EADDRINUSE', address: '127.0.0.1', port: 8006 }, /^Error: Port 8006 of 127\.0\.0\.1 is in use/],
     [{ code: 'EACCES', syscall: 'listen', port: 80 }, /^Error: Only root may listen on port 80/],
     [{ code: 'EACCES', path: '/etc/x' }, /^Error: You may not read or write \/etc\/x/],
-    [{ code: 'ENOTDIR', path: '/a/b' }, /^Error: \/a\/b is no directory/],
+    [{ code: 'ENOTDIR', path: '/a/b' }, /^Error: \/a\/b is not a directory/],
     [{ code: 'ENOSPC', path: '/a/b' }, /^Error: The disk is full/],
   ]
   for (const [more, expected] of cases) {

@@ -81,7 +81,7 @@ function ordinaryMistake(error: unknown): string | undefined {
   const sentences: Readonly<Record<string, string>> = {
     EACCES: `You may not read or write ${path}. Change its owner or mode, or run as another user.`,
     EPERM: `You may not read or write ${path}. Change its owner or mode, or run as another user.`,
-    ENOTDIR: `${path} is no directory, or a file stands where a directory on the way to it should be.`,
+    ENOTDIR: `${path} is not a directory, or a file stands where a directory on the way to it should be.`,
     EISDIR: `${path} is a directory. Name a file.`,
     ENOENT: `${path} does not exist.`,
     ENOSPC: `The disk is full: ${path} could not be written. Free some space and run it again.`,

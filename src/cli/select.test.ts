@@ -49,6 +49,6 @@ test('label selectors select as kubectl does', () => {
   for (const [selector, labels, expected] of cases) {
     assert.equal(matches(row(labels), parseSelection(KINDS, undefined, undefined, selector)), expected, selector)
   }
-  assert.throws(() => parseSelection(KINDS, undefined, undefined, 'a b'), /is no label selector/)
+  assert.throws(() => parseSelection(KINDS, undefined, undefined, 'a b'), /is not a label selector/)
   assert.equal(matches(row({}), parseSelection(KINDS, undefined, undefined, 'constructor')), false)
 })

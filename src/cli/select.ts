@@ -110,7 +110,7 @@ export function parseLabels(text: string): readonly LabelRequirement[] {
       }
       const alone = /^(!?)([\w./-]+)$/.exec(part)
       if (alone?.[2] === undefined) {
-        throw new UsageError(`${text} is no label selector. Write it like app=web,tier!=db.`)
+        throw new UsageError(`${text} is not a label selector. Write it like app=web,tier!=db.`)
       }
       return { key: alone[2], is: alone[1] === '!' ? 'absent' : 'present' } as const
     })

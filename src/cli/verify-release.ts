@@ -78,7 +78,7 @@ const statement = z.object({
 /** What a provenance does not say of a file with this name and hash. Pure. */
 export function provenanceProblems(text: string, name: string, hash: string): readonly string[] {
   const parsed = statement.safeParse(jsonIn(text))
-  if (!parsed.success) return ['the provenance is no SLSA provenance of one file']
+  if (!parsed.success) return ['the provenance is not SLSA provenance of one file']
   const [subject] = parsed.data.subject
   if (subject?.name !== name) return [`the provenance is about ${subject?.name}, not about ${name}`]
   return subject.digest.sha256 === hash ? [] : [`${name} was changed: the provenance is about other bytes`]

@@ -91,12 +91,12 @@ test('user data as text is read as cloud-init reads it', () => {
     return 'problems' in result ? result.problems[0]?.message : undefined
   }
   assert.equal(refused('#!/bin/sh\nreboot\n'), 'the text does not begin with #cloud-config')
-  assert.match(refused('#cloud-config\na: [') ?? '', /^the text is no YAML at character 18/)
-  assert.equal(refused('#cloud-config\n- a\n'), 'the text is no block of fields')
+  assert.match(refused('#cloud-config\na: [') ?? '', /^the text is not YAML at character 18/)
+  assert.equal(refused('#cloud-config\n- a\n'), 'the text is not a block of fields')
   const bomb = `#cloud-config\na: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e', 'f', 'g']
     .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdef'[at]}`).join()}]`)
     .join('\n')}\n`
-  assert.match(refused(bomb) ?? '', /no YAML/)
+  assert.match(refused(bomb) ?? '', /not YAML/)
 })
 
 test('the instance id follows the document and nothing else', () => {

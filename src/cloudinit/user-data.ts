@@ -50,13 +50,13 @@ export function parseUserData(
   try {
     const document = yamlLibrary().parseDocument(text, { version: '1.1', prettyErrors: false })
     const [error] = document.errors
-    if (error !== undefined) return refuse(`the text is no YAML at character ${error.pos[0]} (${error.code})`)
-    if (isTangled(document)) return refuse('the text has too many levels, or keys that are no text')
+    if (error !== undefined) return refuse(`the text is not YAML at character ${error.pos[0]} (${error.code})`)
+    if (isTangled(document)) return refuse('the text has too many levels, or keys that are not text')
     tree = document.toJS({ maxAliasCount: LIMITS.yamlAliases }) as unknown
   } catch {
-    return refuse('the text is no YAML')
+    return refuse('the text is not YAML')
   }
   if (tree === null || tree === undefined) return { tree: {} }
-  if (typeof tree !== 'object' || Array.isArray(tree)) return refuse('the text is no block of fields')
+  if (typeof tree !== 'object' || Array.isArray(tree)) return refuse('the text is not a block of fields')
   return { tree: JSON.parse(JSON.stringify(tree)) as TreeMap }
 }

@@ -93,8 +93,8 @@ test('[S-32] text that takes long to read is refused before anybody reads it', (
     return 'problems' in read ? said(read.problems).join() : 'read'
   }
   // 600 levels took twenty seconds, and six times as long for twice as many.
-  assert.match(why('? '.repeat(300)), /keys that are no text/)
-  assert.match(why('{[a, b]: c}'), /keys that are no text/)
+  assert.match(why('? '.repeat(300)), /keys that are not text/)
+  assert.match(why('{[a, b]: c}'), /keys that are not text/)
   assert.match(why(`a: ${'['.repeat(200)}${']'.repeat(200)}`), /too many levels/)
   assert.match(why(`a: [${'{a: 1},'.repeat(30_000)}]`), /at most 32768 are read.*as a block of fields/)
   assert.equal(why('a: {b: [c]}'), 'read')

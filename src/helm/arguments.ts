@@ -12,7 +12,7 @@ const OBJECT = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 /** What is wrong with a request, in words; undefined when Helm may be asked. */
 export function requestProblem({ repo, chart, version, release, namespace }: ChartRequest): string | undefined {
   if (repo === undefined ? !OCI.test(chart) : !NAME.test(chart)) return 'its name is not that of a chart'
-  if (repo !== undefined && !WEB.test(repo)) return 'its repository is no address on the web'
+  if (repo !== undefined && !WEB.test(repo)) return 'its repository is not an address on the web'
   if (!VERSION.test(version)) return 'its version is not pinned'
   if (!OBJECT.test(release) || !OBJECT.test(namespace)) return 'its release or namespace has no valid name'
   return undefined

@@ -103,7 +103,7 @@ test('hidden values never reach Helm: only that they are there', async () => {
   await renderer(folder).render({ ...REQUEST, hidden }, signal)
   assert.match(noted(folder, 'values').join(''), /\{"db":\{"password":"hidden","tls":true\}\}/)
   const broken = await renderer(folder).render({ ...REQUEST, hidden: new Secret('{a: correct-horse') }, signal)
-  assert.deepEqual(broken, { is: 'failed', message: 'its secret values are no YAML document' })
+  assert.deepEqual(broken, { is: 'failed', message: 'its secret values are not a YAML document' })
 })
 
 test('what comes out another way each time is said to', async () => {

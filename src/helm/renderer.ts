@@ -177,7 +177,7 @@ async function valuesOf(
   if (hidden === undefined) return texts
   const found = await readObjects(hidden.reveal())
   // What it says is nobody's business here, nor why it cannot be read.
-  if ('problem' in found) throw new HelmFailed('its secret values are no YAML document')
+  if ('problem' in found) throw new HelmFailed('its secret values are not a YAML document')
   const [read] = found.objects
   return isRecord(read) ? [...texts, JSON.stringify(standInsFor(read))] : texts
 }

@@ -79,7 +79,7 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
     step(`write /${path}`, ['tee', `${root}/${path}`], content),
   ]
   return [
-    step('begin anew', ['rm', '-rf', '--one-file-system', work]),
+    step('start over', ['rm', '-rf', '--one-file-system', work]),
     step('make a place for it', ['mkdir', '-p', work]),
     ...(spec.architecture === 'arm64' ? [step('see that programs for arm64 run here', RUNS_ARM)] : []),
     ...(spec.from.type === 'debian' ? debianSteps(spec, spec.from, root) : diskBaseSteps(spec, spec.from, work, root)),

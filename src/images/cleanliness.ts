@@ -49,7 +49,7 @@ const RULES: readonly CleanRule[] = [
   {
     rule: 'ssh host keys',
     matches: at(/^etc\/ssh\/ssh_host_.+_key(?:\.pub)?$/),
-    why: 'whoever has one machine could pass for all',
+    why: 'the owner of one machine could impersonate all',
   },
   {
     rule: 'logs',
@@ -67,7 +67,7 @@ const RULES: readonly CleanRule[] = [
     rule: 'resolver',
     // A link to what is found out at boot is how it should be.
     matches: (entry) => entry.path === 'etc/resolv.conf' && isFile(entry) && entry.size > 0,
-    why: 'it would ask the name servers of whoever built it',
+    why: 'it would use the name servers of the computer that built it',
   },
   {
     rule: 'dhcp leases',

@@ -74,7 +74,7 @@ describe('[R24] the declared network', () => {
       'not a range',
       network('10.42.0.1/16', '10.43.0.0/16'),
       v4,
-      ['10.42.0.1/16 is no range like 10.42.0.0/16 or fd00:42::/56'],
+      ['10.42.0.1/16 is not a range like 10.42.0.0/16 or fd00:42::/56'],
     ],
     [
       'overlap',
@@ -130,7 +130,7 @@ describe('[R24] the declared network', () => {
       'no address',
       network('10.42.0.0/16', '10.43.0.0/16'),
       [nodeSpec('s1', { nodeIps: ['192.168.4.01'] })],
-      ['192.168.4.01 is no IP address'],
+      ['192.168.4.01 is not an IP address'],
     ],
     [
       'one address twice',

@@ -67,7 +67,8 @@ export function networkProblems(network: ClusterNetwork, nodes: readonly NodeSpe
   const ranges = (field: 'podCidrs' | 'serviceCidrs') =>
     network[field].flatMap((text, index) => {
       const cidr = parseCidr(text)
-      if (cidr === undefined) add(`network.${field}[${index}]`, `${text} is no range like 10.42.0.0/16 or fd00:42::/56`)
+      if (cidr === undefined)
+        add(`network.${field}[${index}]`, `${text} is not a range like 10.42.0.0/16 or fd00:42::/56`)
       return cidr ?? []
     })
   const [pods, services] = [ranges('podCidrs'), ranges('serviceCidrs')]
@@ -117,7 +118,7 @@ function nodeMask({ nodeMasks }: ClusterNetwork, family: 4 | 6): number {
 function nodeProblems(node: NodeSpec, pods: readonly Cidr[], services: readonly Cidr[]): readonly NetworkProblem[] {
   const field = `${node.name}.nodeIps`
   const bad = node.nodeIps.find((ip) => parseAddress(ip) === undefined)
-  if (bad !== undefined) return [{ field, message: `${bad} is no IP address` }]
+  if (bad !== undefined) return [{ field, message: `${bad} is not an IP address` }]
   if (node.nodeIps.length === 0) return []
   const problems: NetworkProblem[] = []
   const own = node.nodeIps.map((ip) => ({ family: parseAddress(ip)?.family ?? 4 }))

@@ -111,7 +111,7 @@ describe('flags in the wrong place', () => {
     assert.deepEqual(flagProblems(wrong), [
       'serverFlags: token is set by croft itself',
       'serverFlags: cluster-cidr has its own field in the cluster',
-      'serverFlags: "--x" is no flag',
+      'serverFlags: "--x" is not a flag',
       's1.flags: flannel-ipv6-masq must be alike on all servers; say it in serverFlags',
     ])
     assert.deepEqual(flagProblems(spec), [])

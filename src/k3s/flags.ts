@@ -67,7 +67,7 @@ export function flagProblems(spec: ClusterSpec): readonly string[] {
   const own = clusterFlags({ ...spec, serverFlags: {} })
   return places.flatMap(([place, flags]) =>
     Object.keys(flags).flatMap((flag) => {
-      if (!/^[a-z0-9][a-z0-9-]*$/.test(flag)) return [`${place}: ${JSON.stringify(flag)} is no flag`]
+      if (!/^[a-z0-9][a-z0-9-]*$/.test(flag)) return [`${place}: ${JSON.stringify(flag)} is not a flag`]
       if (RESERVED.has(flag)) return [`${place}: ${flag} is set by croft itself`]
       const args = [flags[flag]].flat().map(String)
       if (flag === 'kube-controller-manager-arg' && args.some((arg) => arg.startsWith('node-cidr-mask-size'))) {

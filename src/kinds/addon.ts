@@ -49,7 +49,7 @@ export const addon: Kind<AddonSpec> = {
           problems.push({
             code: 'no-chart',
             path: ['spec', field],
-            message: `${preset} is no chart, so nothing reads ${field}`,
+            message: `${preset} is not a chart, so nothing reads ${field}`,
             hint: `set the fields of with: ${Object.keys(PRESETS[preset].example).join(', ')}`,
           })
     spec.ready.forEach(({ expression }, index) => {

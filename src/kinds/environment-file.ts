@@ -55,7 +55,7 @@ function leftAlone(given: EnvironmentFileSpec['forProvider']): FieldProblem {
     path: ['spec', 'forProvider', ...(given.contentType === undefined ? [] : ['contentType'])],
     severity: 'warning',
     message: snippet
-      ? 'croft leaves this file alone: a snippet is kept where its text stands in sourceRaw.data'
+      ? 'croft leaves this file alone: it manages a snippet only if its text is in sourceRaw.data'
       : `croft leaves this file alone: it uploads nothing of type ${given.contentType ?? ''} from a file of its own computer`,
     hint: snippet
       ? 'write the text into sourceRaw: {fileName, data}'

@@ -28,7 +28,7 @@ export const image = croftKind<ImageSpec>({
         code: 'no-checksum',
         path: ['spec', 'url'],
         severity: 'warning',
-        message: 'without a checksum nobody notices when the file behind the url changes',
+        message: 'without a checksum croft cannot notice that the file behind the url changed',
         hint: 'add checksum: sha256:…',
       })
     }

@@ -26,11 +26,7 @@ export const libvirt = croftKind<LibvirtSpec>({
     const remote = spec.endpoint.includes('+ssh')
     if (remote && spec.host !== undefined) bad('host', 'the endpoint names its host already', 'leave one of them out')
     if (remote && spec.ssh === undefined)
-      bad(
-        'endpoint',
-        'nothing says which keys the host has, and none is trusted because it was met first',
-        'add ssh.hostKeys',
-      )
+      bad('endpoint', 'the host keys are missing, and croft trusts no key on first use', 'add ssh.hostKeys')
     if (!remote && spec.ssh !== undefined)
       bad('ssh', 'the Host says how it is reached', 'write an endpoint with qemu+ssh, or leave ssh out')
     return problems

@@ -29,7 +29,7 @@ export const power = croftKind<WrittenPower>({
       problems.push({
         code: 'bad-value',
         path: ['spec', 'schedule', 'timeZone'],
-        message: `${spec.schedule.timeZone} is no time zone`,
+        message: `${spec.schedule.timeZone} is not a time zone`,
         hint: 'a name like Europe/Berlin',
       })
     const names = spec.hooks.map(({ name }) => name)

@@ -22,7 +22,7 @@ export function execInfo({ apiVersion, cluster }: CredentialProgram): string {
 /** What it printed, or why that is no credential. Its text is repeated nowhere: it may hold the secret. Pure. */
 export function readCredential(text: string, apiVersion: string): Credential | { readonly problem: string } {
   const printed = jsonIn(text)
-  if (printed === undefined) return { problem: 'what it printed is no JSON' }
+  if (printed === undefined) return { problem: 'what it printed is not JSON' }
   if (at(printed, 'kind') !== 'ExecCredential' || at(printed, 'apiVersion') !== apiVersion)
     return { problem: `it printed no ExecCredential of ${apiVersion}` }
   const token = at(printed, 'status', 'token')

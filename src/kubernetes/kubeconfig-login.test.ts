@@ -90,7 +90,7 @@ describe('what a kubeconfig says', () => {
   })
 
   const refused: readonly (readonly [string, string, RegExp])[] = [
-    ['no TLS', kubeconfig({ token: 't' }, { server: 'http://api' }), /no https address/],
+    ['no TLS', kubeconfig({ token: 't' }, { server: 'http://api' }), /not an https address/],
     ['any certificate', kubeconfig({ token: 't' }, { 'insecure-skip-tls-verify': true }), /insecure-skip-tls-verify/],
     ['a proxy', kubeconfig({ token: 't' }, { 'proxy-url': 'http://p' }), /proxy-url.*set spec\.proxy/],
     ['another name', kubeconfig({ token: 't' }, { 'tls-server-name': 'x' }), /tls-server-name/],
@@ -101,7 +101,7 @@ describe('what a kubeconfig says', () => {
       kubeconfig({ exec: { ...EKS.exec, apiVersion: 'client.authentication.k8s.io/v1alpha1' } }),
       /v1alpha1/,
     ],
-    ['a question', kubeconfig({ exec: { ...AKS.exec, interactiveMode: 'Always' } }), /asks a person/],
+    ['a question', kubeconfig({ exec: { ...AKS.exec, interactiveMode: 'Always' } }), /needs a terminal/],
     [
       'a loader',
       kubeconfig({ exec: { ...EKS.exec, env: [{ name: 'LD_PRELOAD', value: '/x.so' }] } }),
@@ -109,7 +109,7 @@ describe('what a kubeconfig says', () => {
     ],
     ['a path', kubeconfig({ exec: { ...EKS.exec, env: [{ name: 'PATH', value: '/x' }] } }), /sets PATH/],
     ['no context', kubeconfig({ token: 't' }).replace('"prod"', '"gone"'), /no context gone/],
-    ['no YAML', '{', /no YAML/],
+    ['no YAML', '{', /not YAML/],
   ]
   for (const [name, text, expected] of refused)
     test(`refused: ${name}`, () => {

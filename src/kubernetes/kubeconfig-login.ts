@@ -56,7 +56,7 @@ export function readLogin(
     }
   const endpoint = cluster.server
   if (typeof endpoint !== 'string' || !endpoint.startsWith('https://'))
-    return { problem: 'its server is no https address' }
+    return { problem: 'its server is not an https address' }
   const ca = either(cluster, 'certificate-authority', origin)
   if ('problem' in ca) return ca
   const login = loginOf(user, cluster, origin)
@@ -99,7 +99,7 @@ function either(record: Foreign, field: string, origin: KubeconfigOrigin): Text 
   const inside = record[`${field}-data`]
   if (inside !== undefined) {
     const text = decoded(inside)
-    return text === undefined ? { problem: `its ${field}-data is no base64` } : { text }
+    return text === undefined ? { problem: `its ${field}-data is not base64` } : { text }
   }
   return fileOf(record, field, origin)
 }
@@ -130,7 +130,7 @@ function programOf(exec: unknown, cluster: Foreign, { local }: KubeconfigOrigin)
   const { apiVersion, command, interactiveMode } = exec
   if (typeof apiVersion !== 'string' || !EXEC_VERSIONS.includes(apiVersion))
     return { problem: `its exec speaks ${cleanText(String(apiVersion), 100)}; croft knows ${EXEC_VERSIONS.join(', ')}` }
-  if (interactiveMode === 'Always') return { problem: 'its exec asks a person, and nobody is there' }
+  if (interactiveMode === 'Always') return { problem: 'its exec plugin needs a terminal, and there is none' }
   const env: Record<string, string> = {}
   for (const { name, value } of recordsOf(exec.env)) {
     if (typeof name !== 'string' || typeof value !== 'string') continue

@@ -42,11 +42,11 @@ export function mergeKubeconfig(
   const { isMap, isSeq, parseDocument } = yamlLibrary()
   const document = parseDocument(existing.trim() === '' ? EMPTY : existing, { keepSourceTokens: true })
   const [error] = document.errors
-  if (error !== undefined) return { problem: `it is no YAML: ${cleanText(error.message.split('\n')[0] ?? '', 200)}` }
-  if (!isMap(document.contents)) return { problem: 'it is no kubeconfig' }
+  if (error !== undefined) return { problem: `it is not YAML: ${cleanText(error.message.split('\n')[0] ?? '', 200)}` }
+  if (!isMap(document.contents)) return { problem: 'it is not a kubeconfig' }
   for (const key of ['clusters', 'contexts', 'users']) {
     const list: unknown = document.get(key)
-    if (list !== undefined && list !== null && !isSeq(list)) return { problem: `${key} in it is no list` }
+    if (list !== undefined && list !== null && !isSeq(list)) return { problem: `${key} in it is not a list` }
   }
   const { name } = entry
   const replaced = [
@@ -97,7 +97,7 @@ export function readKubeconfig(text: string, context?: string): KubeconfigAccess
   ]
   const endpoint = cluster.server
   if (typeof endpoint !== 'string' || !endpoint.startsWith('https://'))
-    return { problem: 'its server is no https address' }
+    return { problem: 'its server is not an https address' }
   if (caPem === undefined) return { problem: 'it has no certificate-authority-data: without it nothing can be trusted' }
   if (certificatePem === undefined || key === undefined) return { problem: 'it has no client certificate and key' }
   return { endpoint, caPem, certificatePem, key: new Secret(key) }
@@ -110,8 +110,8 @@ export function contextIn(
 ): { readonly cluster: Foreign; readonly user: Foreign } | { readonly problem: string } {
   const file = plainTree(text)
   if (file === undefined)
-    return { problem: 'it is no YAML, or YAML with aliases or keys of several values, which croft does not follow' }
-  if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
+    return { problem: 'it is not YAML, or YAML with aliases or keys of several values, which croft does not follow' }
+  if (!isRecord(file)) return { problem: 'it is not a kubeconfig' }
   const wanted = context ?? at(file, 'current-context')
   const found = named(file, 'contexts', wanted, 'context')
   if (found === undefined)

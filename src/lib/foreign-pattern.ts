@@ -61,6 +61,6 @@ function compile(source: string): Re2.RE2JS {
   try {
     return RE2JS.compile(source)
   } catch {
-    throw new PatternRefused('it is no pattern of RE2: backreferences and looking around are not read')
+    throw new PatternRefused('it is not a pattern of RE2: backreferences and looking around are not read')
   }
 }

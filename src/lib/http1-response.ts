@@ -178,6 +178,6 @@ function bodyOf(status: number, headers: Record<string, string>): ResponseHead['
   if (encoding !== undefined) throw new Http1Error('ERR_HTTP', `the answer is encoded as ${encoding.slice(0, 40)}`)
   const length = headers['content-length']
   if (length === undefined) return { by: 'close' }
-  if (!/^\d{1,15}$/.test(length)) throw new Http1Error('ERR_HTTP', 'the length of the answer is no number')
+  if (!/^\d{1,15}$/.test(length)) throw new Http1Error('ERR_HTTP', 'the length of the answer is not a number')
   return { by: 'length', bytes: Number(length) }
 }

@@ -13,7 +13,7 @@ export function openTunnel(
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const url = URL.canParse(proxy) ? new URL(proxy) : undefined
-    if (url?.protocol !== 'http:') return reject(failure('ERR_PROXY', 'the proxy is no http:// address'))
+    if (url?.protocol !== 'http:') return reject(failure('ERR_PROXY', 'the proxy is not an http:// address'))
     const target = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
     let head = ''
     const end = (error?: Error) => {

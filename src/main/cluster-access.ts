@@ -15,7 +15,7 @@ export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): 
   if (place.kubeconfig !== undefined) return byKubeconfig(place.kubeconfig, place.context, env)
   const [host, port] = [env.KUBERNETES_SERVICE_HOST, env.KUBERNETES_SERVICE_PORT]
   if (host === undefined || port === undefined)
-    return { problem: 'this is no pod of a cluster; name a kubeconfig with --kubeconfig' }
+    return { problem: 'this is not a pod of a cluster; name a kubeconfig with --kubeconfig' }
   const endpoint = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
   const wire = openTlsWire({ endpoint, authority: file('ca.crt'), maxSockets: SOCKETS, timeouts: TIMEOUTS })
   return { wire: withToken(wire), namespace: file('namespace').trim() }

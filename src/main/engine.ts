@@ -42,7 +42,7 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
     ...defined({ charts }),
     kubernetes({ cluster, existing, name }) {
       if (existing !== undefined) return wayToExisting(existing, options, plain)
-      if (cluster === undefined) throw new Error(`${name} is no cluster`)
+      if (cluster === undefined) throw new Error(`${name} is not a cluster`)
       return kubernetesWay(cluster, async () => (await openClusters(options, plain)).deps)
     },
   }

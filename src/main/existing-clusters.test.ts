@@ -73,5 +73,5 @@ test('files beside a kubeconfig are found from where it is', async () => {
 
 test('outside a pod there is no way as a pod', async () => {
   const inside = await (await existingTools({}, deps)).openInside()
-  assert.match('problem' in inside ? inside.problem : '', /this is no pod of a cluster/)
+  assert.match('problem' in inside ? inside.problem : '', /this is not a pod of a cluster/)
 })

@@ -6,7 +6,7 @@ export async function serveHealth(
   isReady: () => boolean,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const place = /^(?:\[([0-9a-fA-F:]+)\]|([0-9A-Za-z.-]+)):([0-9]{1,5})$/.exec(address)
-  if (place === null) throw new Error(`${address} is no address like 0.0.0.0:8081`)
+  if (place === null) throw new Error(`${address} is not an address like 0.0.0.0:8081`)
   const server = createServer((request, response) => {
     const known = request.url === '/healthz' || request.url === '/readyz'
     const ok = request.url === '/healthz' || isReady()

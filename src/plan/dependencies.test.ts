@@ -117,7 +117,7 @@ spec: {forProvider: {nodeName: cow}}
     'EnvironmentVM/vm < Machine/a',
   ])
   assert.deepEqual(linked(vm('croft.dev/depends-on: machine a')).told, [
-    'bad-value 6:27 "machine a" is no key of a declaration (a key like Machine/db-1)',
+    'bad-value 6:27 "machine a" is not a key of a declaration (a key like Machine/db-1)',
   ])
   assert.match(
     linked(vm('croft.dev/ready-when: "self.status. =="')).told.join(),

@@ -20,7 +20,7 @@ export const ACCESS: readonly Definition[] = [
     name: 'pool',
     kind: 'ProxmoxPool',
     noun: 'pool',
-    about: 'A resource pool. Which guests are in it is said by the machines themselves.',
+    about: 'A resource pool. Each machine declares the pool that it is in.',
     list: { path: '/pools' },
     key: ['poolid'],
     // Nested pools have a slash in their name, which only the form without a path takes.

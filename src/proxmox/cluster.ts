@@ -59,7 +59,7 @@ export const CLUSTER: readonly Definition[] = [
       crs: properties('How guests are spread.', {
         parts: named('-', {
           ha: choice('What counts.', ['basic', 'static', 'dynamic']),
-          haRebalanceOnStart: flag('Choose a host anew when a guest starts?'),
+          haRebalanceOnStart: flag('Choose the host again when a guest starts?'),
         }),
       }),
       tagStyle: properties('How tags look.', {
@@ -78,7 +78,7 @@ export const CLUSTER: readonly Definition[] = [
           userAllowList: list('With list: the tags.', { separator: ';' }),
         }),
       }),
-      notify: properties('What is told by mail.', {
+      notify: properties('What Proxmox reports by mail.', {
         parts: named('-', {
           packageUpdates: choice('New packages.', ['auto', 'always', 'never']),
           fencing: choice('A stopped host.', ['always', 'never']),
@@ -182,7 +182,7 @@ export const CLUSTER: readonly Definition[] = [
     unset: 'delete',
     fields: {
       api: text('Name of the provider, like cf.', { required: true }),
-      data: lines('What the provider needs, by name. It can be read by whoever may read the cluster.'),
+      data: lines('What the provider needs, by name. Everybody with read access to the cluster can read it.'),
       secretData: secret('In place of data: KEY=value lines, in base64.', { api: 'data' }),
       disabled: flag('Does it rest?', { api: 'disable', absent: false }),
       hosts: list('Hosts that use it. Default: all.', { api: 'nodes' }),

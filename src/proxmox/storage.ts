@@ -172,13 +172,13 @@ export const STORAGE: readonly Definition[] = [
       comment: comment(),
       ...named('-', {
         notesTemplate: prose('Note on each backup, with {{guestname}} and the like.'),
-        notificationMode: choice('How news is told.', ['auto', 'legacy-sendmail', 'notification-system'], {
+        notificationMode: choice('How notifications are sent.', ['auto', 'legacy-sendmail', 'notification-system'], {
           absent: 'auto',
         }),
         repeatMissed: flag('Make up for a missed run?', { absent: false }),
         excludePath: repeated('Containers: paths that are left out.'),
         pbsChangeDetectionMode: choice('pbs: how changed files are found.', ['legacy', 'data', 'metadata']),
-        fleecing: properties('Keep what is overwritten meanwhile on another storage.', {
+        fleecing: properties('Keep data that is overwritten during the backup on another storage.', {
           parts: { enabled: flag('Do so?'), storage: text('Where.') },
         }),
         performance: properties('How hard it works.', {
@@ -188,7 +188,7 @@ export const STORAGE: readonly Definition[] = [
           },
         }),
       }),
-      mailTo: list('Who is told by mail.', { api: 'mailto' }),
+      mailTo: list('Who gets the mail.', { api: 'mailto' }),
       mailNotification: choice('When mail is sent.', ['always', 'failure'], {
         api: 'mailnotification',
         absent: 'always',

@@ -159,7 +159,7 @@ export function createFront(parts: FrontParts): Front {
           throw new Declined(
             403,
             'no-second-factor',
-            `This needs a second factor. Add a security key under Sessions, or ask whoever runs croft for an authenticator app: croft user totp ${who.name ?? 'NAME'}`,
+            `This needs a second factor. Add a security key under Sessions, or ask your croft administrator for an authenticator app: croft user totp ${who.name ?? 'NAME'}`,
           )
       },
       async showFactor(code) {
@@ -290,7 +290,7 @@ export function createFront(parts: FrontParts): Front {
 /** A path of ours. What names a server as well is for a proxy: taken for a path it would be another one than it looks. */
 function ownUrl(asked: string): URL {
   const url = /^\/(?!\/)/.test(asked) ? URL.parse(asked, 'http://croft') : null
-  if (url === null) throw new Declined(400, 'malformed', 'This is no address of a page.')
+  if (url === null) throw new Declined(400, 'malformed', 'This is not an address of a page.')
   // A proxy before us goes by what is written: what reads as another path once it is taken apart is none of ours.
   if (url.pathname !== asked.replace(/[?#].*$/s, ''))
     throw new Declined(404, 'not-found', 'There is nothing at this address.')

@@ -75,7 +75,7 @@ test('a secret of Vault is read with the token of the environment', () =>
     const wrong: readonly (readonly [SecretReference, RegExp])[] = [
       [at('home/none'), /secret\/home\/none \(key token\) is not in Vault/],
       [at('home/pve', 'none'), /has no text under that key/],
-      [at('x', 'token', 'old'), /old is no engine KV version 2/],
+      [at('x', 'token', 'old'), /old is not an engine KV version 2/],
       // An ExternalSecret is not checked as a manifest is.
       [at('../../other/data/home'), /it leads elsewhere/],
     ]

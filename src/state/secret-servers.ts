@@ -54,7 +54,9 @@ async function inVault({ mount, path: at, key }: VaultPlace, access: ServerAcces
   if (answer.status !== 200) throw new CliError(`${what}: Vault answers HTTP ${answer.status}.`)
   const outer = isRecord(answer.body) && isRecord(answer.body.data) ? answer.body.data : {}
   if (!('metadata' in outer))
-    throw new CliError(`${what}: ${mount} is no engine KV version 2. Upgrade it: vault kv enable-versioning ${mount}.`)
+    throw new CliError(
+      `${what}: ${mount} is not an engine KV version 2. Upgrade it: vault kv enable-versioning ${mount}.`,
+    )
   const value = isRecord(outer.data) && Object.hasOwn(outer.data, key) ? outer.data[key] : undefined
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'string' && value !== '') return value
@@ -196,7 +198,7 @@ async function ask(
 function originOf(address: string, variable: string, { warn }: ServerAccess): URL {
   const url = URL.parse(address)
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new CliError(`${variable} is no address. Write it like https://vault.example.org:8200.`)
+    throw new CliError(`${variable} is not an address. Write it like https://vault.example.org:8200.`)
   if (url.protocol === 'http:' && !/^(?:localhost|127\..*|\[::1\])$/.test(url.hostname))
     warn(`${variable} is an http address: secrets pass the network in plain text; use https`)
   return url
@@ -213,6 +215,6 @@ function encoded(at: string): string {
   const parts = at.split('/')
   // Encoding leaves them as they are, and an address with them is another one.
   if (parts.some((part) => part === '.' || part === '..'))
-    throw new CliError(`${at} is no name that a server of secrets has: it leads elsewhere. Correct it.`)
+    throw new CliError(`${at} is not a name that a server of secrets has: it leads elsewhere. Correct it.`)
   return parts.map(encodeURIComponent).join('/')
 }

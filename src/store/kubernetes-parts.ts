@@ -67,7 +67,7 @@ export async function readParts(place: KubernetesPlace, names: readonly string[]
     if (got.is === 'error' && got.status === 404) return undefined
     if (got.is !== 'answer') throw new Error(got.is === 'error' ? got.refusal.message : got.message)
     const part = at(got.value, 'binaryData', 'part')
-    if (typeof part !== 'string') throw new Error(`the ConfigMap ${name} is no part of a store of croft`)
+    if (typeof part !== 'string') throw new Error(`the ConfigMap ${name} is not part of a store of croft`)
     pieces.push(Buffer.from(part, 'base64'))
   }
   const text = gunzipSync(Buffer.concat(pieces), { maxOutputLength: LIMITS.unpackedStoreBytes }).toString('utf8')

@@ -123,7 +123,7 @@ test('a head that somebody deleted ends the writer, and one that somebody overwr
   const { store, epoch } = await openEpoch(wire())
   const path = '/api/v1/namespaces/default/configmaps/croft'
   await lab.call('PATCH', path, { data: { head: 'mine' } })
-  await assert.rejects(store.records(), /is no store of croft/)
+  await assert.rejects(store.records(), /is not a store of croft/)
   await lab.call('DELETE', path)
   await assert.rejects(store.putValue(epoch, 'a', 'b'), StaleEpoch)
 })

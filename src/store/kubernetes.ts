@@ -63,7 +63,7 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
       const head = typeof text === 'string' ? readHead(text) : undefined
       if (head === undefined || resourceVersion === undefined)
         throw new Error(
-          `the ConfigMap ${place.namespace}/${place.name} is no store of croft; delete it or name another`,
+          `the ConfigMap ${place.namespace}/${place.name} is not a store of croft; delete it or name another`,
         )
       last = { head: frozen(JSON.stringify(head)), resourceVersion }
     }

@@ -127,7 +127,7 @@ describe('a vault of age files', () => {
   test('a sealed record that is none, or for somebody else, is refused by its name', async () => {
     const env = { SOPS_AGE_KEY: await generateIdentity() }
     const read = (text: string) => openAgeVault({ directory, env, escrow: async () => text }).read('homelab')
-    await assert.rejects(read('hello'), /escrow\/homelab\.cluster\.age is no file of age/)
+    await assert.rejects(read('hello'), /escrow\/homelab\.cluster\.age is not a file of age/)
     const other = openAgeVault({ directory, env: { SOPS_AGE_KEY: await generateIdentity() } })
     await other.write(SECRETS)
     const sealed = (await other.sealed.seal('homelab')) ?? ''
@@ -163,7 +163,7 @@ describe('a vault of age files', () => {
   test('[S-15] a name that is a path is no name of a cluster', async () => {
     const vault = openAgeVault({ directory, env: {} })
     for (const name of ['../x', 'a/b', '', '.', 'A', 'a\u0000b'])
-      await assert.rejects(vault.read(name), /no name of a cluster/)
+      await assert.rejects(vault.read(name), /not a name of a cluster/)
   })
 
   test('two that begin at the same moment agree on one key', async () => {

@@ -38,7 +38,7 @@ export function openAgeVault({
   const identity = () => known ?? remembered(vaultIdentity(env, keyFile, 'only-read'))
   const identityToWriteFor = () => known ?? remembered(vaultIdentity(env, keyFile, 'make'))
   const fileOf = (cluster: string): string => {
-    if (!NAME.test(cluster)) throw new Error(`${JSON.stringify(cluster)} is no name of a cluster`)
+    if (!NAME.test(cluster)) throw new Error(`${JSON.stringify(cluster)} is not a name of a cluster`)
     return path.join(directory, `${cluster}.cluster.age`)
   }
 
@@ -116,7 +116,7 @@ function unarmored(cluster: string, text: string): Uint8Array {
   try {
     return armor.decode(text)
   } catch {
-    throw new Error(`${escrowFile(cluster)} is no file of age; croft cluster escrow ${cluster} prints one`)
+    throw new Error(`${escrowFile(cluster)} is not a file of age; croft cluster escrow ${cluster} prints one`)
   }
 }
 

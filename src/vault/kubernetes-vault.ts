@@ -29,7 +29,7 @@ export function openKubernetesVault({ client, namespace, wait }: KubernetesVault
     versions.set(cluster, at(got.value, 'metadata', 'resourceVersion'))
     const text = at(got.value, 'data', 'cluster')
     const place = `the Secret ${namespace}/${nameFor(cluster)}`
-    if (typeof text !== 'string') throw new Error(`${place} is no record of a cluster`)
+    if (typeof text !== 'string') throw new Error(`${place} is not a record of a cluster`)
     try {
       const secrets = readSecrets(Buffer.from(text, 'base64').toString('utf8'))
       if (secrets.cluster === cluster) return secrets

@@ -20,7 +20,7 @@ export function formatSecrets(secrets: ClusterSecrets): string {
 /** Throws where something is missing: half a record is worse than none. The message holds no value of it. */
 export function readSecrets(text: string): ClusterSecrets {
   const value: unknown = parse(text)
-  if (typeof value !== 'object' || value === null) throw new Error('it is no record of a cluster')
+  if (typeof value !== 'object' || value === null) throw new Error('it is not a record of a cluster')
   const record = value as Readonly<Record<string, unknown>>
   if (record.format !== 1) throw new Error('it was written by another version of croft')
   const string = (key: string): string => {

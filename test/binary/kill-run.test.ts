@@ -170,5 +170,5 @@ async function toTheEnd(simulator: Simulator, run: () => Running, token: string,
   }
   signal(running, 'SIGTERM')
   const { code, stderr } = await running.ended
-  assert.equal(code, 0, `a stop that was asked for is no failure: ${stderr}`)
+  assert.equal(code, 0, `a stop that was asked for is not a failure: ${stderr}`)
 }

@@ -43,7 +43,7 @@ async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void>
   await begun
   signal(running, 'SIGTERM')
   const { code, stderr } = await running.ended
-  assert.equal(code, 0, `a stop that was asked for is no failure: ${stderr}`)
+  assert.equal(code, 0, `a stop that was asked for is not a failure: ${stderr}`)
 }
 
 async function hasDatabase({ child }: Running, database: string): Promise<void> {

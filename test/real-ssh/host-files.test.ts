@@ -38,7 +38,7 @@ test(
     writeFileSync(image, randomBytes(20 * 1024 * 1024 + 7))
     const nowhere = croft(one, ['upload-iso', 'cow', './debian-13.iso', '--dir', git])
     assert.equal(nowhere.status, 1)
-    assert.match(nowhere.stderr, /It is no Proxmox host/)
+    assert.match(nowhere.stderr, /It is not a Proxmox host/)
     const folder = join(cow.root, 'var/lib/vz/template/iso')
     mkdirSync(folder, { recursive: true })
     writeFileSync(
@@ -49,7 +49,7 @@ test(
     for (const name of ['../../../etc/sudoers.d/x', '-rf.iso']) {
       const refused = croft(one, ['upload-iso', 'cow', './debian-13.iso', `--as=${name}`, '--dir', git])
       assert.equal(refused.status, 64, name)
-      assert.match(refused.stderr, /is no name for a disc image/, name)
+      assert.match(refused.stderr, /is not a name for a disc image/, name)
     }
     const done = croft(one, ['upload-iso', 'cow', './debian-13.iso', '--as', 'debian.iso', '--dir', git])
     assert.deepEqual([done.status, done.stdout], [0, 'local:iso/debian.iso\n'], done.stderr)

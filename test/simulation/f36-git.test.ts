@@ -77,9 +77,9 @@ test('[F-36] force-push, rewrite, empty tree, unreadable file, outage: the last 
   push({})
   await nothingHappens('empty tree', 'kept empty')
   push({ ...files, 'machines/server-1.yaml': new Uint8Array([0xff, 0xfe, 0x00, 0xd8, 0x00]) })
-  await nothingHappens('a file that is no text', 'kept broken')
+  await nothingHappens('a file that is not text', 'kept broken')
   push({ ...files, 'machines/server-1.yaml': 'kind: [unclosed' })
-  await nothingHappens('a file that is no YAML', 'kept broken')
+  await nothingHappens('a file that is not YAML', 'kept broken')
   push({
     ...files,
     'machines/server-1.yaml': (files['machines/server-1.yaml'] ?? '').replace('cores: 2', 'cores: many'),

@@ -151,7 +151,8 @@ test('snapshot, delsnapshot, rollback: names, templates and the memory', async (
     ['POST', at, { snapname: 'live', vmstate: '1' }, 'task: OK'],
   ])
   const list = await client.data<{ name: string; vmstate?: number }[]>('GET', at)
-  assert.deepEqual(list.map(({ name, vmstate }) => [name, vmstate]).sort(), [
+  const named = list.map(({ name, vmstate }) => [name, vmstate] as const).sort(([a], [b]) => (a < b ? -1 : 1))
+  assert.deepEqual(named, [
     ['current', undefined],
     ['live', 1],
     ['one', 0],

@@ -125,7 +125,7 @@ test('what cannot be done is said: unknown and declared guests, both choices, fi
     /There is no undeclared guest 108\. Run croft import/,
   )
   assert.match((await imported(client, texts, '--guest', '109', '--all')).err, /cannot be used together/)
-  assert.match((await imported(client, texts, '--guest', '1;2')).err, /--guest 1;2 is no id of a guest/)
+  assert.match((await imported(client, texts, '--guest', '1;2')).err, /--guest 1;2 is not an id of a guest/)
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-import-'))
   try {
     const file = path.join(directory, 'vms.yaml')
@@ -169,7 +169,7 @@ test('files of Crossplane and Terraform come through the same verb, and what is 
     const terraform = await from('terraform', 's.json')
     assert.deepEqual([terraform.code, terraform.out], [2, ''])
     assert.match(terraform.err, /Not carried over: aws_vpc\.main: croft reads no resources of .*hashicorp\/aws/)
-    assert.match((await from('terraform', 'a.yaml')).err, /is no Terraform state of version 4/)
+    assert.match((await from('terraform', 'a.yaml')).err, /is not a Terraform state of version 4/)
     assert.equal((await from('terraform', 'none.json')).code, 64)
     assert.equal((await from('pulumi', '.')).code, 64)
   } finally {

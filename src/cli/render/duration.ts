@@ -46,7 +46,7 @@ function twoParts(ms: number, big: number, bigName: string, small: number, small
 export function timeoutOf(text: unknown): number {
   const ms = parseDuration(String(text))
   if (ms === undefined || ms === 0 || ms > 10 * LIMITS.settleDeadlineMs) {
-    throw new UsageError(`--timeout ${String(text)} is no duration up to 5h. Write it like 90s, 15m or 1h30m.`)
+    throw new UsageError(`--timeout ${String(text)} is not a duration up to 5h. Write it like 90s, 15m or 1h30m.`)
   }
   return ms
 }

@@ -191,7 +191,7 @@ interface HealthLines {
 const WORDS = {
   create: 'is not there',
   update: 'is not as declared',
-  replace: 'must be made anew',
+  replace: 'must be replaced',
   delete: 'is no longer declared',
   adopt: 'is not taken over yet',
   forget: 'is no longer declared',

@@ -27,5 +27,5 @@ test('templates give what kubectl would give', () => {
 
 test('what is not understood is refused', () => {
   for (const template of ['{.items[?(@.name=="a")]}', '{}', '{range .items[*]}'])
-    assert.throws(() => jsonPath(template, data), /no JSONPath/)
+    assert.throws(() => jsonPath(template, data), /not a JSONPath/)
 })

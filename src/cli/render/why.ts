@@ -48,7 +48,7 @@ export function whyLines({
       commit = event.commit
       lines.push(commitLine(event.commit, revisions))
     }
-    lines.push(`${sentence(event)}${count === 1 ? '' : ` That was said ${count} times since ${at(firstMs)}.`}`)
+    lines.push(`${sentence(event)}${count === 1 ? '' : ` This happened ${count} times since ${at(firstMs)}.`}`)
   }
   if (events.length === 0) lines.push('No events of it are kept.')
   return lines.map((line) => clean(line))
@@ -76,7 +76,7 @@ function currentState(key: string, record: ResourceRecord): readonly string[] {
   if (record.driftSinceMs !== undefined) {
     const by =
       record.driftBy === undefined
-        ? 'nobody is known who did it'
+        ? 'croft does not know who did it'
         : `${record.driftBy.user} did it at ${at(record.driftBy.atMs)} by ${record.driftBy.task}`
     lines.push(`Since ${at(record.driftSinceMs)} it differs from Git though Git did not change: ${by}.`)
   }
@@ -93,7 +93,7 @@ function sentence({ atMs, type, reason, message, cause }: CroftEvent): string {
   const because =
     cause?.plan === undefined
       ? ''
-      : `, because ${cause.plan}${cause.drift === true ? ' and nobody had asked for that in Git' : ''}`
+      : `, because ${cause.plan}${cause.drift === true ? ' and Git did not ask for it' : ''}`
   const call = cause?.call === undefined ? '' : ` [${cause.call}]`
   const who = cause?.actor === undefined ? '' : `, as ${cause.actor} asked`
   switch (reason) {

@@ -126,5 +126,7 @@ function controllerAt({ url, context }: Options, env: Readonly<Record<string, st
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed?.hostname ?? '')
   if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopback)) return parsed
-  throw new UsageError(`${clean(text)} is no address of a controller. Write https://…, or http:// on this computer.`)
+  throw new UsageError(
+    `${clean(text)} is not an address of a controller. Write https://…, or http:// on this computer.`,
+  )
 }

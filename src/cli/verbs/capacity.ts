@@ -80,7 +80,7 @@ function sortsIn(declarations: readonly Declaration[], options: Options): readon
   if (options.memory === undefined) return classes
   const asked = options.memory as string
   const memory = mebibytes(asked)
-  if (memory === undefined) throw new UsageError(`--memory ${asked} is no size. Write it like 4Gi.`)
+  if (memory === undefined) throw new UsageError(`--memory ${asked} is not a size. Write it like 4Gi.`)
   return [...classes, { name: asked, demandOn: () => ({ memoryBytes: memory * MIB, storages: new Map() }) }]
 }
 

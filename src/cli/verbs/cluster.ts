@@ -20,7 +20,7 @@ const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
   const nodes = [...cluster.spec.servers, ...cluster.spec.agents].map(({ name }) => name)
   if (node === undefined)
     throw new UsageError(`Name the node: croft cluster replace ${cluster.name} ${nodes[0] ?? ''}.`)
-  if (!nodes.includes(node)) throw new CliError(`${node} is no node of ${cluster.name}. It has ${nodes.join(', ')}.`)
+  if (!nodes.includes(node)) throw new CliError(`${node} is not a node of ${cluster.name}. It has ${nodes.join(', ')}.`)
   await using store = closing(await openState(runtime, state))
   const atMs = runtime.clock.now()
   await changeRequests(store.it, cluster.name, (requests) => ({

@@ -47,7 +47,7 @@ async function add(
   if (name === undefined || place === undefined)
     throw new UsageError('Give the context a name and a place: croft context add home infra/')
   if (!CONTEXT_NAME.test(name))
-    throw new UsageError(`${cleanText(name, 100)} is no name for a context. Use letters, digits, dots and dashes.`)
+    throw new UsageError(`${cleanText(name, 100)} is not a name for a context. Use letters, digits, dots and dashes.`)
   const context = contextAt(runtime, place)
   const contexts = new Map([...known.contexts, [name, context]])
   await writeContexts(runtime.env, { ...known, contexts })
@@ -61,7 +61,7 @@ function contextAt({ cwd }: Runtime, place: string): Context {
     const local = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
     if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && local)))
       throw new UsageError(
-        `${cleanText(place, 200)} is no address of a controller. Write https://…, or http:// on this computer.`,
+        `${cleanText(place, 200)} is not an address of a controller. Write https://…, or http:// on this computer.`,
       )
     if (url.username !== '' || url.password !== '')
       throw new UsageError('The address holds a user or a password. Leave it out: croft ask reads CROFT_TOKEN.')

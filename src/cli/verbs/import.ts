@@ -149,7 +149,7 @@ function chosenIds(options: Options): readonly string[] | 'all' | undefined {
   const ids = (options.guest as string).split(',')
   const wrong = ids.find((id) => !/^(?:[1-9]\d{2,8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(id))
   if (wrong !== undefined)
-    throw new UsageError(`--guest ${wrong} is no id of a guest. Write it like 108,109, or the UUID of a domain.`)
+    throw new UsageError(`--guest ${wrong} is not an id of a guest. Write it like 108,109, or the UUID of a domain.`)
   return [...new Set(ids)]
 }
 

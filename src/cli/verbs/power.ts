@@ -177,7 +177,7 @@ function whyOf({ why }: Options): string {
 function durationOf(text: unknown): number {
   const ms = parseDuration(String(text))
   if (ms === undefined || ms === 0)
-    throw new UsageError(`--for ${String(text)} is no duration. Write it like 90m or 8h.`)
+    throw new UsageError(`--for ${String(text)} is not a duration. Write it like 90m or 8h.`)
   return ms
 }
 

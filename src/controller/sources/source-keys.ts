@@ -34,9 +34,7 @@ export function createSourceKeys(
     const foreign = [await files.common()]
     for (const other of sources) if (other.name !== name) foreign.push(await keysOf(other))
     if (own.some((key) => foreign.flat().includes(key)))
-      throw new SopsFailed(
-        `the age key of the source ${name} also decrypts files of others: give it a key that nobody else has`,
-      )
+      throw new SopsFailed(`the age key of the source ${name} also decrypts files of others: give it a key of its own`)
     return own
   }
   return async (file) => {

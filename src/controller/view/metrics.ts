@@ -27,7 +27,7 @@ export function metricsText(
   ])
   metric('webhooks_total', 'counter', 'Pushes that a webhook reported.', [[{}, counters.pokes]])
   if (longestStallMs !== undefined)
-    metric('longest_stall_seconds', 'gauge', 'The longest time since the start that nobody was answered.', [
+    metric('longest_stall_seconds', 'gauge', 'The longest time since the start without an answer.', [
       [{}, longestStallMs / 1000],
     ])
   if (view.pass !== undefined) {

@@ -126,7 +126,7 @@ export function changePower(
       }
     }
     case 'release': {
-      if (requests.holds.length === 0) return refused('conflict', `nobody holds ${target}`)
+      if (requests.holds.length === 0) return refused('conflict', `${target} has no hold`)
       // One's own first; somebody else's only where that is all there is.
       const others = requests.holds.filter((hold) => hold.by !== by)
       const left = others.length === requests.holds.length ? [] : others

@@ -195,7 +195,7 @@ export async function recoverSecrets(
       // A server that keeps its data in SQLite need not have authorities of etcd.
       if ((content === undefined || content === '') && path.startsWith('etcd/')) continue
       if (content === undefined || content === '')
-        return { problem: `${server} has no ${path}: it is no server of a cluster` }
+        return { problem: `${server} has no ${path}: it is not a server of a cluster` }
       files.set(path, new Secret(content))
     }
     const token = parseToken((await read('token')) ?? '')

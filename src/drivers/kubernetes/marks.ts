@@ -173,6 +173,6 @@ export function lookOf(observed: ObservedResource): ObjectDetails {
 }
 
 export function wantedOf({ desired, key }: Resource): WantedObject {
-  if (desired.type !== 'object') throw new Error(`${key} is no object of a cluster`)
+  if (desired.type !== 'object') throw new Error(`${key} is not an object of a cluster`)
   return desired.object
 }

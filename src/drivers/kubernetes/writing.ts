@@ -69,7 +69,8 @@ export async function previewOf(
 type Apply = Extract<ObjectWrite, { readonly do: 'apply' }>
 
 function writeOf(step: Step): ObjectWrite {
-  if (step.lane !== 'object') throw new Error(`${step.summary} (${step.lane}) is no step about an object of a cluster`)
+  if (step.lane !== 'object')
+    throw new Error(`${step.summary} (${step.lane}) is not a step about an object of a cluster`)
   return step.write
 }
 

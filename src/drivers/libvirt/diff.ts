@@ -249,7 +249,7 @@ export function vmObstacles(vm: VmSpec, survey: Survey, awaited: boolean): reado
     obstacles.push(...poolObstacles(vm.seed.storage, 'iso', 'the seed', survey, awaited))
   for (const { slot, device } of vm.usb ?? [])
     if (device === undefined || !/^[0-9a-f]{4}:[0-9a-f]{4}$/i.test(device))
-      obstacles.push({ message: `${slot} is no USB device that libvirt finds`, allow: 'write it as vendor:product' })
+      obstacles.push({ message: `${slot} is not a USB device that libvirt finds`, allow: 'write it as vendor:product' })
   return obstacles
 }
 

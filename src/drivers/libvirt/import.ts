@@ -28,7 +28,7 @@ function imported(observed: ObservedResource): ImportedGuest | undefined {
       return []
     }
     if (size % GIB !== 0) {
-      unmanaged.push(`disk ${disk.dev}: ${size} bytes, which is no whole number of Gi`)
+      unmanaged.push(`disk ${disk.dev}: ${size} bytes, which is not a whole number of Gi`)
       return []
     }
     if (slot !== `${bus ?? ''}${counted}`) {

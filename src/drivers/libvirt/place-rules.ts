@@ -153,7 +153,7 @@ export function undeletablePlace(
   const { place, name, users } = config
   const what = place === 'pool' ? 'volume' : 'card'
   const count =
-    users === undefined ? `nobody can tell how many ${what}s are` : `${users} ${what}${users === 1 ? ' is' : 's are'}`
+    users === undefined ? `croft cannot tell how many ${what}s are` : `${users} ${what}${users === 1 ? ' is' : 's are'}`
   return {
     message: `${place} ${name} is in use: ${count} in it`,
     allow: `empty it first, or set deletionPolicy: Orphan`,

@@ -38,7 +38,7 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
   async function wake({ name, wake: magic, bmc }: PowerHost, signal: AbortSignal): Promise<Outcome> {
     const own = bmc === undefined ? undefined : controller(bmc)
     if (own !== undefined) return own.reset('On', signal)
-    if (magic === undefined) return stalled(`nobody knows how ${name} is woken`)
+    if (magic === undefined) return stalled(`croft does not know how to wake ${name}: its Host has no wake and no bmc`)
     try {
       await deps.sendDatagram(magic.broadcast, magic.port, magicPacket(magic.mac))
       return { result: 'done' }
@@ -50,13 +50,15 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
   async function stop(host: PowerHost, force: boolean, signal: AbortSignal): Promise<Outcome> {
     const shell = host.ssh === undefined ? undefined : shellTo(host.ssh)
     if (host.own) {
-      return shell === undefined ? stalled(`nobody can act on ${host.name} itself`) : goDownAlone(shell, signal)
+      return shell === undefined
+        ? stalled(`croft cannot run programs on ${host.name}: its Host has no ssh`)
+        : goDownAlone(shell, signal)
     }
     const own = host.bmc === undefined ? undefined : controller(host.bmc)
     if (force && own !== undefined) return own.reset('ForceOff', signal)
     if (shell !== undefined) return run(shell, ['systemctl', 'poweroff', '--no-block'], signal)
     if (own !== undefined) return own.reset('GracefulShutdown', signal)
-    return stalled(`nobody can shut ${host.name} down: it has neither a hypervisor, SSH nor a management controller`)
+    return stalled(`croft cannot shut ${host.name} down: it has neither a hypervisor, SSH nor a management controller`)
   }
 
   async function hook(step: Step<'power'>, { spec }: PowerReach, signal: AbortSignal): Promise<Outcome> {

@@ -31,7 +31,7 @@ export async function observeGuest(
     throw new ObservationFailed({
       reason: 'UnreadableAnswer',
       meaning: 'backoff',
-      message: `could not ${about.doing}: the answer is no configuration`,
+      message: `could not ${about.doing}: the answer is not a configuration`,
     })
   }
   let seen = withConfig(observed, look, atMs)

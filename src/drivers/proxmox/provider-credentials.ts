@@ -26,7 +26,7 @@ export function readProviderCredentials(text: string, pinned: boolean): Provider
   if (isYes(fields.insecure) && !pinned)
     return {
       problem:
-        'it says insecure, and croft sends no token to a certificate that nobody vouches for; ' +
+        'it says insecure, and croft sends no token to a certificate that it cannot verify; ' +
         'give the ProviderConfig the annotation croft.dev/fingerprint with the SHA-256 of the certificate',
     }
   return { endpoint, token: new Secret(token) }

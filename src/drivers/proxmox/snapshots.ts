@@ -129,8 +129,7 @@ async function awaitTask(api: Api, clock: Clock, taskId: string, doing: string, 
         return 'refusal' in task && task.refusal !== undefined
           ? { result: 'refused', refusal: task.refusal }
           : refused('TaskFailed', `could not ${doing}: ${task.message ?? 'the task failed'}`)
-      if (task === undefined)
-        return { result: 'unclear', message: `nobody knows how the task ended that was to ${doing}` }
+      if (task === undefined) return { result: 'unclear', message: `the outcome of the task to ${doing} is unknown` }
     } catch (error) {
       if (!(error instanceof ObservationFailed)) throw error
     }

@@ -32,7 +32,7 @@ export function hostCommands({ lane, summary, ...step }: Step): readonly Command
   const commands = 'commands' in step ? step.commands : []
   return commands.map((one) => {
     if ('object' in one || one.do === 'put-snippet')
-      throw new Error(`${summary} (${lane}) is no step of a host over SSH`)
+      throw new Error(`${summary} (${lane}) is not a step of a host over SSH`)
     return one
   })
 }
@@ -184,7 +184,7 @@ const UNIT = '/etc/systemd/system/croft-revert.service'
  */
 const AT_START = [
   '[Unit]',
-  'Description=Take back what croft changed and nobody confirmed',
+  'Description=Revert what croft changed and nobody confirmed',
   'After=network.target ssh.service',
   '[Service]',
   'Type=oneshot',

@@ -210,7 +210,7 @@ function queuesOf(id: string, commands: readonly Command[]): readonly string[] {
 }
 
 export function wantedOf({ desired, key }: Resource): WantedItem {
-  if (desired.type !== 'item') throw new Error(`${key} is no item of a host`)
+  if (desired.type !== 'item') throw new Error(`${key} is not an item of a host`)
   return desired.item
 }
 

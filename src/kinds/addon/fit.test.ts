@@ -75,9 +75,9 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /exactly one of selfSigned: true, ca and acme/,
   ],
   [
-    'values for what is no chart',
+    'values for what is not a chart',
     '  preset: garage\n  values: {a: 1}\n  with: {capacity: 1Gi}',
-    /garage is no chart, so nothing reads values/,
+    /garage is not a chart, so nothing reads values/,
   ],
   [
     'values beside a chart',

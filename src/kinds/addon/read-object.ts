@@ -25,9 +25,9 @@ export function readObject(
   if (typeof kind !== 'string' || !KIND.test(kind)) return wrong(['kind'], 'kind is missing or is none')
   const called = `${kind} ${typeof name === 'string' ? name.slice(0, 100) : ''}`
   if (typeof name !== 'string' || name.length > 253 || !NAME.test(name))
-    return wrong(['metadata', 'name'], `${called}: metadata.name is missing or is no name`)
+    return wrong(['metadata', 'name'], `${called}: metadata.name is missing or is not a name`)
   if (namespace !== undefined && (typeof namespace !== 'string' || namespace.length > 63 || !NAMESPACE.test(namespace)))
-    return wrong(['metadata', 'namespace'], `${called}: metadata.namespace is no name`)
+    return wrong(['metadata', 'namespace'], `${called}: metadata.namespace is not a name`)
   // What a chart makes of values in Git is no secret: it is in Git, or in the chart.
   if (kind === 'Secret' && !ofChart && (raw.data !== undefined || raw.stringData !== undefined)) {
     return wrong(

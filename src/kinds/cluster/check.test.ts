@@ -71,7 +71,7 @@ const WRONG: readonly [what: string, fields: string, expected: readonly string[]
     ['bad-value 6:13 endpoint is one of vip, dns and server'],
   ],
   [
-    'an endpoint that is no server',
+    'an endpoint that is not a server',
     `version: v1.34.3+k3s1\nendpoint: {server: s9}\n${ONE}`,
     ['bad-value 6:22 there is no server s9 (servers: s1)'],
   ],

@@ -193,7 +193,7 @@ const WRONG: readonly [what: string, more: object, expected: string][] = [
     "spec.podCidrs: the pods' 10.42.0.0/16 and the services' 10.42.128.0/20 overlap",
   ],
   ['a node in the pod range', { podCidrs: ['10.0.0.0/16'] }, 'lies in 10.0.0.0/16'],
-  ['no range', { podCidrs: ['10.42.0.1/16'] }, 'spec.podCidrs.0: 10.42.0.1/16 is no range like'],
+  ['no range', { podCidrs: ['10.42.0.1/16'] }, 'spec.podCidrs.0: 10.42.0.1/16 is not a range like'],
   ['a wide service range', { serviceCidrs: ['10.0.0.0/8'] }, 'spec.serviceCidrs: 10.0.0.0/8 is wider than /12'],
   [
     'the endpoint among pods',

@@ -9,7 +9,7 @@ const NO_WAIT = 'does not need it: it starts work, looks again later and never w
 
 const REASONS: Readonly<Record<string, string>> = {
   clone: 'does not clone containers yet: give operatingSystem.templateFileId',
-  idmap: 'does not manage it: it stands in a file of the host that the API does not write',
+  idmap: 'does not manage it: it is in a file of the host that the API cannot write',
   waitForIp: 'does not need it: a container is Ready when it runs',
 }
 

@@ -91,7 +91,7 @@ function orderingProblems(
   const at = (path: readonly string[], index: number) => (own ? [...path, index] : path)
   const keys = dependsOn.flatMap((key, index): readonly FieldProblem[] => {
     if (KEY.test(key)) return []
-    const message = `${show(key)} is no key of a declaration`
+    const message = `${show(key)} is not a key of a declaration`
     return [{ code: 'bad-value', path: at(paths.dependsOn, index), message, hint: 'a key like Machine/db-1' }]
   })
   const expressions = readyWhen.flatMap((expression, index): readonly FieldProblem[] => {

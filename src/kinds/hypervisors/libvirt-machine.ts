@@ -80,7 +80,7 @@ export function checkLibvirtMachine(spec: WrittenMachine): readonly FieldProblem
     if (libvirt !== undefined && spec[other] !== undefined)
       bad(
         [other],
-        `a machine is kept by libvirt or by Proxmox, and ${other} stands beside libvirt`,
+        `a machine runs on libvirt or on Proxmox, and both libvirt and ${other} are set`,
         `leave ${other} out`,
       )
   return problems

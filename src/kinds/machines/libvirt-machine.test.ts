@@ -112,7 +112,7 @@ for (const [more, message] of [
   ['  libvirt: {architecture: arm64, bus: sata}\n', 'an arm64 machine has no SATA'],
   [
     '  libvirt: {bios: ovmf}\n  proxmox: {vmid: 108}\n',
-    'a machine is kept by libvirt or by Proxmox, and proxmox stands beside libvirt',
+    'a machine runs on libvirt or on Proxmox, and both libvirt and proxmox are set',
   ],
 ] as const) {
   test(`refused: ${message}`, () => {
@@ -138,7 +138,7 @@ test('[S-15] a path that leads out of the image is refused, and so is one that i
 
 test('a connection without a pinned key over SSH is refused', () => {
   const far = `apiVersion: croft.dev/v1alpha1\nkind: Libvirt\nmetadata: {name: far}\nspec: {endpoint: "qemu+ssh://ops@[fd00::8]:2222/system"`
-  assert.match(read(`${far}}\n`).problems[0]?.message ?? '', /none is trusted/)
+  assert.match(read(`${far}}\n`).problems[0]?.message ?? '', /trusts no key on first use/)
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
   const [connection] = read(`${far}, ssh: {hostKeys: ["${key}"]}}\n`).connections
   assert.deepEqual(

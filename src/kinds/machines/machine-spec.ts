@@ -98,7 +98,7 @@ function neverGiven({ spec, policy }: MachineDeclaration, vm: VmSpec): readonly 
             path: ['spec', 'networks', index, 'address'],
             severity: 'warning',
             message: `nothing gives the machine ${address}: it starts from no image that would read its addresses`,
-            hint: 'name an image for its first disk; or set the address inside the machine, and make sure that nobody else has it',
+            hint: 'name an image for its first disk; or set the address inside the machine, and make sure that nothing else uses it',
           },
         ],
   )

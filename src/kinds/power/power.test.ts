@@ -50,7 +50,7 @@ const WRONG: readonly [string, string, string][] = [
   [
     'a time zone that is none',
     'hosts: [{name: cow}]\nschedule: {timeZone: Europe/Entenhausen}',
-    'bad-value 6:24 Europe/Entenhausen is no time zone (a name like Europe/Berlin)',
+    'bad-value 6:24 Europe/Entenhausen is not a time zone (a name like Europe/Berlin)',
   ],
   [
     'two hooks of one name',

@@ -79,7 +79,7 @@ export function hostOf(
       code: 'cannot-wake',
       path,
       severity: 'error',
-      message: `Host ${name} has neither wake nor bmc: nobody could switch it on again`,
+      message: `Host ${name} has neither wake nor bmc: croft could not switch it on again`,
       hint: `add wake: {mac: …} or bmc to Host ${name}`,
     })
   return {

@@ -19,8 +19,8 @@ export function planHops(
 ): HopPlan {
   if (from === to) return { hops: [] }
   const [older, newer] = [parseVersion(from), parseVersion(to)]
-  if (newer === undefined) return refused(`${to} is no exact K3s release`, 'pin one like v1.34.3+k3s1')
-  if (older === undefined) return refused(`servers run ${from}, which is no K3s release`, 'replace these servers')
+  if (newer === undefined) return refused(`${to} is not an exact K3s release`, 'pin one like v1.34.3+k3s1')
+  if (older === undefined) return refused(`servers run ${from}, which is not a K3s release`, 'replace these servers')
   if (compareVersions(to, from) < 0) {
     return refused(
       `${to} is older than ${from}: K3s cannot go back, its data may already be newer`,

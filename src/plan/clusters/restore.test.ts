@@ -61,9 +61,9 @@ describe('planning a restore', () => {
   })
 
   const refusals: readonly (readonly [string, readonly string[], object, RegExp])[] = [
-    ['a token that is not kept', KEPT, { tokenHash: 'ffffffffffff' }, /not kept: nobody can open it/],
+    ['a token that is not kept', KEPT, { tokenHash: 'ffffffffffff' }, /does not have: it cannot be restored/],
     ['no token at all', [], {}, /no token of this cluster is kept/],
-    ['a server that is none', KEPT, { server: 'a1' }, /a1 is no server/],
+    ['a server that is none', KEPT, { server: 'a1' }, /a1 is not a server/],
     ['a release that is older than the snapshot', KEPT, { version: 'v1.35.0+k3s1' }, /is older/],
   ]
   for (const [what, kept, turn, reason] of refusals) {

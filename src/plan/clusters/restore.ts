@@ -44,7 +44,7 @@ export function planRestore(
   const others = spec.servers.filter(({ name }) => name !== request.server)
   const refusals = [
     ...(first === undefined
-      ? [{ reason: `${request.server} is no server of ${spec.name}`, allow: serversSentence(spec) }]
+      ? [{ reason: `${request.server} is not a server of ${spec.name}`, allow: serversSentence(spec) }]
       : []),
     ...policyRefusals(spec, request),
     ...tokenRefusals(kept, request),
@@ -178,7 +178,7 @@ function tokenRefusals(
   if (kept.includes(tokenHash)) return []
   return [
     {
-      reason: `${snapshot} was taken with a token (${tokenHash}) that is not kept: nobody can open it`,
+      reason: `${snapshot} was taken with a token (${tokenHash}) that croft does not have: it cannot be restored`,
       allow: 'choose a snapshot whose token is kept',
     },
   ]
@@ -212,7 +212,7 @@ function warningsOf(spec: ClusterSpec, observed: ObservedCluster, request: Resto
   const off = spec.servers.filter(({ name }) => isOff(observed, name))
   return [
     `everything that was written after ${request.snapshot} is lost${keepsWhatLives(observed, request) ? ', but for the snapshot that is taken first' : ''}`,
-    ...off.map(({ name }) => `${name} is off: it joins anew when it comes back, and its data is wiped before`),
+    ...off.map(({ name }) => `${name} is off: when it comes back croft wipes its data and it joins again`),
     ...(observed.api === 'yes' ? [`the cluster answers at present: its API stops for the time of the restore`] : []),
   ]
 }

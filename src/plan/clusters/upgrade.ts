@@ -63,7 +63,7 @@ export function nextServer(view: ClusterSituation): ClusterFinding {
 }
 
 const OF_SERVER = 'K3s does not start again with another address than etcd knows it by'
-const OF_AGENT = 'its machine keeps the address that it was made with, and nobody would answer at the other'
+const OF_AGENT = 'its machine keeps the address that it was made with, and nothing would answer at the other'
 
 function addressKept(view: ClusterSituation, moved: MovedNode | undefined, why: string): ClusterFinding {
   if (moved === undefined) return NOTHING

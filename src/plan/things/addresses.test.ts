@@ -91,7 +91,7 @@ test('[D-10] whose address it is', () => {
       { declared: [web], guests: [guest({ mark: { uid: 'uid-web' } as NonNullable<ObservedResource['mark']> })] },
       {},
     ],
-    ['a gateway is no address', { declared: [vm('web', '192.168.4.1/24')], guests: [guest({})] }, {}],
+    ['a gateway is not an address', { declared: [vm('web', '192.168.4.1/24')], guests: [guest({})] }, {}],
     [
       'another one that is there already',
       { declared: [web, vm('app', '192.168.4.50/24')], making: ['Machine/web'] },

@@ -19,7 +19,7 @@ function registered(key: ReturnType<typeof softwareKey>): Registered {
 const BOTH: readonly [string, KeyTwist, RegExp][] = [
   ['another challenge', { client: { challenge: 'YW5vdGhlcg' } }, /this challenge/],
   ['no challenge', { client: { challenge: undefined } }, /this challenge/],
-  ['a challenge that is no text', { client: { challenge: [ASKED.challenge] } }, /this challenge/],
+  ['a challenge that is not text', { client: { challenge: [ASKED.challenge] } }, /this challenge/],
   ['another origin', { client: { origin: 'https://evil.example' } }, /origin/],
   ['an origin that begins alike', { client: { origin: 'https://croft.lan.evil.example' } }, /origin/],
   ['the origin without TLS', { client: { origin: 'http://croft.lan' } }, /origin/],
@@ -28,8 +28,8 @@ const BOTH: readonly [string, KeyTwist, RegExp][] = [
   ['a page inside another', { client: { crossOrigin: true } }, /inside another/],
   ['a page inside another, in another type', { client: { crossOrigin: 'false' } }, /inside another/],
   ['a page inside a named one', { client: { topOrigin: INSIDE } }, /inside another/],
-  ['client data that is no JSON', { clientText: '{' }, /in JSON/],
-  ['client data that is no object', { clientText: 'null' }, /client data/],
+  ['client data that is not JSON', { clientText: '{' }, /in JSON/],
+  ['client data that is not an object', { clientText: 'null' }, /client data/],
   ['another page’s hash', { rpId: 'evil.example' }, /name of this page/],
   ['a copied key that may not be copied', { flags: 0x55 }, /fit together/],
 ]

@@ -209,7 +209,7 @@ const WRONG_GRAPHS: readonly (readonly [string, string, string, string])[] = [
     `\${schema.spec.}`,
     'bad-expression 51:19 schema.spec.: not an expression in CEL: ',
   ],
-  ['a type that is none', 'integer | default=2', 'integr | default=2', 'bad-value 12:14 "integr" is no type: '],
+  ['a type that is none', 'integer | default=2', 'integr | default=2', 'bad-value 12:14 "integr" is not a type: '],
 ]
 
 for (const [what, from, to, expected] of WRONG_GRAPHS)

@@ -307,7 +307,7 @@ function notUnderstood(apiVersion: string, kind: string, readers: readonly ApiRe
     path: ['kind'],
     severity: instance ? 'error' : 'warning',
     message: instance
-      ? `no ResourceGraphDefinition here defines ${kind} of ${apiVersion}, so nobody can say what it becomes`
+      ? `no ResourceGraphDefinition here defines ${kind} of ${apiVersion}, so croft cannot expand it`
       : `croft reads ${known.join(' and ')} of ${group} and does not read ${kind}: this object is left alone`,
   }
 }

@@ -123,7 +123,7 @@ function inputsOf({ spec: written }: DocumentFields, wrong: Wrong) {
     if (!name.endsWith('function-patch-and-transform')) {
       wrong(
         ['spec', 'pipeline', index, 'functionRef', 'name'],
-        `croft runs no functions: of ${name} nobody can say what it makes`,
+        `croft runs no functions, so it cannot tell what ${name} makes`,
         'use function-patch-and-transform',
       )
       return []
@@ -166,12 +166,12 @@ function patchOf(
     : [{ text: patch.fromFieldPath, at: [...path, 'fromFieldPath'] }]
   const sources = from.map(({ text, at }) => {
     const found = typeof text === 'string' ? fieldPath(text) : undefined
-    if (found === undefined) wrong(at, `${JSON.stringify(text)} is no path of a field`)
+    if (found === undefined) wrong(at, `${JSON.stringify(text)} is not a path of a field`)
     return { found, at, text: String(text) }
   })
   const written = patch.toFieldPath ?? patch.fromFieldPath
   const target = typeof written === 'string' ? fieldPath(written) : undefined
-  if (target === undefined) wrong([...path, 'toFieldPath'], `${JSON.stringify(written)} is no path of a field`)
+  if (target === undefined) wrong([...path, 'toFieldPath'], `${JSON.stringify(written)} is not a path of a field`)
   let shape: ValueShape = known.combines ? TEXT : ANYTHING
   for (const { found, at, text } of sources) {
     if (found === undefined || known.to === 'composite') continue
@@ -234,7 +234,7 @@ function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath,
     MatchCondition: `self.status.conditions.exists(c, c.type == ${quoted(condition.type)} && c.status == ${quoted(condition.status)})`,
   }[String(type)]
   if (expression === undefined) {
-    wrong([...path, 'type'], `${String(type)} is no type of a readiness check`)
+    wrong([...path, 'type'], `${String(type)} is not a type of a readiness check`)
     return []
   }
   // That it is Ready is waited for anyway.

@@ -198,7 +198,7 @@ const WRONG: readonly (readonly [string, string, string, RegExp])[] = [
     /bad-composition \d+:\d+ spec\.forProvider\.cpu\[0\]\.cores must be a whole number, and the patch brings text/,
   ],
   ['a patch set that is not there', 'patchSetName: place', 'patchSetName: plaec', /there is no patch set called plaec/],
-  ['a transform that is none', 'type: map', 'type: mapp', /mapp is no type of transform/],
+  ['a transform that is none', 'type: map', 'type: mapp', /mapp is not a type of transform/],
   [
     'a value from a status',
     'fromFieldPath: metadata.annotations[image]',

@@ -65,7 +65,7 @@ function copiesOf({ forEach }: GraphResource, names: DocumentFields): readonly D
   let copies: readonly DocumentFields[] = [{}]
   for (const { name, expression, path } of forEach) {
     const list = evaluatedAt(expression, names, path)
-    if (!Array.isArray(list)) throw new TemplateMistake(path, `${expression} is no list`)
+    if (!Array.isArray(list)) throw new TemplateMistake(path, `${expression} is not a list`)
     if (copies.length * list.length > LIMITS.composedDocuments)
       throw new TemplateMistake(path, `an instance makes at most ${LIMITS.composedDocuments} objects`)
     copies = copies.flatMap((before) => list.map((one: unknown) => ({ ...before, [name]: one })))

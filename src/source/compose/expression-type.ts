@@ -192,7 +192,7 @@ function called(name: string, types: readonly ValueShape[], args: readonly CelEx
   }
   if (COUNTING.has(name) || name === '-_') {
     for (const one of types)
-      if (one.type !== undefined && !NUMBERS.has(one.type)) throw new TypeMistake(`${shapeWord(one)} is no number`)
+      if (one.type !== undefined && !NUMBERS.has(one.type)) throw new TypeMistake(`${shapeWord(one)} is not a number`)
     return common(types)
   }
   switch (name) {

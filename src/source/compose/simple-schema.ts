@@ -43,7 +43,7 @@ function block(
       const field = fieldOf(written, types, at, problems, within)
       properties[name] = field.shape
       if (field.required) required.push(name)
-    } else problems.push(bad(at, `${name} is no type; write one like string | required=true`))
+    } else problems.push(bad(at, `${name} is not a type; write one like string | required=true`))
   }
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
 }
@@ -62,7 +62,7 @@ function fieldOf(
   let shape = type
   for (const [mark, text] of marks) {
     const more = marked(mark, text, type)
-    if (more === undefined) problems.push(bad(path, `${mark} is no marker of kro's schemas`))
+    if (more === undefined) problems.push(bad(path, `${mark} is not a marker of kro's schemas`))
     else if (typeof more === 'string') problems.push(bad(path, more))
     else shape = { ...shape, ...more }
   }
@@ -89,7 +89,7 @@ function typeNamed(
   if (isFields(own)) return block(own, types, path, problems, [...within, name])
   if (typeof own === 'string') return fieldOf(own, types, path, problems, [...within, name]).shape
   problems.push(
-    bad(path, `${JSON.stringify(name)} is no type: string, integer, boolean, float, object, []…, map[string]…`),
+    bad(path, `${JSON.stringify(name)} is not a type: string, integer, boolean, float, object, []…, map[string]…`),
   )
   return {}
 }
@@ -100,7 +100,7 @@ const NUMERIC: ReadonlySet<string> = new Set(['minimum', 'maximum', 'minLength',
 function marked(mark: string, text: string, type: ValueShape): ValueShape | string | undefined {
   if (NUMERIC.has(mark)) {
     const number = Number(text)
-    return Number.isFinite(number) && text !== '' ? { [mark]: number } : `${mark}=${text} is no number`
+    return Number.isFinite(number) && text !== '' ? { [mark]: number } : `${mark}=${text} is not a number`
   }
   switch (mark) {
     case 'default': {

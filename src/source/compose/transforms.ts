@@ -18,7 +18,7 @@ type Reader = (settings: DocumentFields) => Transform
 export function transformOf(entry: unknown): Transform {
   const { type } = isFields(entry) ? entry : {}
   const read = typeof type === 'string' && Object.hasOwn(READERS, type) ? READERS[type] : undefined
-  if (read === undefined || !isFields(entry)) throw new TransformMistake(`${String(type)} is no type of transform`)
+  if (read === undefined || !isFields(entry)) throw new TransformMistake(`${String(type)} is not a type of transform`)
   const settings = entry[String(type)]
   if (!isFields(settings)) throw new TransformMistake(`the transform has no ${String(type)}`)
   return read(settings)
@@ -55,7 +55,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 function matching({ patterns, fallbackValue, fallbackTo = 'Value' }: DocumentFields): Transform {
   const known = (Array.isArray(patterns) ? patterns : []).map((one: unknown) => {
-    if (!isFields(one)) throw new TransformMistake('a pattern of match is no block of fields')
+    if (!isFields(one)) throw new TransformMistake('a pattern of match is not a block of fields')
     return one
   })
   return {
@@ -104,7 +104,7 @@ function texts(settings: DocumentFields): Transform {
       )
     }
     default:
-      throw new TransformMistake(`${String(type)} is no type of the transform string`)
+      throw new TransformMistake(`${String(type)} is not a type of the transform string`)
   }
 }
 
@@ -124,7 +124,7 @@ function convertedText(value: unknown, how: string): string {
     case 'ToJson':
       return JSON.stringify(value)
     default:
-      throw new TransformMistake(`${how} is no conversion of the transform string`)
+      throw new TransformMistake(`${how} is not a conversion of the transform string`)
   }
 }
 

@@ -200,7 +200,7 @@ function jsonOf(bytes: Uint8Array): object {
   } catch {
     // Said below.
   }
-  throw new Error('what answers is no registry')
+  throw new Error('what answers is not a registry')
 }
 
 /** Of an answer that does not fit not even the hash is told to somebody who may not know what is there. */

@@ -27,7 +27,7 @@ export interface ForeignChart {
 export function chartAddon(name: string, cluster: string, of: ForeignChart): DraftManifest | { readonly why: string } {
   if (of.version === undefined || !EXACT.test(of.version))
     return {
-      why: `the version of the chart is ${of.version === undefined ? 'not stated' : `${of.version}, which is no exact one`}; write an Addon with the version that is installed`,
+      why: `the version of the chart is ${of.version === undefined ? 'not stated' : `${of.version}, which is not an exact one`}; write an Addon with the version that is installed`,
     }
   const oci = of.repository?.startsWith('oci://') === true
   const repository = of.repository?.replace(/\/+$/, '')

@@ -47,7 +47,7 @@ export function substituted(object: Readonly<Record<string, unknown>>, variables
   } catch {
     // What is no YAML once it is filled in is no object to Flux either.
   }
-  return { object, unknown: ['what its variables make of it is no YAML'] }
+  return { object, unknown: ['what its variables make of it is not YAML'] }
 }
 
 function isSwitchedOff({ metadata }: Readonly<Record<string, unknown>>): boolean {

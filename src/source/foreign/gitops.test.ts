@@ -91,13 +91,16 @@ test('a Kustomization at a commit becomes an add-on; of a branch it is named wit
       adopt: true,
     },
   ])
-  assert.match(read(flux, KUSTOMIZATION('{branch: main}')).why.join(), /main is no commit; pin one/)
+  assert.match(read(flux, KUSTOMIZATION('{branch: main}')).why.join(), /main is not a commit; pin one/)
   assert.match(read(flux, KUSTOMIZATION(`{commit: ${COMMIT}}`, ', postBuild: {}')).why.join(), /postBuild changes what/)
   assert.match(read(flux, KUSTOMIZATION(`{commit: ${COMMIT}}`, ', suspend: true')).why.join(), /suspended/)
 })
 
 test('what Flux has and croft has not is listed with its reason', () => {
-  assert.match(read(flux, FLUX.replace('version: 6.9.2', 'version: ">=6"')).why.join(), />=6, which is no exact one/)
+  assert.match(
+    read(flux, FLUX.replace('version: 6.9.2', 'version: ">=6"')).why.join(),
+    />=6, which is not an exact one/,
+  )
   assert.match(
     read(flux, FLUX.replace('name: podinfo, namespace: flux-system}}}', 'name: gone}}}')).why.join(),
     /not among the files/,
@@ -189,7 +192,7 @@ spec:
 test('what Argo CD has and croft has not is listed with its reason', () => {
   const chart = '{repoURL: "https://charts.example.org", chart: web, targetRevision: 1.2.3}'
   assert.match(read(argocd, APPLICATION(chart, 'server: "https://10.0.0.9:6443"')).why.join(), /another cluster/)
-  assert.match(read(argocd, APPLICATION(chart.replace('1.2.3', '1.*'))).why.join(), /no exact one/)
+  assert.match(read(argocd, APPLICATION(chart.replace('1.2.3', '1.*'))).why.join(), /not an exact one/)
   assert.match(read(argocd, APPLICATION('{repoURL: "https://x.org/r", path: a, plugin: {}}')).why.join(), /plugin/)
   assert.match(read(argocd, APPLICATION('{repoURL: "git@x.org:r", path: a}')).why.join(), /over https/)
   assert.match(
@@ -242,5 +245,5 @@ spec:
   assert.match(readSet(set('[{path: apps/*}]', '{{index .path.segments 0}}')).why, /does not fill/)
   assert.match(readSet(set('[]', 'a', ', files: [{path: x.json}]')).why, /reads files of a repository/)
   assert.match(readSet(set('[{path: apps/*}]', 'a', ', pathParamPrefix: x')).why, /pathParamPrefix/)
-  assert.match(readSet(set('[{path: apps/web}]').replace(COMMIT, 'main')).why, /main is no commit/)
+  assert.match(readSet(set('[{path: apps/web}]').replace(COMMIT, 'main')).why, /main is not a commit/)
 })

@@ -167,7 +167,7 @@ export function gitAddon(
     return { why: `croft reads repositories over https, and this one is ${of.url.split(':')[0] ?? ''}` }
   if (of.revision === undefined || !COMMIT.test(of.revision))
     return {
-      why: `${of.revision ?? 'its default branch'} is no commit; pin one (git rev-parse), take the directory over with Addon.path, or leave it to its agent`,
+      why: `${of.revision ?? 'its default branch'} is not a commit; pin one (git rev-parse), take the directory over with Addon.path, or leave it to its agent`,
     }
   if (path === '') return { why: 'it is the whole repository; name a directory of it' }
   return {

@@ -227,7 +227,7 @@ test('an application in a state becomes an add-on as one of Argo CD does', () =>
   assert.deepEqual(lost(read), [])
   const branch = { repo_url: 'https://git.example/apps.git', path: 'traefik', target_revision: 'main' }
   const [why] = lost(reading(terraform, state(application(branch)), 'barn'))
-  assert.match(why ?? '', /^argocd_application\.traefik: main is no commit/)
+  assert.match(why ?? '', /^argocd_application\.traefik: main is not a commit/)
   const [project] = lost(reading(terraform, state(application(chart, 'argocd_project')), 'barn'))
   assert.match(project ?? '', /^argocd_project\.traefik: croft has no projects/)
 })

@@ -47,7 +47,7 @@ export function createWebhookDoor(sources: readonly Hooked[]): (push: Push) => P
     if (marks.some((mark) => mark !== undefined && seen.has(`${source} ${mark}`)))
       return refuse(409, 'this delivery was seen before')
     const ref = event === 'pull' ? hooked.ref : refOf(body)
-    if (ref === undefined) return refuse(400, 'the body is no push')
+    if (ref === undefined) return refuse(400, 'the body is not a push')
     for (const mark of marks) if (mark !== undefined) seen.add(`${source} ${mark}`)
     return ref === hooked.ref ? { take: 'poke' } : { take: 'ignore' }
   }

@@ -92,7 +92,7 @@ function parsed(text: string, refuse: (why: string) => never): HelmValues {
   } catch {
     // Said below.
   }
-  return refuse('a values file is no YAML map')
+  return refuse('a values file is not a YAML map')
 }
 
 /** As Helm joins files of values: maps are joined, all else is replaced, a null too. */

@@ -59,12 +59,12 @@ function apply(tree: PatchValue, { op, path, value, from }: Operation, budget: B
       return apply(left, { op: 'add', path, value: found }, budget)
     }
     default:
-      throw new PatchFailed(`${op} is no operation of a JSON patch`)
+      throw new PatchFailed(`${op} is not an operation of a JSON patch`)
   }
 }
 
 function pointer(path: string): readonly string[] {
-  if (!path.startsWith('/')) throw new PatchFailed(`${path} is no JSON pointer`)
+  if (!path.startsWith('/')) throw new PatchFailed(`${path} is not a JSON pointer`)
   const names = path
     .slice(1)
     .split('/')
@@ -111,7 +111,7 @@ function remove(parent: PatchValue, name: string): PatchValue {
 
 function indexOf(name: string, length: number): number {
   const index = /^(?:0|[1-9]\d{0,6})$/.test(name) ? Number(name) : Number.NaN
-  if (!(index < length)) throw new PatchFailed(`${name} is no place in the list`)
+  if (!(index < length)) throw new PatchFailed(`${name} is not a place in the list`)
   return index
 }
 

@@ -49,7 +49,7 @@ test('files at an address, and ways in that croft does not take, are refused wit
   assert.match(why('https://github.com/me/base/releases/download/v1/all.yaml'), /may change .* url and sha256/)
   assert.match(why(`git@github.com:me/base//a?ref=${COMMIT}`), /over https alone/)
   assert.match(why(`ssh://git@git.lan/me/base//a?ref=${COMMIT}`), /over https alone/)
-  assert.match(why('http://git.lan/me/base'), /no address/)
+  assert.match(why('http://git.lan/me/base'), /not an address/)
 })
 
 test('a path of this repository is not remote', () => {

@@ -27,7 +27,7 @@ export function remoteEntry(entry: string): RemoteEntry {
     return COMMIT.test(at) ? { url, commit: at, path } : unpinned(url, at)
   }
   const found = /^(https:\/\/[^/]+)\/(.*)$/i.exec(plain)
-  if (found === null) return { why: 'it is no address that croft can fetch from', hint: COPY }
+  if (found === null) return { why: 'it is not an address that croft can fetch from', hint: COPY }
   const [, host = '', rest = ''] = found
   const [repository, path] = parted(rest)
   if (repository === undefined || /\.(?:ya?ml|json)$/i.test(before) || /\/releases\/download\//.test(before))

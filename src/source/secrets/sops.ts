@@ -140,7 +140,7 @@ export function treesOf(text: string): { readonly trees: readonly SopsTree[]; re
     // The message of the reader would show lines of the file.
     if (document.errors.length > 0) throw new SopsFailed('it cannot be read as YAML or JSON')
     if (document.contents === null) return []
-    if (!library.isMap(document.contents)) throw new SopsFailed('it is no map of fields')
+    if (!library.isMap(document.contents)) throw new SopsFailed('it is not a map of fields')
     const rest: Pair[] = []
     for (const pair of document.contents.items) {
       if (library.isScalar(pair.key) && pair.key.value === 'sops')

@@ -62,7 +62,7 @@ export function shellConformance(
       await body(subject)
     })
 
-  rule('a program gives its output and its code, and a code is no failure', async ({ shell }) => {
+  rule('a program gives its output and its code, and a code is not a failure', async ({ shell }) => {
     assert.deepEqual(await shell.run(['sh', '-c', 'echo out; echo err >&2; exit 7']), {
       code: 7,
       stdout: 'out\n',

@@ -148,7 +148,7 @@ export function storeConformance(
         await assert.rejects(store.noteTask(epoch, 'nobody', TASK), /no intention nobody/)
       })
 
-      rule('a settled one is gone; settling again is no error; the others stay', async (store) => {
+      rule('a settled one is gone; settling again is not an error; the others stay', async (store) => {
         const epoch = await store.beginEpoch()
         await store.intend(epoch, intention('a'))
         await store.intend(epoch, intention('b'))
@@ -320,7 +320,7 @@ export function storeConformance(
         await again.close()
       })
 
-      rule('after close everything fails, and closing again is no error', async (store) => {
+      rule('after close everything fails, and closing again is not an error', async (store) => {
         const epoch = await store.beginEpoch()
         await store.close()
         await store.close()

@@ -38,7 +38,7 @@ export async function losses(stage: Stage, story: Story): Promise<void> {
     stage.declare({ agents: [] })
     await stage.mustCroft(APPLY, 600)
     await untilReady(stage, stage.declared.servers)
-    return 'h4 is no node any more'
+    return 'h4 is not a node any more'
   })
   await story.step('h4 takes the place of h3 as a server', async () => {
     stage.declare({ servers: ['h1', 'h2', 'h4'] })

@@ -83,7 +83,7 @@ async function settled(call: Call, upid: string): Promise<string | null> {
   const untilMs = world.clock.now() + 1000 * Number(call.params.background_delay ?? 0)
   while (task !== undefined && task.exit === undefined && world.clock.now() < untilMs) await world.clock.sleep(200)
   if (call.params.background_delay === undefined || task?.exit === undefined || untilMs === 0) return upid
-  if (task.exit === 'OK' || /^WARNINGS: /.test(task.exit)) return null
+  if (task.exit === 'OK' || task.exit.startsWith('WARNINGS: ')) return null
   throw failed(`failed to update VM ${vmidOf(call)}: ${task.exit}`)
 }
 

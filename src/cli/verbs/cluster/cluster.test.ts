@@ -220,7 +220,7 @@ describe('requests', () => {
     await run(runtime, ['remove-member', '9a1e48b3d305ad3b'], OPTIONS)
     assert.deepEqual(((await requests(store)) as { removeMembers: string[] }).removeMembers, ['9a1e48b3d305ad3b'])
     await assert.rejects(run(runtime, ['remove-member', 'homelab', '$(id)'], OPTIONS), CliError)
-    await assert.rejects(run(runtime, ['replace', 'homelab', 'nobody'], OPTIONS), /no node of homelab/)
+    await assert.rejects(run(runtime, ['replace', 'homelab', 'nobody'], OPTIONS), /not a node of homelab/)
     await assert.rejects(run(runtime, ['dance', 'homelab'], OPTIONS), /no croft cluster dance/)
     const audit = await store.audit({})
     assert.deepEqual(
@@ -278,7 +278,7 @@ describe('croft cluster restore', () => {
     const [store, performed] = [createMemoryStore(), [] as string[]]
     const runtime = runtimeOf({ store, performed, snapshots: [taken], opens: '000000000000' })
     assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, yes: true }), 1)
-    assert.match(runtime.written.out, /Refused: .*not kept/)
+    assert.match(runtime.written.out, /Refused: .*does not have/)
     assert.deepEqual(performed, [])
   })
 

@@ -28,7 +28,7 @@ export function copy(runtime: Runtime, [from, to]: readonly string[], options: O
       'Name both files: croft host copy cow ./motd /etc/motd, or croft host copy cow :/etc/motd ./motd.',
     )
   if (options.mode !== undefined && !/^[0-7]{3,4}$/.test(textOf(options.mode)))
-    throw new UsageError(`--mode ${textOf(options.mode)} is no file mode. Write it like 0640.`)
+    throw new UsageError(`--mode ${textOf(options.mode)} is not a file mode. Write it like 0640.`)
   return async (shell) => {
     const how = { signal: runtime.signal, ...progress(runtime) }
     if (from.startsWith(':')) {
@@ -52,14 +52,16 @@ export function uploadIso(runtime: Runtime, [from]: readonly string[], options: 
   const name = textOf(options.as) || path.basename(from)
   const storage = textOf(options.storage) || 'local'
   if (!/^[A-Za-z0-9][A-Za-z0-9._+-]*\.(?:iso|img)$/i.test(name))
-    throw new UsageError(`${clean(name)} is no name for a disc image. Give one that ends with .iso: --as debian.iso.`)
-  if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(storage)) throw new UsageError(`--storage ${clean(storage)} is no storage.`)
+    throw new UsageError(
+      `${clean(name)} is not a name for a disc image. Give one that ends with .iso: --as debian.iso.`,
+    )
+  if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(storage)) throw new UsageError(`--storage ${clean(storage)} is not a storage.`)
   return async (shell) => {
     // The storage itself says where its disc images lie.
     const asked = await shell.run(['pvesm', 'path', `${storage}:iso/${name}`], { signal: runtime.signal })
     const place = asked.stdout.trim()
     if (asked.code === 127)
-      throw new CliError('It is no Proxmox host. Name the place yourself: croft host copy HOST FILE /PATH.')
+      throw new CliError('It is not a Proxmox host. Name the place yourself: croft host copy HOST FILE /PATH.')
     if (asked.code !== 0 || !place.startsWith('/') || !place.endsWith(`/${name}`))
       throw new CliError(
         `${storage} takes no disc images: ${clean(asked.stderr.trim())}. Name another storage with --storage.`,

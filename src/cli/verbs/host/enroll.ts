@@ -77,7 +77,8 @@ function wayOf(options: Options) {
   const user = textOf(options.user ?? 'root')
   const port = Number(options.port ?? 22)
   if (!/^[A-Za-z0-9][A-Za-z0-9.:-]*$/.test(address)) throw new UsageError('Say where it is: --address 192.168.14.2.')
-  if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new UsageError(`--user ${clean(user)} is no user name. Correct it.`)
+  if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user))
+    throw new UsageError(`--user ${clean(user)} is not a user name. Correct it.`)
   return { address, user, port }
 }
 
@@ -187,7 +188,7 @@ async function closePasswords(runtime: Runtime, shell: Shell, name: string, proo
     await restore()
     if (!(error instanceof ShellFailure)) throw error
     throw new CliError(
-      `With passwords closed ${name} let nobody in, so they are open again: ${error.message}. Look at its sshd.`,
+      `With passwords disabled ${name} accepted no login, so croft enabled them again: ${error.message}. Look at its sshd.`,
     )
   }
   note(runtime, `${name} takes no passwords any more.`)

@@ -49,7 +49,7 @@ export function write(runtime: Runtime, [from, to]: readonly string[], options: 
     throw new UsageError('Name both files: croft machine write web-1 ./motd /etc/motd.')
   const asked = options.mode as string | undefined
   if (asked !== undefined && !/^[0-7]{3,4}$/.test(asked))
-    throw new UsageError(`--mode ${asked} is no file mode. Write it like 0640.`)
+    throw new UsageError(`--mode ${asked} is not a file mode. Write it like 0640.`)
   const mode = asked === undefined ? 0o600 : Number.parseInt(asked, 8)
   return async (shell) => {
     const bytes = await readFile(path.resolve(runtime.cwd, from)).catch((error: Error) => {

@@ -218,7 +218,7 @@ describe('croft machine', () => {
       [['machine', 'start', 'nobody'], /no machine nobody\. Declared machines: web/],
       [['machine', 'exec', 'web'], /Name the program after two dashes/],
       [['machine', 'write', 'web', 'x'], /Name both files/],
-      [['machine', 'write', 'web', 'x', '/y', '--mode', '9'], /no file mode/],
+      [['machine', 'write', 'web', 'x', '/y', '--mode', '9'], /not a file mode/],
     ] as const) {
       const { code, err } = await cli(...words)
       assert.deepEqual([code, told.test(err)], [64, true], err)

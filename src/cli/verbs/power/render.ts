@@ -66,7 +66,7 @@ function body(
 }
 
 const THEN = {
-  wait: 'then it is said, and waited on',
+  wait: 'then croft reports it and keeps waiting',
   force: 'then it is forced, or left behind',
   abort: 'then all goes back',
 } as const

@@ -108,7 +108,7 @@ async function installInput(actor: StepContext, facts: NodeFacts, version: strin
   const { declaration, deps, signal } = actor
   const name = nodeName(actor)
   const architecture = architectureOf(facts.architecture)
-  if (!isRelease(version)) return refused('Invalid', 'stalled', `${cleanText(version, 64)} is no release of K3s`)
+  if (!isRelease(version)) return refused('Invalid', 'stalled', `${cleanText(version, 64)} is not a release of K3s`)
   if (architecture === undefined) {
     return refused('Invalid', 'stalled', `there is no K3s for ${facts.architecture}, which ${name} is`)
   }

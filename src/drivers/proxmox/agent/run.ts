@@ -109,7 +109,7 @@ function refuseUnsendable(argv: readonly string[], about: CallSubject): void {
   const [program = ''] = argv
   const why =
     program === '' || program.includes('=')
-      ? 'that is no name of a program'
+      ? 'that is not a name of a program'
       : argv.some((word) => word.includes('\0'))
         ? 'a word has a zero byte in it'
         : argv.some((word) => /[^\x01-\x7f]/.test(word))

@@ -42,7 +42,7 @@ export function judgeRights(rights: Rights): readonly Check[] {
       about: 'privileges',
       code: 'privileges-unknown',
       level: 'warning',
-      found: `nobody here knows which privileges ${count(unknown.length, 'call')} need`,
+      found: `croft does not know which privileges ${count(unknown.length, 'call')} need`,
       details: unknown,
     })
   const surplus = judgeSurplus(grants, rights)

@@ -77,7 +77,7 @@ export function judgeOrphans(orphans: readonly Orphan[]): readonly Check[] {
         ...shown.map(({ volume, host, id, bytes }) => `${volume} on ${host}, of id ${id}${size(bytes)}`),
         ...(more > 0 ? [`and ${more} more`] : []),
       ],
-      fix: shown.map(({ volume, host }) => `pvesm free ${volume}   # on ${host}, when nobody misses it`),
+      fix: shown.map(({ volume, host }) => `pvesm free ${volume}   # on ${host}, if it is not needed any more`),
     },
   ]
 }

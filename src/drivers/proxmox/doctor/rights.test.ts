@@ -280,7 +280,7 @@ describe('what is missing is told by path, with the commands', () => {
         'wrong privileges-missing on /vms the token lacks VM.Allocate',
         'warning privileges-missing on /nodes/a the token lacks Sys.Audit',
         'warning root-only only root@pam may set args, and no token: Proxmox will refuse it',
-        'warning privileges-unknown nobody here knows which privileges 1 call need',
+        'warning privileges-unknown croft does not know which privileges 1 call need',
       ],
     ))
   test('the fix is exact', () =>

@@ -49,7 +49,7 @@ function importDisk(slot: string, volume: string, storage: string, parts: PartRe
   const size = (parseSize(written) ?? 0) / GIB
   const whole = Number.isInteger(size) && size > 0
   if (written !== undefined && !whole)
-    from.note(`the size of ${slot} (${written}) is no whole number of GiB: not declared`)
+    from.note(`the size of ${slot} (${written}) is not a whole number of GiB: not declared`)
   return defined({
     interface: slot,
     datastoreId: storage,

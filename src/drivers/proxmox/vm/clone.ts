@@ -70,6 +70,6 @@ export function cloneObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] 
   if (source.host !== host)
     return [{ message: `VM ${id} is on ${source.host}, not on ${host}`, allow: `set clone.nodeName to ${source.host}` }]
   if (clone.full || source.template === true) return []
-  const message = `VM ${id} is no template, and only those can have linked clones`
+  const message = `VM ${id} is not a template, and only those can have linked clones`
   return [{ message, allow: 'set clone.full to true, or make it a template' }]
 }

@@ -172,7 +172,7 @@ describe('cloning', () => {
   it('needs a source that is there, where it is said to be, and for a linked clone a template', () => {
     assert.deepEqual(obstacles({ clone }), [])
     assert.match(obstacles({ clone: { vmid: 999, full: true } })[0] ?? '', /no VM 999/)
-    assert.match(obstacles({ clone: { vmid: 901, full: false } })[0] ?? '', /no template/)
+    assert.match(obstacles({ clone: { vmid: 901, full: false } })[0] ?? '', /not a template/)
     assert.deepEqual(obstacles({ clone: { vmid: 901, full: true } }), [])
     assert.match(obstacles({ clone: { vmid: 902, full: true } })[0] ?? '', /is on pve2, not on pve1/)
     assert.deepEqual(obstacles({ clone: { vmid: 902, full: true, host: 'pve2' } }), [])

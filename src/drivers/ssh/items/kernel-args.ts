@@ -27,7 +27,7 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
         {
           ...change('args', null, spec.args.join(' ')),
           blocked: {
-            message: 'nobody knows how this host starts its kernel',
+            message: 'croft does not know the boot loader of this host',
             allow: 'use grub, systemd-boot or a Raspberry Pi',
           },
         },

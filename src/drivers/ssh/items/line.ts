@@ -40,7 +40,7 @@ export function unreadable(path: string, { kind, target }: ObservedFile) {
   const blocked =
     kind === 'link'
       ? { message: `${path} is a link to ${target}`, allow: 'name that file, or remove the link' }
-      : { message: `${path} is no text file of at most 128 KiB`, allow: 'declare the whole file instead' }
+      : { message: `${path} is not a text file of at most 128 KiB`, allow: 'declare the whole file instead' }
   return { ...change('content', '(not text)', '(text)'), blocked }
 }
 

@@ -26,7 +26,7 @@ export const garage = preset({
     })
     .refine(({ nodes, replicas }) => replicas <= nodes, {
       path: ['replicas'],
-      error: 'no more copies than nodes: each is on a node of its own (3 unless said otherwise)',
+      error: 'no more copies than nodes: each is on a node of its own (default 3)',
     }),
   objects: ({ nodes, replicas, capacity, storageClass, zone, region, buckets }, { namespace, version }) => [
     {

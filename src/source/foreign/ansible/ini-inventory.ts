@@ -16,14 +16,14 @@ export function readIniInventory(text: string, into: InventoryDraft): string | u
       group = section[1] ?? ''
       part = section[2]
       if (groupOf(into, group) === undefined) return wrong('there are too many groups')
-    } else if (line.startsWith('[')) return wrong('this is no section like [server] or [server:vars]')
+    } else if (line.startsWith('[')) return wrong('this is not a section like [server] or [server:vars]')
     else if (part === 'children') {
       const child = wordsOf(line)?.[0] ?? ''
       if (groupOf(into, child) === undefined) return wrong('there are too many groups')
       groupOf(into, group)?.children.add(child)
     } else if (part === 'vars') {
       const [name, value] = assignment(line) ?? []
-      if (name === undefined) return wrong('this is no variable like name=value')
+      if (name === undefined) return wrong('this is not a variable like name=value')
       groupOf(into, group)?.vars.set(name, scalar(unquoted(value ?? '')))
     } else {
       const [name, ...words] = wordsOf(line) ?? []

@@ -35,7 +35,7 @@ export function addHosts(
   vars: readonly (readonly [name: string, value: unknown])[],
 ): string | undefined {
   const names = hostsOf(pattern)
-  if (names === undefined) return `${pattern} is no range of hosts that croft reads`
+  if (names === undefined) return `${pattern} is not a range of hosts that croft reads`
   const owner = groupOf(into, group)
   if (owner === undefined) return 'there are too many groups'
   for (const written of names) {
@@ -68,7 +68,7 @@ function hostsOf(pattern: string): readonly string[] | undefined {
 
 /** An inventory in YAML: groups with hosts, children and vars. Answers what stopped it. */
 export function readYamlInventory(value: unknown, into: InventoryDraft): string | undefined {
-  if (!isFields(value)) return 'it is no map of groups'
+  if (!isFields(value)) return 'it is not a map of groups'
   for (const [name, group] of Object.entries(value)) {
     const stopped = readGroup(name, group, into, 0)
     if (stopped !== undefined) return stopped
@@ -81,7 +81,7 @@ function readGroup(name: string, value: unknown, into: InventoryDraft, depth: nu
   const group = groupOf(into, name)
   if (group === undefined) return 'there are too many groups'
   if (value === null) return undefined
-  if (!isFields(value)) return `the group ${name} is no map`
+  if (!isFields(value)) return `the group ${name} is not a map`
   const { hosts, children, vars } = value
   for (const [host, own] of Object.entries(isFields(hosts) ? hosts : {})) {
     const stopped = addHosts(into, name, host, isFields(own) ? Object.entries(own) : [])

@@ -19,12 +19,12 @@ export function argsIn(
   if (value === undefined || value === '') return { args, lost }
   const words = typeof value === 'string' ? wordsOf(value.replaceAll('\\\n', ' ')) : undefined
   if (words === undefined || words.length > LIMITS.inventory.flags)
-    return { args, lost: [{ what: variable, why: value === UNKNOWN ? NOT_EVALUATED : 'it is no text of flags' }] }
+    return { args, lost: [{ what: variable, why: value === UNKNOWN ? NOT_EVALUATED : 'it is not a list of flags' }] }
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
     const match = /^--?([a-z0-9][a-z0-9-]*)(?:=([\s\S]*))?$/.exec(word)
     if (match === null) {
-      lost.push({ what: variable, why: word.includes(HOLE) ? NOT_EVALUATED : 'it has a word that is no flag' })
+      lost.push({ what: variable, why: word.includes(HOLE) ? NOT_EVALUATED : 'it has a word that is not a flag' })
       continue
     }
     const [, flag = '', given] = match

@@ -81,7 +81,7 @@ function valuesOf(helm: Readonly<Record<string, unknown>>): {
   const without: string[] = []
   const text = wordOf(helm.values)
   const written = text === undefined ? {} : valuesIn(text)
-  if (written === undefined) without.push('helm.values is no YAML map')
+  if (written === undefined) without.push('helm.values is not a YAML map')
   let values = mergeValues(written ?? {}, isFields(helm.valuesObject) ? helm.valuesObject : {})
   for (const one of (Array.isArray(helm.parameters) ? helm.parameters : []).filter(isFields)) {
     const path = wordOf(one.name) ?? ''

@@ -224,7 +224,8 @@ function argsOf({ role, written, variables }: InventoryHost, lost: NotCarried[])
   const text = variables.value(name)
   if (text === undefined) return args
   const config = typeof text === 'string' ? argsOfConfig(text) : undefined
-  if (config === undefined) lost.push({ what: `${name} of ${written}`, why: 'it is no YAML map that croft can read' })
+  if (config === undefined)
+    lost.push({ what: `${name} of ${written}`, why: 'it is not a YAML map that croft can read' })
   return new Map([...(config ?? []), ...args])
 }
 

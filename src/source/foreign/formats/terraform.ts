@@ -25,7 +25,7 @@ export const terraform: ForeignFormat = {
       return {
         problem: `it holds configuration (${configuration === 1 ? 'one .tf file' : `${configuration} .tf files`}) and no state. The state says what exists: run terraform state pull > state.tfstate where you run terraform apply, and import that file.`,
       }
-    return { problem: 'it is no Terraform state of version 4. Give the JSON of the state: terraform state pull.' }
+    return { problem: 'it is not a Terraform state of version 4. Give the JSON of the state: terraform state pull.' }
   },
 }
 

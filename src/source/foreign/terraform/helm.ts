@@ -15,7 +15,7 @@ export const helm: ResourceReader = {
     const without: string[] = []
     for (const text of listOf(attributes.values)) {
       const more = typeof text === 'string' ? valuesIn(text) : undefined
-      if (more === undefined) without.push('a text of values is no YAML map')
+      if (more === undefined) without.push('a text of values is not a YAML map')
       else values = mergeValues(values, more)
     }
     for (const one of listOf(attributes.set).filter(isFields)) {

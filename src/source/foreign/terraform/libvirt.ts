@@ -35,7 +35,7 @@ export const libvirt: ResourceReader = {
     if (kind === undefined || uuid === undefined) return { why: 'the state does not hold its UUID' }
     const newer = attributes.devices !== undefined || attributes.memory_unit !== undefined
     const mebibytes = memoryOf(attributes.memory, newer ? (wordOf(attributes.memory_unit) ?? 'KiB') : 'MiB')
-    if (mebibytes === undefined) return { why: 'its memory is no whole number of MiB' }
+    if (mebibytes === undefined) return { why: 'its memory is not a whole number of MiB' }
     const cores = Number(wordOf(attributes.vcpu) ?? 1)
     const { running } = attributes
     return {

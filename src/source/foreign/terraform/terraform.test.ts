@@ -257,7 +257,10 @@ test('a chart of a registry, and one without an exact version', () => {
     one('helm_release', { name: 'a', chart: 'a', ...more }, 'hashicorp/helm', { cluster: 'c' })
   const oci = release({ repository: 'oci://ghcr.io/me/charts', version: '1.2.3' }).drafts[0]?.manifest.spec
   assert.deepEqual((oci as { chart: unknown }).chart, { name: 'oci://ghcr.io/me/charts/a', version: '1.2.3' })
-  assert.match(release({ repository: 'https://example.org', version: '>1' }).notCarried[0]?.why ?? '', /no exact one/)
+  assert.match(
+    release({ repository: 'https://example.org', version: '>1' }).notCarried[0]?.why ?? '',
+    /not an exact one/,
+  )
   assert.match(release({ chart: './charts/a', version: '1.2.3' }).notCarried[0]?.why ?? '', /in no repository/)
 })
 
