@@ -12,7 +12,8 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
   for (const old of globSync('*', { cwd: outDir }))
     if (old !== 'web') rmSync(join(outDir, old), { recursive: true, force: true })
   const { metafile } = await bundle({
-    entryPoints: [join(root, 'src', 'main.ts')],
+    // A thread begins with a file of its own: nothing imports it, so nothing but this brings it along.
+    entryPoints: { main: join(root, 'src/main.ts'), worker: join(root, 'src/source/apart/worker.ts') },
     outdir: outDir,
     bundle: true,
     // One file would be read whole for every --help: parts are loaded when a verb asks for them.

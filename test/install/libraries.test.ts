@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
 import { build } from '../../scripts/build.ts'
 
@@ -73,4 +74,29 @@ spec:
   const pattern = croft('validate', estate('good', addon("object.x.matches('a+')")))
   assert.doesNotMatch(pattern.stderr, /bad-expression/)
   assert.ok(pattern.loaded.includes('library-cel.cjs'))
+})
+
+test('the controller of the package reads its source, in a thread that begins with a file of its own', async () => {
+  const directory = estate(
+    'followed',
+    'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata:\n  name: n\nspec: {}\n',
+  )
+  const program = join(place, 'bin', 'croft')
+  const words = ['run', directory, '--listen', 'off', '--state', join(place, 'followed.db')]
+  const env = { PATH: process.env.PATH, HOME: place, XDG_CACHE_HOME: '' }
+  const running = spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const over = new Promise((resolve) => running.on('exit', resolve))
+  try {
+    const said: string[] = []
+    for (const stream of [running.stdout, running.stderr])
+      createInterface(stream).on('line', (line) => {
+        said.push(line)
+        if (/Revision: |SourceTrouble/.test(line)) running.kill('SIGTERM')
+      })
+    await over
+    assert.match(said.join('\n'), /Revision: /)
+    assert.doesNotMatch(said.join('\n'), /SourceTrouble/)
+  } finally {
+    running.kill('SIGKILL')
+  }
 })

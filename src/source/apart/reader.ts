@@ -85,8 +85,8 @@ async function perform(
   { clock, deadlineMs = LIMITS.readMs, heapMb = LIMITS.readHeapMb }: WorkerReaderOptions,
 ) {
   const at = new SharedArrayBuffer(4)
-  // Published, it is JavaScript beside this file.
-  const entry = new URL(`./worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+  // Published, it is JavaScript beside the program (scripts/build.ts).
+  const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../../worker.js', import.meta.url)
   const worker = new Worker(entry, {
     workerData: { job, at } satisfies WorkerData,
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 64 },
