@@ -14,6 +14,7 @@ import { excerpt, printable } from '../yaml/excerpt.ts'
 import { textOf } from '../yaml/text-of.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
+import type { PassedName } from './walk-files.ts'
 
 export interface FileReading {
   readonly files: readonly SourceFile[]
@@ -22,6 +23,8 @@ export interface FileReading {
   /** What generators of kustomizations read that is no manifest, by path. */
   readonly siblings?: ReadonlyMap<string, Uint8Array>
   readonly links: readonly string[]
+  /** Names that were not read although somebody may have meant them. */
+  readonly passed?: readonly PassedName[]
   /** The text of `.croftignore` at the top. */
   readonly ignore?: string
   readonly tooLarge?: string
@@ -60,7 +63,13 @@ export function readFiles(reading: FileReading): Revision {
   reading.begin?.(-1)
   const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
   const brings = new Set(built?.roots.flatMap(({ documents }) => documents.map(({ file }) => file)))
-  const left: Ignored[] = []
+  const left: Ignored[] = (reading.passed ?? []).map(({ path, note }) => ({
+    file: printable(path),
+    line: 1,
+    apiVersion: '',
+    kind: '',
+    note,
+  }))
   if (reading.ignore !== undefined) identity.update(`${IGNORE_FILE}\0${reading.ignore}\n`)
   for (const [index, file] of reading.files.entries()) {
     reading.begin?.(index)

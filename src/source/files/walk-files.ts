@@ -12,11 +12,27 @@ export interface Walked {
   readonly files: readonly WalkedFile[]
   /** Symbolic links to what might have been a manifest: never followed. */
   readonly links: readonly string[]
+  /** Names that were not read although somebody may have meant them. */
+  readonly passed: readonly PassedName[]
   /** Set when the tree is beyond the limits: then nothing of it counts. */
   readonly tooLarge?: string
 }
 
+/** A name that is not read, and why. */
+export interface PassedName {
+  readonly path: string
+  readonly note: string
+}
+
 const MANIFEST = /\.(?:yaml|yml|json)$/i
+const TEMPLATE = /\.(?:yaml|yml|json)\.(?:j2|jinja2?|tmpl|tpl|gotmpl|erb|template)$/i
+
+/** Why a name is passed over; undefined where it is read, or nobody would think of reading it. */
+export function passedOver(name: string, isDirectory: boolean): string | undefined {
+  if (TEMPLATE.test(name)) return 'a template by its name, no manifest before it is rendered'
+  if (!name.startsWith('.') || name === '.git') return undefined
+  return isDirectory || MANIFEST.test(name) ? 'hidden by its name, which begins with a dot' : undefined
+}
 
 export function isManifestName(name: string): boolean {
   return MANIFEST.test(name)
@@ -34,14 +50,28 @@ export function walkFiles(root: string, onEntry: (path: string) => void = () => 
 /** The same, one file at a step: a tree may have as many bytes as take a while to read. */
 export function* walking(root: string, onEntry: (path: string) => void = () => {}, also?: RegExp): Steps<Walked> {
   const isWanted = (name: string) => isManifestName(name) || also?.test(name) === true
-  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, onEntry, isWanted }
+  const state = {
+    files: [] as WalkedFile[],
+    links: [] as string[],
+    passed: [] as PassedName[],
+    entries: 0,
+    bytes: 0,
+    onEntry,
+    isWanted,
+  }
   const tooLarge = yield* walkDirectory(root, '', 0, state)
-  return { files: state.files, links: state.links, ...(tooLarge === undefined ? {} : { tooLarge }) }
+  return {
+    files: state.files,
+    links: state.links,
+    passed: state.passed,
+    ...(tooLarge === undefined ? {} : { tooLarge }),
+  }
 }
 
 interface State {
   readonly files: WalkedFile[]
   readonly links: string[]
+  readonly passed: PassedName[]
   entries: number
   bytes: number
   readonly onEntry: (path: string) => void
@@ -68,8 +98,10 @@ function* walkDirectory(openPath: string, shown: string, depth: number, state: S
     // In one order on every machine, so that the same tree gives the same revision and the same messages.
     entries.sort((a, b) => (a.name < b.name ? -1 : 1))
     for (const entry of entries) {
-      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       const path = shown === '' ? entry.name : `${shown}/${entry.name}`
+      const note = passedOver(entry.name, entry.isDirectory())
+      if (note !== undefined) state.passed.push({ path, note })
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       yield
       state.onEntry(path)
       if (entry.isDirectory()) {

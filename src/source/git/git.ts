@@ -5,7 +5,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { IGNORE_FILE } from '../files/ignore-rules.ts'
 import type { ParseCache } from '../files/parse-cache.ts'
 import type { FileReading } from '../files/read-files.ts'
-import { isManifestName } from '../files/walk-files.ts'
+import { isManifestName, passedOver } from '../files/walk-files.ts'
 import { leadsAbove } from '../kustomize/tree.ts'
 import { readHere } from '../read-here.ts'
 import type { SourceReader } from '../reader.ts'
@@ -82,6 +82,7 @@ export async function readCommit(
     above,
     siblings: await readSibling(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
     links: tree.links,
+    passed: tree.passed,
     commit,
     ...defined({ tooLarge: tree.tooLarge, cache }),
   }
@@ -174,14 +175,19 @@ function wanted(listing: string, prefix: string) {
   const blobs: Blob[] = []
   const refused: SourceFile[] = []
   const links: string[] = []
+  const passed = new Map<string, string>()
   let bytes = 0
   for (const entry of listing.split('\0')) {
     const match = /^([0-7]{6}) ([a-z]+) ([0-9a-f]+) +([0-9]+|-)\t(.*)$/s.exec(entry)
     const [, mode, type, blob = '', size, whole = ''] = match ?? []
     const path = whole.slice(prefix.length)
     const segments = path.split('/')
-    if (match === null || !isManifestName(path)) continue
-    if (segments.some((segment) => segment.startsWith('.') || segment === 'node_modules')) continue
+    if (match === null) continue
+    const hidden = segments.findIndex((segment) => segment.startsWith('.') || segment === 'node_modules')
+    const shown = hidden < 0 ? segments.length - 1 : hidden
+    const note = passedOver(segments[shown] ?? '', shown < segments.length - 1)
+    if (note !== undefined) passed.set(segments.slice(0, shown + 1).join('/'), note)
+    if (hidden >= 0 || !isManifestName(path)) continue
     if (mode === '120000') links.push(path)
     else if (type !== 'blob') continue
     else if (Buffer.byteLength(path) > LIMITS.pathBytes) {
@@ -203,7 +209,7 @@ function wanted(listing: string, prefix: string) {
       : bytes > LIMITS.treeBytes
         ? `more than ${LIMITS.treeBytes} bytes of manifests`
         : undefined
-  return { blobs, refused, links, tooLarge }
+  return { blobs, refused, links, passed: [...passed].map(([path, note]) => ({ path, note })), tooLarge }
 }
 
 /** All blobs in one call. The answer is `<hash> blob <size>`, a line end, the bytes, a line end, for each. */
