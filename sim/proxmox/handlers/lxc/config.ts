@@ -1,6 +1,6 @@
 import { may } from '../../../world/access.ts'
 import { macAddress } from '../../../world/chance.ts'
-import { configDigest, touch } from '../../../world/guest-config.ts'
+import { touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest } from '../../../world/types.ts'
@@ -8,8 +8,6 @@ import { freeVolume } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
-import { STALE } from '../collection.ts'
-import { refuseLocked } from '../guest/config-lock.ts'
 import { requireBridgeRights } from '../guest/option-rights.ts'
 import { normalTags, requireTagRights, tagStyle } from '../guest/tags.ts'
 import { detachMount, isMount, makeMount } from './mounts.ts'
@@ -29,15 +27,29 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
   [/^features$/, 'VM.Allocate'],
 ]
 
+/** Options that are not there, and two wishes for the same one. */
+export function refuseConflicts({ params }: Call): void {
+  const known = findOperation('PUT', '/nodes/n/lxc/100/config')?.operation.parameters
+  const revert = listed(params.revert)
+  for (const key of revert) {
+    if (!known?.has(key)) throw badParameter('revert', `unknown option '${key}'`)
+    if (params[key] !== undefined)
+      throw badParameter('revert', `you can't use '-${key}' and '-revert ${key}' at the same time`)
+  }
+  for (const key of listed(params.delete)) {
+    if (!known?.has(key)) throw badParameter('delete', `unknown option '${key}'`)
+    if (params[key] !== undefined)
+      throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
+    if (revert.includes(key))
+      throw badParameter('delete', `you can't use '-delete ${key}' and '-revert ${key}' at the same time`)
+  }
+}
+
 /** Refuses what this identity may not set, change or delete. */
 export function checkOptions(call: Call, vmid: number, unprivileged: boolean, creating: boolean, pool?: string): void {
   const { world, who, params } = call
   const set = Object.entries(params).filter(([key]) => !NOT_CONFIG.has(key))
   const drop = listed(params.delete)
-  for (const key of drop) {
-    if (!findOperation('PUT', '/nodes/n/lxc/100/config')?.operation.parameters.has(key))
-      throw badParameter('delete', `unknown option '${key}'`)
-  }
   for (const [key, value] of [...set, ...drop.map((name) => [name, ''] as const)]) {
     const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.Options'
     const has =
@@ -83,8 +95,10 @@ export function newConfig(call: Call): Map<string, string> {
 export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   const { world, params } = call
   const host = hostOf(call)
-  if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
-  refuseLocked(guest)
+  for (const key of listed(params.revert)) {
+    guest.pending.delete(key)
+    guest.pendingDelete.delete(key)
+  }
   for (const key of listed(params.delete)) drop(call, guest, key)
   const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
   const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }

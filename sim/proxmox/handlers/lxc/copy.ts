@@ -11,6 +11,7 @@ import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call
 import { refuseLocked, underMark } from '../guest/config-lock.ts'
 import { newDisk } from '../qemu/drive-make.ts'
 import { describe, newSnapshot, passOrForget, refuseReserved, shownSnapshot, wentBack } from '../qemu/snapshot.ts'
+import { requireEnabled } from '../storage-check.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
 import { inOpenTask, inTask } from './task.ts'
@@ -23,7 +24,9 @@ export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/template`]: (call) => {
     const guest = guestOf(call, 'lxc')
     refuseLocked(guest)
+    if (guest.snapshots.size > 0) throw failed('unable to create template, because CT contains snapshots')
     if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
+    if (guest.run.status === 'running') throw failed("you can't convert a CT to template if the CT is running")
     guest.config.set('template', '1')
     touch(guest)
     return null
@@ -101,8 +104,8 @@ function take(call: Call): string {
   refuseReserved(name, 'current', 'vzdump')
   return inOpenTask(call, 'vzsnapshot', (guest, host, work) => {
     const prepare = () => {
-      if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
       if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
+      if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
       guest.snapshots.set(name, newSnapshot(call, guest))
     }
     return underMark(call.world, host, guest, 'snapshot', () => passOrForget(call, guest, name, work), prepare)
@@ -114,18 +117,30 @@ function clone(call: Call): string {
   const host = hostOf(call)
   const source = guestOf(call, 'lxc')
   const newid = Number(param(call, 'newid'))
-  refuseLocked(source)
   if (params.pool !== undefined && !world.pools.has(params.pool))
     throw forbidden(`pool '${params.pool}' does not exist`)
-  if (params.target !== undefined && !world.hosts.has(params.target))
-    throw failed(`no such cluster node '${params.target}'`)
+  const elsewhere = params.target === host.name || params.target === 'localhost' ? undefined : params.target
+  if (elsewhere !== undefined && !world.hosts.has(elsewhere)) throw failed(`no such cluster node '${elsewhere}'`)
+  if (params.storage !== undefined) {
+    requireEnabled(world, host.name, params.storage)
+    if (elsewhere !== undefined && !requireEnabled(world, elsewhere, params.storage).shared)
+      throw failed(`can't clone to non-shared storage '${params.storage}'`)
+  }
+  refuseLocked(source)
   const taken = world.guests.get(newid)
   if (taken !== undefined)
     throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${newid} already exists on node '${taken.node}'`)
-  const linked = source.config.get('template') === '1' && !flag(call, 'full')
+  const linked = params.full === undefined ? source.config.get('template') === '1' : !flag(call, 'full')
+  if (linked && params.storage !== undefined) throw failed("parameter 'storage' not allowed for linked clones")
+  if (params.snapname !== undefined) needSnapshot(source, params.snapname)
   for (const [key, value] of source.config) {
     const volid = parseProperties(value, 'volume').main
     const entry = world.storages.get(parseVolumeId(volid)?.storage ?? '')
+    if (isMount(key) && entry === undefined) throw failed(`unable to clone mountpoint '${key}' (type bind)`)
+    if (!linked && isMount(key) && source.run.status === 'running' && params.snapname === undefined)
+      throw failed('Full clone of a running container is only possible from a snapshot')
+    if (elsewhere !== undefined && isMount(key) && !entry?.shared)
+      throw failed(`can't clone CT to node '${elsewhere}' (CT uses local storage)`)
     if (linked && isMount(key) && entry?.files) throw failed(`Linked clone feature for '${volid}' is not available`)
   }
   // Its id is taken at once; until the end its configuration says nothing but that it is being made.
@@ -137,7 +152,7 @@ function clone(call: Call): string {
       work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
       const config = new Map<string, string>()
       for (const [key, value] of source.config) {
-        if (/^(lock|template|protection|unused\d+)$/.test(key)) continue
+        if (/^(lock|template|parent|unused\d+)$/.test(key)) continue
         if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
         else if (/^net\d+$/.test(key))
           config.set(key, value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`))
@@ -146,7 +161,7 @@ function clone(call: Call): string {
       if (params.hostname !== undefined) config.set('hostname', params.hostname)
       if (params.description !== undefined) config.set('description', params.description)
       copy.config = config
-      copy.node = params.target ?? host.name
+      copy.node = elsewhere ?? host.name
     }
     try {
       await underMark(world, host, source, 'disk', fill)
@@ -184,19 +199,20 @@ function migrate(call: Call): string {
   const host = hostOf(call)
   const name = param(call, 'target')
   const target = world.hosts.get(name)
-  if (target === undefined) throw failed(`no such cluster node '${name}'`)
   if (target === host) throw badParameter('target', 'target is local node.')
+  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  const running = guestOf(call, 'lxc').run.status === 'running'
+  if (running && !flag(call, 'online') && !flag(call, 'restart'))
+    throw failed("can't migrate running container without --online or --restart")
   return inTask(call, 'vzmigrate', async (guest, work) => {
-    if (guest.run.status === 'running' && !flag(call, 'restart'))
-      throw new Error(`can't migrate running container without --online or --restart`)
     work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
     // A container cannot move while it runs: it is shut down here and started there.
-    const running = guest.run.status === 'running'
-    if (running) powerOff(world, guest, true)
+    const ran = guest.run.status === 'running'
+    if (ran) powerOff(world, guest, true)
     await work.pass(world.timing.shortTaskMs)
     carryVolumes(host, target, guest.vmid)
     guest.node = target.name
-    if (running) powerOn(world, target, guest)
+    if (ran) powerOn(world, target, guest)
     touch(guest)
     noteSeen(world, guest)
   })

@@ -1,18 +1,21 @@
 import { may, seesGuest } from '../../../world/access.ts'
-import { touch } from '../../../world/guest-config.ts'
+import { configDigest, touch } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { startTask } from '../../../world/tasks.ts'
+import type { Guest } from '../../../world/types.ts'
 import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
+import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
 import { removeGuest } from '../qemu/destroy.ts'
 import { shownSnapshot } from '../qemu/snapshot.ts'
 import { shelf } from '../shelf.ts'
-import { changeContainer, checkOptions, newConfig } from './config.ts'
+import { refuseReplicated } from '../storage/replication.ts'
+import { changeContainer, checkOptions, newConfig, refuseConflicts } from './config.ts'
 import { isMount, makeMount, resizeMount } from './mounts.ts'
 import { startContainer } from './power.ts'
 import { inTask } from './task.ts'
@@ -41,6 +44,7 @@ export const lxcRoutes: Routes = {
   [`PUT ${ONE}/resize`]: (call) => {
     const guest = guestOf(call, 'lxc')
     refuseLocked(guest)
+    if (call.params.digest !== undefined && call.params.digest !== configDigest(guest)) throw failed(STALE)
     const resize = resizeMount(call, guest)
     return inTask(call, 'resize', (_, work) => resize(work))
   },
@@ -100,8 +104,16 @@ function create(call: Call): string {
     world.access.version += 1
     if (flag(call, 'ha-managed'))
       shelf(world, 'ha/resources').set(haId(guest), { type: 'ct', state: flag(call, 'start') ? 'started' : 'stopped' })
-    if (flag(call, 'start')) await startContainer(world, host, guest, work)
+    if (flag(call, 'start')) startAfterCreate(call, guest)
   })
+}
+
+/** The start is a task of its own: whether it goes well is nothing to the creation. */
+function startAfterCreate(call: Call, guest: Guest): void {
+  const host = hostOf(call)
+  startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (work) =>
+    startContainer(call.world, host, guest, work),
+  )
 }
 
 function checkTemplate(call: Call, volid: string): void {
@@ -122,12 +134,13 @@ async function update(call: Call): Promise<null> {
   const { params } = call
   if (!Object.keys(params).some((key) => key !== 'node' && key !== 'vmid' && key !== 'digest'))
     throw failed('no options specified')
-  for (const key of (params.delete ?? '').split(/[,;\s]+/)) {
-    if (params[key] !== undefined && key !== '')
-      throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
-  }
-  checkOptions(call, guest.vmid, guest.config.get('unprivileged') === '1', false)
-  await withConfigLock(call.world, hostOf(call), guest.vmid, () => changeContainer(call, guest))
+  await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
+    refuseLocked(guest)
+    if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
+    refuseConflicts(call)
+    checkOptions(call, guest.vmid, guest.config.get('unprivileged') === '1', false)
+    return changeContainer(call, guest)
+  })
   return null
 }
 
@@ -135,11 +148,12 @@ function destroy(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const guest = guestOf(call, 'lxc')
-  refuseLocked(guest)
   if (guest.config.get('protection') === '1') throw failed(`can't remove CT ${guest.vmid} - protection mode enabled`)
+  refuseLocked(guest)
   const purge = flag(call, 'purge')
   if (!purge && world.shelves.get('ha/resources')?.has(haId(guest)))
     throw failed(`unable to remove CT ${guest.vmid} - used in HA resources and purge parameter not set.`)
+  if (!purge) refuseReplicated(world, guest.vmid)
   if (guest.run.status === 'running' && !flag(call, 'force'))
     throw failed(`unable to destroy CT ${guest.vmid} - container is running`)
   const options = { purge, unreferenced: flag(call, 'destroy-unreferenced-disks') }

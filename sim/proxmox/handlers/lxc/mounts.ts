@@ -1,14 +1,16 @@
+import { may } from '../../../world/access.ts'
 import { configDigest, touch } from '../../../world/guest-config.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, parseSize, printSize } from '../../../world/sizes.ts'
 import type { Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, freeVolume, parseVolumeId, storageOn, storageProblem } from '../../../world/volumes.ts'
-import { ApiError, badParameters, failed } from '../../api-error.ts'
+import { ApiError, badParameters, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked } from '../guest/config-lock.ts'
 import { keepUnused } from '../guest/config-update.ts'
+import { requireRight } from '../guest/option-rights.ts'
 import { newDisk, type Workshop } from '../qemu/drive-make.ts'
 import { inTask } from './task.ts'
 
@@ -91,6 +93,32 @@ export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<v
   }
 }
 
+/** No volume of a container goes to another one here: that is told after everything else that may be wrong. */
+function refuseReassign(call: Call, guest: Guest, vmid: number): never {
+  const { params, world } = call
+  const key = param(call, 'volume')
+  const to = params['target-volume'] ?? key
+  if (!may(world, call.who, `/vms/${vmid}`, 'VM.Config.Disk')) throw forbidden(`/vms/${vmid}, VM.Config.Disk`)
+  if (key === 'rootfs' || to === 'rootfs') throw failed("Cannot move to/from 'rootfs'")
+  if (/^unused\d+$/.test(key) && !/^unused\d+$/.test(to))
+    throw failed('Moving an unused volume to a used one is not possible')
+  const target = world.guests.get(vmid)
+  if (target === undefined) throw failed(`could not find CT ${vmid}`)
+  if (target.node !== guest.node)
+    throw failed(`Both containers need to be on the same node (${guest.node} != ${target.node})`)
+  refuseLocked(guest)
+  refuseLocked(target)
+  if (guest.config.get('template') === '1' || target.config.get('template') === '1')
+    throw failed("Can't move volumes from or to template CT")
+  if (params.digest !== undefined && params.digest !== configDigest(guest))
+    throw failed(`Container ${guest.vmid}: ${STALE}`)
+  const digest = params['target-digest']
+  if (digest !== undefined && digest !== configDigest(target)) throw failed(`Container ${vmid}: ${STALE}`)
+  if (!guest.config.has(key)) throw failed(`volume '${key}' for container '${guest.vmid}' does not exist`)
+  if (target.config.has(to)) throw failed(`Target volume key '${to}' is already in use for container '${vmid}'`)
+  throw failed('Storage does not support moving of this disk to another container')
+}
+
 function move(call: Call): string {
   const { params, world } = call
   const guest = guestOf(call, 'lxc')
@@ -102,11 +130,12 @@ function move(call: Call): string {
     const text = "both 'storage' and 'target-vmid' missing, either needs to be set"
     throw badParameters({ storage: text, 'target-vmid': text })
   }
+  if (toGuest !== undefined) return refuseReassign(call, guest, Number(toGuest))
+  requireRight(call, `/storage/${params.storage}`, 'Datastore.AllocateSpace')
   refuseLocked(guest)
-  if (toGuest !== undefined) {
-    if (key === 'rootfs') throw failed("Cannot move to/from 'rootfs'")
-    throw failed('Storage does not support moving of this disk to another container')
-  }
+  if (guest.run.status === 'running') throw failed('cannot move volumes of a running container')
+  if (/^unused\d+$/.test(key))
+    throw failed(`cannot move volume '${key}', only configured volumes can be moved to another storage`)
   if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
   const value = needMount(guest, key)
   return inTask(call, 'move_volume', async (_, work) => {

@@ -11,7 +11,12 @@ type Deed = (world: World, host: Host, guest: Guest, work: Work) => void | Promi
 
 export const lxcPowerRoutes: Routes = {
   [`GET ${AT}`]: () => ['current', 'start', 'stop', 'shutdown', 'reboot', 'migrate'].map((subdir) => ({ subdir })),
-  [`POST ${AT}/start`]: (call) => inTask(call, 'vzstart', startContainer),
+  [`POST ${AT}/start`]: (call) => {
+    refuseSkipLock(call)
+    if (guestOn(call.world, param(call, 'node'), vmidOf(call), 'lxc')?.run.status === 'running')
+      throw failed(`CT ${vmidOf(call)} already running`)
+    return inTask(call, 'vzstart', startContainer)
+  },
   [`POST ${AT}/stop`]: (call) => ifRunning(call, 'vzstop', (world, _, guest) => powerOff(world, guest)),
   [`POST ${AT}/shutdown`]: (call) => ifRunning(call, 'vzshutdown', (world, _, guest) => powerOff(world, guest)),
   [`POST ${AT}/reboot`]: (call) =>
@@ -47,6 +52,8 @@ export async function startContainer(world: World, host: Host, guest: Guest, wor
   refuseLocked(guest)
   if (guest.run.status === 'running') throw new Error(`CT ${guest.vmid} already running`)
   await work.pass(world.timing.shortTaskMs)
+  // Where the recordings were made, no container could be started.
+  if (!world.statusDaemon) throw new Error(`startup for container '${guest.vmid}' failed`)
   powerOn(world, host, guest, CONTAINER_BOOT_MS)
 }
 
@@ -55,8 +62,7 @@ function inTask(call: Call, type: string, deed: Deed): string {
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
-  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
-    throw badParameter('skiplock', 'Only root may use this option.')
+  refuseSkipLock(call)
   return startTask(world, host, type, `${vmid}`, call.who.id, async (work) => {
     const guest = guestOn(world, host.name, vmid, 'lxc')
     if (guest === undefined) throw new Error(missingConfig(host.name, vmid, 'lxc'))
@@ -64,6 +70,11 @@ function inTask(call: Call, type: string, deed: Deed): string {
     await work.pass(world.timing.shortTaskMs)
     await deed(world, host, guest, work)
   })
+}
+
+function refuseSkipLock(call: Call): void {
+  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
+    throw badParameter('skiplock', 'Only root may use this option.')
 }
 
 function ifRunning(call: Call, type: string, deed: Deed, what = 'CT'): string {
