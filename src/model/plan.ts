@@ -166,6 +166,8 @@ export interface ChartObjectPreview {
 /** Something about a whole connection that stops or slows everything on it. */
 export interface ConnectionNote {
   readonly connection: string
+  /** Where it is declared, where somebody can correct something there. */
+  readonly origin?: Origin
   readonly code: 'unreachable' | 'refused' | 'suspect' | 'incomplete'
   /** The driver's word for a refusal (`Unauthorized`), where there was one: the exit code depends on it. */
   readonly reason?: string

@@ -36,7 +36,8 @@ export async function realStage({ simulator: args, follow, env: more = {}, inIts
   const url = await announced(croft)
   const browser = await openBrowser()
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' })
-  context.setDefaultTimeout(40_000)
+  // Only for what never comes: a cluster takes a while to form on a machine that has a lot to do.
+  context.setDefaultTimeout(120_000)
   const wrongs = watch(context, url)
   const page = await context.newPage()
   return {

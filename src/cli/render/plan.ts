@@ -1,3 +1,4 @@
+import { showOrigin } from '../../model/declaration.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, type ConnectionNote, type Doing, isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
@@ -172,7 +173,8 @@ export function shownParams(step: Step): Readonly<Record<string, string>> {
 }
 
 function renderNote(note: ConnectionNote, style: Style): string {
-  const head = style.paint(['red', 'bold'], `Connection ${clean(note.connection)}: ${note.code}`)
+  const name = style.paint(['red', 'bold'], `Connection ${clean(note.connection)}: ${note.code}`)
+  const head = note.origin === undefined ? name : `${name}   ${clean(showOrigin(note.origin))}`
   // Why it cannot be seen is a question for the one command that tries it from the outside in.
   const unseen = note.code === 'refused' || note.code === 'unreachable'
   const next = unseen

@@ -18,8 +18,8 @@ export function withMoment(courses: readonly Course[], moment: Moment): readonly
     return replaced(courses, last, ended(last, atMs, moment.votes))
   }
   if (last !== undefined && goesOn(last, about, atMs)) {
-    const title = last.purpose === 'change' ? about : { purpose: last.purpose, title: last.title }
-    return replaced(courses, last, grown({ ...afterGap(last, atMs), ...title }, moment, atMs))
+    const named = last.purpose === 'change' && about.purpose !== 'change' ? about : {}
+    return replaced(courses, last, grown({ ...afterGap(last, atMs), ...named }, moment, atMs))
   }
   const before = last === undefined || last.over ? courses : replaced(courses, last, ended(last, atMs, undefined))
   const fresh: Course = { key: moment.key, ...about, fromMs: atMs, seenMs: atMs, over: false, tracks: [], votes: [] }

@@ -259,7 +259,7 @@ function unreachable(error: unknown, about: CallSubject): Refusal {
   return {
     reason: certificate ? 'WrongCertificate' : 'Unreachable',
     meaning: certificate ? 'stalled' : 'backoff',
-    message: `could not ${about.doing}: ${textOfError(error)}`,
+    message: `could not ${about.doing}: ${whyUnreachable(error)}`,
     connectionWide: true,
   }
 }
@@ -285,6 +285,29 @@ function proxyRefusal(response: WireResponse, about: CallSubject, token: Secret)
 function saidBy(response: WireResponse, about: CallSubject, secrets: readonly Secret[]): string {
   const reason = cleanText(mask(response.reason, secrets))
   return `could not ${about.doing}: status ${response.status}${reason === '' ? '' : ` (${reason})`}`
+}
+
+/** The words of a network are for those who know them by heart: what they mean comes first. */
+function whyUnreachable(error: unknown): string {
+  const text = textOfError(error)
+  if (!(error instanceof WireFailure)) return text
+  const { code } = error
+  const there = /(\S+)$/.exec(text)?.[1] ?? ''
+  switch (code) {
+    case 'ERR_CERT_FINGERPRINT':
+      return `${text}; if the host has a new certificate, compare it with pvenode cert info there and write it under spec.fingerprint`
+    case 'ECONNREFUSED':
+      return `nothing listens on ${there} (${code}): correct spec.endpoint (Proxmox listens on 8006), or start pveproxy there`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name ${there} cannot be resolved (${code}): correct spec.endpoint, or write the address there`
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ETIMEDOUT':
+      return `${there} does not answer (${code}): is the host on, and does the firewall let the port pass?`
+    default:
+      return text
+  }
 }
 
 function textOfError(error: unknown): string {

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { DEFAULT_POLICY, ownerOf, type ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
@@ -67,7 +68,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       suspicions.set(name, suspicion)
       notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })
     }
-    if (world.refusal !== undefined) notes.push(unseen(name, world.refusal))
+    if (world.refusal !== undefined) notes.push(unseen(name, world.refusal, estate))
     found.set(world, listed?.get(world) ?? removals(estate, world, ledger, nowMs))
   }
 
@@ -359,9 +360,11 @@ function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): re
   return [...gone, ...replaced]
 }
 
-function unseen(connection: string, refusal: Refusal): ConnectionNote {
+function unseen(connection: string, refusal: Refusal, { connections }: Pick<Estate, 'connections'>): ConnectionNote {
+  const origin = connections.find(({ name }) => name === connection)?.origin
   return {
     connection,
+    ...defined({ origin }),
     code: refusal.meaning === 'stalled' ? 'refused' : 'unreachable',
     reason: refusal.reason,
     message: refusal.message,

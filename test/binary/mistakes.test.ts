@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { endAll, estateAt, type Simulator, scratch, start, startSimulator } from './children.ts'
+
+after(endAll)
+
+const vm = (more = '', name = 'web', { host = 'still-fawn', storage = 'local-zfs', id = 120 } = {}) =>
+  `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
+kind: EnvironmentVM
+metadata: {name: ${name}}
+spec:
+  forProvider:
+    nodeName: ${host}
+    vmId: ${id}
+    started: true
+    disk: [{interface: scsi0, datastoreId: ${storage}, size: 8}]
+${more}`
+
+interface Mistake {
+  readonly made: string
+  /** Words after `croft`. */
+  readonly typed: readonly string[]
+  /** Manifests of the directory `estate`; without them it holds one machine. */
+  readonly files?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+  readonly change?: (manifest: string) => string
+  readonly code: number
+  /** What, where, why and how to go on: each must be in the answer. */
+  readonly says: readonly RegExp[]
+}
+
+const AT = /proxmox\.yaml:\d+:\d+/
+const DOCTOR = /run croft doctor/
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    made: 'the token is wrong',
+    typed: ['plan', 'estate'],
+    env: { PROXMOX_TOKEN: 'root@pam!croft=00000000-0000-0000-0000-000000000000' },
+    code: 4,
+    says: [/Connection default: refused/, AT, /the token is wrong, expired or was removed/, /pveum user token list/],
+  },
+  {
+    made: 'the token is not set',
+    typed: ['plan', 'estate'],
+    env: { PROXMOX_TOKEN: '' },
+    code: 1,
+    says: [/the token of connection default/, AT, /PROXMOX_TOKEN is (?:not set|empty)/, /[Ss]et it/],
+  },
+  {
+    made: 'the token is something else',
+    typed: ['plan', 'estate'],
+    env: { PROXMOX_TOKEN: 'abc' },
+    code: 1,
+    says: [/token of connection default/, AT, /user@realm!name=secret/, DOCTOR],
+  },
+  {
+    made: 'the port is wrong',
+    typed: ['plan', 'estate'],
+    change: (text) => text.replace(/127\.0\.0\.1:\d+/, '127.0.0.1:9'),
+    code: 1,
+    says: [/Connection default: unreachable/, AT, /nothing listens on 127\.0\.0\.1:9/, /correct spec\.endpoint/],
+  },
+  {
+    made: 'the name of the host is wrong',
+    typed: ['plan', 'estate'],
+    change: (text) => text.replace(/127\.0\.0\.1:\d+/, 'pve.invalid:8006'),
+    code: 1,
+    says: [/Connection default: unreachable/, AT, /the name pve\.invalid cannot be resolved/, /correct spec\.endpoint/],
+  },
+  {
+    made: 'the certificate is another one',
+    typed: ['plan', 'estate'],
+    change: (text) => text.replace(/fingerprint: "?[0-9A-F]{2}:[0-9A-F]{2}/, (start) => `${start.slice(0, -5)}00:00`),
+    code: 4,
+    says: [
+      /Connection default: refused/,
+      AT,
+      /has SHA-256 .* expected 00:00/,
+      /pvenode cert info/,
+      /spec\.fingerprint/,
+    ],
+  },
+  {
+    made: 'a storage that no host has',
+    typed: ['plan', 'estate'],
+    files: { 'vm.yaml': vm('', 'web', { storage: 'fast-ssd' }) },
+    code: 2,
+    says: [/EnvironmentVM\/web/, /vm\.yaml:1/, /needs storage fast-ssd, which is not on host/, /has local, /],
+  },
+  {
+    made: 'a host that does not exist',
+    typed: ['plan', 'estate'],
+    files: { 'vm.yaml': vm('', 'web', { host: 'pve9' }) },
+    code: 2,
+    says: [/EnvironmentVM\/web/, /vm\.yaml:1/, /there is no host pve9/, /choose one of .*still-fawn/],
+  },
+  {
+    made: 'an id that a machine of somebody else has',
+    typed: ['plan', 'estate'],
+    files: { 'vm.yaml': vm('', 'web', { id: 108 }) },
+    code: 2,
+    says: [/EnvironmentVM\/web/, /vm\.yaml:1/, /108/, /choose another id|adopt/],
+  },
+  {
+    made: 'a command with a typing error',
+    typed: ['aply', 'estate'],
+    code: 64,
+    says: [/Unknown command 'aply'/, /Did you mean apply\?/, /croft --help/],
+  },
+  {
+    made: 'an option that does not exist',
+    typed: ['plan', 'estate', '--dri'],
+    code: 64,
+    says: [/Unknown option '--dri'/, /croft plan --help/],
+  },
+  {
+    made: 'a directory that does not exist',
+    typed: ['plan', 'estat'],
+    code: 64,
+    says: [/There is no directory estat/, /Name the directory that holds the manifests/],
+  },
+  {
+    made: 'a directory without manifests',
+    typed: ['plan', 'home'],
+    code: 0,
+    says: [/there is no manifest .* in home/, /Is it the right directory\?/],
+  },
+  {
+    made: 'a file that is neither a saved plan nor a configuration',
+    typed: ['apply', 'estate/none.plan', '--yes'],
+    files: { 'vm.yaml': vm(), 'none.plan': '{}\n' },
+    code: 64,
+    says: [/none\.plan is a file/, /Name the directory that holds the manifests/],
+  },
+  {
+    made: 'a database where a directory is',
+    typed: ['plan', 'estate'],
+    env: { CROFT_STATE: 'estate' },
+    code: 1,
+    says: [/The database \S+estate cannot be used/, /directory/, /--state or CROFT_STATE/],
+  },
+  {
+    made: 'a name of nothing',
+    typed: ['describe', 'web-9', 'estate/'],
+    code: 1,
+    says: [/Nothing is called web-9/, /Run croft get/],
+  },
+]
+
+describe('what is wrong around the manifests', () => {
+  let simulator: Simulator
+  before(async () => {
+    simulator = await startSimulator(['--preset', 'homelab', '--speed', '50'], scratch())
+  })
+
+  for (const { made, typed, files, env = {}, change, code, says } of MISTAKES)
+    test(made, async () => {
+      const cwd = scratch()
+      const estate = path.join(cwd, 'estate')
+      estateAt(estate, simulator, files ?? { 'vm.yaml': vm() })
+      if (change !== undefined) rewrite(path.join(estate, 'proxmox.yaml'), change)
+      const usual = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
+      const { stdout, stderr, code: ended } = await start([...typed], { cwd, env: { ...usual, ...env } }).ended
+      const answer = `${stdout}${stderr}`
+      assert.equal(ended, code, answer)
+      for (const part of says) assert.match(answer, part)
+      assert.doesNotMatch(answer, /This was not expected|\n {4}at /, 'an ordinary mistake gets an ordinary sentence')
+      assert.ok(!answer.includes(simulator.token), 'the token is shown')
+    })
+
+  test('a port that is taken, of the page and of the simulator', async () => {
+    const cwd = scratch()
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as { readonly port: number }
+    try {
+      estateAt(path.join(cwd, 'estate'), simulator, { 'vm.yaml': vm() })
+      const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
+      const page = await start(['run', 'estate', '--listen', `127.0.0.1:${port}`], { cwd, env }).ended
+      assert.equal(page.code, 1, page.stderr)
+      assert.match(page.stderr, new RegExp(`cannot be served at 127\\.0\\.0\\.1:${port}: .*in use`))
+      assert.match(page.stderr, /Choose another address with --listen/)
+      const sim = await start(['sim', '--port', String(port)], { cwd, env }).ended
+      assert.equal(sim.code, 1, sim.stderr)
+      assert.match(sim.stderr, new RegExp(`Port ${port} of 127\\.0\\.0\\.1 is in use.*choose another port`))
+    } finally {
+      taken.close()
+    }
+  })
+})
+
+function rewrite(file: string, change: (text: string) => string): void {
+  const before = readFileSync(file, 'utf8')
+  const now = change(before)
+  assert.notEqual(now, before, 'nothing would be proved')
+  writeFileSync(file, now)
+}
