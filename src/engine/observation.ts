@@ -8,7 +8,7 @@ import { type AddressUse, guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import { objectsAsShown } from '../plan/clusters/as-shown.ts'
 import { holdForPower } from '../plan/clusters/power-hold.ts'
-import { planWhole, revise } from '../plan/plan.ts'
+import { planWhole, revise, withRefusedNodes } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
@@ -124,7 +124,7 @@ export async function observeAndPlan(
     await askForAddresses(factsByConnection, signal)
     worlds = worldsOf(estate, factsByConnection, unseen)
     const near = await askHosts(newWithAddress(plan, estate), factsByConnection, signal)
-    plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
+    plan = withRefusedNodes(refuseTakenAddresses(plan, estate, worlds.values(), near))
   }
   plan = objectsAsShown(sayWhyUnread(plan, factsByConnection), unforeseen)
   return { plan: holdForPower(plan), worlds, factsByConnection, estate: current.estate, later }

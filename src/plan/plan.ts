@@ -58,10 +58,16 @@ function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned>
     entries,
     notes: things.notes,
     problems: estate.problems,
-    ...(clusters.length === 0 ? {} : { clusters: clusters.map((look) => withRefused(look, entries)) }),
+    ...(clusters.length === 0 ? {} : { clusters }),
     ...(powers.length === 0 ? {} : { powers }),
   }
-  return { plan, declared, estate, powers, clusters, things }
+  return { plan: withRefusedNodes(plan), declared, estate, powers, clusters, things }
+}
+
+/** For whoever refuses more of a plan than its guards did. */
+export function withRefusedNodes(plan: Plan): Plan {
+  const { clusters, entries } = plan
+  return clusters === undefined ? plan : { ...plan, clusters: clusters.map((look) => withRefused(look, entries)) }
 }
 
 /**
@@ -87,11 +93,13 @@ function withRefused(look: ClusterPlan, entries: readonly PlanEntry[]): ClusterP
     reason: `croft neither looks into ${stuck.map(([node]) => node).join(', ')} nor changes anything there: ${stuck.map(([, key]) => key).join(', ')} is refused`,
     allow: 'what the plan says at that machine',
   }
-  const isHeld = waits.length < decision.waits.length
+  // Without any server no CA and no token are made: they would be those of a cluster that never comes to be.
+  const steps = servers.every(({ name }) => isStuck(name)) ? [] : decision.steps
+  const isHeld = waits.length < decision.waits.length || steps.length < decision.steps.length
   return {
     ...look,
     refused: new Set(machines.keys()),
-    decision: { ...decision, waits, holds: isHeld ? [...decision.holds, hold] : decision.holds },
+    decision: { ...decision, steps, waits, holds: isHeld ? [...decision.holds, hold] : decision.holds },
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import { type ClusterPlan, NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
-import { plan } from '../plan.ts'
+import { plan, withRefusedNodes } from '../plan.ts'
 import {
   estateOf,
   FAKE_RULES,
@@ -207,6 +207,17 @@ describe('a forecast', () => {
       look.decision.waits.map(({ node }) => node),
       ['s1'],
       'otherwise there is nothing that could be dropped',
+    )
+    // What is refused later, as an address that somebody has, counts in the same way, and only once.
+    const free = { ...plan({ ...input, worlds: new Map([['default', worldWith([])]]) }) }
+    const later = withRefusedNodes(withRefusedNodes({ ...free, entries }))
+    assert.deepEqual(
+      later.clusters?.flatMap(({ decision }) => [decision.steps, plannedGuards(decision)]),
+      [[], ['machine']],
+    )
+    assert.deepEqual(
+      later.clusters?.flatMap((one) => forecast(one).map(({ text }) => text)),
+      NAMES.map(() => 'does not join: its machine is refused'),
     )
     assert.deepEqual([only.decision.waits, plannedGuards(only.decision)], [[], ['machine']])
   })
