@@ -236,7 +236,7 @@ test('[S-29] a package file without a provenance, or with one that is not about 
   again(text.replace('croft-0.1.0.tgz', 'croft-0.0.9.tgz'))
   assert.match(await wrong(), /is about croft-0.0.9.tgz/)
   again('{}')
-  assert.match(await wrong(), /no SLSA provenance/)
+  assert.match(await wrong(), /is not SLSA provenance of one file/)
   again(text)
   assert.equal(await wrong(), '')
   rmSync(provenance)

@@ -1,3 +1,3 @@
-import { moving } from './move-estate.ts'
+import { moving } from '../move-estate.ts'
 
 export const run = moving('in')
