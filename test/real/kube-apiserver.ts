@@ -21,6 +21,8 @@ export interface RealApi {
   readonly kubeconfig: string
   /** Ends the API server without a warning and starts it again; etcd goes on. */
   restart(): Promise<void>
+  /** Where etcd answers as JSON. */
+  readonly etcd: string
   stop(): Promise<void>
 }
 
@@ -84,7 +86,8 @@ function build(program: string): string | undefined {
   return undefined
 }
 
-export async function startApi(): Promise<RealApi> {
+/** `quotaBytes`: how much etcd takes before it refuses writes. */
+export async function startApi({ quotaBytes }: { readonly quotaBytes?: number } = {}): Promise<RealApi> {
   const place = mkdtempSync(join(tmpdir(), 'croft-api-'))
   const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()]
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
@@ -102,6 +105,7 @@ export async function startApi(): Promise<RealApi> {
     `--listen-peer-urls=${peerUrl}`,
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=default=${peerUrl}`,
+    ...(quotaBytes === undefined ? [] : [`--quota-backend-bytes=${quotaBytes}`]),
   ])
   const words = [
     `--etcd-servers=${etcdUrl}`,
@@ -141,6 +145,7 @@ export async function startApi(): Promise<RealApi> {
   return {
     wire,
     kubeconfig,
+    etcd: etcdUrl,
     async restart() {
       await ended(server)
       server = start(PROGRAM, words)

@@ -163,7 +163,7 @@ spec: {connection: home, comment: by files}
     assert.match((await written(3)).join(), /^PUT \/pools[^,]*$/, 'files say by files')
   })
 
-  test('[F-08] a mover that is killed in any step leaves one owner or none, and the next one ends it', async () => {
+  test('[F-01] a mover that is killed in any step leaves one owner or none, and the next one ends it', async () => {
     for (const way of ['in', 'out'] as const) {
       const steps = way === 'in' ? 7 : 5
       for (let step = 1; step <= steps; step++) {

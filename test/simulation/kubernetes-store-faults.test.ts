@@ -139,3 +139,47 @@ test('[F-11] a person who takes the id first keeps the guest, on a store in Kube
     asDeclared(run, hint)
   }
 })
+
+test('[F-08] a list that is seconds old starts no machine that runs, makes none twice, and no write overlooks a person', async () => {
+  for (const seed of seeds(1, 20)) {
+    const hint = replay(FILE, seed)
+    const { run, look } = await onKubernetes({ seed, estate })
+    const strangers = strangersOf(run.datacentre)
+    const { handle } = run.datacentre
+    const wrong: string[] = []
+    let started = 0
+    let compared = 0
+    const watching = run.datacentre as { handle: typeof handle }
+    watching.handle = (request) => {
+      const id = Number(/\/qemu\/(\d+)\//.exec(request.path)?.[1])
+      const guest = run.datacentre.world.guests.get(id)
+      if (request.method === 'POST' && request.path.endsWith('/status/start')) {
+        started++
+        if (guest?.run.status === 'running') wrong.push(`${id} was started although it runs`)
+      }
+      if (/^(?:PUT|POST)$/.test(request.method) && request.path.endsWith('/config')) {
+        compared++
+        if (!/(?:^|&)digest=/.test(String(request.body ?? ''))) wrong.push(`${request.path} overlooks a person`)
+      }
+      return handle(request)
+    }
+    const process = run.start()
+    assert.equal(await run.untilSettled(process), 'settled', hint)
+    const [first = 0, second = 0, third = 0] = [...run.datacentre.world.guests.keys()].filter((id) => id >= 200)
+    // Each is seen in the list seconds later than it happens.
+    run.datacentre.patchGuest(first, { status: 'stopped' })
+    run.datacentre.patchGuest(second, { status: 'stopped' })
+    await run.passes(process, 1)
+    run.datacentre.patchGuest(second, { status: 'running' })
+    const from = run.datacentre.world.guests.get(third)?.node
+    run.datacentre.patchGuest(third, { node: from === 'still-fawn' ? 'pumped-piglet' : 'still-fawn' })
+    run.estate = estateOf(SIX.map((machine) => ({ ...machine, memory: (machine.memory ?? 2048) + 512 })))
+    await run.passes(process, 3)
+    assert.equal(await run.untilSettled(process), 'settled', hint)
+    assert.deepEqual(wrong, [], hint)
+    assert.ok(started > SIX.length && compared > 0, `${started} starts, ${compared} writes; ${hint}`)
+    assert.equal(creates(run), SIX.length, hint)
+    await look()
+    nothingDoubledOrLost(run, strangers, hint)
+  }
+})

@@ -327,7 +327,7 @@ test('what files declare and croft keeps must have an object before it moves; un
 })
 
 for (const wanted of ['in', 'out'] as const)
-  test(`[F-08] whoever dies at any effect of a move ${wanted} leaves one owner or none, and either command ends it`, async () => {
+  test(`[F-01] whoever dies at any effect of a move ${wanted} leaves one owner or none, and either command ends it`, async () => {
     const whole = await createGround()
     if (wanted === 'out') await whole.move('in')
     const effects = await whole.move(wanted)
