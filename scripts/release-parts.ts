@@ -22,13 +22,19 @@ export function packageOf(files: readonly PackedFile[]): Buffer {
 
 /** A compressed archive of one folder. Owners, times and the umask of whoever packs it leave no trace. */
 export function archiveOf(folder: string, files: readonly PackedFile[]): Buffer {
+  const tar = tarOf(files.map((file) => ({ ...file, name: `${folder}/${file.name}` })))
+  return reproducible(gzipSync(tar, { level: 6 }))
+}
+
+/** The same, not compressed. A name that ends with a slash is a folder. */
+export function tarOf(files: readonly PackedFile[]): Buffer {
   const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const blocks = sorted.flatMap(({ name, bytes, mode }) => [
-    header(`${folder}/${name}`, bytes.length, mode ?? 0o644),
+    header(name, bytes.length, mode ?? 0o644),
     bytes,
     Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK),
   ])
-  return reproducible(gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 6 }))
+  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)])
 }
 
 /** zlib writes down on which system it ran. */
@@ -54,7 +60,7 @@ function header(path: string, size: number, mode: number): Buffer {
     [124, octal(size, 11)],
     [136, octal(PACKED_AT, 11)],
     [148, ' '.repeat(8)],
-    [156, '0'],
+    [156, path.endsWith('/') ? '5' : '0'],
     [257, 'ustar\u000000'],
     [345, prefix],
   ]

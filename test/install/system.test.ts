@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { image } from '../../scripts/image.ts'
 import { manPages } from '../../scripts/man-pages.ts'
 import { packages } from '../../scripts/package.ts'
 import { sha256 } from '../../src/cli/verify-release.ts'
@@ -44,6 +45,54 @@ describe('npm run package', () => {
     await planAgainstSimulator(croft, join(place, 'lib/croft/examples/machines'), home, env)
   })
 
+  test('npm run image makes an image without a shell that runs croft, not as root, on a root that it cannot write', () => {
+    const [one, other] = ['image-1', 'image-2'].map((name) => image(clone, join(room, name)))
+    for (const [index, path] of (one ?? []).entries())
+      assert.equal(sha256(readFileSync(path)), sha256(readFileSync(other?.[index] ?? '')), `${path} is the same again`)
+    const [archive = '', chart = ''] = one ?? []
+    const layout = join(room, 'layout')
+    mkdirSync(layout)
+    must('tar', ['-xf', archive, '-C', layout], room)
+    const blob = (digest: string) => join(layout, 'blobs', digest.replace(':', '/'))
+    const json = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    const [listed] = json(join(layout, 'index.json')).manifests as readonly { readonly digest: string }[]
+    const manifest = json(blob(listed?.digest ?? '')) as {
+      readonly config: { readonly digest: string }
+      readonly layers: readonly { readonly digest: string }[]
+    }
+    const { config } = json(blob(manifest.config.digest)) as {
+      readonly config: { readonly User: string; readonly Entrypoint: readonly string[] }
+    }
+    assert.equal(config.User, '65532:65532')
+    const root = join(room, 'rootfs')
+    mkdirSync(root)
+    const names = manifest.layers.flatMap(({ digest }) => {
+      assert.equal(`sha256:${sha256(readFileSync(blob(digest)))}`, digest)
+      must('tar', ['-xzf', blob(digest), '-C', root], room)
+      return must('tar', ['-tzf', blob(digest)], room)
+        .trim()
+        .split('\n')
+    })
+    const programs = names.filter((name) => /(?:^|\/)s?bin\/[^/.]+$/.test(name))
+    assert.deepEqual(programs.toSorted(), [
+      'opt/croft/bin/croft',
+      'opt/croft/bin/run',
+      'usr/bin/ssh',
+      'usr/bin/ssh-keygen',
+      'usr/bin/ssh-keyscan',
+    ])
+    assert.deepEqual(
+      names.filter((name) => /(?:^|\/)(?:ba|da|z|k|c|fi)?sh$|busybox|perl|python|apt|dpkg/.test(name)),
+      [],
+    )
+    assert.match(must('tar', ['-tzf', chart], room), /^croft\/Chart\.yaml$/m)
+    if (process.getuid?.() !== 0) return
+    const ran = must('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', IN_IMAGE, 'in-image', root], room)
+    assert.match(ran, /^croft \d+\.\d+\.\d+ \(Node 24\./m)
+    assert.match(ran, /^uid 65532, EROFS/m)
+    assert.match(ran, /OpenSSH_/)
+  })
+
   const why = hostRootMissing()
   test('makes a Debian package that installs, starts and goes', { skip: why ?? false }, () => {
     const root = join(room, 'root')
@@ -72,6 +121,20 @@ describe('npm run package', () => {
       assert.ok(listed.includes(` ${path}\n`), path)
   })
 })
+
+/** As a container runtime starts it: its user, and a root that takes no writes. */
+const IN_IMAGE = `set -eu
+root=$1
+mount --bind "$root" "$root"
+mount -o remount,bind,ro "$root"
+mount -t tmpfs tmpfs "$root/tmp"
+mount --bind /dev "$root/dev"
+as() { chroot --userspec=65532:65532 "$root" "$@"; }
+export PATH="/usr/bin:$PATH" HOME=/tmp
+as /opt/croft/node --max-semi-space-size=1 /opt/croft/bin/croft version
+as /opt/croft/node -e 'let said = "written"; try { require("fs").writeFileSync("/opt/croft/x", "") } catch (error) { said = error.code } console.log("uid " + process.getuid() + ", " + said)'
+as /usr/bin/ssh -V 2>&1
+`
 
 /** The tree of a small Debian host, in a layer that is thrown away. */
 const IN_ROOT = `set -eu
