@@ -21,8 +21,6 @@ export interface RealApi {
   readonly kubeconfig: string
   /** Ends the API server without a warning and starts it again; etcd goes on. */
   restart(): Promise<void>
-  /** Where etcd answers as JSON. */
-  readonly etcd: string
   stop(): Promise<void>
 }
 
@@ -145,7 +143,6 @@ export async function startApi({ quotaBytes }: { readonly quotaBytes?: number } 
   return {
     wire,
     kubeconfig,
-    etcd: etcdUrl,
     async restart() {
       await ended(server)
       server = start(PROGRAM, words)
