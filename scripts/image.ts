@@ -12,7 +12,7 @@ import { startedAs } from './started.ts'
 
 /** What croft starts besides itself. There is no shell among them, and nothing that installs anything. */
 const PROGRAMS = ['/usr/bin/ssh', '/usr/bin/ssh-keyscan', '/usr/bin/ssh-keygen']
-export const USER = 65_532
+const USER = 65_532
 
 /** Writes an image that docker load, podman load and ctr images import read, and the chart, of a directory that is built. */
 export function image(directory: string, out: string): readonly string[] {

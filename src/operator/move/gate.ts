@@ -4,7 +4,7 @@ import type { MoveGate } from './standing.ts'
 
 /** Replicas follow it with all other Leases of croft. */
 export const GATE = 'croft-move'
-export const GATE_ROLE = 'move'
+const GATE_ROLE = 'move'
 const PHASE = 'croft.dev/move'
 const ID = 'croft.dev/move-id'
 const PHASES = ['arriving', 'here', 'leaving', 'away'] as const
