@@ -15,7 +15,7 @@ import { enterTestSystem } from './test-system.ts'
 // no checks. `--long` runs the whole volume of the tests that have one.
 
 const AT_ONCE = 2
-const FILE_TIMEOUT_MS = 300_000
+const FILE_TIMEOUT_MS = 480_000
 const LONG_FILE_TIMEOUT_MS = 72 * 3_600_000
 /** Most of it is spent once: an image is made and a kube-apiserver is built, and both are kept. */
 const REAL_TIMEOUT_MS = 35 * 60_000

@@ -25,9 +25,15 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** A command that fails ends it; that a plan finds something to do is no failure. */
+/**
+ * A command that fails ends it; that a plan finds something to do is no failure. A test that is killed can end nothing, so
+ * the script looks for itself whether anybody is left to read it.
+ */
 const STRICT = `terminals=
-trap 'for one in $terminals; do kill -TERM -- "-$one"; done; wait' EXIT
+(while kill -0 "$PPID"; do sleep 1; done; kill -TERM $$) > /dev/null 2>&1 &
+reader=$!
+trap 'kill "$reader" || :; for one in $terminals; do kill -TERM -- "-$one"; done; wait' EXIT
+trap 'exit 1' TERM
 trap 'code=$?; case "$BASH_COMMAND:$code" in "croft plan"*:2) ;; *) echo "FAILED $code: $BASH_COMMAND" >&2; exit 1;; esac' ERR
 tries() { local left=$1; shift; until "$@"; do left=$((left - 1)); [ "$left" -gt 0 ]; sleep 0.1; done; }
 `

@@ -50,3 +50,12 @@ test('[S-55] a link to a device under the name of an inventory is not followed',
   assert.equal(await runCli(['import', 'k3s-ansible', 'linked'], runtime), 1)
   assert.match(runtime.written.err, /linked cannot be imported: no inventory with hosts in a group server or master/)
 })
+
+test('a place that has nothing of a format is told so, and what the format reads', async () => {
+  const place = path.join(home, 'other')
+  mkdirSync(place)
+  writeFileSync(path.join(place, 'compose.yaml'), 'services: {}\n')
+  const runtime = fakeRuntime({ cwd: home })
+  assert.equal(await runCli(['import', 'argocd', 'other'], runtime), 1)
+  assert.match(runtime.written.err, /other has nothing to import: croft import argocd reads a repository of Argo CD: /)
+})

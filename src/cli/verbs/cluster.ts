@@ -1,3 +1,4 @@
+import { replacementSaid } from '../../plan/clusters/replace.ts'
 import { rolloutId } from '../../plan/clusters/rollout.ts'
 import { planRotation, type Rotation } from '../../plan/clusters/rotate.ts'
 import { openState } from '../../state/state-file.ts'
@@ -27,7 +28,7 @@ const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
     ...requests,
     replace: [...requests.replace.filter((order) => order.node !== node), { node, atMs }],
   }))
-  const message = `${node} will be replaced: cordoned, drained, removed from etcd, recreated, joined`
+  const message = replacementSaid(cluster.spec, node)
   await noteOperation(runtime, store.it, cluster.key, 'replace', 'done', message)
   runtime.out.write(`${cluster.key}: ${message}\n`)
   return EXIT.ok

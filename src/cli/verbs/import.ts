@@ -44,6 +44,8 @@ function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, optio
     ...(under === undefined ? {} : { under }),
   })
   if ('problem' in reading) throw new CliError(`${place} cannot be imported: ${reading.problem}`)
+  if (reading.drafts.length === 0 && reading.notCarried.length === 0)
+    throw new CliError(`${place} has nothing to import: croft import ${format.name} reads ${format.about}.`)
   const text = printDrafts(reading.drafts)
   const { problems } = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
   if (reading.drafts.length > 0) deliver(runtime, text, options)

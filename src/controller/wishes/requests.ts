@@ -3,6 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
 import { type ClusterRequests, NO_REQUESTS } from '../../model/observed-cluster.ts'
 import { NO_POWER_REQUESTS, type PowerRequests } from '../../model/power.ts'
+import { replacementSaid } from '../../plan/clusters/replace.ts'
 import { rolloutId } from '../../plan/clusters/rollout.ts'
 import type { Actor, Granted, Wish } from '../../server/port.ts'
 import { activeRequests, type RequestsName, type Store } from '../../store/port.ts'
@@ -80,7 +81,7 @@ export function changeCluster(
           ...requests,
           replace: [...requests.replace.filter((one) => one.node !== node), { node, atMs: nowMs }],
         },
-        message: `${node} will be replaced: cordoned, drained, removed from etcd, recreated, joined`,
+        message: replacementSaid(spec, node),
       }
     }
     case 'remove-member':

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate, mayDestroyMachine } from './coordinate.ts'
+import { replacementSaid } from './replace.ts'
 import { toleranceSentence } from './servers-change.ts'
 import {
   clusterSpec,
@@ -142,6 +143,12 @@ describe('[F-28] replacing a server: each moment a crash may leave behind has on
       [['uncordon', 'replace']],
     )
   })
+})
+
+test('only a server is said to leave etcd', () => {
+  const some = clusterSpec('s1 s2 s3', { agents: [nodeSpec('a1')] })
+  assert.match(replacementSaid(some, 's2'), /^s2 .* drained, removed from etcd, recreated, joined$/)
+  assert.match(replacementSaid(some, 'a1'), /^a1 .* drained, recreated, joined$/)
 })
 
 describe('changing the number of servers', () => {

@@ -1,8 +1,14 @@
-import type { WorkPurpose } from '../../model/cluster.ts'
+import type { ClusterSpec, WorkPurpose } from '../../model/cluster.ts'
 import { drained } from './drain.ts'
 import { type ClusterFinding, holdFor, isEmpty, merge, NOTHING, objection, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
+
+/** What a person is told who asks for it. Only a server is a member of etcd. */
+export function replacementSaid(spec: ClusterSpec, node: string): string {
+  const member = spec.servers.some(({ name }) => name === node) ? 'removed from etcd, ' : ''
+  return `${node} will be replaced: cordoned, drained, ${member}recreated, joined`
+}
 
 /**
  * The next step of a node on its way out: marked and cordoned, drained, stopped, its etcd member removed, its Node and

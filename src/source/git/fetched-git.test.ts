@@ -63,11 +63,17 @@ test('[S-24] [S-02] a commit that is not there, a place that is not there and an
 })
 
 test('nothing of it is left on the disk', async () => {
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('croft-git-'))
-  await at('deploy/base')
-  await at('one.yaml', 'f'.repeat(40))
-  assert.deepEqual(
-    readdirSync(tmpdir()).filter((name) => name.startsWith('croft-git-') && !before.includes(name)),
-    [],
-  )
+  // Of its own: other tests use the common one at the same time.
+  const temporary = mkdtempSync(join(tmpdir(), 'croft-left-'))
+  const { TMPDIR: common } = process.env
+  process.env.TMPDIR = temporary
+  try {
+    await at('deploy/base')
+    await at('one.yaml', 'f'.repeat(40))
+    assert.deepEqual(readdirSync(temporary), [])
+  } finally {
+    if (common === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = common
+    rmSync(temporary, { recursive: true, force: true })
+  }
 })
