@@ -16,7 +16,9 @@ export function readMoveMark(database: string): StoredMoveMark | undefined {
   try {
     text = readFileSync(markFile(database), 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    // ENOTDIR: there is no place for a database either, which its own message says better.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined
     throw error
   }
   const value = parsed(text)
