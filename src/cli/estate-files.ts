@@ -3,9 +3,11 @@ import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { type Estate, namedEstate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import { runGit } from '../source/git/git-run.ts'
 import { note } from './output.ts'
 import { clean } from './render/text.ts'
 import type { EngineOptions, LoadedEstate, Runtime } from './runtime.ts'
+import { CliError } from './verb.ts'
 
 const FILE = 'estate.yaml'
 const UID = /^[0-9a-f]{16}$/
@@ -24,7 +26,12 @@ export async function nameEstate(
   if (runtime.writeFile === undefined || declarations.some(({ kind }) => kind === 'Estate')) return false
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return false
   // A directory that has lost its file was somebody already.
-  const uid = uidIn(records) ?? randomBytes(8).toString('hex')
+  const known = uidIn(records)
+  if (known === undefined && (await committed(directory)))
+    throw new CliError(
+      `${FILE} is missing from ${directory}, and its last commit has it. Bring it back: git -C ${directory} checkout HEAD -- ${FILE}. With a new one this directory would own nothing of what it made; to want that, commit the removal first.`,
+    )
+  const uid = known ?? randomBytes(8).toString('hex')
   const text = estateYaml(path.basename(directory), uid)
   if (KUSTOMIZATIONS.some((name) => existsSync(path.join(directory, name)))) {
     note(
@@ -79,6 +86,16 @@ export function asKnown(
     `The Estate of this directory is missing. Its database knows it as the estate ${uid}, and croft goes on with that: bring ${FILE} back from Git, or let croft init write it.`,
   )
   return namedEstate(estate, uid)
+}
+
+/** Without Git, or with a repository that is not ours to read, nothing is known. */
+async function committed(directory: string): Promise<boolean> {
+  try {
+    const text = await runGit({ directory, arguments: ['show', `HEAD:./${FILE}`] })
+    return /^kind: *["']?Estate["']? *$/m.test(text.toString('utf8'))
+  } catch {
+    return false
+  }
 }
 
 function uidIn(records: readonly ResourceRecord[]): string | undefined {
