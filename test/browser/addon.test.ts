@@ -52,7 +52,7 @@ describe('what runs for an add-on', { skip: whyNoBrowser() ?? false }, () => {
     const text = page.getByRole('log')
     await text.getByText('listening on :8080').waitFor()
     await page.getByRole('button', { name: 'Follow', exact: true }).click()
-    await page.waitForFunction("document.querySelector('.log-text')?.textContent?.includes('listening') === true")
+    await text.getByText('listening on :8080').waitFor()
     // What it says may come before the page listens again: it goes on saying it.
     const saying = setInterval(() => it.controller.workloads.say('GET /health 200'), 50)
     await text.getByText('GET /health 200').first().waitFor()

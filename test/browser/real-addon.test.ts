@@ -1,4 +1,5 @@
 import { after, describe, test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { endAll } from '../binary/children.ts'
 import { clusterManifests } from './cluster-manifests.ts'
 import { realStage } from './real-stage.ts'
@@ -50,7 +51,16 @@ describe('an add-on on croft sim, in a real browser', { skip: whyNoBrowser() ?? 
     await page.getByRole('log').getByText('web: started (simulated)').waitFor()
     await page.getByRole('button', { name: 'Follow', exact: true }).click()
     // At twenty times the speed a line comes every half second.
-    await page.waitForFunction("(document.querySelector('.log-text')?.textContent ?? '').split('\\n').length > 4")
+    await lines(page.getByRole('log'), 5)
     await shot(page, 'real-addon')
   })
 })
+
+/** Asked from here: what Playwright would evaluate on the page more than once is blocked there, as it should be. */
+async function lines(log: Locator, least: number): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (((await log.textContent()) ?? '').split('\n').length >= least) return
+    await log.page().waitForTimeout(100)
+  }
+  throw new Error(`the log has less than ${least} lines`)
+}
