@@ -7,11 +7,11 @@ import type { Environment } from './runtime.ts'
 import { CliError, UsageError } from './verb.ts'
 
 /** A name for an estate: a directory on this computer, or the address of a controller. */
-export type Context = { readonly dir: string } | { readonly server: string }
+export type EstateContext = { readonly dir: string } | { readonly server: string }
 
 export interface Contexts {
   readonly current?: string
-  readonly contexts: ReadonlyMap<string, Context>
+  readonly contexts: ReadonlyMap<string, EstateContext>
 }
 
 export const CONTEXT_NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/i
@@ -42,7 +42,7 @@ export function readContexts(env: Environment): Contexts {
     throw damaged(error instanceof Error ? cleanText(error.message, 200) : 'it is not JSON')
   }
   if (!isRecord(read) || !isRecord(read.contexts)) throw damaged('it has no contexts')
-  const contexts = new Map<string, Context>()
+  const contexts = new Map<string, EstateContext>()
   for (const [name, one] of Object.entries(read.contexts)) {
     if (isRecord(one) && typeof one.dir === 'string') contexts.set(name, { dir: one.dir })
     else if (isRecord(one) && typeof one.server === 'string') contexts.set(name, { server: one.server })
@@ -72,7 +72,7 @@ export function chosenContext(
   { current, contexts }: Contexts,
   asked: string | undefined,
   env: Environment,
-): { readonly name: string; readonly context: Context; readonly asked: boolean } | undefined {
+): { readonly name: string; readonly context: EstateContext; readonly asked: boolean } | undefined {
   const named = asked ?? (env.CROFT_CONTEXT === '' ? undefined : env.CROFT_CONTEXT)
   const name = named ?? current
   if (name === undefined) return undefined

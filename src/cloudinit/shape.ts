@@ -9,30 +9,30 @@ export interface SeedProblem {
 }
 
 /** What may stand at a place of a document. */
-export type ValueShape =
+export type ConfigShape =
   | { readonly is: 'anything' | 'text' | 'number' | 'flag' | 'nothing' }
   | { readonly is: 'words'; readonly words: readonly (string | boolean)[] }
-  | { readonly is: 'list'; readonly of: ValueShape; readonly mayBeEmpty: boolean }
+  | { readonly is: 'list'; readonly of: ConfigShape; readonly mayBeEmpty: boolean }
   /** Keys that are known; `others` says what any other key may hold, and without it there is none. */
-  | { readonly is: 'map'; readonly keys: Keys; readonly required: readonly string[]; readonly others?: ValueShape }
-  | { readonly is: 'either'; readonly shapes: readonly ValueShape[] }
+  | { readonly is: 'map'; readonly keys: Keys; readonly required: readonly string[]; readonly others?: ConfigShape }
+  | { readonly is: 'either'; readonly shapes: readonly ConfigShape[] }
   /** Known and not to be used, with what to use instead. */
   | { readonly is: 'refused'; readonly hint: string }
 
-export type Keys = Readonly<Record<string, ValueShape>>
+export type Keys = Readonly<Record<string, ConfigShape>>
 
-export const anything: ValueShape = { is: 'anything' }
-export const text: ValueShape = { is: 'text' }
-export const number: ValueShape = { is: 'number' }
-export const flag: ValueShape = { is: 'flag' }
-export const nothing: ValueShape = { is: 'nothing' }
-export const words = (...allowed: readonly (string | boolean)[]): ValueShape => ({ is: 'words', words: allowed })
-export const list = (of: ValueShape): ValueShape => ({ is: 'list', of, mayBeEmpty: false })
-export const listOrEmpty = (of: ValueShape): ValueShape => ({ is: 'list', of, mayBeEmpty: true })
-export const map = (keys: Keys, required: readonly string[] = []): ValueShape => ({ is: 'map', keys, required })
-export const mapOf = (others: ValueShape): ValueShape => ({ is: 'map', keys: {}, required: [], others })
-export const either = (...shapes: readonly ValueShape[]): ValueShape => ({ is: 'either', shapes })
-export const refused = (hint: string): ValueShape => ({ is: 'refused', hint })
+export const anything: ConfigShape = { is: 'anything' }
+export const text: ConfigShape = { is: 'text' }
+export const number: ConfigShape = { is: 'number' }
+export const flag: ConfigShape = { is: 'flag' }
+export const nothing: ConfigShape = { is: 'nothing' }
+export const words = (...allowed: readonly (string | boolean)[]): ConfigShape => ({ is: 'words', words: allowed })
+export const list = (of: ConfigShape): ConfigShape => ({ is: 'list', of, mayBeEmpty: false })
+export const listOrEmpty = (of: ConfigShape): ConfigShape => ({ is: 'list', of, mayBeEmpty: true })
+export const map = (keys: Keys, required: readonly string[] = []): ConfigShape => ({ is: 'map', keys, required })
+export const mapOf = (others: ConfigShape): ConfigShape => ({ is: 'map', keys: {}, required: [], others })
+export const either = (...shapes: readonly ConfigShape[]): ConfigShape => ({ is: 'either', shapes })
+export const refused = (hint: string): ConfigShape => ({ is: 'refused', hint })
 
 type SeedPath = SeedProblem['path']
 
@@ -40,7 +40,7 @@ type SeedPath = SeedProblem['path']
 const UNREADABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/
 
 /** Everything in a document that is not of its shape. */
-export function misfits(tree: Tree, shape: ValueShape, path: SeedPath = []): readonly SeedProblem[] {
+export function misfits(tree: Tree, shape: ConfigShape, path: SeedPath = []): readonly SeedProblem[] {
   const reference = valueFrom(tree)
   if (reference !== undefined) return misfitReference(reference, shape, path)
   switch (shape.is) {
@@ -67,8 +67,8 @@ export function misfits(tree: Tree, shape: ValueShape, path: SeedPath = []): rea
   }
 }
 
-function misfitReference(reference: unknown, shape: ValueShape, path: SeedPath): readonly SeedProblem[] {
-  const isText = (one: ValueShape): boolean =>
+function misfitReference(reference: unknown, shape: ConfigShape, path: SeedPath): readonly SeedProblem[] {
+  const isText = (one: ConfigShape): boolean =>
     one.is === 'text' || one.is === 'anything' || (one.is === 'either' && one.shapes.some(isText))
   if (!isText(shape)) return [{ path, message: `${called(path)} is ${described(shape)}; a secret gives only text` }]
   const source = isMap(reference as Tree) ? Object.entries(reference as TreeMap) : []
@@ -91,14 +91,14 @@ function isPlace(name: string | undefined, value: Tree | undefined): boolean {
   return name === 'env'
 }
 
-function misfitList(tree: Tree, shape: ValueShape & { is: 'list' }, path: SeedPath): readonly SeedProblem[] {
+function misfitList(tree: Tree, shape: ConfigShape & { is: 'list' }, path: SeedPath): readonly SeedProblem[] {
   if (!Array.isArray(tree)) return [wrong(tree, shape, path)]
   if (tree.length === 0 && !shape.mayBeEmpty)
     return [{ path, message: `${called(path)} is an empty list`, hint: 'leave it out' }]
   return (tree as readonly Tree[]).flatMap((item, index) => misfits(item, shape.of, [...path, index]))
 }
 
-function misfitMap(tree: TreeMap, shape: ValueShape & { is: 'map' }, path: SeedPath): readonly SeedProblem[] {
+function misfitMap(tree: TreeMap, shape: ConfigShape & { is: 'map' }, path: SeedPath): readonly SeedProblem[] {
   const problems: SeedProblem[] = []
   for (const [key, value] of Object.entries(tree)) {
     const inner = Object.hasOwn(shape.keys, key) ? shape.keys[key] : shape.others
@@ -112,14 +112,14 @@ function misfitMap(tree: TreeMap, shape: ValueShape & { is: 'map' }, path: SeedP
 }
 
 /** The nearest of several shapes speaks: the one of the same sort as what stands there. */
-function misfitEither(tree: Tree, shapes: readonly ValueShape[], path: SeedPath): readonly SeedProblem[] {
+function misfitEither(tree: Tree, shapes: readonly ConfigShape[], path: SeedPath): readonly SeedProblem[] {
   const found = shapes.map((shape) => ({ shape, problems: misfits(tree, shape, path) }))
   if (found.some(({ problems }) => problems.length === 0)) return []
   const same = found.find(({ shape }) => sortOf(shape) === sortOfTree(tree))
   return same?.problems ?? [wrong(tree, { is: 'either', shapes }, path)]
 }
 
-function sortOf(shape: ValueShape): string {
+function sortOf(shape: ConfigShape): string {
   return shape.is === 'list' || shape.is === 'map' || shape.is === 'text' ? shape.is : 'other'
 }
 
@@ -146,7 +146,7 @@ function unreadable(value: string, path: SeedPath): readonly SeedProblem[] {
   ]
 }
 
-function unknownKey(key: string, shape: ValueShape & { is: 'map' }, path: SeedPath): SeedProblem {
+function unknownKey(key: string, shape: ConfigShape & { is: 'map' }, path: SeedPath): SeedProblem {
   const meant = nearest(key, Object.keys(shape.keys))
   const where = path.length === 0 ? 'cloud-init' : called(path)
   return {
@@ -156,7 +156,7 @@ function unknownKey(key: string, shape: ValueShape & { is: 'map' }, path: SeedPa
   }
 }
 
-function wrong(tree: Tree, shape: ValueShape, path: SeedPath): SeedProblem {
+function wrong(tree: Tree, shape: ConfigShape, path: SeedPath): SeedProblem {
   const hint = hintFor(tree, shape)
   return {
     path,
@@ -165,7 +165,7 @@ function wrong(tree: Tree, shape: ValueShape, path: SeedPath): SeedProblem {
   }
 }
 
-function hintFor(tree: Tree, shape: ValueShape): string | undefined {
+function hintFor(tree: Tree, shape: ConfigShape): string | undefined {
   const shapes = shape.is === 'either' ? shape.shapes : [shape]
   if (shapes.some(({ is }) => is === 'text') && (typeof tree === 'number' || typeof tree === 'boolean'))
     return `write it in quotes: "${String(tree)}"`
@@ -187,7 +187,7 @@ const DESCRIBED = {
   refused: 'nothing',
 } as const
 
-function described(shape: ValueShape): string {
+function described(shape: ConfigShape): string {
   if (shape.is === 'words') return shape.words.map(String).join(' or ')
   return shape.is === 'either' ? [...new Set(shape.shapes.map(described))].join(' or ') : DESCRIBED[shape.is]
 }

@@ -1,5 +1,6 @@
 import {
   anything,
+  type ConfigShape,
   either,
   flag,
   type Keys,
@@ -11,7 +12,6 @@ import {
   number,
   refused,
   text,
-  type ValueShape,
   words,
 } from './shape.ts'
 
@@ -266,7 +266,7 @@ const UNDESCRIBED = [
   'zypper',
 ]
 
-export const userDataShape: ValueShape = map({
+export const userDataShape: ConfigShape = map({
   ...Object.fromEntries(UNDESCRIBED.map((key) => [key, anything])),
   ...DESCRIBED,
 })

@@ -13,7 +13,7 @@ import type { Revision } from '../source/git/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createBackground } from './background.ts'
 import type { Checks } from './checks/checks.ts'
-import type { History } from './history/history.ts'
+import type { KeptHistory } from './history/history.ts'
 import type { Notifier } from './notices/notifier.ts'
 import type { Previews } from './previews/previews.ts'
 import { type InForce, merging } from './sources/merge.ts'
@@ -55,7 +55,7 @@ export interface ControllerOptions {
   /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
   notifier?(remembered: string | undefined): Notifier
   /** Remembers over days how everything was. */
-  history?: History
+  history?: KeptHistory
   /** What runs on clusters, for whoever looks it up. */
   workloads?: Workloads
   /** Access to a cluster for a person, where croft holds its CA. */

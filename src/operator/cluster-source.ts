@@ -78,7 +78,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   let divided: Partition | undefined
   let listed = false
   let gathering = false
-  const followed = new Set<Followed>()
+  const followed = new Set<FollowedShard>()
 
   const changed = (): void => {
     divided = undefined
@@ -93,7 +93,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   }
 
   /** True: an object of it says something else than before. */
-  const refresh = (one: Followed): boolean => {
+  const refresh = (one: FollowedShard): boolean => {
     const { shards, common } = current()
     const now = shards.find(({ atoms }) => atoms.join('\n') === one.atoms)
     // Its connections belong elsewhere now: it stays as it was until it is stopped.
@@ -177,7 +177,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     synced: () => discovered && [...informers.values()].every(({ informer }) => informer.synced()),
     shards: () => (isSynced() ? current().shards : undefined),
     part(shard, onChange) {
-      const one: Followed = { atoms: shard.atoms.join('\n'), objects: [], common: [], stamps: new Map(), onChange }
+      const one: FollowedShard = { atoms: shard.atoms.join('\n'), objects: [], common: [], stamps: new Map(), onChange }
       const reader = createReader(home)
       refresh(one)
       followed.add(one)
@@ -212,7 +212,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   }
 }
 
-interface Followed {
+interface FollowedShard {
   readonly atoms: string
   objects: readonly DeclaredObject[]
   common: readonly DeclaredObject[]

@@ -34,11 +34,11 @@ export interface ClusterRevision {
   readonly paused: ReadonlySet<ResourceKey>
 }
 
-type Outcome = FileOutcome & { readonly judged: readonly JudgedObject[] }
+type JudgedFile = FileOutcome & { readonly judged: readonly JudgedObject[] }
 
 /** Reads what the objects of a cluster declare, as files would; each object again only when it says something else. */
 export function createReader(home: string): { read(state: ClusterState): ClusterRevision } {
-  let known = new Map<ResourceKey, { readonly stamp: string; readonly outcome: Outcome }>()
+  let known = new Map<ResourceKey, { readonly stamp: string; readonly outcome: JudgedFile }>()
   return {
     read(state) {
       const now: typeof known = new Map()
@@ -57,7 +57,7 @@ export function createReader(home: string): { read(state: ClusterState): Cluster
   }
 }
 
-function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => Outcome): ClusterRevision {
+function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => JudgedFile): ClusterRevision {
   const leaving = new Set<ResourceKey>()
   const still = new Set<ResourceKey>()
   const kept = new Map<ResourceKey, string>()
@@ -119,12 +119,12 @@ function policyFor(policy: Policy, still: boolean): Policy {
   return still ? { ...unmarked, paused: true } : unmarked
 }
 
-function outcomeOf(manifest: Foreign, file: string): Outcome {
+function outcomeOf(manifest: Foreign, file: string): JudgedFile {
   const text = JSON.stringify(manifest, null, 2)
   return { file, judged: judgeDocument({ document: { text, line: 1 }, value: plainTree(manifest), findings: [] }) }
 }
 
-function policyIn({ judged: [first] }: Outcome): Policy | undefined {
+function policyIn({ judged: [first] }: JudgedFile): Policy | undefined {
   return first?.outcome === 'declared' ? first.policy : undefined
 }
 

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type LaterManifest, SceneFailed } from './scene.ts'
 
-export interface ConnectionFacts {
+export interface ExampleConnection {
   readonly endpoint: string
   readonly fingerprint: string
   readonly tokenVariable: string
@@ -12,7 +12,7 @@ const THIRD_NODE = /^\s*name:\s*k3s-vm-fun-bedbug\s*$/m
 const CONNECTION = /^kind:\s*Proxmox\s*$/m
 
 /** Copies the example, pointed at the simulated datacentre, and holds the third node back. */
-export function writeExample(example: string, directory: string, facts: ConnectionFacts): LaterManifest {
+export function writeExample(example: string, directory: string, facts: ExampleConnection): LaterManifest {
   cpSync(example, directory, { recursive: true })
   let later: LaterManifest | undefined
   let connected = false
@@ -34,7 +34,7 @@ export function writeExample(example: string, directory: string, facts: Connecti
   return later
 }
 
-function connectionManifest({ endpoint, fingerprint, tokenVariable }: ConnectionFacts): string {
+function connectionManifest({ endpoint, fingerprint, tokenVariable }: ExampleConnection): string {
   return `apiVersion: croft.dev/v1alpha1
 kind: Proxmox
 metadata:

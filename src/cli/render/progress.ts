@@ -6,12 +6,12 @@ import { isFailed, type ResourceRecord } from '../../model/record.ts'
 import { showElapsed } from './duration.ts'
 import { clean, type Style } from './text.ts'
 
-export type Work = 'create' | 'update' | 'adopt' | 'replace' | 'delete'
+export type ChangeInProgress = 'create' | 'update' | 'adopt' | 'replace' | 'delete'
 
 /** One resource that something happens to, from its first action until it is ready or gone. */
 export interface Tracked {
   readonly key: ResourceKey
-  readonly work: Work
+  readonly work: ChangeInProgress
   readonly sinceMs: number
   /** When a line about it was last shown; the heartbeat counts from here. */
   readonly shownMs: number
@@ -127,9 +127,10 @@ function stillWaiting({ tracked, waiting }: Progress, nowMs: number): readonly P
 }
 
 /** What happened in the end, by the first thing that was done to each: counted as the plan counts. */
-export function outcome(progress: Progress): Readonly<Record<Work | 'failed' | 'unfinished', number>> {
+export function outcome(progress: Progress): Readonly<Record<ChangeInProgress | 'failed' | 'unfinished', number>> {
   const all = [...progress.tracked.values()]
-  const done = (work: Work) => all.filter((one) => one.work === work && one.endedMs !== undefined && !one.failed).length
+  const done = (work: ChangeInProgress) =>
+    all.filter((one) => one.work === work && one.endedMs !== undefined && !one.failed).length
   return {
     create: done('create'),
     update: done('update'),
@@ -175,7 +176,7 @@ const STILL_TRYING = 'still trying; the trouble above has not changed'
 const QUIET = 6
 const LAST_WORDS: ReadonlySet<string> = new Set(['Ready', 'Stalled'])
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
-const GERUND: Readonly<Record<Work, string>> = {
+const GERUND: Readonly<Record<ChangeInProgress, string>> = {
   create: 'creating',
   update: 'changing',
   adopt: 'adopting',
@@ -189,7 +190,7 @@ const SIGN = {
   heartbeat: { text: '◎', paint: undefined },
 } as const
 
-function begun(key: ResourceKey, work: Work, nowMs: number): Tracked {
+function begun(key: ResourceKey, work: ChangeInProgress, nowMs: number): Tracked {
   const status = `${GERUND[work].charAt(0).toUpperCase()}${GERUND[work].slice(1)}`
   return { key, work, sinceMs: nowMs, shownMs: nowMs, status, message: '' }
 }

@@ -1,7 +1,14 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { cleanText } from '../../lib/clean-text.ts'
-import { CONTEXT_NAME, type Context, type Contexts, chosenContext, readContexts, writeContexts } from '../contexts.ts'
+import {
+  CONTEXT_NAME,
+  type Contexts,
+  chosenContext,
+  type EstateContext,
+  readContexts,
+  writeContexts,
+} from '../contexts.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
@@ -55,7 +62,7 @@ async function add(
   return EXIT.ok
 }
 
-function contextAt({ cwd }: Runtime, place: string): Context {
+function contextAt({ cwd }: Runtime, place: string): EstateContext {
   if (/^[a-z]+:\/\//i.test(place)) {
     const url = URL.parse(place)
     const local = url !== null && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
@@ -91,6 +98,6 @@ async function remove(runtime: Runtime, known: Contexts, name: string | undefine
   return EXIT.ok
 }
 
-function placeOf(context: Context): string {
+function placeOf(context: EstateContext): string {
   return 'dir' in context ? context.dir : `the controller at ${context.server}`
 }

@@ -1,6 +1,7 @@
 import type { TreeMap } from '../../model/vm.ts'
 import {
   anything,
+  type ConfigShape,
   either,
   flag,
   list,
@@ -12,7 +13,6 @@ import {
   refused,
   type SeedProblem,
   text,
-  type ValueShape,
   words,
 } from '../shape.ts'
 
@@ -65,7 +65,7 @@ const ethernet = map(
 )
 
 /** Version 2 of cloud-init's network configuration, as far as croft writes it: cards by address, routes by target. */
-const networkShape: ValueShape = map(
+const networkShape: ConfigShape = map(
   {
     version: { is: 'number' },
     renderer: refused('the guest chooses what applies it'),

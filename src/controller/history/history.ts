@@ -11,7 +11,7 @@ import { createGaugeBook, type GaugeInput } from './gauge-book.ts'
 import { createHealthBook } from './health-book.ts'
 
 /** Remembers over days how everything was. Kept in the store by day; what is older makes room. */
-export interface History extends Past {
+export interface KeptHistory extends Past {
   /** How it is now, from now on. Call it with every look. */
   note(view: EstateView, seen: HistoryInput | undefined): Promise<void>
   /** Writes down what is not written yet. */
@@ -25,7 +25,7 @@ export interface HistoryInput extends GaugeInput {
 
 type Kept = Pick<Store, 'getValue' | 'putValue'>
 
-export async function openHistory(clock: Clock, store: Kept, epoch: number): Promise<History> {
+export async function openHistory(clock: Clock, store: Kept, epoch: number): Promise<KeptHistory> {
   const health = createHealthBook()
   const gauges = createGaugeBook()
   const books = [health.book, gauges.book]

@@ -23,7 +23,7 @@ export interface OidcOptions {
   readonly roles?: Readonly<Record<string, Role>>
 }
 
-export interface Identified {
+export interface OidcIdentity {
   /** Who it is, for good. A name can be changed, or given to somebody else. */
   readonly issuer: string
   readonly subject: string
@@ -34,7 +34,7 @@ export interface Identified {
 export interface Oidc {
   /** Where the browser goes, and what must come back with it in a cookie. */
   begin(): Promise<{ readonly location: string; readonly binding: string }>
-  finish(query: URLSearchParams, binding: string | undefined): Promise<Identified>
+  finish(query: URLSearchParams, binding: string | undefined): Promise<OidcIdentity>
 }
 
 /** What is told to the person. The reason never holds a code, a token or a secret. */
@@ -128,7 +128,7 @@ export function createOidc(options: OidcOptions, clock: Clock): Oidc {
 export function identify(
   claims: Claims,
   options: Pick<OidcOptions, 'issuer' | 'nameClaim' | 'roleClaim' | 'roles'>,
-): Identified {
+): OidcIdentity {
   const named = claims[options.nameClaim ?? 'preferred_username']
   const name = (typeof named === 'string' && named !== '' ? named : claims.sub).slice(0, 64)
   const held = options.roleClaim === undefined ? undefined : claims[options.roleClaim]

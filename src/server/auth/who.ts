@@ -4,7 +4,7 @@ import { Declined } from '../api/route.ts'
 import type { Actor } from '../port.ts'
 import { createKeyDesk, personOf } from './key-desk.ts'
 import type { KeyDesk } from './key-port.ts'
-import { type Identified, LoginRefused } from './oidc.ts'
+import { LoginRefused, type OidcIdentity } from './oidc.ts'
 import { checkPassword } from './passwords.ts'
 import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
@@ -29,7 +29,7 @@ export interface Doorkeeper {
   /** Judged anew at every request: who was removed a moment ago is nobody now. */
   identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
-  signInOidc(identified: Identified, address: string): Promise<string>
+  signInOidc(identified: OidcIdentity, address: string): Promise<string>
   /** Does this session still owe a code or a key, before something grave? A program with a token owes none. */
   owesFactor(cookie: string | undefined): Promise<'none' | 'factor' | 'device'>
   readonly keys: KeyDesk

@@ -107,10 +107,10 @@ function compositeShape(spec: ValueShape): ValueShape {
   }
 }
 
-type Wrong = (path: ProblemPath, message: string, hint?: string) => void
+type Complain = (path: ProblemPath, message: string, hint?: string) => void
 
 /** Where resources stand: in the composition itself, or in the input of a step of its pipeline. */
-function inputsOf({ spec: written }: DocumentFields, wrong: Wrong) {
+function inputsOf({ spec: written }: DocumentFields, wrong: Complain) {
   const spec = fieldsOf(written)
   if (spec.mode !== 'Pipeline' && spec.pipeline === undefined)
     return [{ resources: spec.resources, patchSets: spec.patchSets, path: ['spec'] as ProblemPath }]
@@ -146,7 +146,7 @@ function patchOf(
   path: ProblemPath,
   base: DocumentFields,
   composite: ValueShape,
-  wrong: Wrong,
+  wrong: Complain,
 ): Patch | undefined {
   const type = patch.type === undefined ? 'FromCompositeFieldPath' : shown(patch.type)
   const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
@@ -219,7 +219,7 @@ function patchOf(
 }
 
 /** A readiness check as an expression about `self`. */
-function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath, wrong: Wrong): readonly string[] {
+function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath, wrong: Complain): readonly string[] {
   const { type, fieldPath: field, matchString, matchInteger } = check
   const condition = fieldsOf(check.matchCondition)
   const quoted = (value: unknown) => JSON.stringify(String(value))
@@ -247,7 +247,7 @@ function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath,
 }
 
 /** Who reads of the composite what another writes to it comes after that one. */
-function withUses(parts: readonly CompositionPart[], wrong: Wrong): readonly CompositionPart[] {
+function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly CompositionPart[] {
   const writes = parts.flatMap(({ name, patches }) =>
     patches.flatMap(({ to, target, sources }) =>
       to === 'composite' ? [{ name, target, late: sources.some(([first]) => first === 'status') }] : [],

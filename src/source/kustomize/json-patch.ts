@@ -13,7 +13,7 @@ export class PatchFailed extends Error {
   }
 }
 
-interface Operation {
+interface JsonPatchOperation {
   readonly op: string
   readonly path: string
   readonly value?: unknown
@@ -26,11 +26,11 @@ export function jsonPatch(base: PatchValue, operations: PatchValue, budget: Budg
   return operations.reduce<PatchValue>((tree, operation: unknown) => {
     if (!isFields(operation) || typeof operation.op !== 'string' || typeof operation.path !== 'string')
       throw new PatchFailed('every operation of a JSON patch has op and path')
-    return apply(tree, operation as unknown as Operation, budget)
+    return apply(tree, operation as unknown as JsonPatchOperation, budget)
   }, base)
 }
 
-function apply(tree: PatchValue, { op, path, value, from }: Operation, budget: Budget): PatchValue {
+function apply(tree: PatchValue, { op, path, value, from }: JsonPatchOperation, budget: Budget): PatchValue {
   const at = pointer(path)
   switch (op) {
     case 'add':

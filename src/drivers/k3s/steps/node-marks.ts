@@ -93,12 +93,12 @@ export async function clearRemovedMark(actor: StepContext): Promise<Outcome> {
   )
 }
 
-type Patch = (patch: Foreign, doing: string) => Promise<Outcome>
+type PatchNode = (patch: Foreign, doing: string) => Promise<Outcome>
 
 /** Reads the Node, and sends what was decided with the version that was read: never over somebody else's change. */
 export async function onNode(
   actor: StepContext,
-  work: (seen: ObservedKubeNode, patch: Patch, client: KubernetesClient) => Promise<Outcome>,
+  work: (seen: ObservedKubeNode, patch: PatchNode, client: KubernetesClient) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { signal } = actor
   const path = `/api/v1/nodes/${segment(nodeName(actor))}`
@@ -108,7 +108,7 @@ export async function onNode(
     const seen = readNode(asked.value)
     if (seen === undefined) return { result: 'unclear', message: `the Node ${nodeName(actor)} could not be read` }
     const resourceVersion = at(asked.value, 'metadata', 'resourceVersion')
-    const patch: Patch = async (body, doing) => {
+    const patch: PatchNode = async (body, doing) => {
       const metadata = isRecord(body.metadata) ? body.metadata : {}
       const outcome = outcomeOfAsked(
         await client.merge(path, { ...body, metadata: { ...metadata, resourceVersion } }, doing, signal),

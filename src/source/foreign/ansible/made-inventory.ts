@@ -31,7 +31,7 @@ export function madeInventory(
 }
 
 /** A node as Kubernetes itself describes it: `kubectl get nodes -o json`. */
-export interface KubeNode {
+export interface ListedNode {
   readonly name: string
   readonly role: 'server' | 'agent'
   readonly internal?: string
@@ -40,10 +40,10 @@ export interface KubeNode {
 }
 
 /** The nodes in the file nodes.json, if it is among the files. */
-export function kubeNodes(files: readonly ForeignFile[]): readonly KubeNode[] {
+export function kubeNodes(files: readonly ForeignFile[]): readonly ListedNode[] {
   const text = files.find(({ path }) => /(?:^|\/)nodes\.(?:json|ya?ml)$/.test(path))?.text
   const documents = text === undefined ? undefined : documentsIn(text)
-  return (documents ?? []).flatMap(objectsOf).flatMap(({ value }): readonly KubeNode[] => {
+  return (documents ?? []).flatMap(objectsOf).flatMap(({ value }): readonly ListedNode[] => {
     const { kind, metadata, status } = value
     if (kind !== 'Node' || !isFields(metadata) || !isFields(status) || typeof metadata.name !== 'string') return []
     const addresses = (Array.isArray(status.addresses) ? status.addresses : []).filter(isFields)

@@ -1,5 +1,5 @@
 import { isFields } from '../../manifest.ts'
-import { type KubeNode, kubeNodes, type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
+import { kubeNodes, type ListedNode, type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
 import { documentsIn } from '../documents.ts'
 import type { Fields, ForeignFormat, NotCarried } from '../reading.ts'
 import { readInventory } from './k3s-ansible.ts'
@@ -56,12 +56,12 @@ function at(value: unknown, ...path: readonly string[]): unknown {
   )
 }
 
-function addressOf(node: KubeNode | undefined, config: Fields): string | undefined {
+function addressOf(node: ListedNode | undefined, config: Fields): string | undefined {
   const inside = at(config, 'networking', 'ssh', 'use_private_ip') === true
   return inside ? (node?.internal ?? node?.external) : (node?.external ?? node?.internal)
 }
 
-function hostOf(node: KubeNode, config: Fields): MadeHost {
+function hostOf(node: ListedNode, config: Fields): MadeHost {
   const ssh = at(config, 'networking', 'ssh')
   const port = at(ssh, 'port')
   const key = at(ssh, 'private_key_path')
