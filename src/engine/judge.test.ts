@@ -138,6 +138,9 @@ test('Ready is never said while power changes, and an outage of seconds changes 
     seededRandom(1),
   ).record
   assert.deepEqual(brief.conditions, up.conditions)
+  // Who has no condition yet gets one at once: nothing of it was known before.
+  const never = judge(caseOf({ action: blind, seen: false, unseenMs: 5_000 }), NOW, seededRandom(1)).record
+  assert.equal(conditionOf(never.conditions, 'Ready')?.status, 'Unknown')
   const long = judge(
     caseOf({ before: up, action: blind, seen: false, unseenMs: 60_000 }),
     NOW + 60_000,
