@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, exitOf, type TestClient } from '../../test-client.ts'
+import { createTestClient, type TestClient } from '../../test-client.ts'
+import { type AnsweredRow, holds, type Params } from '../../testing/answered-rows.ts'
 import { volumesOf } from '../../world/volumes.ts'
 
 /** What PVE::API2::LXC and its parts say before any work begins. */
-
-type Params = Record<string, string>
-type Row = readonly [method: string, path: string, params: Params | undefined, expected: unknown]
-
-async function outcome(client: TestClient, method: string, path: string, params?: Params): Promise<unknown> {
-  const answer = await client.call(method, path, params)
-  const { data, errors } = JSON.parse(answer.body) as { data: unknown; errors?: unknown }
-  if (answer.status === 400) return errors
-  if (answer.status !== 200) return `${answer.status} ${answer.reason}`
-  return typeof data === 'string' && data.startsWith('UPID:') ? `task: ${await exitOf(client, data)}` : 'done'
-}
-
-async function holds(client: TestClient, rows: readonly Row[]): Promise<void> {
-  for (const [method, path, params, expected] of rows)
-    assert.deepEqual(
-      await outcome(client, method, path, params),
-      expected,
-      `${method} ${path} ${JSON.stringify(params)}`,
-    )
-}
 
 const HOST = '/nodes/pumped-piglet'
 const CT = `${HOST}/lxc/800`
@@ -45,7 +26,7 @@ async function site(): Promise<TestClient> {
 
 test('update_vm: the lock, the digest, then what does not go together', async () => {
   const client = await site()
-  const put = (params: Params, expected: unknown): Row => ['PUT', `${CT}/config`, params, expected]
+  const put = (params: Params, expected: unknown): AnsweredRow => ['PUT', `${CT}/config`, params, expected]
   await holds(client, [
     put({ cores: '2', digest: ZEROS }, '500 detected modified configuration - file changed by other user? Try again.'),
     put({ revert: 'bogus' }, { revert: "unknown option 'bogus'" }),
@@ -67,7 +48,7 @@ test('update_vm: the lock, the digest, then what does not go together', async ()
 
 test('move_volume, clone_vm, template: where a volume may go and what stands in its way', async () => {
   const client = await site()
-  const move = (params: Params, expected: unknown): Row => ['POST', `${CT}/move_volume`, params, expected]
+  const move = (params: Params, expected: unknown): AnsweredRow => ['POST', `${CT}/move_volume`, params, expected]
   await holds(client, [
     move({ volume: 'rootfs', 'target-vmid': '801' }, "500 Cannot move to/from 'rootfs'"),
     move({ volume: 'mp0', 'target-vmid': '999' }, '500 could not find CT 999'),

@@ -1,32 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, exitOf, type TestClient } from '../../test-client.ts'
+import { createTestClient, type TestClient } from '../../test-client.ts'
+import { type AnsweredRow, holds, outcome } from '../../testing/answered-rows.ts'
 
 /** What PVE::API2::Qemu, PVE::AbstractConfig and the storage plugins say, by the name of the method there. */
 
 const NODE = '/nodes/pve1'
 const VM = `${NODE}/qemu/100`
-
-/** The status and the text of a refusal, or how the task ended that the call began. */
-async function outcome(client: TestClient, method: string, path: string, params?: Record<string, string>) {
-  const query = params && method === 'DELETE' ? `?${new URLSearchParams(params)}` : ''
-  const answer = await client.call(method, path + query, method === 'DELETE' ? undefined : params)
-  const { data, errors } = JSON.parse(answer.body) as { data: unknown; errors?: unknown }
-  if (answer.status === 400) return errors
-  if (answer.status !== 200) return `${answer.status} ${answer.reason}`
-  return typeof data === 'string' && data.startsWith('UPID:') ? `task: ${await exitOf(client, data)}` : 'done'
-}
-
-type Row = readonly [method: string, path: string, params: Record<string, string> | undefined, expected: unknown]
-
-async function holds(client: TestClient, rows: readonly Row[]): Promise<void> {
-  for (const [method, path, params, expected] of rows)
-    assert.deepEqual(
-      await outcome(client, method, path, params),
-      expected,
-      `${method} ${path} ${JSON.stringify(params)}`,
-    )
-}
 
 async function site(): Promise<TestClient> {
   const client = createTestClient({ preset: 'recording' })
@@ -48,7 +28,12 @@ const ZEROS = '0'.repeat(40)
 
 test('move_vm_disk: the checks before the task, in their order', async () => {
   const client = await site()
-  const move = (params: Record<string, string>, expected: unknown): Row => ['POST', `${VM}/move_disk`, params, expected]
+  const move = (params: Record<string, string>, expected: unknown): AnsweredRow => [
+    'POST',
+    `${VM}/move_disk`,
+    params,
+    expected,
+  ]
   await holds(client, [
     move(
       { disk: 'scsi0', storage: 's2', 'target-vmid': '101' },
@@ -105,7 +90,12 @@ test('move_vm_disk: the checks before the task, in their order', async () => {
 
 test('clone_vm: where a copy may go and what can be copied', async () => {
   const client = await site()
-  const clone = (params: Record<string, string>, expected: unknown): Row => ['POST', `${VM}/clone`, params, expected]
+  const clone = (params: Record<string, string>, expected: unknown): AnsweredRow => [
+    'POST',
+    `${VM}/clone`,
+    params,
+    expected,
+  ]
   await holds(client, [
     clone({ newid: '200', storage: 'nope' }, "500 storage 'nope' does not exist"),
     clone({ newid: '200', storage: 'isos' }, { storage: "storage 'isos' does not support vm images" }),
@@ -177,7 +167,12 @@ test('snapshot, delsnapshot, rollback: names, templates and the memory', async (
 
 test('update_vm: the checks before anything is written, for PUT and for POST', async () => {
   const client = await site()
-  const put = (params: Record<string, string>, expected: unknown): Row => ['PUT', `${VM}/config`, params, expected]
+  const put = (params: Record<string, string>, expected: unknown): AnsweredRow => [
+    'PUT',
+    `${VM}/config`,
+    params,
+    expected,
+  ]
   await holds(client, [
     put({}, '500 no options specified'),
     put(

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, type TestClient } from '../../test-client.ts'
+import { type AnsweredRow, holds as answeredBy, type Params } from '../../testing/answered-rows.ts'
 
 /** What PVE::API2::Firewall::*, ::Pool, ::ReplicationConfig and ::Subscription say. */
-
-type Params = Record<string, string>
 
 /** `ok`, the errors of a 400, or the status and the text. */
 async function asked(client: TestClient, method: string, path: string, params?: Params): Promise<unknown> {
@@ -14,12 +13,7 @@ async function asked(client: TestClient, method: string, path: string, params?: 
   return answer.status === 400 ? JSON.parse(answer.body).errors : `${answer.status} ${answer.reason}`
 }
 
-type Row = readonly [string, string, Params | undefined, unknown]
-
-async function holds(client: TestClient, rows: readonly Row[]): Promise<void> {
-  for (const [method, path, params, expected] of rows)
-    assert.deepEqual(await asked(client, method, path, params), expected, `${method} ${path} ${JSON.stringify(params)}`)
-}
+const holds = (client: TestClient, rows: readonly AnsweredRow[]) => answeredBy(client, rows, asked)
 
 test('firewall: what can be deleted, renamed and moved', async () => {
   const client = createTestClient({ preset: 'recording' })

@@ -6,9 +6,10 @@ import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { refuseLocked, underMark } from '../guest/config-lock.ts'
+import { migrationTarget } from '../guest/migration-target.ts'
 import { newDisk } from '../qemu/drive-make.ts'
 import { describe, newSnapshot, passOrForget, refuseReserved, shownSnapshot, wentBack } from '../qemu/snapshot.ts'
 import { requireEnabled } from '../storage-check.ts'
@@ -197,10 +198,7 @@ async function copyMount(
 function migrate(call: Call): string {
   const { world } = call
   const host = hostOf(call)
-  const name = param(call, 'target')
-  const target = world.hosts.get(name)
-  if (target === host) throw badParameter('target', 'target is local node.')
-  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  const target = migrationTarget(call)
   const running = guestOf(call, 'lxc').run.status === 'running'
   if (running && !flag(call, 'online') && !flag(call, 'restart'))
     throw failed("can't migrate running container without --online or --restart")

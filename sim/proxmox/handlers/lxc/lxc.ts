@@ -1,15 +1,15 @@
 import { may, seesGuest } from '../../../world/access.ts'
-import { configDigest, touch } from '../../../world/guest-config.ts'
+import { configDigest } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
-import { PowerLost } from '../../../world/locks.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
+import { configured } from '../guest/creation.ts'
 import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
 import { removeGuest } from '../qemu/destroy.ts'
 import { shownSnapshot } from '../qemu/snapshot.ts'
@@ -84,22 +84,14 @@ function create(call: Call): string {
   noteSeen(world, guest)
   return startTask(world, host, 'vzcreate', `${vmid}`, call.who.id, async (work) => {
     const shop = { world, host, vmid, work, made: [] as string[] }
-    try {
+    await configured(shop, guest, async () => {
       if (findVolume(host, template) === undefined) throw new Error(`volume '${template}' does not exist`)
       const config = newConfig(call)
       for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
       work.log(`extracting archive '${template}'`)
       await work.pass(world.timing.shortTaskMs)
-      guest.config = config
-      touch(guest)
-      noteSeen(world, guest)
-    } catch (error) {
-      // Nobody is left to clean up: the lock and the volumes stay.
-      if (error instanceof PowerLost) throw error
-      for (const volid of shop.made) freeVolume(host, volid)
-      world.guests.delete(vmid)
-      throw new Error(`unable to create CT ${vmid} - ${error instanceof Error ? error.message : String(error)}`)
-    }
+      return config
+    })
     if (pool !== undefined) world.pools.get(pool)?.guests.add(vmid)
     world.access.version += 1
     if (flag(call, 'ha-managed'))

@@ -1,14 +1,14 @@
 import { may } from '../../../world/access.ts'
 import { uuid } from '../../../world/chance.ts'
-import { defaultBootDevices, isDrive, touch } from '../../../world/guest-config.ts'
+import { defaultBootDevices, isDrive } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
-import { PowerLost } from '../../../world/locks.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { ApiError, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
+import { configured } from '../guest/creation.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from '../guest/option-rights.ts'
 import { keptValue } from '../guest/option-values.ts'
 import { requireTagRights } from '../guest/tags.ts'
@@ -86,21 +86,14 @@ async function build(call: Call, guest: Guest, wanted: [string, string][], work:
   const host = hostOf(call)
   const { vmid } = guest
   const shop = { world, host, vmid, work, made: [] as string[] }
-  try {
+  await configured(shop, guest, async () => {
     const config = new Map<string, string>()
     for (const [key, value] of wanted) if (!isDrive(key)) config.set(key, keptValue(world, key, value))
     const drives = new Map(wanted.filter(([key]) => isDrive(key)))
     for (const key of [...drives.keys()].sort()) config.set(key, await makeDrive(shop, key, drives.get(key) ?? ''))
     complete(call, config)
-    guest.config = config
-    touch(guest)
-    noteSeen(world, guest)
-  } catch (error) {
-    if (error instanceof PowerLost) throw error
-    for (const volid of shop.made) freeVolume(host, volid)
-    world.guests.delete(vmid)
-    throw new Error(`unable to create VM ${vmid} - ${error instanceof Error ? error.message : String(error)}`)
-  }
+    return config
+  })
 }
 
 /** What Proxmox adds by itself. */

@@ -5,8 +5,9 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
 import { carryVolumes, findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
-import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { migrationTarget } from '../guest/migration-target.ts'
 
 export const qemuMigrateRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/migrate': conditions,
@@ -57,10 +58,7 @@ function conditions(call: Call): Record<string, unknown> {
 function migrate(call: Call): string {
   const { world } = call
   const host = hostOf(call)
-  const name = param(call, 'target')
-  const target = world.hosts.get(name)
-  if (target === host) throw badParameter('target', 'target is local node.')
-  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  const target = migrationTarget(call)
   for (const option of ['force', 'migration_type', 'migration_network']) {
     const given = option === 'force' ? flag(call, option) : call.params[option] !== undefined
     if (given && call.who.id !== 'root@pam') throw badParameter(option, 'Only root may use this option.')
