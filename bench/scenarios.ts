@@ -1,4 +1,4 @@
-import type { Timing } from '../sim/world/types.ts'
+import type { Timing } from '../sim/world/parts.ts'
 
 /** Where the machines of a run go, and how long their storage takes. */
 export interface Scenario {

@@ -1,10 +1,10 @@
 import { computerOf } from './guest/life.ts'
-import type { Trouble } from './guest/machine.ts'
 import { facts } from './guest/node-program.ts'
+import type { Trouble } from './guest/types.ts'
 import { isConnected } from './k3s/etcd.ts'
 import { networkChanged } from './k3s/service.ts'
-import { addBox, type Box, reboot, switchOff, switchOn, wake } from './metal/box.ts'
-import type { World } from './world/types.ts'
+import { addBox, reboot, switchOff, switchOn, wake } from './metal/box.ts'
+import type { Box, World } from './world/types.ts'
 
 /** What goes wrong inside machines and clusters, and the physical boxes beside the hosts. Never used by the product. */
 export interface ClusterExperiments {

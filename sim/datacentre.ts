@@ -11,6 +11,7 @@ import { createStats, type Stats } from './stats.ts'
 import { createWorkers } from './workers.ts'
 import { between } from './world/chance.ts'
 import { createWorld, DEFAULT_TIMING } from './world/create-world.ts'
+import type { Timing } from './world/parts.ts'
 import {
   allTokens,
   fillEmpty,
@@ -21,7 +22,7 @@ import {
   hostNames,
   type Preset,
 } from './world/presets.ts'
-import type { Timing, World } from './world/types.ts'
+import type { World } from './world/types.ts'
 
 export interface DatacentreOptions {
   readonly clock: SimClock

@@ -65,9 +65,8 @@ test('no circle of imports, not even of types, but for the block of a hypervisor
   assert.ok((circles[0]?.length ?? 0) <= 7, `${circles[0]?.join(', ')} are a circle`)
 })
 
-test('the simulator has one circle: its world holds computers, and these know their world', () => {
-  const circles = circlesIn(edgesOf('sim'))
-  assert.ok(circles.length <= 1, `${circles.length} circles in the simulator`)
-  // It may shrink.
-  assert.ok((circles[0]?.length ?? 0) <= 71, `${circles[0]?.length} files are a circle`)
+test('no circle of imports in the simulator either', () => {
+  const edges = edgesOf('sim')
+  assert.ok(edges.size > 200, `only ${edges.size} files were read`)
+  assert.deepEqual(circlesIn(edges), [])
 })

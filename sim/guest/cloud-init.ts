@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { between } from '../world/chance.ts'
-import type { Computer } from './computer.ts'
+import type { Computer } from '../world/types.ts'
 import { runProgram } from './run-program.ts'
 
 export interface CloudInitRun {

@@ -1,5 +1,4 @@
-import type { Computer } from './computer.ts'
-import type { Machine } from './machine.ts'
+import type { Computer, Machine } from '../world/types.ts'
 
 export interface Io {
   /** The program's name first. */

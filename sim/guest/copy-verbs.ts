@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { COPIES, type NodeAnswer } from '../../src/k3s/node-program.ts'
-import type { Computer } from './computer.ts'
+import type { Computer } from '../world/types.ts'
 
 type Deed = (
   computer: Computer,

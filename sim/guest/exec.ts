@@ -1,8 +1,9 @@
 import type { Guest, World } from '../world/types.ts'
 import { computerOf } from './life.ts'
-import { machineOf, type Process, takePid } from './machine.ts'
+import { machineOf, takePid } from './machine.ts'
 import { type Ended, runProgram } from './run-program.ts'
 import { commandsOf } from './system-commands.ts'
+import type { Process } from './types.ts'
 
 /** More than this the agent does not fetch in one go. */
 const MUCH_OUTPUT = 4096

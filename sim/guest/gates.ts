@@ -2,14 +2,8 @@ import { GATES, GATES_SETTINGS, GATES_UNIT, type GateName } from '../../src/k3s/
 import { flagText, readConfig } from '../k3s/config-file.ts'
 import { memberOnDisk, unitRole } from '../k3s/disk.ts'
 import { hostOf, serverAt } from '../k3s/network.ts'
-import type { Computer } from './computer.ts'
-
-/** Something that must hold before K3s may start, and does not yet. */
-export interface Gate {
-  readonly name: string
-  readonly message: string
-  readonly sinceMs: number
-}
+import type { Gate } from '../k3s/types.ts'
+import type { Computer } from '../world/types.ts'
 
 /** Do gates stand before K3s on this computer? One that was set up by hand has none. */
 export function hasGates(computer: Computer): boolean {

@@ -1,5 +1,5 @@
 import type { NodeAnswer } from '../../src/k3s/node-program.ts'
-import type { Computer } from './computer.ts'
+import type { Computer } from '../world/types.ts'
 
 /** Begins work that takes a while. One at a time; the same one again is already under way. */
 export function beginJob(

@@ -1,8 +1,7 @@
 import { bootService, crashService } from '../k3s/service.ts'
-import type { Guest, World } from '../world/types.ts'
+import type { Computer, Guest, World } from '../world/types.ts'
 import { guestAddresses } from './addresses.ts'
 import { runCloudInit } from './cloud-init.ts'
-import type { Computer } from './computer.ts'
 import { isBare, machineOf } from './machine.ts'
 
 /** The guest as others on its network see it. */

@@ -1,15 +1,5 @@
 import type { Outcome, Session } from './commands.ts'
 
-/** Somebody who is logged in. */
-export interface Login {
-  readonly user: string
-  readonly tty: string
-  readonly from: string
-  readonly sinceMs: number
-  /** When a key was last pressed. */
-  keyMs: number
-}
-
 /** `who -u`, in UTC and with days as numbers, as it is asked for. */
 export function who({ machine, nowMs }: Session): Outcome {
   const out = machine.logins.map(({ user, tty, from, sinceMs, keyMs }, at) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { NODE_PROGRAM } from '../../src/k3s/node-program.ts'
 import { unitName } from '../k3s/disk.ts'
+import type { Computer } from '../world/types.ts'
 import type { Outcome } from './commands.ts'
-import type { Computer } from './computer.ts'
 
 /** What a machine says of itself to whoever asks whether K3s could run there. */
 export function nodeCheck({ machine, world }: Computer, sources: readonly string[]): Outcome {

@@ -12,7 +12,7 @@ import { restartService, serviceOf, startService, stopService } from '../k3s/ser
 import { mountBackups, saveSnapshot, snapshotIn } from '../k3s/snapshots.ts'
 import { applyManifestsSoon } from '../kubernetes/manifests.ts'
 import { between } from '../world/chance.ts'
-import type { Computer } from './computer.ts'
+import type { Computer } from '../world/types.ts'
 import { COPY_VERBS } from './copy-verbs.ts'
 import { beginJob } from './job.ts'
 

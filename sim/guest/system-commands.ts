@@ -1,7 +1,7 @@
 import { k3sCommand } from '../k3s/command-line.ts'
 import { restartService, startService, stopService } from '../k3s/service.ts'
+import type { Computer } from '../world/types.ts'
 import { BASIC_COMMANDS, type Command, type Commands, type Outcome, type Session } from './commands.ts'
-import type { Computer } from './computer.ts'
 import { FILE_COMMANDS } from './file-commands.ts'
 import { who } from './logins.ts'
 import { isBare } from './machine.ts'

@@ -1,14 +1,6 @@
 import type { Commands, Outcome, Session } from './commands.ts'
 import { runScript } from './shell.ts'
 
-/** A line that a unit wrote, and in which life of the computer. */
-export interface UnitLine {
-  readonly unit: string
-  readonly life: number
-  readonly atMs: number
-  readonly text: string
-}
-
 /** Runs what a unit of the type oneshot is made of, one line after the other; what it says is in the journal. */
 export function runOneshot(unit: string, text: string, session: Session, commands: Commands): boolean {
   if (!/^Type=oneshot$/m.test(text)) return false

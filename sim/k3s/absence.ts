@@ -2,9 +2,9 @@ import { compareVersions } from '../../src/k3s/version.ts'
 import { conditionsOf, stamp, tree, trees, withCondition } from '../kubernetes/object.ts'
 import { all, put, update } from '../kubernetes/store.ts'
 import { between } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { isWritable } from './etcd.ts'
 import { isPodReady } from './kubelet.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 const LEASE_MS = 10_000
 

@@ -1,5 +1,6 @@
 import { find } from '../kubernetes/store.ts'
 import { between } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { flagText } from './config-file.ts'
 import { CLIENT_KUBELET, DATA } from './disk.ts'
 import { isWritable } from './etcd.ts'
@@ -8,7 +9,6 @@ import { hostOf, serverAt } from './network.ts'
 import { admitAgent } from './node-password.ts'
 import { after, sinceStart } from './process.ts'
 import { givenToken, isShort, mayBeAgent, TRUST_WARNING, tokenProblem } from './tokens.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 export const PASSWORD_REJECTED =
   "Node password rejected, duplicate hostname or contents of '/etc/rancher/node/password' may not match server node-passwd entry, try enabling a unique node name with the --with-node-id flag"

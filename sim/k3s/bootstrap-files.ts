@@ -1,6 +1,6 @@
-import type { World } from '../world/types.ts'
+import type { K3sProcess, World } from '../world/types.ts'
 import { DATA } from './disk.ts'
-import type { Bootstrap, Encryption, K3sProcess } from './types.ts'
+import type { Bootstrap, Encryption } from './types.ts'
 
 /** Files that differ by less are taken to be of one moment. */
 const CLOCK_SKEW_MS = 3_000

@@ -1,8 +1,8 @@
 import { compareEtcd } from '../../src/k3s/version.ts'
 import { createStore, type Frozen, freeze } from '../kubernetes/store.ts'
 import { between, hexDigits } from '../world/chance.ts'
-import type { World } from '../world/types.ts'
-import type { Bootstrap, Encryption, EtcdCluster, K3sProcess, Member } from './types.ts'
+import type { EtcdCluster, K3sProcess, Member, World } from '../world/types.ts'
+import type { Bootstrap, Encryption } from './types.ts'
 
 export interface NewCluster {
   readonly bootstrap: Bootstrap

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { InstallInput, NodeAnswer } from '../../src/k3s/node-program.ts'
 import { releaseOf } from '../../src/k3s/releases.ts'
-import type { Computer } from '../guest/computer.ts'
 import { beginJob } from '../guest/job.ts'
 import { between } from '../world/chance.ts'
+import type { Computer } from '../world/types.ts'
 import { BINARY, programText } from './disk.ts'
 
 /** What a release's program hashes to in the simulation: its text is its name and version. */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { compareEtcd } from '../../src/k3s/version.ts'
 import { between } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { flagList, flagText } from './config-file.ts'
 import { writeMember } from './disk.ts'
 import { addRefusal, memberUp, minorOf, newMember, onTick, planTick } from './etcd.ts'
@@ -11,7 +12,6 @@ import { after, sinceStart } from './process.ts'
 import { putOut } from './put-out.ts'
 import { adopt, apiUp, serverReady, supervisor } from './server-stages.ts'
 import { givenToken, isShort, rightOf, TRUST_WARNING, tokenProblem } from './tokens.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 const BOOTSTRAP = 'Error: preparing server: failed to bootstrap cluster data'
 

@@ -13,6 +13,7 @@ import {
 } from '../kubernetes/object.ts'
 import { all, find, put, update } from '../kubernetes/store.ts'
 import { between, uuid } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { flagText, isSet } from './config-file.ts'
 import { CLIENT_KUBELET, keepsFile } from './disk.ts'
 import { planTick, whenWritable } from './etcd.ts'
@@ -29,7 +30,6 @@ import {
 } from './node-object.ts'
 import { secretName } from './node-password.ts'
 import { after } from './process.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 export const ETCD = 'etcd.k3s.cattle.io'
 

@@ -1,10 +1,9 @@
 import { all } from '../kubernetes/store.ts'
 import { between } from '../world/chance.ts'
-import type { World } from '../world/types.ts'
+import type { K3sProcess, World } from '../world/types.ts'
 import { flagList } from './config-file.ts'
 import { DATA } from './disk.ts'
 import { isPodReady, podsOfNode } from './kubelet.ts'
-import type { K3sProcess } from './types.ts'
 
 /** Host of `https://10.0.0.1:6443`, without brackets. */
 export function hostOf(url: string): string {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Condition, type KubeObject, stamp, tree } from '../kubernetes/object.ts'
 import { uuid } from '../world/chance.ts'
+import type { K3sProcess } from '../world/types.ts'
 import { flagList, flagText } from './config-file.ts'
-import type { K3sProcess } from './types.ts'
 
 export const NO_CNI =
   'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized'

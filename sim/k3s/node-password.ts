@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { stamp, text, tree } from '../kubernetes/object.ts'
 import { find, put } from '../kubernetes/store.ts'
 import { hexDigits, uuid } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { NODE_PASSWORD } from './disk.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 /** The password of this computer, made at its first start. It outlives a removal of K3s. */
 export function nodePassword(process: K3sProcess): string {

@@ -1,4 +1,4 @@
-import type { K3sProcess } from './types.ts'
+import type { K3sProcess } from '../world/types.ts'
 
 /** Later in the life of a process; never, if it has ended by then. */
 export function after(process: K3sProcess, ms: number, fn: () => void): void {

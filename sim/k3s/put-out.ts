@@ -1,6 +1,6 @@
+import type { K3sProcess } from '../world/types.ts'
 import { TOMBSTONE } from './disk.ts'
 import { after } from './process.ts'
-import type { K3sProcess } from './types.ts'
 
 /** Put out of etcd while it runs: its API hangs, and only a restart helps. */
 export function putOut(process: K3sProcess): void {

@@ -1,7 +1,7 @@
 import type { NodeAnswer } from '../../src/k3s/node-program.ts'
-import type { Computer } from '../guest/computer.ts'
 import { beginJob } from '../guest/job.ts'
 import { between } from '../world/chance.ts'
+import type { Computer } from '../world/types.ts'
 import { CLIENT_KUBELET, DATA, unitRole } from './disk.ts'
 import { startService, stopService } from './service.ts'
 

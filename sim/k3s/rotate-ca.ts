@@ -1,5 +1,5 @@
 import type { NodeAnswer, PutFiles } from '../../src/k3s/node-program.ts'
-import type { Computer } from '../guest/computer.ts'
+import type { Computer } from '../world/types.ts'
 import { certificatesIn, isTrusted, SERVER_TLS } from './authorities.ts'
 import { noteContent } from './bootstrap-files.ts'
 import { isWritable } from './etcd.ts'

@@ -1,5 +1,5 @@
 import type { NodeAnswer } from '../../src/k3s/node-program.ts'
-import type { Computer } from '../guest/computer.ts'
+import type { Computer } from '../world/types.ts'
 import { isWritable } from './etcd.ts'
 import { passwordOf, tokenHash, writeTokens } from './tokens.ts'
 

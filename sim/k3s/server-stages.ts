@@ -2,6 +2,7 @@ import { seedObjects } from '../kubernetes/defaults.ts'
 import { applyManifests } from '../kubernetes/manifests.ts'
 import { askReconcile } from '../kubernetes/reconcile.ts'
 import { between } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { reconcileFiles, sharedFiles } from './bootstrap-files.ts'
 import { whenWritable } from './etcd.ts'
 import { listen } from './network.ts'
@@ -9,7 +10,6 @@ import { keepNodePassword } from './node-password.ts'
 import { sinceStart } from './process.ts'
 import { listOwnSnapshots, scheduleSnapshots } from './snapshots.ts'
 import { ensureUsers, writeTokens } from './tokens.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 /** Port 6443 is open: what K3s itself serves answers, whatever is behind it. */
 export function supervisor(process: K3sProcess): void {

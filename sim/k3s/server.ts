@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { compareEtcd } from '../../src/k3s/version.ts'
 import { between, hexDigits } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { completeAuthorities, readAuthorities, writeAuthorities } from './authorities.ts'
 import { sharedFiles, writeShared } from './bootstrap-files.ts'
 import { flagText, isSet } from './config-file.ts'
@@ -12,7 +13,7 @@ import { after, sinceStart } from './process.ts'
 import { putOut } from './put-out.ts'
 import { adopt, apiUp, serverReady, shownEncryption, supervisor } from './server-stages.ts'
 import { givenToken, passwordOf, tokenHash, writeTokens } from './tokens.ts'
-import type { Encryption, EtcdCluster, K3sProcess } from './types.ts'
+import type { Encryption } from './types.ts'
 
 /** K3s prints the name of the place, not the place. */
 const DATA_DIR = '$' + '{datadir}'

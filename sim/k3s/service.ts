@@ -1,10 +1,7 @@
 import { releaseOf } from '../../src/k3s/releases.ts'
-import type { Computer } from '../guest/computer.ts'
-import { closedGates, type Gate, hasGates, isGivenUp } from '../guest/gates.ts'
-import type { Machine } from '../guest/machine.ts'
-import type { Scheduled } from '../sim-clock.ts'
+import { closedGates, hasGates, isGivenUp } from '../guest/gates.ts'
 import { between } from '../world/chance.ts'
-import type { World } from '../world/types.ts'
+import type { Computer, EtcdCluster, K3sProcess, Machine, Service, World } from '../world/types.ts'
 import { kubeletStops } from './absence.ts'
 import { startAgent } from './agent.ts'
 import { flagList, flagText, readConfig, shownArgs } from './config-file.ts'
@@ -16,31 +13,6 @@ import { after } from './process.ts'
 import { startServer } from './server.ts'
 import { leadControllers } from './server-stages.ts'
 import { mountBackups } from './snapshots.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
-
-/** The unit of K3s on one computer, as systemd keeps it: always restarted, five seconds after its end. */
-export interface Service {
-  state: 'stopped' | 'starting' | 'running' | 'failed'
-  sinceMs: number
-  /** Somebody started it and nobody stopped it. */
-  wanted: boolean
-  process: K3sProcess | undefined
-  /** The last fatal line since it was started. */
-  failure: string | undefined
-  lastExit: number | undefined
-  /** How often it was started again since somebody asked for a start, and when that was. */
-  restarts: number
-  orderedMs: number
-  readonly journal: JournalLine[]
-  gates: readonly Gate[]
-  timer: Scheduled | undefined
-}
-
-export interface JournalLine {
-  readonly atMs: number
-  readonly level: string
-  readonly message: string
-}
 
 /** A restart loop of days keeps no more than this. */
 const JOURNAL_LINES = 300

@@ -1,5 +1,5 @@
+import type { K3sSite } from '../world/types.ts'
 import { RECORDED_TIMING } from './timing.ts'
-import type { K3sSite } from './types.ts'
 
 /** A place where no K3s has ever run. */
 export function createK3sSite(): K3sSite {

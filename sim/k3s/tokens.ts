@@ -1,13 +1,12 @@
 import { parseToken, tokenHash } from '../../src/k3s/token.ts'
-import type { Computer } from '../guest/computer.ts'
 import type { Files } from '../guest/files.ts'
 import { text, tree } from '../kubernetes/object.ts'
 import { find } from '../kubernetes/store.ts'
+import type { Computer, EtcdCluster, K3sProcess } from '../world/types.ts'
 import { authorityHash } from './authorities.ts'
 import { noteContent, passwdText } from './bootstrap-files.ts'
 import { flagText } from './config-file.ts'
 import { DATA } from './disk.ts'
-import type { EtcdCluster, K3sProcess } from './types.ts'
 
 /** The token that a start was given: on the flag, or in the file that a flag names. */
 export function givenToken(flags: ReadonlyMap<string, readonly string[]>, files: Files, flag: string): string {

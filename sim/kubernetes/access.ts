@@ -1,6 +1,6 @@
 import type { WireRequest } from '../../src/lib/wire.ts'
 import { certificatesIn, isTrusted } from '../k3s/authorities.ts'
-import type { K3sProcess } from '../k3s/types.ts'
+import type { K3sProcess } from '../world/types.ts'
 import type { Caller, Peer } from './call.ts'
 import { text, tree } from './object.ts'
 import { all } from './store.ts'

@@ -1,6 +1,6 @@
 import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
 import { isWritable } from '../k3s/etcd.ts'
-import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { authenticate } from './access.ts'
 import type { ApiAnswer, ApiCall, Caller, Peer } from './call.ts'
 import { resourceAt } from './catalogue.ts'

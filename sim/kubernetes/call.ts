@@ -1,5 +1,5 @@
 import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
-import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import type { ApiResource } from './catalogue.ts'
 
 export interface Caller {

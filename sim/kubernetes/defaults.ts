@@ -1,6 +1,6 @@
 import { flagList } from '../k3s/config-file.ts'
-import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
 import { uuid } from '../world/chance.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { kindOf } from './catalogue.ts'
 import { stamp, type Tree } from './object.ts'
 import { PACKAGED } from './packaged.ts'

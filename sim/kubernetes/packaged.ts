@@ -1,5 +1,5 @@
 import { flagText } from '../k3s/config-file.ts'
-import type { K3sProcess } from '../k3s/types.ts'
+import type { K3sProcess } from '../world/types.ts'
 import type { Tree } from './object.ts'
 
 /* What K3s brings itself, unless it is told to leave it out. */

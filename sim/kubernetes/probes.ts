@@ -1,7 +1,7 @@
 import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
 import { isWritable } from '../k3s/etcd.ts'
 import { rightOf } from '../k3s/tokens.ts'
-import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
+import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { frontStatus, json, plainText } from './status.ts'
 
 /** What K3s itself serves on the same port, with or without an API behind it. */

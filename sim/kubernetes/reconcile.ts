@@ -1,6 +1,5 @@
 import { isWritable } from '../k3s/etcd.ts'
-import type { EtcdCluster } from '../k3s/types.ts'
-import type { World } from '../world/types.ts'
+import type { EtcdCluster, World } from '../world/types.ts'
 import { keepAgents } from './controllers/agents.ts'
 import { keepBudgets } from './controllers/budgets.ts'
 import { keepCeph } from './controllers/ceph.ts'

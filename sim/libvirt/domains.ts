@@ -1,4 +1,5 @@
-import type { Guest, Host, Volume, World } from '../world/types.ts'
+import type { Volume } from '../world/parts.ts'
+import type { Guest, Host, World } from '../world/types.ts'
 import { volumesOf } from '../world/volumes.ts'
 
 /** A domain as libvirt keeps it. The machine that runs is a guest of the simulated world like any other. */

@@ -1,32 +1,11 @@
 import { createHash } from 'node:crypto'
 import { runCloudInit } from '../guest/cloud-init.ts'
-import type { Computer } from '../guest/computer.ts'
-import { bootId, createMachine, type Machine, type Trouble } from '../guest/machine.ts'
+import { bootId, createMachine } from '../guest/machine.ts'
+import type { Trouble } from '../guest/types.ts'
 import { bootService, crashService } from '../k3s/service.ts'
 import { between } from '../world/chance.ts'
-import type { World } from '../world/types.ts'
+import type { Box, World } from '../world/types.ts'
 import { forgetHost } from './host-state.ts'
-
-/** A physical computer: no hypervisor under it, its disk outlives everything, and power is a wire away. */
-export interface Box {
-  readonly name: string
-  readonly mac: string
-  readonly addresses: string[]
-  power: 'on' | 'off'
-  /** Its system is up. */
-  booted: boolean
-  life: number
-  readonly machine: Machine
-  readonly computer: Computer
-  readonly trouble: Trouble
-  /** Answers of its management controller that are lost, though what was asked is done. */
-  bmcRepliesLost: number
-  /** What its management controller was told, in the words of Redfish. */
-  readonly resets: string[]
-  /** It starts when its network card hears its address called. */
-  wakeOnLan: boolean
-  readonly bootMs: readonly [number, number]
-}
 
 export interface BoxOptions {
   readonly name: string

@@ -1,27 +1,13 @@
 import { createHash } from 'node:crypto'
 import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
 import { runProgram } from '../guest/run-program.ts'
-import { type Box, reboot } from './box.ts'
+import type { Box } from '../world/types.ts'
+import { reboot } from './box.ts'
+import type { HostCommand, HostOutcome } from './host-command.ts'
 import { diskCommands } from './host-disks.ts'
 import { editHost } from './host-edit.ts'
-import { BOUND_AT_START, type HostState, hostStateOf, mountLine, textAt } from './host-state.ts'
+import { BOUND_AT_START, hostStateOf, mountLine, textAt } from './host-state.ts'
 import { zfsCommands } from './host-zfs.ts'
-
-export interface HostOutcome {
-  readonly code?: number
-  readonly out?: string
-  readonly err?: string
-}
-
-export interface HostCall {
-  readonly box: Box
-  readonly state: HostState
-  /** Without options, and without what ends them. */
-  readonly words: readonly string[]
-  readonly argv: readonly string[]
-}
-
-export type HostCommand = (call: HostCall) => HostOutcome
 
 /** One program on a box. What is not known here may be known to every simulated system. */
 export function hostProgram(box: Box, argv: readonly string[]): HostOutcome {

@@ -1,4 +1,4 @@
-import type { HostCommand } from './host-commands.ts'
+import type { HostCommand } from './host-command.ts'
 
 /** Programs that look at disks, or put something on them. */
 export const diskCommands: Readonly<Record<string, HostCommand>> = {

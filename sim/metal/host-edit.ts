@@ -1,4 +1,4 @@
-import type { HostCommand } from './host-commands.ts'
+import type { HostCommand } from './host-command.ts'
 import { textAt } from './host-state.ts'
 
 /** Lines of a file are taken back: croft's program for that, as far as its effects go. */

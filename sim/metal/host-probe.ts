@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Box } from './box.ts'
+import type { Box } from '../world/types.ts'
 import { hostProgram } from './host-commands.ts'
 import { type HostState, hostStateOf, textAt } from './host-state.ts'
 

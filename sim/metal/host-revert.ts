@@ -1,4 +1,4 @@
-import type { Box } from './box.ts'
+import type { Box } from '../world/types.ts'
 
 /** Where croft leaves the scripts that take unconfirmed changes back. */
 export const REVERTS = '/var/lib/croft/revert/'

@@ -1,6 +1,5 @@
-import type { Box } from './box.ts'
+import type { Box } from '../world/types.ts'
 import { REVERTS, runRevert } from './host-revert.ts'
-import type { Pool } from './host-zfs.ts'
 
 /** What a box has besides files and services, as far as somebody who configures it can tell. */
 export interface HostState {
@@ -48,6 +47,12 @@ export interface Disk {
   content: string
   label: string
   readonly subvolumes: Set<string>
+}
+
+/** A pool as its host knows it. */
+export interface Pool {
+  readonly devices: string[]
+  readonly properties: Map<string, string>
 }
 
 const STATES = new WeakMap<Box, HostState>()

@@ -1,10 +1,4 @@
-import type { HostCall, HostCommand, HostOutcome } from './host-commands.ts'
-
-/** A pool as its host knows it. */
-export interface Pool {
-  readonly devices: string[]
-  readonly properties: Map<string, string>
-}
+import type { HostCall, HostCommand, HostOutcome } from './host-command.ts'
 
 /** ZFS as far as somebody who makes pools and datasets can tell; its words are those of OpenZFS 2. */
 export const zfsCommands: Readonly<Record<string, HostCommand>> = {

@@ -1,6 +1,6 @@
 import { type Wire, WireFailure, type WireResponse } from '../../src/lib/wire.ts'
-import type { World } from '../world/types.ts'
-import { type Box, shutDown, switchOff, switchOn } from './box.ts'
+import type { Box, World } from '../world/types.ts'
+import { shutDown, switchOff, switchOn } from './box.ts'
 
 /** The way to the management controller of a simulated box, which speaks Redfish. */
 export function redfishWire(world: World, name: string, watts = 60): Wire {

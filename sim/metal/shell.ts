@@ -1,8 +1,7 @@
 import { LIMITS } from '../../src/lib/limits.ts'
 import { type Ran, type Shell, ShellFailure } from '../../src/lib/shell.ts'
 import { runProgram } from '../guest/run-program.ts'
-import type { World } from '../world/types.ts'
-import type { Box } from './box.ts'
+import type { Box, World } from '../world/types.ts'
 import { putFile, runHostProgram } from './host-program.ts'
 
 /** How long a command takes to get there and back. */

@@ -1,4 +1,5 @@
-import type { Access, AclEntry, Token, World } from './types.ts'
+import type { Access, AclEntry, Token } from './parts.ts'
+import type { World } from './types.ts'
 
 /** Who is asking: a user, or one of its tokens. */
 export interface Identity {

@@ -2,9 +2,10 @@ import type { Random } from '../../src/lib/random.ts'
 import { createK3sSite } from '../k3s/site.ts'
 import type { SimClock } from '../sim-clock.ts'
 import { between } from './chance.ts'
+import type { StorageEntry, Timing } from './parts.ts'
 import { ROLES } from './roles.ts'
 import { GIB } from './sizes.ts'
-import type { Host, StorageEntry, Timing, World } from './types.ts'
+import type { Host, World } from './types.ts'
 
 /** Times of a small, healthy site. */
 export const DEFAULT_TIMING: Timing = {

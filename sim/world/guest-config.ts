@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { GuestSystem } from './parts.ts'
 import { parseProperties } from './properties.ts'
 import { parseSize } from './sizes.ts'
-import type { Guest, GuestSystem, Host } from './types.ts'
+import type { Guest, Host } from './types.ts'
 import { findVolume } from './volumes.ts'
 
 /** Slots that hold a disk or a drive, in the order in which Proxmox works through them. */

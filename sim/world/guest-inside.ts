@@ -1,19 +1,9 @@
 import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { driveKeys, driveVolume } from './guest-config.ts'
+import type { Inside } from './parts.ts'
 import { readIso } from './read-iso.ts'
 import type { Guest, Host } from './types.ts'
 import { findVolume } from './volumes.ts'
-
-/** What the system in a guest has become by what it read at boot. It stays on its disk when the disc is taken out. */
-export interface Inside {
-  readonly instanceId: string
-  /** How often cloud-init has run its modules: once for each new instance id. */
-  readonly runs: number
-  readonly userData: string
-  readonly hostname: string | undefined
-  /** By hardware address; a card that is not in here was told nothing and stays down. Undefined: all use DHCP. */
-  readonly cards: ReadonlyMap<string, { readonly dhcp: boolean; readonly addresses: readonly string[] }> | undefined
-}
 
 /** cloud-init at boot: a disc labelled CIDATA with another instance id than the last is read and acted upon. */
 export function readSeedDisc(host: Host, guest: Guest): void {

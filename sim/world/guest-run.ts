@@ -2,7 +2,8 @@ import { systemBoots, systemStops } from '../guest/life.ts'
 import { between } from './chance.ts'
 import { agentEnabled, bootableSystem, guestName, touch } from './guest-config.ts'
 import { readSeedDisc } from './guest-inside.ts'
-import type { Guest, Host, Seen, World } from './types.ts'
+import type { Seen } from './parts.ts'
+import type { Guest, Host, World } from './types.ts'
 
 /** A guest as it comes into being: switched off, with what its configuration says. */
 export function newGuest(vmid: number, type: 'qemu' | 'lxc', node: string, config: Map<string, string>): Guest {

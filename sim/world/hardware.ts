@@ -1,18 +1,6 @@
 import { parseProperties } from './properties.ts'
 import type { Host, World } from './types.ts'
 
-/** A device in a slot of a host. Ids are `vendor:device`. */
-export interface PciDevice {
-  readonly path: string
-  readonly id: string
-}
-
-/** A device that is plugged into a host. The path is bus and port: `1-2`. */
-export interface UsbDevice {
-  readonly id: string
-  readonly path: string
-}
-
 /** Why a PCI mapping does not fit what is in the host, or undefined when it does. */
 export function pciProblem(host: Host, name: string, entry: string): string | undefined {
   const { named } = parseProperties(entry)

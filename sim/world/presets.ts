@@ -1,8 +1,9 @@
 import { macAddress, uuid } from './chance.ts'
 import { addHost, addStorage } from './create-world.ts'
 import { newGuest, noteSeen, powerOn } from './guest-run.ts'
+import type { Volume } from './parts.ts'
 import { GIB, MIB } from './sizes.ts'
-import type { Guest, Host, Volume, World } from './types.ts'
+import type { Guest, Host, World } from './types.ts'
 import { volumesOf } from './volumes.ts'
 
 export const PRESETS = ['hosts', 'homelab', 'recording', 'empty'] as const

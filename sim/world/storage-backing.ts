@@ -1,5 +1,6 @@
+import type { StorageEntry } from './parts.ts'
 import { answers } from './reachable.ts'
-import type { StorageEntry, World } from './types.ts'
+import type { World } from './types.ts'
 
 /** Ports that are tried before a storage in the network is believed in. */
 const PORTS: Readonly<Record<string, number>> = {

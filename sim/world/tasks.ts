@@ -1,5 +1,6 @@
 import { PowerLost } from './locks.ts'
-import type { Host, Task, World } from './types.ts'
+import type { Task } from './parts.ts'
+import type { Host, World } from './types.ts'
 
 /** What a piece of background work may do while it runs. */
 export interface Work {

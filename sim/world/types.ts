@@ -1,11 +1,29 @@
 import type { Random } from '../../src/lib/random.ts'
-import type { Computer } from '../guest/computer.ts'
-import type { Machine, Trouble } from '../guest/machine.ts'
-import type { K3sSite } from '../k3s/types.ts'
-import type { Box } from '../metal/box.ts'
-import type { SimClock } from '../sim-clock.ts'
-import type { Inside } from './guest-inside.ts'
-import type { PciDevice, UsbDevice } from './hardware.ts'
+import type { Files } from '../guest/files.ts'
+import type { Job, Login, Process, SystemState, Trouble, UnitLine } from '../guest/types.ts'
+import type { K3sTiming } from '../k3s/timing.ts'
+import type { Bootstrap, Encryption, Gate, JournalLine, Phase, SnapshotContent } from '../k3s/types.ts'
+import type { Frozen, Store } from '../kubernetes/store.ts'
+import type { Scheduled, SimClock } from '../sim-clock.ts'
+import type {
+  Access,
+  Downloadable,
+  Inside,
+  Lock,
+  PciDevice,
+  Pool,
+  Run,
+  Seen,
+  Snapshot,
+  StorageEntry,
+  Task,
+  Timing,
+  UsbDevice,
+  Volume,
+} from './parts.ts'
+
+// Types that know each other, in one file: the world holds computers, and these know their world. What they are made
+// of lies in parts.ts here and in types.ts of guest/ and k3s/.
 
 /** Everything there is in the simulated datacentre. Plain data: handlers read and write it, presets fill it. */
 export interface World {
@@ -31,23 +49,6 @@ export interface World {
   readonly k3s: K3sSite
   /** Physical computers that stand beside the hosts, by name. */
   readonly metal: Map<string, Box>
-}
-
-/** How long things take, in milliseconds unless the name says otherwise. Pairs are the least and the most. */
-export interface Timing {
-  readonly callMs: readonly [number, number]
-  readonly taskStartMs: number
-  readonly allocateMs: readonly [number, number]
-  readonly freeMs: readonly [number, number]
-  readonly importBytesPerSecond: number
-  readonly cloneBytesPerSecond: number
-  readonly downloadBytesPerSecond: number
-  readonly startMs: readonly [number, number]
-  readonly bootMs: readonly [number, number]
-  readonly shutdownMs: readonly [number, number]
-  readonly shortTaskMs: number
-  readonly statusCycleMs: number
-  readonly statusCacheMs: number
 }
 
 export interface Host {
@@ -79,72 +80,6 @@ export interface Host {
   readonly usb: UsbDevice[]
 }
 
-export interface Lock {
-  /** By how many: more than one only where it is shared. */
-  held: number
-  mode: 'exclusive' | 'shared'
-  readonly waiting: { readonly mode: 'exclusive' | 'shared'; readonly grant: () => void }[]
-}
-
-export interface StorageEntry {
-  readonly id: string
-  readonly type: string
-  /** Files in a directory (with formats and sub-directories) or block volumes in a pool. */
-  readonly files: boolean
-  readonly path: string
-  content: string[]
-  readonly shared: boolean
-  nodes: string[] | undefined
-  disabled: boolean
-  totalBytes: number
-  /** What others use of the same disk. */
-  readonly baseUsedBytes: number
-  readonly options: Record<string, string | number>
-  /** It stands on disks that this world has. Entries that somebody writes down have to be looked into first. */
-  readonly backed?: boolean
-}
-
-export interface Volume {
-  name: string
-  content: string
-  format: string
-  /** Size of the file; of the virtual disk for a guest's disk. */
-  sizeBytes: number
-  /** Size of the virtual disk inside an image that lies in a file. */
-  readonly virtualBytes?: number
-  readonly vmid?: number
-  parent?: string
-  readonly ctimeSeconds: number
-  usedBytes?: number
-  /** What boots from it, if anything. */
-  system?: GuestSystem
-  readonly text?: string
-  /** The file itself, where somebody inside a guest may read it. */
-  readonly bytes?: Uint8Array
-  /** A file that can be run, and how it ends. */
-  readonly script?: { readonly exit: number }
-  /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
-  notes?: string
-  protected?: boolean
-  readonly checksumSeed?: string
-}
-
-export interface GuestSystem {
-  readonly agent: boolean
-  readonly acpi: boolean
-  /** An image that was not cleaned before it became one: every machine made from it has the same. */
-  readonly machineId?: string
-}
-
-export interface Downloadable {
-  readonly sizeBytes: number
-  readonly virtualBytes: number
-  readonly sha256: string
-  readonly sha512: string
-  readonly status?: number
-  readonly mimetype?: string
-}
-
 export interface Guest {
   readonly vmid: number
   readonly type: 'qemu' | 'lxc'
@@ -172,98 +107,181 @@ export interface Guest {
   readonly seen: Seen[]
 }
 
-export interface Snapshot {
-  readonly config: Map<string, string>
-  description: string | undefined
-  readonly timeSeconds: number
-  readonly parent: string | undefined
-  /** Being made or removed, or left so by work that died. */
-  state?: 'prepare' | 'delete'
+/** A computer with a running system that others reach over a network: the inside of a guest, or a physical box. */
+export interface Computer {
+  /** `qemu/101`, `metal/nuc-1`. */
+  readonly id: string
+  readonly world: World
+  readonly machine: Machine
+  /** The system runs and its network works. */
+  isUp(): boolean
+  /** The name that is in force now, which is not always the one that was asked for. */
+  hostname(): string
+  /** Without their prefix lengths, the first one first. */
+  addresses(): readonly string[]
+  /** Its system is asked to go down and to switch it off. Absent where nobody simulates that. */
+  goDown?(): void
 }
 
-/** The process of a guest. `life` changes with each start: what was planned for an earlier one does not happen. */
-export interface Run {
-  status: 'running' | 'stopped'
-  paused: boolean
+/** The running system inside a guest, as far as somebody who sends it commands can tell. */
+export interface Machine {
+  readonly files: Files
+  readonly processes: Map<number, Process>
+  /** Units that run and units that start by themselves. */
+  readonly active: Set<string>
+  readonly enabled: Set<string>
+  /** Addresses that were added by hand, by card: `192.168.4.9/24`. */
+  readonly addresses: Map<string, string[]>
+  nextPid: number
+  /** Which start of the guest the processes belong to. */
   life: number
-  startedAtMs: number
-  pid: number
-  /** Undefined: nothing that boots is on its disk. */
-  system: GuestSystem | undefined
-  bootedAtMs: number | undefined
-  /** Did the configuration offer an agent channel when it started? */
-  agentChannel: boolean
-  /** What it was called when it started: the process keeps that name. */
-  readonly name?: string
-  /** Its agent got half a message and waits for the rest until the next start. */
-  deaf?: boolean
-  /** Its file systems are held still for a backup. */
-  frozen?: boolean
+  readonly system: SystemState
+  /** What was made to go wrong on it. */
+  readonly trouble: Trouble
+  /** K3s as systemd keeps it, once there has been one. */
+  k3s?: Service
+  job?: Job
+  /** Who is logged in. Nobody outlives a restart. */
+  readonly logins: Login[]
+  /** What units that ran once have written. */
+  readonly journal: UnitLine[]
 }
 
-export interface Seen {
-  readonly atMs: number
-  readonly gone?: boolean
-  readonly status: 'running' | 'stopped'
+/** A physical computer: no hypervisor under it, its disk outlives everything, and power is a wire away. */
+export interface Box {
   readonly name: string
-  readonly startedAtMs: number
+  readonly mac: string
+  readonly addresses: string[]
+  power: 'on' | 'off'
+  /** Its system is up. */
+  booted: boolean
+  life: number
+  readonly machine: Machine
+  readonly computer: Computer
+  readonly trouble: Trouble
+  /** Answers of its management controller that are lost, though what was asked is done. */
+  bmcRepliesLost: number
+  /** What its management controller was told, in the words of Redfish. */
+  readonly resets: string[]
+  /** It starts when its network card hears its address called. */
+  wakeOnLan: boolean
+  readonly bootMs: readonly [number, number]
 }
 
-export interface Task {
-  readonly upid: string
-  readonly node: string
-  readonly pid: number
-  readonly pstart: number
-  readonly startSeconds: number
-  readonly type: string
+/** The unit of K3s on one computer, as systemd keeps it: always restarted, five seconds after its end. */
+export interface Service {
+  state: 'stopped' | 'starting' | 'running' | 'failed'
+  sinceMs: number
+  /** Somebody started it and nobody stopped it. */
+  wanted: boolean
+  process: K3sProcess | undefined
+  /** The last fatal line since it was started. */
+  failure: string | undefined
+  lastExit: number | undefined
+  /** How often it was started again since somebody asked for a start, and when that was. */
+  restarts: number
+  orderedMs: number
+  readonly journal: JournalLine[]
+  gates: readonly Gate[]
+  timer: Scheduled | undefined
+}
+
+/** Everything of K3s that is not on one machine: who listens where, clusters of etcd, snapshots, releases. */
+export interface K3sSite {
+  timing: K3sTiming
+  /** Servers by the addresses on which their port 6443 is open. */
+  readonly listeners: Map<string, K3sProcess>
+  readonly clusters: Map<string, EtcdCluster>
+  /** What snapshot files hold, by the id that stands in the file. */
+  readonly snapshots: Map<string, SnapshotContent>
+  /** When what K3s wrote came to be, by the content: compared when a server meets its datastore. */
+  readonly writtenMs: Map<string, number>
+  /** Folders that computers mount from elsewhere, by what they call them: `nas:/srv/etcd`. */
+  readonly shares: Map<string, Files>
+  /** What the disks of etcd members that stand still hold, by cluster and member. */
+  readonly disks: Map<string, Frozen>
+  /** Who holds a virtual address or a name that is no machine's own. */
+  readonly holders: Map<string, { process: K3sProcess; fromMs: number }>
+  /** Pods (`namespace/name`) that refuse to be evicted, whatever their budget says. */
+  readonly blockedEvictions: Set<string>
+  /** Further programs that can be fetched: by URL or path, with their checksum and version. */
+  readonly artifacts: Map<string, { readonly sha256: string; readonly version: string }>
+}
+
+/** One etcd cluster with all that it has committed. A restore makes another one. */
+export interface EtcdCluster {
   readonly id: string
-  readonly user: string
-  readonly log: string[]
-  endSeconds: number | undefined
-  exit: string | undefined
-  /** Set by somebody who stops it: it ends at its next step. */
-  interrupted: boolean
+  readonly members: Map<string, Member>
+  leader: string | undefined
+  election: Scheduled | undefined
+  /** When the leader's manager of learners looks, as an offset. */
+  tickPhaseMs: number
+  tick: Scheduled | undefined
+  readonly store: Store
+  bootstrap: Bootstrap
+  encryption: Encryption
+  /** Critical flags of the first server; those who join are compared with them. */
+  config: ReadonlyMap<string, readonly string[]>
+  /** `3.5` or `3.6`: the least that all members had. */
+  version: string
+  /** Members that were removed: they come back when etcd goes to 3.6 without having been repaired. */
+  readonly removed: { readonly id: string; readonly name: string; readonly address: string }[]
+  membershipChanged: boolean
+  /** The server that leads the controllers. */
+  manager: K3sProcess | undefined
+  managerTimer: Scheduled | undefined
+  /** What waits until something can be written again. */
+  readonly waiting: Set<() => void>
+  /** A pass of the controllers is asked for. */
+  reconcile: Scheduled | undefined
+  /** Pod address ranges given out so far. */
+  podCidrs: number
+  readonly kubelets: Map<string, K3sProcess>
+  readonly quorumExits: Map<K3sProcess, Scheduled>
 }
 
-export interface Pool {
+export interface Member {
   readonly id: string
-  comment: string | undefined
-  readonly guests: Set<number>
-  readonly storages: Set<string>
+  readonly name: string
+  readonly address: string
+  learner: boolean
+  readonly addedMs: number
+  process: K3sProcess | undefined
+  connectedSinceMs: number
+  etcd: string
+  /** It has started with a release that repairs the list of members, or was born after the need for it. */
+  repaired: boolean
 }
 
-export interface Access {
-  readonly users: Map<string, User>
-  readonly groups: Map<string, { comment?: string; readonly users: Set<string> }>
-  readonly roles: Map<string, { privileges: Set<string>; readonly special: boolean }>
-  readonly acl: AclEntry[]
-  readonly tickets: Map<string, { readonly user: string; readonly csrf: string; readonly expiresMs: number }>
-  /** Goes up with every change, so that what was worked out before is thrown away. */
-  version: number
-  /** Guests that an identity cannot see although its rights say otherwise: for experiments. */
-  readonly hidden: Map<string, (vmid: number) => boolean>
-}
-
-export interface User {
-  password: string | undefined
-  enable: boolean
-  expireSeconds: number
-  readonly tokens: Map<string, Token>
-  /** Comment, names, address: words about a person. */
-  readonly details: Record<string, string>
-}
-
-export interface Token {
-  secret: string
-  privsep: boolean
-  expireSeconds: number
-  comment?: string
-}
-
-export interface AclEntry {
-  readonly path: string
-  readonly type: 'user' | 'group' | 'token'
-  readonly ugid: string
-  readonly roleid: string
-  propagate: boolean
+export interface K3sProcess {
+  readonly computer: Computer
+  readonly role: 'server' | 'agent'
+  readonly version: string
+  readonly etcd: string
+  readonly nodeName: string
+  readonly nodeIps: readonly string[]
+  readonly flags: ReadonlyMap<string, readonly string[]>
+  readonly args: readonly string[]
+  readonly startedMs: number
+  alive: boolean
+  phase: Phase
+  /** Server: the cluster it is in. Agent: the one it has joined. */
+  cluster: EtcdCluster | undefined
+  member: string | undefined
+  readonly timers: Set<Scheduled>
+  /** Called when it ends, whatever it ends of. */
+  readonly ends: Set<() => void>
+  readonly log: (level: string, message: string) => void
+  /** Ends the process: what systemd sees is the code. */
+  readonly exit: (code: number, level: 'fatal' | 'error' | undefined, message?: string) => void
+  /** The program tells systemd that it is ready. */
+  readonly ready: () => void
+  /** CA files as they were read at the start. */
+  files: ReadonlyMap<string, string>
+  password: string
+  agentPassword: string | undefined
+  encryptionHash: string | undefined
+  kubeletSinceMs: number | undefined
+  /** Probes answer 500 from here on; undefined while etcd is well. */
+  sickSinceMs: number | undefined
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { between } from './chance.ts'
 import { holding } from './locks.ts'
+import type { StorageEntry, Volume } from './parts.ts'
 import type { Work } from './tasks.ts'
-import type { Host, StorageEntry, Volume, World } from './types.ts'
+import type { Host, World } from './types.ts'
 
 export interface VolumeId {
   readonly storage: string

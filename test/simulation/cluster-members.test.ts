@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EtcdCluster, Member } from '../../sim/k3s/types.ts'
+import type { EtcdCluster, Member } from '../../sim/world/types.ts'
 import { follow, formed, HASTE, order } from './cluster-lab.ts'
 import { clusterAsDeclared, etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { majority, voters } from '../../sim/k3s/etcd.ts'
-import type { EtcdCluster } from '../../sim/k3s/types.ts'
 import { all } from '../../sim/kubernetes/store.ts'
+import type { EtcdCluster } from '../../sim/world/types.ts'
 import type { memoryVault } from './cluster-run.ts'
 import { type Simulation, storedText } from './run.ts'
 

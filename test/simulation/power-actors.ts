@@ -1,8 +1,8 @@
 import { isPodReady } from '../../sim/k3s/kubelet.ts'
-import type { EtcdCluster } from '../../sim/k3s/types.ts'
 import { endPod } from '../../sim/kubernetes/controllers/owned-pods.ts'
 import type { KubeObject } from '../../sim/kubernetes/object.ts'
 import { all, put, update } from '../../sim/kubernetes/store.ts'
+import type { EtcdCluster } from '../../sim/world/types.ts'
 import type { Simulation } from './run.ts'
 
 /** Programs in the cluster that bring their things back as long as they run themselves. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { computerOf } from '../../sim/guest/life.ts'
-import type { Login } from '../../sim/guest/logins.ts'
+import type { Login } from '../../sim/guest/types.ts'
 import { formed, order, orderOf, replicasOf, running, until, untilPhase } from './power-run.ts'
 
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Datacentre } from '../../sim/datacentre.ts'
-import type { EtcdCluster } from '../../sim/k3s/types.ts'
 import { all, put } from '../../sim/kubernetes/store.ts'
+import type { EtcdCluster } from '../../sim/world/types.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
 import { powerRequestsName } from '../../src/engine/power/notes.ts'
 import type { PowerPhase } from '../../src/model/observed-power.ts'

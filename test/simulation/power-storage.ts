@@ -1,9 +1,8 @@
 import { computerOf } from '../../sim/guest/life.ts'
-import type { Machine } from '../../sim/guest/machine.ts'
 import { isPodReady } from '../../sim/k3s/kubelet.ts'
-import type { EtcdCluster } from '../../sim/k3s/types.ts'
 import type { KubeObject } from '../../sim/kubernetes/object.ts'
 import { all, put, remove } from '../../sim/kubernetes/store.ts'
+import type { EtcdCluster, Machine } from '../../sim/world/types.ts'
 import type { Simulation } from './run.ts'
 
 /**

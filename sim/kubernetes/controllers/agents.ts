@@ -1,5 +1,4 @@
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { applyTo } from '../apply.ts'
 import { type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
 import { all, find, put, remove, type Store } from '../store.ts'

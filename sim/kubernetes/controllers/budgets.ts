@@ -1,6 +1,5 @@
 import { isPodReady } from '../../k3s/kubelet.ts'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject, selects, stamp, tree, withCondition } from '../object.ts'
 import { all, put } from '../store.ts'
 

@@ -1,6 +1,5 @@
 import { isPodReady } from '../../k3s/kubelet.ts'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { type KubeObject, tree } from '../object.ts'
 import { all, find, put } from '../store.ts'
 import { born } from './owned-pods.ts'

@@ -1,6 +1,5 @@
-import type { EtcdCluster } from '../../k3s/types.ts'
 import { uuid } from '../../world/chance.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { releaseOf } from '../charts/release.ts'
 import { conditionsOf, type KubeObject, stamp, text, tree } from '../object.ts'
 import { all, find, put, remove, update } from '../store.ts'

@@ -1,7 +1,6 @@
 import { flagList } from '../../k3s/config-file.ts'
 import { isPodReady } from '../../k3s/kubelet.ts'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { type KubeObject, list, type Tree, text, tree, trees } from '../object.ts'
 import { all, find, put, remove } from '../store.ts'
 import { born } from './owned-pods.ts'

@@ -1,8 +1,7 @@
 import { removeMember } from '../../k3s/etcd.ts'
 import { ETCD, hasNetwork, nodeReady } from '../../k3s/kubelet.ts'
 import { putOut } from '../../k3s/put-out.ts'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject } from '../object.ts'
 import { all, put, remove } from '../store.ts'
 

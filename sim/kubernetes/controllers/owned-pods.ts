@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { EtcdCluster } from '../../k3s/types.ts'
 import { uuid } from '../../world/chance.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { type KubeObject, list, stamp, tree } from '../object.ts'
 import { all, put, remove } from '../store.ts'
 import { terminating } from './collect.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { type KubeObject, stamp } from '../object.ts'
 import { all, find, put, remove } from '../store.ts'
 

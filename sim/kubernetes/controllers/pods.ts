@@ -1,9 +1,8 @@
 import { isSet } from '../../k3s/config-file.ts'
 import { hasNetwork, isPodReady } from '../../k3s/kubelet.ts'
 import { serverAt } from '../../k3s/network.ts'
-import type { EtcdCluster, K3sProcess } from '../../k3s/types.ts'
 import { between } from '../../world/chance.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, K3sProcess, World } from '../../world/types.ts'
 import {
   type Condition,
   conditionsOf,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isPodReady } from '../../k3s/kubelet.ts'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { definitionsIn, MADE_BY } from '../charts/definitions.ts'
 import { definitionObject, factsOf, objectsOf, type Release } from '../charts/release.ts'
 import { conditionsOf, type KubeObject, stamp, text, tree } from '../object.ts'

@@ -1,6 +1,5 @@
 import { isPodReady } from '../../k3s/kubelet.ts'
-import type { EtcdCluster } from '../../k3s/types.ts'
-import type { World } from '../../world/types.ts'
+import type { EtcdCluster, World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject, stamp, type Tree, text, tree, trees, withCondition } from '../object.ts'
 import { all, find, put, update } from '../store.ts'
 import { born, endPod, newPod, ownedBy, podsOwnedBy, templateHash } from './owned-pods.ts'

@@ -1,4 +1,5 @@
-import type { Host, StorageEntry, World } from '../../world/types.ts'
+import type { StorageEntry } from '../../world/parts.ts'
+import type { Host, World } from '../../world/types.ts'
 import { badParameter, failed } from '../api-error.ts'
 
 /** The storage as a host may use it, or why not, in the words of the daemon. */

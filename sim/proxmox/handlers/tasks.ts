@@ -1,5 +1,5 @@
 import { may } from '../../world/access.ts'
-import type { Task } from '../../world/types.ts'
+import type { Task } from '../../world/parts.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
 

@@ -1,5 +1,5 @@
 import { uuid } from '../../../world/chance.ts'
-import type { Token, User } from '../../../world/types.ts'
+import type { Token, User } from '../../../world/parts.ts'
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { deletions } from '../collection.ts'

@@ -1,5 +1,5 @@
 import { may } from '../../../world/access.ts'
-import type { User } from '../../../world/types.ts'
+import type { User } from '../../../world/parts.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { tokenTable } from './tokens.ts'

@@ -1,5 +1,5 @@
 import { may } from '../../../world/access.ts'
-import type { Pool } from '../../../world/types.ts'
+import type { Pool } from '../../../world/parts.ts'
 import { usedBytes } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'

@@ -10,8 +10,16 @@ import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { refuseLocked, underMark } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
+import {
+  describe,
+  needSnapshot,
+  newSnapshot,
+  passOrForget,
+  refuseReserved,
+  shownSnapshot,
+  wentBack,
+} from '../guest/snapshots.ts'
 import { newDisk } from '../qemu/drive-make.ts'
-import { describe, newSnapshot, passOrForget, refuseReserved, shownSnapshot, wentBack } from '../qemu/snapshot.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
@@ -80,12 +88,6 @@ function canSnapshot(call: Call, guest: Guest): boolean {
   return [...guest.config]
     .filter(([key]) => isMount(key))
     .every(([, value]) => call.world.storages.get(parseVolumeId(value)?.storage ?? '')?.files === false)
-}
-
-function needSnapshot(guest: Guest, name: string) {
-  const snapshot = guest.snapshots.get(name)
-  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
-  return snapshot
 }
 
 function snapshots(call: Call): unknown[] {

@@ -9,9 +9,9 @@ import { withConfigLock } from '../guest/config-lock.ts'
 import { type ConfigChange, refuseEarly, updateConfig } from '../guest/config-update.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from '../guest/option-rights.ts'
+import { shownSnapshot } from '../guest/snapshots.ts'
 import { requireTagRights } from '../guest/tags.ts'
 import { checkDrives } from './drive-check.ts'
-import { shownSnapshot } from './snapshot.ts'
 
 export const qemuConfigRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/config': readConfig,

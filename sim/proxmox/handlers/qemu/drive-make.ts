@@ -1,7 +1,8 @@
+import type { StorageEntry } from '../../../world/parts.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, MIB, printSize } from '../../../world/sizes.ts'
 import type { Work } from '../../../world/tasks.ts'
-import type { Host, StorageEntry, World } from '../../../world/types.ts'
+import type { Host, World } from '../../../world/types.ts'
 import { allocate, filePath, findVolume, parseVolumeId, storageOn, storageProblem } from '../../../world/volumes.ts'
 
 /** Where disks are made: for which guest, by which task, and what was made so far, to be taken back on failure. */

@@ -1,26 +1,25 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { uuid } from '../../../world/chance.ts'
-import {
-  configDigest,
-  driveKeys,
-  driveVolume,
-  isCdrom,
-  isDrive,
-  isUnused,
-  memoryMb,
-  touch,
-} from '../../../world/guest-config.ts'
+import { configDigest, driveKeys, driveVolume, isCdrom, memoryMb, touch } from '../../../world/guest-config.ts'
 import { powerOff, powerOn } from '../../../world/guest-run.ts'
-import { PowerLost } from '../../../world/locks.ts'
+import type { Snapshot } from '../../../world/parts.ts'
 import { MIB, parseSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
-import type { Guest, Host, Snapshot } from '../../../world/types.ts'
+import type { Guest, Host } from '../../../world/types.ts'
 import { addVolume, findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
-import { refuseLocked, underMark, withConfigLock } from '../guest/config-lock.ts'
-import { shownValue } from '../guest/config-view.ts'
+import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
+import {
+  describe,
+  needSnapshot,
+  newSnapshot,
+  passOrForget,
+  refuseReserved,
+  shownSnapshot,
+  wentBack,
+} from '../guest/snapshots.ts'
 import { type VolumeFeature, volumeHasFeature } from '../volume-features.ts'
 import { startGuest } from './start.ts'
 
@@ -42,27 +41,6 @@ export const qemuSnapshotRoutes: Routes = {
   },
   [`GET ${AT}/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
   [`PUT ${AT}/{snapname}/config`]: (call) => describe(call, 'qemu'),
-}
-
-/** Nothing to write is no reason to look. */
-export async function describe(call: Call, type: 'qemu' | 'lxc'): Promise<null> {
-  const { description } = call.params
-  if (description === undefined) return null
-  const guest = guestOf(call, type)
-  await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
-    refuseLocked(guest)
-    needSnapshot(guest, param(call, 'snapname')).description = description
-    touch(guest)
-  })
-  return null
-}
-
-/** A snapshot's own words stand in the place of the guest's. */
-export function shownSnapshot(guest: Guest, snapshot: Snapshot): Record<string, unknown> {
-  const shown: Record<string, unknown> = { snaptime: snapshot.timeSeconds }
-  for (const [key, value] of snapshot.config) shown[key] = shownValue(guest, key, value)
-  delete shown.description
-  return snapshot.description === undefined ? shown : { ...shown, description: snapshot.description }
 }
 
 function list(call: Call): unknown[] {
@@ -111,10 +89,6 @@ function take(call: Call): string {
   })
 }
 
-export function refuseReserved(name: string, ...reserved: readonly string[]): void {
-  if (reserved.includes(name)) throw failed(`unable to use snapshot name '${name}' (reserved name)`)
-}
-
 /** Memory that is shared with the host or encrypted cannot be written down. */
 function refuseUnsavable(guest: Guest): void {
   const blockers = ['amd-sev', 'intel-tdx'].filter((key) => guest.config.has(key))
@@ -145,27 +119,6 @@ function saveMemory(call: Call, guest: Guest, name: string, snapshot: Snapshot):
   snapshot.config.set('vmstate', `${id}:${volume}`)
   snapshot.config.set('runningmachine', 'pc-i440fx-10.0+pve1')
   snapshot.config.set('runningcpu', 'kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep')
-}
-
-export function newSnapshot(call: Call, guest: Guest): Snapshot {
-  return {
-    config: new Map([...guest.config].filter(([key]) => !isUnused(key) && key !== 'lock')),
-    description: call.params.description,
-    timeSeconds: Math.floor(call.world.clock.now() / 1000),
-    parent: guest.config.get('parent'),
-    state: 'prepare',
-  }
-}
-
-/** One that could not be finished is removed again. */
-export async function passOrForget(call: Call, guest: Guest, name: string, work: Work): Promise<void> {
-  try {
-    await work.pass(call.world.timing.shortTaskMs)
-  } catch (error) {
-    if (!(error instanceof PowerLost)) guest.snapshots.delete(name)
-    throw error
-  }
-  delete guest.snapshots.get(name)?.state
 }
 
 function feature(call: Call): Record<string, unknown> {
@@ -265,29 +218,4 @@ function refuseBuried(call: Call, guest: Guest, name: string, snapshot: Snapshot
     if (!isCdrom(value) && storage?.type === 'zfspool')
       throw new Error(`can't rollback, '${name}' is not most recent snapshot on '${volid}'`)
   }
-}
-
-/** The configuration of then, with what people wrote about the guest since. Disks that came later are kept as unused. */
-export function wentBack(guest: Guest, snapshot: Snapshot): Map<string, string> {
-  const config = new Map(snapshot.config)
-  const description = guest.config.get('description')
-  if (description === undefined) config.delete('description')
-  else config.set('description', description)
-  const then = new Set([...snapshot.config.values()].map(driveVolume))
-  const kept = [...guest.config].filter(([key, value]) => isUnused(key) && !then.has(value))
-  for (const [key, value] of kept) config.set(key, value)
-  for (const [key, value] of guest.config) {
-    const volid = driveVolume(value)
-    if (!isDrive(key) || volid === '' || then.has(volid) || (isCdrom(value) && !/cloudinit/.test(volid))) continue
-    let number = 0
-    while (config.has(`unused${number}`)) number++
-    config.set(`unused${number}`, volid)
-  }
-  return config
-}
-
-function needSnapshot(guest: Guest, name: string) {
-  const snapshot = guest.snapshots.get(name)
-  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
-  return snapshot
 }

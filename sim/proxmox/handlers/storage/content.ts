@@ -1,7 +1,7 @@
 import { may } from '../../../world/access.ts'
+import type { StorageEntry, Volume } from '../../../world/parts.ts'
 import { parseSize } from '../../../world/sizes.ts'
 import { startTask } from '../../../world/tasks.ts'
-import type { StorageEntry, Volume } from '../../../world/types.ts'
 import {
   addVolume,
   contentOfName,

@@ -1,5 +1,5 @@
+import type { StorageEntry } from '../../../world/parts.ts'
 import { parseProperties } from '../../../world/properties.ts'
-import type { StorageEntry } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import type { Call } from '../../call.ts'
 import { digestOf, type Thing } from '../shelf.ts'
