@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { EXAMPLES, GROUP_OF } from '../src/cli/help.ts'
 import { PRESET_NAMES } from '../src/kinds/addon/presets/registry.ts'
 import { GUARDS } from '../src/plan/guards/registry.ts'
+import { DEFINITIONS } from '../src/proxmox/registry.ts'
 import { isTestCode } from './layers-rules.ts'
 import { importsOf } from './layers-source.ts'
 
@@ -76,4 +77,42 @@ test('a command costs its file, its declaration, its group and example, and its 
     assert.ok(name in EXAMPLES, `${name} has no example`)
     assert.ok(page.includes(`croft ${name}`), `docs/cli.md does not have ${name}`)
   }
+})
+
+describe('a Proxmox setting costs a row of its table, its page, and a row of needs.ts if it refers to another', () => {
+  test('only the tables list it, and it has a page', () => {
+    assert.ok(DEFINITIONS.length > 30)
+    for (const { name, kind } of DEFINITIONS) {
+      const tables = product.filter((path) => dirname(path) === 'src/proxmox' && read(path).includes(`kind: '${kind}'`))
+      assert.equal(tables.length, 1, `${kind} is in ${tables.join(', ')}`)
+      const pages = globSync('docs/kinds/*.md', { cwd: root }).filter((page) => read(page).startsWith(`# ${kind}\n`))
+      assert.equal(pages.length, 1, `pages of ${kind} (${name}): ${pages.join(', ')}`)
+    }
+  })
+
+  test('of the rest of the product only few files go by its name', () => {
+    // What a setting refers to, what else has such an entry (a Device, a machine under HA), and texts about one of them.
+    const known = [
+      'src/drivers/proxmox/api-errors.ts: ha-rule',
+      'src/drivers/proxmox/rest/read-settings.ts: usb-mapping',
+      'src/kinds/device.ts: pci-mapping',
+      'src/kinds/device.ts: usb-mapping',
+      'src/kinds/settings/check-rules.ts: firewall-group',
+      'src/kinds/settings/own-kind.ts: acl',
+      'src/plan/implied-needs.ts: ha-resource',
+    ]
+    // Importers and the kinds of Crossplane's provider have names of their own for some settings: these are other tables.
+    const others = /^src\/(proxmox\/|source\/foreign\/|kinds\/settings\/(needs|provider-(table|fields))\.ts)/
+    // An APT repository of a HostConfig has the same name, and is no setting.
+    const names = DEFINITIONS.filter(({ name }) => name !== 'apt-repository')
+    const found = product
+      .filter((path) => !others.test(path))
+      .flatMap((path) => {
+        const text = read(path)
+        const isNamed = ({ name, kind }: (typeof DEFINITIONS)[number]) =>
+          text.includes(kind) || (name.includes('-') && text.includes(`'${name}'`))
+        return names.filter(isNamed).map(({ name }) => `${path}: ${name}`)
+      })
+    assert.deepEqual(found.toSorted(), known)
+  })
 })

@@ -42,41 +42,56 @@ export async function askOnce(
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!outgoing.egress.mayAsk(host, port)) throw new PlaceRefused(url.host)
   const address = await addressOf(host, port, outgoing)
-  // Imported by a module, node:http loads Node's own fetch for its exports: 40 ms and 8 MB for commands that ask nobody.
-  const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const pinned: LookupFunction = (_name, options, done) => {
     const family = isIP(address)
     if (options.all === true) done(null, [{ address, family }])
     else done(null, address, family)
   }
+  const { egress: _, resolve: __, fromOutside: ___, ...asked } = outgoing
+  return { ...(await exchange(url, { ...asked, lookup: pinned })), outside: !isInside(address) }
+}
+
+export interface Exchange {
+  readonly method?: 'GET' | 'HEAD' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  /** Certificates that sign the server's, in place of the system's. */
+  readonly ca?: string | undefined
+  readonly lookup?: LookupFunction
+  readonly mostBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One request and its answer, following nothing: what is said to this server is for no other. Bounded in time and size. */
+export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exchange): Promise<HttpAnswer> {
+  // Imported by a module, node:http loads Node's own fetch for its exports: 40 ms and 8 MB for commands that ask nobody.
+  const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   return new Promise((resolve, reject) => {
     const patience = AbortSignal.timeout(LIMITS.requestTimeoutMs)
     const request = send(url, {
-      method: outgoing.method ?? 'GET',
-      headers: { ...outgoing.headers },
+      ...options,
       agent: false,
-      lookup: pinned,
-      signal: outgoing.signal === undefined ? patience : AbortSignal.any([outgoing.signal, patience]),
+      signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
     })
-    request.on('error', (error) => reject(error))
+    request.on('error', reject)
     request.on('response', (response) => {
       const chunks: Buffer[] = []
       let size = 0
       response.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size <= outgoing.mostBytes) chunks.push(chunk)
+        if (size <= mostBytes) chunks.push(chunk)
         else {
-          reject(new Error(`it is larger than ${outgoing.mostBytes} bytes`))
+          reject(new Error(`it is larger than ${mostBytes} bytes`))
           request.destroy()
         }
       })
       response.on('error', reject)
       response.on('end', () => {
         const { statusCode = 0, headers } = response
-        resolve({ status: statusCode, headers, bytes: Buffer.concat(chunks), outside: !isInside(address) })
+        resolve({ status: statusCode, headers, bytes: Buffer.concat(chunks) })
       })
     })
-    request.end()
+    request.end(body)
   })
 }
 

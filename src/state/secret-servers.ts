@@ -4,6 +4,7 @@ import { CliError } from '../lib/exit.ts'
 import { jsonIn } from '../lib/foreign-json.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { exchange } from '../lib/outgoing.ts'
 import { Secret, type ServerReference } from '../model/secret.ts'
 import type { Environment } from './state-file.ts'
 
@@ -153,46 +154,32 @@ interface SecretServer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** One request that follows nothing: what is said to this server is for no other. Bounded in time and size. */
 async function ask(
   { name, origin, authority, headers }: SecretServer,
   method: 'GET' | 'POST',
   at: string,
   body?: unknown,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const { request: send } = process.getBuiltinModule(origin.protocol === 'https:' ? 'node:https' : 'node:http')
   const sent = body === undefined ? undefined : JSON.stringify(body)
-  const failed = (why: string) => new CliError(`${name} at ${origin.host} does not answer: ${why}.`)
-  return new Promise((resolve, reject) => {
-    const request = send(new URL(`${origin.pathname.replace(/\/+$/, '')}${at}`, origin), {
+  try {
+    const { status, bytes } = await exchange(new URL(`${origin.pathname.replace(/\/+$/, '')}${at}`, origin), {
       method,
-      agent: false,
       headers: {
         accept: 'application/json',
         ...headers,
         ...(sent === undefined
           ? {}
-          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) }),
+          : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(sent)}` }),
       },
-      ...(authority === undefined ? {} : { ca: authority }),
-      signal: AbortSignal.timeout(LIMITS.requestTimeoutMs),
+      body: sent,
+      ca: authority,
+      mostBytes: LIMITS.secretAnswerBytes,
     })
-    request.on('error', (error: NodeJS.ErrnoException) => reject(failed(error.code ?? error.message)))
-    request.on('response', (response) => {
-      const parts: Buffer[] = []
-      let length = 0
-      response.on('error', (error) => reject(failed(error.message)))
-      response.on('data', (part: Buffer) => {
-        length += part.length
-        if (length <= LIMITS.secretAnswerBytes) parts.push(part)
-        else request.destroy(new Error('its answer is too long'))
-      })
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body: jsonIn(Buffer.concat(parts).toString('utf8')) }),
-      )
-    })
-    request.end(sent)
-  })
+    return { status, body: jsonIn(Buffer.from(bytes).toString('utf8')) }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new CliError(`${name} at ${origin.host} does not answer: ${code ?? message}.`)
+  }
 }
 
 function originOf(address: string, variable: string, { warn }: ServerAccess): URL {
