@@ -213,8 +213,7 @@ export function readConfig(
   const sources = over.source === undefined ? base.sources : [oneSource(over)]
   const given = {
     ...base,
-    ...defined({ state: over.state, listen: over.listen }),
-    ...(sources === undefined ? {} : { sources }),
+    ...defined({ state: over.state, listen: over.listen, sources }),
   }
   const parsed = schema.safeParse(given)
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map(sentence))

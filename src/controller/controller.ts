@@ -319,8 +319,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       return () => void listeners.delete(listener)
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
-    ...(options.history === undefined ? {} : { past: options.history }),
-    ...defined({ kubeconfigs: options.kubeconfigs, workloads: options.workloads }),
+    ...defined({ past: options.history, kubeconfigs: options.kubeconfigs, workloads: options.workloads }),
     ask: askNow,
     poke(name) {
       if (!followed.hurry(name)) return

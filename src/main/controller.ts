@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { kubeconfigEntry } from '../cli/clusters/opened.ts'
 import { takeSnapshot } from '../cli/clusters/snapshot-now.ts'
 import { asKnown } from '../cli/estate-files.ts'
 import { closing } from '../cli/load.ts'
@@ -23,6 +24,7 @@ import { sendToForge } from '../controller/wishes/forge-send.ts'
 import { createRequests } from '../controller/wishes/requests.ts'
 import { createWorkloads } from '../drivers/kubernetes/workloads.ts'
 import { findKind } from '../kinds/registry.ts'
+import { renderKubeconfig } from '../kubernetes/kubeconfig.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Estate } from '../model/estate.ts'
 import { referencesIn } from '../model/secret.ts'
@@ -35,7 +37,6 @@ import { sourceKeys } from '../state/secrets.ts'
 import { sourcesIdentity } from '../state/state-file.ts'
 import { noteEstate } from '../state/state-folder.ts'
 import { chartsToKeep } from './charts.ts'
-import { kubeconfigFor } from './kubeconfig.ts'
 import { servePage } from './page.ts'
 
 const PREVIEWED = 'controller/previewed'
@@ -117,7 +118,11 @@ export async function openController(
     history: await openHistory(clock, store, epoch),
     workloads,
     kubeconfigs: {
-      make: (name, lifeMs) => kubeconfigFor(runtime, secrets, controller.seen()?.estate, name, lifeMs),
+      make: async (name, lifeMs) => {
+        const cluster = controller.seen()?.estate.clusters?.find((one) => one.name === name)
+        const entry = cluster && (await kubeconfigEntry(runtime, secrets, cluster, lifeMs))
+        return entry && { yaml: renderKubeconfig(entry), untilMs: entry.untilMs }
+      },
     },
     onCalm: giveMemoryBack,
     previews: createPreviews({

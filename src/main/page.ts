@@ -58,8 +58,7 @@ export async function servePage(
         runtime.err.write(`Warning: the audit log could not be written: ${cleanLines(why)}\n`)
       })
     },
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
-    ...(config.status === undefined ? {} : { status: config.status }),
+    ...defined({ publicUrl: config.publicUrl, status: config.status }),
     usersFile: config.users ?? credentialFiles(runtime.env).users,
     tokensFile: config.tokens ?? credentialFiles(runtime.env).tokens,
     ...(config.oidc === undefined ? {} : { oidc: oidcOf(config, config.oidc, resolveSecret) }),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { defined } from '../lib/defined.ts'
 import { turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { checking, writing } from './answer-steps.ts'
@@ -64,9 +65,7 @@ export function createFront(parts: FrontParts): Front {
     scopes: who.scopes,
     signIn: { local: await door.local(), oidc: oidc !== undefined },
     version: options.version,
-    ...(who.name === undefined ? {} : { name: who.name }),
-    ...(who.role === undefined ? {} : { role: who.role }),
-    ...(who.csrf === undefined ? {} : { csrf: who.csrf }),
+    ...defined({ name: who.name, role: who.role, csrf: who.csrf }),
   })
 
   /** What changes something must come from a page of ours, or from a program that shows a token. */

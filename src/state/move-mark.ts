@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { replaceFile } from '../lib/atomic-file.ts'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { isRecord } from '../lib/is-record.ts'
 
 /** Says where what a database holds has moved to, or is about to. Apart from it, so that it outlives it. */
@@ -21,7 +22,7 @@ export function readMoveMark(database: string): StoredMoveMark | undefined {
       return undefined
     throw error
   }
-  const value = parsed(text)
+  const value = jsonIn(text)
   const word = (name: string) => (isRecord(value) && typeof value[name] === 'string' ? value[name] : '')
   const phase = word('phase') === 'preparing' ? 'preparing' : 'moved'
   return { id: word('id'), phase, cluster: word('cluster'), namespace: word('namespace') }
@@ -44,12 +45,4 @@ export function movedAway(database: string): string | undefined {
 
 function markFile(database: string): string {
   return `${database}.move`
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { jsonIn } from '../lib/foreign-json.ts'
 import type { ClusterSecrets } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 
@@ -19,7 +20,7 @@ export function formatSecrets(secrets: ClusterSecrets): string {
 
 /** Throws where something is missing: half a record is worse than none. The message holds no value of it. */
 export function readSecrets(text: string): ClusterSecrets {
-  const value: unknown = parse(text)
+  const value: unknown = jsonIn(text)
   if (typeof value !== 'object' || value === null) throw new Error('it is not a record of a cluster')
   const record = value as Readonly<Record<string, unknown>>
   if (record.format !== 1) throw new Error('it was written by another version of croft')
@@ -47,13 +48,5 @@ export function readSecrets(text: string): ClusterSecrets {
     formerPasswords: Array.isArray(formerPasswords)
       ? formerPasswords.flatMap((one) => (typeof one === 'string' ? [new Secret(one)] : []))
       : [],
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,11 +1,11 @@
+import { defined } from '../../lib/defined.ts'
 import type { Runtime } from '../runtime.ts'
 import { CliError } from '../verb.ts'
 
 /** The API of the cluster that a kubeconfig and a context of it name, or of the one that we are a pod of. */
 export async function openNamedCluster(runtime: Runtime, kubeconfig: string | undefined, context: string | undefined) {
   const access = await runtime.openCluster?.({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
+    ...defined({ kubeconfig, context }),
   })
   if (access === undefined) throw new CliError('This croft knows no clusters.')
   if ('problem' in access) throw new CliError(`The cluster cannot be reached: ${access.problem}.`)

@@ -1,5 +1,6 @@
 import type { ClusterOperator, ClusterSurroundings } from '../../drivers/cluster-port.ts'
 import type { ClusterTools } from '../../engine/clusters/sessions.ts'
+import { endpointUrl } from '../../k3s/config.ts'
 import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
@@ -64,4 +65,18 @@ export async function clusterTools(runtime: Runtime, options: EngineOptions): Pr
   const tools = await runtime.openClusters?.(options)
   if (tools === undefined) throw new CliError('Nothing here speaks to clusters. Use the croft that keeps them.')
   return tools
+}
+
+/** An entry of a kubeconfig for a person, good for so long. Undefined: the cluster has not been made. */
+export async function kubeconfigEntry(
+  runtime: Runtime,
+  options: EngineOptions,
+  cluster: ClusterDeclaration,
+  lifeMs: number,
+) {
+  const { driver, deps } = await clusterTools(runtime, options)
+  const credentials = await driver.operate(cluster, deps).credentials(lifeMs)
+  return credentials === undefined
+    ? undefined
+    : { name: cluster.name, endpoint: endpointUrl(cluster.spec), ...credentials }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Driver, DriverDeps } from '../../drivers/port.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { HYPERVISORS, type HypervisorRow } from '../../model/hypervisors.ts'
 import { readFiles } from '../../source/files/read-files.ts'
@@ -39,9 +40,7 @@ function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, optio
     readonly under?: string
   }
   const reading = format.read(filesAt(runtime, place, format), {
-    ...(cluster === undefined ? {} : { cluster }),
-    ...(host === undefined ? {} : { host }),
-    ...(under === undefined ? {} : { under }),
+    ...defined({ cluster, host, under }),
   })
   if ('problem' in reading) throw new CliError(`${place} cannot be imported: ${reading.problem}`)
   if (reading.drafts.length === 0 && reading.notCarried.length === 0)

@@ -1,5 +1,6 @@
 import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { patience } from '../../kubernetes/patience.ts'
+import { defined } from '../../lib/defined.ts'
 import { createOperation } from '../../operator/operate.ts'
 import type { VaultReference } from '../../source/secrets/secret-vault.ts'
 import { openNamedCluster, textOption } from '../clusters/named-cluster.ts'
@@ -36,8 +37,7 @@ export const run: Verb = async (runtime, _args, options) => {
   const secrets = {
     directory: runtime.cwd,
     vault,
-    ...(state === undefined ? {} : { state }),
-    ...(clusterVault === undefined ? {} : { clusterVault }),
+    ...defined({ state, clusterVault }),
   }
   const { deps } = await runtime.openDrivers(secrets)
   const operation = createOperation({

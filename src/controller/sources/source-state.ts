@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { type Problem, showOrigin } from '../../model/declaration.ts'
 import type { SourceView } from '../../model/estate-view.ts'
 import type { Grant } from '../../model/grant.ts'
@@ -109,8 +110,7 @@ function trouble(state: SourceState, kept: RepositoryProblem): PollResult {
   state.trouble = {
     reason: kept.reason,
     message: kept.message,
-    ...(kept.commit === undefined ? {} : { commit: kept.commit }),
-    ...(kept.problems === undefined ? {} : { problems: kept.problems }),
+    ...defined({ commit: kept.commit, problems: kept.problems }),
   }
   // What waited is older than what cannot be followed now.
   if (kept.reason !== 'unreachable') delete state.waiting

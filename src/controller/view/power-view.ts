@@ -72,8 +72,7 @@ function hostsOf({ declaration, observed }: PowerPlan): readonly PowerHostView[]
       own,
       power: seen?.power ?? 'unknown',
       strangers: (seen?.strangers ?? []).map((stranger) => cleanText(stranger)),
-      ...defined({ wokenBy }),
-      ...(seen?.watts === undefined ? {} : { watts: seen.watts }),
+      ...defined({ wokenBy, watts: seen?.watts }),
     }
   })
 }

@@ -13,6 +13,7 @@ import { judgeDocument } from '../../source/judge.ts'
 import { readDocuments } from '../../source/manifest.ts'
 import type { AdoptState } from '../controller.ts'
 import { adoptChanges } from './adopt.ts'
+import { refused } from './wishes.ts'
 
 /** Where the commits of a source are made and pushed to. */
 export interface Writable {
@@ -163,8 +164,4 @@ export function unifiedDiff(file: string, before: string, after: string): string
     }
   }
   return `${out.join('\n')}\n`
-}
-
-function refused(reason: 'not-found' | 'refused', message: string): Granted {
-  return { ok: false, reason, message }
 }

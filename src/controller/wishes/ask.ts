@@ -7,7 +7,7 @@ import { GUARDS } from '../../plan/guards/registry.ts'
 import type { Actor, Granted, Wish } from '../../server/port.ts'
 import type { Store } from '../../store/port.ts'
 import type { SourceState } from '../sources/source-state.ts'
-import type { ActiveWishes } from './wishes.ts'
+import { type ActiveWishes, refused } from './wishes.ts'
 
 export interface AskDeps {
   readonly clock: Clock
@@ -151,8 +151,4 @@ function subjectOf(wish: Wish): string {
 
 function done(message: string): Granted {
   return { ok: true, message }
-}
-
-function refused(reason: Exclude<Granted, { ok: true }>['reason'], message: string): Granted {
-  return { ok: false, reason, message }
 }

@@ -7,6 +7,7 @@ import { replacementSaid } from '../../plan/clusters/replace.ts'
 import { rolloutId } from '../../plan/clusters/rollout.ts'
 import type { Actor, Granted, Wish } from '../../server/port.ts'
 import { activeRequests, type RequestsName, type Store } from '../../store/port.ts'
+import { refused } from './wishes.ts'
 
 type ClusterWish = Extract<Wish, { readonly wish: 'cluster' }>
 type PowerWish = Extract<Wish, { readonly wish: 'power' }>
@@ -140,8 +141,4 @@ function noSuchPower(target: string, powers: readonly { readonly name: string }[
   return powers.length === 0
     ? `there is nothing to switch: no Power is declared`
     : `there is no Power ${target}; there are ${powers.map(({ name }) => name).join(', ')}`
-}
-
-function refused(reason: Exclude<Granted, { ok: true }>['reason'], message: string): Granted {
-  return { ok: false, reason, message }
 }

@@ -4,6 +4,7 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { Granted } from '../../server/port.ts'
 
 /** What people have asked for and what still holds. Kept in the store: a restart must not forget a pause. */
 const schema = z.object({
@@ -69,4 +70,8 @@ export function withWishes(estate: Estate, wishes: ActiveWishes, nowMs: number):
       })),
     ],
   }
+}
+
+export function refused(reason: Exclude<Granted, { ok: true }>['reason'], message: string): Granted {
+  return { ok: false, reason, message }
 }

@@ -1,3 +1,4 @@
+import { timeOf } from '../../kubernetes/objects.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import type { WorkPurpose } from '../../model/cluster.ts'
 import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
@@ -34,11 +35,11 @@ export function formatWork(work: NodeWork): string {
 export function readWork(text: string | undefined): NodeWork | undefined {
   if (text === undefined) return undefined
   const value = recordIn(text)
-  const changedMs = readTime(value?.changed)
+  const changedMs = timeOf(value?.changed)
   return {
     purpose: PURPOSES.find((purpose) => purpose === value?.purpose) ?? 'configure',
     target: typeof value?.target === 'string' ? value.target : '',
-    sinceMs: readTime(value?.since) ?? 0,
+    sinceMs: timeOf(value?.since) ?? 0,
     cordoned: value?.cordoned === true,
     ...(changedMs === undefined ? {} : { changedMs }),
   }
@@ -51,14 +52,9 @@ export function formatGivenUp(target: string, atMs: number): string {
 export function readGivenUp(text: string | undefined): KubeNode['drainGivenUp'] {
   const value = recordIn(text ?? '')
   if (typeof value?.target !== 'string') return undefined
-  return { target: value.target, atMs: readTime(value.at) ?? 0 }
+  return { target: value.target, atMs: timeOf(value.at) ?? 0 }
 }
 
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-export function readTime(value: unknown): number | undefined {
-  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return Number.isFinite(ms) ? ms : undefined
 }

@@ -7,6 +7,7 @@ import {
   isRecord,
   labelsOf,
   nameOf,
+  numberOf,
   objectName,
   recordOf,
   recordsOf,
@@ -16,7 +17,7 @@ import {
 } from '../../kubernetes/objects.ts'
 import type { NodeRole } from '../../model/cluster.ts'
 import type { KubeNode, YesNoUnknown } from '../../model/observed-cluster.ts'
-import { K3S_MARKS, MARKS, readGivenUp, readTime, readWork } from './marks.ts'
+import { K3S_MARKS, MARKS, readGivenUp, readWork } from './marks.ts'
 
 /** What a Node object says, as far as it concerns the cluster's life. */
 export interface ObservedKubeNode {
@@ -40,7 +41,7 @@ export function readNode(object: Foreign): ObservedKubeNode | undefined {
   const ready = conditions.find(({ type }) => type === 'Ready')
   const createdMs = timeOf(at(object, 'metadata', 'creationTimestamp')) ?? 0
   const work = readWork(annotations.get(MARKS.work))
-  const changedMs = work?.changedMs ?? readTime(annotations.get(MARKS.changed))
+  const changedMs = work?.changedMs ?? timeOf(annotations.get(MARKS.changed))
   const givenUp = readGivenUp(annotations.get(MARKS.givenUp))
   const args = parseNodeArgs(annotations.get(K3S_MARKS.args) ?? '')
   const machineId = nameOf(at(object, 'status', 'nodeInfo', 'machineID'))
@@ -182,8 +183,4 @@ function readJob(value: unknown): NodeFacts['job'] {
 
 function oneOf<T extends string>(value: unknown, words: readonly T[]): T | undefined {
   return words.find((word) => word === value)
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

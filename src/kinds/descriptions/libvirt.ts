@@ -1,6 +1,4 @@
 import { type Descriptions, type HypervisorTexts, under } from './describe.ts'
-import { libvirtNetwork } from './libvirt-network.ts'
-import { libvirtPool } from './libvirt-pool.ts'
 import { SSH_LOGIN } from './shared/ssh.ts'
 
 const HARDWARE: Descriptions = {
@@ -28,8 +26,40 @@ const connection: Descriptions = {
   'limits.reads': 'Most concurrent read operations.',
 }
 
+const network: Descriptions = {
+  description: 'One line for people.',
+  host: 'Name of the Host that has the network.',
+  mode: 'How guests reach other networks: nat, route, open (no firewall rules), isolated, or bridge (a bridge of the host).',
+  bridge: 'With mode bridge the existing bridge of the host; otherwise the name of the bridge that libvirt creates.',
+  addresses: 'Addresses of the host in the network with their prefix, at most one of each family.',
+  dhcp: 'DHCP range for machines without an address; without it libvirt hands out no leases.',
+  'dhcp.from': 'First address of the range.',
+  'dhcp.to': 'Last address of the range.',
+  dns: 'Whether libvirt answers DNS queries in the network; without it libvirt decides.',
+  domain: 'DNS domain of the network.',
+  mtu: 'MTU in bytes; without it the default of libvirt.',
+  vlan: 'VLAN tag of every card in the network; needs openvswitch: true.',
+  openvswitch: 'true if the bridge is an Open vSwitch bridge.',
+  autostart: 'Whether the network starts with its host.',
+  deletionPolicy: 'What happens to the network when you remove the declaration: Delete or Orphan.',
+}
+
+const pool: Descriptions = {
+  description: 'One line for people.',
+  host: 'Name of the Host that has the pool.',
+  type: 'dir for a directory, netfs for an NFS share, logical for an existing LVM volume group.',
+  path: 'Directory on the host; croft creates it if it does not exist. It cannot change later.',
+  source: 'NFS share of a pool of type netfs.',
+  'source.host': 'DNS name or IP address of the NFS server.',
+  'source.path': 'Exported path on the NFS server.',
+  volumeGroup: 'LVM volume group of a pool of type logical.',
+  autostart: 'Whether the pool starts with its host.',
+  deletionPolicy:
+    'What happens when you remove the declaration: Orphan leaves the pool, Delete removes the definition of an empty one.',
+}
+
 export const libvirt: HypervisorTexts = {
-  kinds: { Libvirt: connection, LibvirtNetwork: libvirtNetwork, LibvirtPool: libvirtPool },
+  kinds: { Libvirt: connection, LibvirtNetwork: network, LibvirtPool: pool },
   hardware: HARDWARE,
   machine: {
     uuid: 'UUID of the existing domain to adopt; croft derives the UUID of a new domain itself.',

@@ -194,8 +194,7 @@ function projectNode(
     ready: kube?.ready ?? (node.kube === 'absent' ? 'no' : 'unknown'),
     unschedulable: kube?.unschedulable === true,
     addresses: kube?.internalIps ?? [],
-    ...defined({ version, readySinceMs: kube?.readySinceMs }),
-    ...(kube?.work === undefined ? {} : { work: kube.work }),
+    ...defined({ version, readySinceMs: kube?.readySinceMs, work: kube?.work }),
     ...(typeof kube?.podsToMove === 'number' ? { podsToMove: kube.podsToMove } : {}),
     ...(kube?.drainBlockedBy === undefined ? {} : { drainBlockedBy: kube.drainBlockedBy }),
   }

@@ -332,6 +332,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function fieldsOf(value: unknown): DocumentFields {
+export function fieldsOf(value: unknown): DocumentFields {
   return isFields(value) ? value : {}
 }

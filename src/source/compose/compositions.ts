@@ -1,6 +1,6 @@
 import { isFields } from '../manifest.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
-import { type CompositionPart, expandComposition, partsOf } from './composition.ts'
+import { type CompositionPart, expandComposition, fieldsOf, partsOf } from './composition.ts'
 import { ANYTHING, type DocumentFields, shapeOf, type ValueShape } from './shape.ts'
 
 interface NamedComposition {
@@ -159,8 +159,4 @@ function only(found: readonly NamedComposition[], what: string): NamedCompositio
     .map(({ name }) => name)
     .sort()
     .join(', ')}; name one in compositionRef`
-}
-
-function fieldsOf(value: unknown): DocumentFields {
-  return isFields(value) ? value : {}
 }

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { endpointUrl } from '../../../k3s/config.ts'
 import { mergeKubeconfig, renderKubeconfig } from '../../../kubernetes/kubeconfig.ts'
 import { replaceFile } from '../../../lib/atomic-file.ts'
-import { clusterTools } from '../../clusters/opened.ts'
+import { kubeconfigEntry } from '../../clusters/opened.ts'
 import { note } from '../../output.ts'
 import { parseDuration } from '../../render/duration.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -21,13 +20,10 @@ export const kubeconfig: ClusterCommand = async (runtime, { cluster, directory, 
   if (what !== 'get' && what !== 'merge') throw new UsageError(`There is no kubeconfig ${what}. Use get or merge.`)
   const lifeMs = parseDuration((options.ttl as string | undefined) ?? '720h') ?? 0
   if (!(lifeMs > 0 && lifeMs <= LONGEST)) throw new UsageError('--ttl must be between a second and 8760h. Correct it.')
-  const { driver, deps } = await clusterTools(runtime, { directory, state })
-  const credentials = await driver.operate(cluster, deps).credentials(lifeMs)
-  if (credentials === undefined) {
+  const entry = await kubeconfigEntry(runtime, { directory, state }, cluster, lifeMs)
+  if (entry === undefined)
     throw new CliError(`${cluster.name} has not been made yet: it has no CA. Run croft apply first.`)
-  }
-  const entry = { name: cluster.name, endpoint: endpointUrl(cluster.spec), ...credentials }
-  const until = new Date(credentials.untilMs).toISOString().slice(0, 16).replace('T', ' ')
+  const until = new Date(entry.untilMs).toISOString().slice(0, 16).replace('T', ' ')
   if (what === 'get') {
     if (runtime.out.isTty) note(runtime, 'This is a secret. Use merge to write it into your kubeconfig.')
     runtime.out.write(renderKubeconfig(entry))
