@@ -100,9 +100,13 @@ function clusterDisruption(look: ClusterPlan): readonly Disruption[] {
   const voters = observed.members === 'unknown' ? declaration.spec.servers.length : votersIn(observed.members)
   const roleOf = new Map(nodes.map(({ name, role }) => [name, role]))
   const servers = [...wiped, ...touching].filter((name) => roleOf.get(name) === 'server').length
-  const votesAway = servers === 0 ? 0 : 1
-  // With one vote away at a time, one or two voters have no majority while it is.
-  const stops = votesAway > 0 && voters > 0 && voters - votesAway < Math.floor(voters / 2) + 1
+  const votesAway = servers === 0 || voters === 0 ? 0 : 1
+  // With one vote away at a time, one or two voters have no majority while it is. A server that answers and has no voters
+  // keeps its data in SQLite: it is the only one.
+  const stops =
+    voters === 0
+      ? servers > 0 && observed.api === 'yes'
+      : voters - votesAway < Math.floor(voters / 2) + 1 && votesAway > 0
   // Every hop between releases touches every node once.
   const touches = touching.size * Math.max(1, decision.hops.length)
   const minutesAway = touches * MINUTES.drainAndRestart + wiped.size * (MINUTES.wipe + MINUTES.remake)

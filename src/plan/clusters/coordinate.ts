@@ -14,7 +14,7 @@ import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { agentsBehind, driftOf, rolloutOf } from './rollout.ts'
 import { toleranceSentence } from './servers-change.ts'
 import { withoutRecord } from './strange-data.ts'
-import { takenOver } from './taken-over.ts'
+import { isLeftAsFound, takenOver } from './taken-over.ts'
 import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
 import { type ClusterSituation, isIn, isWell, kubeOf, localOf, type NodeView, otherAway, viewOf } from './view.ts'
 
@@ -26,10 +26,16 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   const view = viewOf(spec, observed, nowMs)
   const finding = oneGoesAtATime(view, decide(view))
   const { hops, refusal } = rolloutOf(view)
+  const rollsOut = view.servers.some((node) => kubeOf(node) !== undefined && !isLeftAsFound(view, node))
   const nodes = nodeRows(view)
   return {
     ...merge([finding, housekeeping(view)]),
-    phase: clusterPhase(view, finding, hops.length > 0 || (refusal === undefined && agentsBehind(view)), nodes),
+    phase: clusterPhase(
+      view,
+      finding,
+      (rollsOut && hops.length > 0) || (refusal === undefined && agentsBehind(view)),
+      nodes,
+    ),
     warnings: warningsOf(view),
     faultTolerance: toleranceSentence(spec.servers.length),
     hops,
@@ -204,7 +210,8 @@ function warningsOf(view: ClusterSituation): readonly string[] {
   const { servers } = view.spec
   return [
     ...(servers.length % 2 === 0 ? [toleranceSentence(servers.length)] : []),
-    ...view.servers.flatMap((node) => driftOf(view, node)),
+    // Of nodes that stay as they were found, the hold says it.
+    ...view.servers.filter((node) => !isLeftAsFound(view, node)).flatMap((node) => driftOf(view, node)),
   ]
 }
 

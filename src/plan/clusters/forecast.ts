@@ -3,6 +3,7 @@ import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
 import { isDue } from './removals.ts'
 import { movedNode, movedServer, rolloutOf, wantedChange } from './rollout.ts'
+import { isLeftAsFound } from './taken-over.ts'
 import { type ClusterSituation, kubeOf, type NodeView, viewOf } from './view.ts'
 
 /** What will have become of one node when everything declared is true. */
@@ -66,6 +67,8 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)
   const { version } = view.spec
+  if (kube.version !== version && isLeftAsFound(view, node))
+    return { becomes: 'nothing', text: `stays on ${kube.version}: croft did not set it up` }
   const moved = movedServer(view) ?? movedNode(node)
   const replaces = kube.version !== version && view.spec.upgrade.method === 'replace'
   if (moved !== undefined && !replaces && wantedChange(view, node, rollout) !== undefined)

@@ -26,7 +26,7 @@ export function takenOver(view: ClusterSituation): ClusterFinding {
   const differences = found.flatMap((node) => differencesOf(view.spec, node))
   const further = found.flatMap((node) => furtherOf(view.spec, node))
   if (differences.length === 0 && further.length === 0) return NOTHING
-  const texts = [...differences.map(({ text }) => text), ...further.map(({ message }) => message)]
+  const texts = [...saidOnce(differences), ...new Set(further.map(({ message }) => message))]
   const lines = linesFor(differences)
   const keep = [
     ...(lines.length === 0 ? [] : [`write into the Cluster: ${lines.join(', ')}`]),
@@ -34,9 +34,19 @@ export function takenOver(view: ClusterSituation): ClusterFinding {
   ]
   return holdFor({
     guard: 'taken-over',
-    reason: `${view.spec.name} was not set up by croft and runs otherwise than declared: ${[...new Set(texts)].join('; ')}`,
+    reason: `${view.spec.name} was not set up by croft and runs otherwise than declared: ${texts.join('; ')}`,
     allow: `to keep it as it runs, ${keep.join(', and ')}; to have it changed, write allow: {takeOver: true}`,
   })
+}
+
+/** What several nodes have in common is one sentence: `s1, s2 run with …`. */
+function saidOnce(differences: readonly FlagDifference[]): readonly string[] {
+  const nodes = new Map<string, string[]>()
+  for (const { node, text } of differences) {
+    const rest = text.slice(`${node} runs `.length)
+    nodes.set(rest, [...(nodes.get(rest) ?? []), node])
+  }
+  return [...nodes].map(([rest, names]) => `${names.join(', ')} ${names.length === 1 ? 'runs' : 'run'} ${rest}`)
 }
 
 function furtherOf(spec: ClusterSpec, node: NodeView): readonly FurtherDrift[] {
@@ -46,6 +56,8 @@ function furtherOf(spec: ClusterSpec, node: NodeView): readonly FurtherDrift[] {
 }
 
 interface FlagDifference {
+  readonly node: string
+  /** `NODE runs …`. */
   readonly text: string
   readonly flag: string
   readonly live: string
@@ -59,6 +71,7 @@ function differencesOf(spec: ClusterSpec, node: NodeView): readonly FlagDifferen
       ? []
       : [
           {
+            node: node.name,
             text: `${node.name} runs ${kube.version}, declared is ${spec.version}`,
             flag: 'version',
             live: kube.version,
@@ -66,7 +79,7 @@ function differencesOf(spec: ClusterSpec, node: NodeView): readonly FlagDifferen
         ]
   if (node.role !== 'server' || kube.args === undefined) return version
   const flags = flagDrift(spec, [{ server: node.name, flags: kube.args }])
-  return [...version, ...flags.map(({ message, flag, live }) => ({ text: message, flag, live }))]
+  return [...version, ...flags.map(({ message, flag, live }) => ({ node: node.name, text: message, flag, live }))]
 }
 
 /** What nodes run with, as it would be written in the spec of the Cluster. Fields stand below `spec`, one line each. */
