@@ -22,6 +22,8 @@ const connections = Number(option('--connections', '20'))
 const replicas = Number(option('--replicas', '3'))
 const minutes = Number(option('--minutes', '1'))
 const changes = Number(option('--changes', '10'))
+/** Where each replica leaves its CPU profile: `--profile DIRECTORY`. */
+const profiles = process.argv.includes('--profile') ? option('--profile', '.') : undefined
 /** Most that settling may take before the benchmark gives up. */
 const PATIENCE_MS = 1_800_000
 const CALM_MS = 10_000
@@ -150,7 +152,8 @@ async function measured(size: number, croft: string): Promise<string[]> {
 function start(name: string, kubeconfig: string, proxy: string, croft: string): Replica {
   const words = ['operator', '--kubeconfig', kubeconfig, '--namespace', 'croft-system', '--name', name]
   const env = { ...process.env, HOME: scratch, XDG_STATE_HOME: join(scratch, name), HTTPS_PROXY: proxy }
-  const child = spawn(process.execPath, [croft, ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const profile = profiles === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profiles]
+  const child = spawn(process.execPath, [...profile, croft, ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ready = new Set<string>()
   createInterface({ input: child.stdout }).on('line', (line) => {
     const machine = /EnvironmentVM\/(\S+) Ready/.exec(line)?.[1]

@@ -28,8 +28,14 @@ export interface InformerOptions {
   /** `/apis/croft.dev/v1alpha1/machines`. */
   readonly path: string
   readonly labelSelector?: string
-  /** Something changed. Called once for many changes in one turn of the loop; holds no queue. */
-  onChange(): void
+  /** Something changed: one object, or whatever a list brought. Holds no queue. */
+  onChange(changed?: ChangedObject): void
+}
+
+/** One object before and after a change. Undefined: it was not there, or is gone. */
+export interface ChangedObject {
+  readonly before: Foreign | undefined
+  readonly after: Foreign | undefined
 }
 
 const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 30_000 }
@@ -69,7 +75,7 @@ export function createInformer(options: InformerOptions): Informer {
     }
     const next = new Map<string, Foreign>()
     for (const object of listed.value.items) {
-      const key = keyOf(object)
+      const key = keyInInformer(object)
       if (key !== undefined) next.set(key, object)
     }
     objects = next
@@ -83,8 +89,9 @@ export function createInformer(options: InformerOptions): Informer {
 
   /** False: there is more than we keep, so what is missing here proves nothing until a list says so anew. */
   const take = ({ type, object, length: came }: WatchEvent): boolean => {
-    const key = keyOf(object)
+    const key = keyInInformer(object)
     if (key === undefined) return true
+    const before = objects.get(key)
     length += (type === 'DELETED' ? 0 : came) - (lengths.get(key) ?? 0)
     if (type === 'DELETED') {
       objects.delete(key)
@@ -93,7 +100,7 @@ export function createInformer(options: InformerOptions): Informer {
       objects.set(key, object)
       lengths.set(key, came)
     }
-    options.onChange()
+    options.onChange({ before, after: objects.get(key) })
     if (objects.size <= LIMITS.surveyEntries && length <= LIMITS.listBytes) return true
     objects = new Map()
     lengths.clear()
@@ -154,7 +161,7 @@ export function createInformer(options: InformerOptions): Informer {
     synced: () => synced,
     trouble: () => trouble,
     note(object) {
-      const key = keyOf(object)
+      const key = keyInInformer(object)
       const before = key === undefined ? undefined : objects.get(key)
       // The watch may have brought something newer, or that it is gone.
       if (key !== undefined && before !== undefined && isNewer(object, before)) objects.set(key, object)
@@ -168,7 +175,8 @@ export function createInformer(options: InformerOptions): Informer {
   }
 }
 
-function keyOf(object: Foreign): string | undefined {
+/** `namespace/name`, or `name`. */
+export function keyInInformer(object: Foreign): string | undefined {
   const name = objectName(object)
   const namespace = nameOf(at(object, 'metadata', 'namespace'))
   return name === undefined || namespace === undefined ? name : `${namespace}/${name}`

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type KubernetesClient, segment } from '../kubernetes/client.ts'
-import { createInformer, type Informer } from '../kubernetes/informer.ts'
+import { type ChangedObject, createInformer, type Informer, keyInInformer } from '../kubernetes/informer.ts'
 import { at, type Foreign } from '../kubernetes/objects.ts'
 import { patiently, type Wait } from '../kubernetes/patience.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -65,6 +65,8 @@ export interface ClusterSourceOptions {
 
 /** Many changes at once are one. */
 const GATHER_MS = 50
+/** Dividing anew takes at most one part in so many of our time, however many objects there are and change. */
+const GATHER_SHARE = 5
 /** Definitions come with charts and go with them: how often we look which kinds there are. */
 const DISCOVER_MS = 30_000
 const DISCOVER_AGAIN_MS = 2_000
@@ -80,16 +82,39 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   let gathering = false
   const followed = new Set<FollowedShard>()
 
+  let gatherMs = GATHER_MS
+
   const changed = (): void => {
     divided = undefined
     if (gathering) return
     gathering = true
-    void clock.sleep(GATHER_MS).then(() => {
+    void clock.sleep(gatherMs).then(() => {
       gathering = false
       if (!isSynced()) return
+      const begunMs = clock.monotonicMs()
       for (const one of followed) if (refresh(one)) one.onChange()
+      current()
+      gatherMs = Math.max(GATHER_MS, (clock.monotonicMs() - begunMs) * GATHER_SHARE)
       options.onChange()
     })
+  }
+
+  /** While an estate settles, nearly every change is a status that some replica wrote: it changes no declaration. */
+  const noticed = (served: ServedKind, change: ChangedObject | undefined): void => {
+    const [before, after] = [change?.before, change?.after].map((object) =>
+      object === undefined ? undefined : declaredObject(served, object, home),
+    )
+    if (before === undefined || after === undefined || stampOf(before) !== stampOf(after)) changed()
+  }
+
+  /** As the watch has it now; between two divisions its status may have become another. */
+  const latest = (one: DeclaredObject): DeclaredObject => {
+    const key = keyInInformer(one.object)
+    const now = informers
+      .get(collectionOf(one.served, home))
+      ?.informer.objects()
+      .get(key ?? '')
+    return now === undefined || now === one.object ? one : (declaredObject(one.served, now, home) ?? one)
   }
 
   /** True: an object of it says something else than before. */
@@ -125,7 +150,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     for (const served of found.value) {
       const path = collectionOf(served, home)
       if (informers.has(path)) continue
-      const informer = createInformer({ ...options, path, onChange: changed })
+      const informer = createInformer({ ...options, path, onChange: (change) => noticed(served, change) })
       informers.set(path, { served, informer })
       running.add(informer.run(signal))
     }
@@ -182,10 +207,12 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       refresh(one)
       followed.add(one)
       return {
-        objects: () => one.objects,
+        objects: () => one.objects.map(latest),
         note({ served }, object) {
-          informers.get(collectionOf(served, home))?.informer.note(object)
-          changed()
+          const informer = informers.get(collectionOf(served, home))?.informer
+          const before = informer?.objects().get(keyInInformer(object) ?? '')
+          informer?.note(object)
+          noticed(served, { before, after: object })
         },
         async read(memory) {
           const derived = await estate(current().common)

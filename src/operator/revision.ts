@@ -119,9 +119,9 @@ function policyFor(policy: Policy, still: boolean): Policy {
   return still ? { ...unmarked, paused: true } : unmarked
 }
 
+/** An object has no lines that a problem could point at: its fields say where. So no text is kept for it, nor ever parsed. */
 function outcomeOf(manifest: Foreign, file: string): JudgedFile {
-  const text = JSON.stringify(manifest, null, 2)
-  return { file, judged: judgeDocument({ document: { text, line: 1 }, value: plainTree(manifest), findings: [] }) }
+  return { file, judged: judgeDocument({ document: { text: '', line: 1 }, value: plainTree(manifest), findings: [] }) }
 }
 
 function policyIn({ judged: [first] }: JudgedFile): Policy | undefined {
