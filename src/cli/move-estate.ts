@@ -13,11 +13,11 @@ import type { Runtime } from './runtime.ts'
 import { CliError, EXIT, type Verb } from './verb.ts'
 
 const DOING: Readonly<Record<MoveStep, string>> = {
-  note: 'Noting beside the database that it is about to move',
+  note: 'Noting next to the database that it is about to move',
   announce: 'Telling the replicas of the operator to do nothing',
   close: 'Closing the stores in the cluster',
   'copy-in': 'Copying records, effects in flight and the vault into the cluster',
-  fence: 'Noting beside the database that it has moved',
+  fence: 'Noting next to the database that it has moved',
   activate: 'Telling the replicas that the estate is theirs',
   open: 'Opening the stores in the cluster',
   leave: 'Telling the replicas to let go',

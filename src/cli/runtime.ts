@@ -81,7 +81,7 @@ export interface RunningSimulator {
   readonly announcement: Readonly<Record<string, unknown>>
   /** For HTTPS_PROXY, when it was asked for: the way to the Kubernetes APIs of simulated clusters. */
   readonly proxy?: string
-  /** The simulator's own clock: simulated time runs faster than the wall when it was told to. */
+  /** The simulator's own clock: simulated time runs faster than the wall clock if somebody asks for it. */
   readonly clock: Clock
   /** What was asked of it so far. */
   stats(): { readonly calls: number; readonly writes: number }
@@ -116,7 +116,7 @@ export interface SimulatedGuest {
 export interface EngineOptions {
   /** Where relative paths of secret files begin. */
   readonly directory: string
-  /** The database, where it was named: the vault is beside it. */
+  /** The database, if somebody named one: the vault is in the same folder. */
   readonly state?: string
   readonly clock?: Clock
   /** A person asked for it: what had stalled is tried again. */
@@ -128,7 +128,7 @@ export interface EngineOptions {
    * cluster has them already when anybody may have proposed it. Without this they are not rendered.
    */
   readonly charts?: 'from-anywhere' | 'known'
-  /** What makes clusters themselves, where that is kept elsewhere than beside the database. */
+  /** The vault of CAs and tokens, if it is not in the folder of the database. */
   readonly clusterVault?: ClusterVault
   /** Secrets in encrypted files, where they come from elsewhere than the directory. */
   readonly vault?: (reference: VaultReference) => Promise<Secret | ServerReference | undefined>
@@ -181,7 +181,7 @@ export interface Enrolment {
 /** What a controller works on. */
 export interface ControllerPlace {
   readonly config: ControllerConfig
-  /** The database, which the store is: the secrets of clusters are found beside it. */
+  /** The database of the store: the secrets of clusters are in the same folder. */
   readonly file: string
   readonly store: Store
 }

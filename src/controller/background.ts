@@ -31,7 +31,7 @@ export interface BackgroundDeps {
 }
 
 /**
- * Checks, notices and plans for pull requests go on beside the loop, each one at a time: a receiver that is away, or a
+ * Checks, notices and plans for pull requests run in parallel with the loop, each one at a time: a receiver that is away, or a
  * check with a long patience, must not hold up a push. Each is begun when it is due or when what it looks at is new.
  */
 export function createBackground({ clock, wake, checks, notifier, previews, tell, saveNotified }: BackgroundDeps) {

@@ -48,7 +48,7 @@ export interface ControllerOptions {
   adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
   /** Takes requests for clusters and Powers. */
   request?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
-  /** Health checks that are run beside the passes. */
+  /** Health checks that run in parallel with the passes. */
   checks?: Checks
   /** Plans for pull requests, written between passes. */
   previews?: Previews
@@ -86,7 +86,7 @@ export interface RunningController extends Controller {
   /** Follows, reconciles and shows until the signal. Rejects when it must not go on: another controller, a full disk. */
   run(signal: AbortSignal): Promise<void>
   counters(): Readonly<Counters>
-  /** Does something that must not happen beside a pass. Rejects when it is stopped before. */
+  /** Does something that must not run in parallel with a pass. Rejects if the controller stops first. */
   betweenPasses<T>(work: () => Promise<T>): Promise<T>
   /** What the last pass stood on and what it saw. Undefined before the first. */
   seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined

@@ -1,10 +1,10 @@
-/** Work that others have for the loop: done between two passes, never beside one. */
+/** Work that others have for the loop: done between two passes, never during one. */
 export interface WorkQueue {
   /** Rejects when the loop ends before it is the work's turn. */
   do<T>(work: () => Promise<T>): Promise<T>
-  /** Does what is waiting, in the order in which it came. What goes wrong is told to who asked. */
+  /** Does what is waiting, in the order in which it came. Whoever asked gets the error. */
   turn(): Promise<void>
-  /** Nothing more is done: whoever waits is told so. */
+  /** Does nothing more: rejects everything that still waits. */
   end(): void
 }
 

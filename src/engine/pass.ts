@@ -30,7 +30,7 @@ import { casesOf } from './resource-passes.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths, notePace } from './widths.ts'
 
-/** What a pass is told besides the estate. */
+/** The inputs of a pass besides the estate. */
 export interface PassRequest extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep' | 'unforeseen'> {
   readonly only?: ReadonlySet<ResourceKey>
   /** What was seen and planned a moment ago, to be performed as it is. */

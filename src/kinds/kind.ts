@@ -117,7 +117,7 @@ export interface Kind<Spec = unknown> {
   readonly summary: string
   /** Strict: unknown keys are errors. The same schema gives types, errors, JSON Schema and docs. */
   readonly schema: z.ZodType<Spec>
-  /** Other names under which a field may stand in the source (`networkDevice: 'network'`), to find its place. */
+  /** Other names that a field may have in the source (`networkDevice: 'network'`), to find its place. */
   readonly aliases?: Readonly<Record<string, string>>
   /** Where a manifest says what it depends on: absent for kinds that are only looked up by others. */
   readonly orderedBy?: { readonly dependsOn: readonly string[]; readonly readyWhen: readonly string[] }

@@ -62,7 +62,7 @@ export interface Exchange {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One request and its answer, following nothing: what is said to this server is for no other. Bounded in time and size. */
+/** One request and its answer. Follows no redirect: what this server gets is for no other. Bounded in time and size. */
 export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exchange): Promise<HttpAnswer> {
   // Imported by a module, node:http loads Node's own fetch for its exports: 40 ms and 8 MB for commands that ask nobody.
   const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
@@ -102,7 +102,7 @@ export async function addressOf(
   { egress, fromOutside = false, resolve = resolved }: Pick<OutgoingRequest, 'egress' | 'fromOutside' | 'resolve'>,
 ): Promise<string> {
   const named = isIP(host) === 0
-  // Whether a name is known inside is nothing that a stranger is told.
+  // A stranger must not learn whether a name is known inside.
   const addresses = named ? await resolve(host).catch((error: unknown) => (egress.terse ? [] : fail(error))) : [host]
   const found = addresses.find((one) => egress.mayReach(one, port) && !(fromOutside && isInside(one)))
   if (found === undefined) throw new PlaceRefused(host)

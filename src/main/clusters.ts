@@ -57,7 +57,7 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
   }
 }
 
-/** A file of the estate. Where a configuration stands in the place of a directory, of one of its sources. */
+/** A file of the estate. If a configuration takes the place of a directory, a file of one of its sources. */
 function fileIn(place: string): (file: string) => Promise<string | undefined> {
   return async (file) => {
     if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true)

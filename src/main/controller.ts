@@ -41,7 +41,7 @@ import { servePage } from './page.ts'
 
 const PREVIEWED = 'controller/previewed'
 
-/** Puts the controller together: sources, engine, checks, notices, previews, and the page beside it. */
+/** Puts the controller together: sources, engine, checks, notices, previews, and the page. */
 export async function openController(
   runtime: Runtime,
   { config, file, store }: ControllerPlace,
@@ -59,7 +59,7 @@ export async function openController(
   let vault: SecretVault | undefined
   let fileOfEstate = async (_file: string): Promise<string | undefined> => undefined
   let needsSecrets = false
-  // The database is named, so that what makes clusters themselves is found beside it by every command.
+  // Named, so that every command finds the CAs and tokens of clusters in the folder of the database.
   const secrets = {
     directory: runtime.cwd,
     state: file,

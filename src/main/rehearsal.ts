@@ -74,7 +74,7 @@ export async function rehearseOnTwin(
     },
     clusters: () => twinClusters([...twins.values()], clock),
   })
-  // A machine may get another name on the way: it is told by the one that it has now.
+  // A machine may get another name on the way: the report uses the one that it has now.
   const names = new Map(
     observed.flatMap(({ survey }) =>
       withoutNodes(survey, estate, looks).resources.map((one) => [Number(one.externalId), one.name ?? one.externalId]),

@@ -187,7 +187,7 @@ export interface ClusterSecrets {
   readonly formerPasswords: readonly Secret[]
 }
 
-/** A record that is there and that nobody here can open; what to do about it stands in the message. */
+/** A record that is there and that nobody here can open; the message says what to do about it. */
 export class RecordClosed extends Error {
   /** A copy in Git stays there whatever is recorded anew; the only record must not be written over. */
   readonly kept: 'vault' | 'escrow'

@@ -1,6 +1,6 @@
 import type { Sealed, SecretReference } from './secret.ts'
 
-/** One thing that is done on a host, as data: it stands in the step, so the plan can show it. */
+/** One thing that is done on a host, as data: it is part of the step, so the plan can show it. */
 export type Command =
   | {
       readonly do: 'run'

@@ -3,7 +3,7 @@ import type { EstateView } from './estate-view.ts'
 import type { PowerView } from './observed-power.ts'
 import { asBoxes } from './one-box.ts'
 
-/** What is judged: how everything stands at one moment, in the words that the page shows it in. */
+/** The input of the judgement: the state of everything at one moment, in the words of the page. */
 export interface EstateStatus {
   readonly sources: readonly {
     readonly name: string

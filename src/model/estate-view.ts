@@ -6,7 +6,7 @@ import type { Condition } from './record.ts'
 
 /** Everything that the page and the API show, at one moment. Free of secrets and of control characters. */
 export interface EstateView {
-  /** Grows with every change; what a reader has seen is told by it. */
+  /** Grows with every change: it says what a reader has seen. */
   readonly version: number
   readonly atMs: number
   readonly sources: readonly SourceView[]
@@ -109,7 +109,7 @@ export interface ResourceView {
   readonly action: Action
   readonly power?: string
   readonly addresses?: readonly string[]
-  /** The manifest as it stands in Git, and where. */
+  /** The manifest as it is in Git, and where. */
   readonly origin?: { readonly file: string; readonly line: number; readonly commit?: string }
   readonly paused: boolean
   /** What the outside system shows of it, by field and already as text; secrets are `***`. */

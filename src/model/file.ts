@@ -6,7 +6,7 @@ export interface FileSpec {
   readonly storage: string
   readonly content: 'iso' | 'vztmpl' | 'import' | 'snippets'
   readonly fileName: string
-  /** Where it is fetched from; empty for a snippet, whose text stands in the declaration. */
+  /** Where it is fetched from; empty for a snippet, whose text is in the declaration. */
   readonly url: string
   readonly snippet?: Snippet
   readonly checksum?: { readonly algorithm: string; readonly value: string }
@@ -17,7 +17,7 @@ export interface FileSpec {
   readonly overwrite: boolean
 }
 
-/** A text that is written to a storage of files as it is. Nothing says that no secret stands in it. */
+/** A text that is written to a storage of files as it is. It may contain a secret. */
 export interface Snippet {
   readonly text: Sealed<string>
   readonly bytes: number

@@ -141,7 +141,7 @@ export interface FileRights {
   readonly group?: string
 }
 
-/** What is in a file: text that stands in Git, or a secret that does not. */
+/** What is in a file: text that is in Git, or a secret that is not. */
 export interface FileContent {
   readonly content?: string
   readonly secret?: SecretReference

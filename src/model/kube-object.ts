@@ -1,6 +1,6 @@
 import type { SecretReference } from './secret.ts'
 
-/** An object of the Kubernetes API as it is declared: what stands in it is kept, what does not is nobody's business. */
+/** An object of the Kubernetes API as it is declared: croft keeps the fields that it has and ignores all others. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string

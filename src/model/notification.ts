@@ -4,7 +4,7 @@ import type { SecretReference } from './secret.ts'
 export interface NotificationSpec {
   /** What is worth telling; everything when it is empty. */
   readonly about: readonly TroubleSort[]
-  /** How long something must last before it is told, and be gone before it counts as over. */
+  /** How long a trouble must last before croft reports it, and be gone before it counts as over. */
   readonly afterMs: number
   readonly to: Receiver
 }
@@ -41,7 +41,7 @@ export function headline({ title, resolved }: Message): string {
   return resolved ? `Resolved: ${title}` : title
 }
 
-/** How one receiver is told: by a notice for each trouble, or by a regular push that says what is wrong. */
+/** How croft notifies one receiver: by a notice for each trouble, or by a regular push that says what is wrong. */
 export interface Receiver {
   readonly notice?: (message: Message) => Outgoing
   readonly heartbeat?: { readonly everyMs: number; of(titles: readonly string[]): Outgoing }

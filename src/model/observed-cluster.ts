@@ -14,7 +14,7 @@ export interface ObservedCluster {
   /** Do object calls get answers? Probes alone prove nothing. */
   readonly api: YesNoUnknown
   readonly identity?: ClusterIdentity
-  /** Every node that is declared, or has a Node object, or stands on a machine with our mark. */
+  /** Every node that is declared, or has a Node object, or is on a machine with our mark. */
   readonly nodes: readonly ObservedNode[]
   readonly members: readonly EtcdMember[] | 'unknown'
   /** Has the membership of etcd changed since the first server formed it? Decides about the etcd 3.5.26 hop. */
@@ -27,7 +27,7 @@ export interface ObservedCluster {
 
 /** Written down before the first server starts, and never changed by the order of a list. */
 export interface ClusterIdentity {
-  /** Hash of the CA, as in the K10 token: the name by which data on a disk is told to be ours. */
+  /** Hash of the CA, as in the K10 token: it identifies data on a disk as ours. */
   readonly caHash: string
   /** The only node that may ever be started as the first of a new cluster. */
   readonly firstServer?: string
@@ -249,7 +249,7 @@ export function isUnderWay(operation: OperationAt | undefined, nowMs: number): o
 
 export const NO_REQUESTS: ClusterRequests = { rolloutPaused: false, replace: [], removeMembers: [] }
 
-/** What to do next with a cluster, and what stands in the way. Data: printed, compared, performed, rehearsed. */
+/** What to do next with a cluster, and what blocks it. Data: printed, compared, performed, rehearsed. */
 export interface ClusterDecision {
   readonly phase: ClusterPhase
   /** May all be begun now, side by side. */

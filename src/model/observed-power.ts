@@ -25,7 +25,7 @@ export interface ObservedPower {
     readonly connection: string
     readonly armed: 'armed' | 'disarming' | 'disarmed' | 'none' | 'unknown'
   }[]
-  /** People, backups and jobs that stand in the way. Holds set by command are in the orders. */
+  /** People, backups and jobs that block it. Holds set by command are in the orders. */
   readonly holds: readonly ObservedPowerHold[]
   readonly ups?: UpsReading | 'unknown'
   /** Hooks that ran for the state that is wanted now, by name. */
@@ -56,7 +56,7 @@ export interface ClusterPower {
   readonly nodes: readonly PowerNode[]
   /** Pods that wait for a node that sleeps: by node, which pods only it could run. */
   readonly wanting: Readonly<Record<string, readonly string[]>>
-  /** Is the cluster's DNS up? What it lacks stands in the message. */
+  /** Is the cluster's DNS up? The message says what it lacks. */
   readonly dns: { readonly up: YesNoUnknown; readonly message: string }
   readonly storage: { readonly up: YesNoUnknown; readonly message: string }
 }
@@ -129,7 +129,7 @@ export interface UpsReading {
   readonly silentSinceMs?: number
 }
 
-/** What to do next about the power of a cluster or site, and what stands in the way. */
+/** What to do next about the power of a cluster or site, and what blocks it. */
 export interface PowerDecision {
   readonly phase: PowerPhase
   /** Which state is wanted, since when, and who says so. */

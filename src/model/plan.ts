@@ -31,7 +31,7 @@ export type Doing =
       readonly externalId: string
       readonly host: string
       readonly steps: readonly Step[]
-      /** Why it may go. Without one a guard stands in the way. */
+      /** Why it may go. Without one a guard blocks it. */
       readonly proof?: Proof
     }
 
@@ -61,7 +61,7 @@ export type Action =
   | (Doing & { readonly reason: string })
   /** Take it off the books; the thing itself stays as it is. */
   | { readonly do: 'forget'; readonly reason: string; readonly externalId: string }
-  /** A guard stands in the way for now: `allow` says what would let it pass. */
+  /** A guard blocks it for now: `allow` says what would let it pass. */
   | {
       readonly do: 'hold'
       readonly guard: string

@@ -10,7 +10,7 @@ export interface Readiness {
   readonly status: string
 }
 
-/** What stands in the way of a change, and what would take it away. */
+/** What blocks a change, and what would unblock it. */
 export interface Obstacle {
   readonly message: string
   readonly allow: string
@@ -33,7 +33,7 @@ export interface Rules {
   readonly choosesId: (resource: Resource) => boolean
   /** What must come about first that no resource stands for: a kind that the cluster has to learn. */
   awaits(resource: Resource, survey: Survey): readonly string[]
-  /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
+  /** What would block its creation here, seen before anything is written (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly Obstacle[]
   /**
    * Differences. `observed.close` must be there; only declared fields are compared. `known` is what earlier steps have

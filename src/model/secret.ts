@@ -102,7 +102,7 @@ export function isReference(name: string, value: unknown): boolean {
   return name === 'secretRef' && 'name' in value && 'key' in value
 }
 
-/** How a computer is reached over SSH. The host key stands in Git: nothing is trusted because it was met first. */
+/** How a computer is reached over SSH. The host key is in Git: croft never trusts a key on first use. */
 export interface SshTarget {
   readonly name: string
   readonly address: string

@@ -21,7 +21,7 @@ export interface GuestBasics {
   readonly osType?: string
 }
 
-/** That a guest is to be brought here, why, and what stands in the way of it. */
+/** A guest must move here: why, and what blocks it. */
 export interface MoveHere {
   readonly why: string
   /** A person asked for it now; what is declared stays as it is, and the guest is followed afterwards. */
@@ -95,7 +95,7 @@ export interface VmSpec extends GuestBasics {
   readonly cdrom?: readonly { readonly slot: string; readonly file: string }[]
   readonly nics: readonly VmNic[]
   readonly cloudInit?: VmCloudInit
-  /** What it reads at its first boot, on a disc of its own; instead of `cloudInit`, never beside it. */
+  /** What it reads at its first boot, on a disc of its own; instead of `cloudInit`, never together with it. */
   readonly seed?: VmSeed
   readonly agent?: { readonly enabled: boolean; readonly trim?: boolean; readonly type?: 'virtio' | 'isa' }
   readonly serial?: readonly { readonly slot: string; readonly device: string }[]
@@ -241,7 +241,7 @@ export interface VmDisk {
   readonly sizeGb?: number
   /** Volume that the disk is made from at creation, e.g. `local:import/noble.qcow2`. */
   readonly importFrom?: string
-  /** It stands on the image and stores only what differs, instead of being a copy of it. */
+  /** It uses the image as its backing file and stores only what differs, instead of being a copy of it. */
   readonly backing?: boolean
   readonly format?: 'raw' | 'qcow2' | 'vmdk'
   readonly cache?: string
@@ -256,7 +256,7 @@ export interface VmDisk {
   readonly speed?: VmDiskSpeed
 }
 
-/** Limits in MB and in operations per second. What bursts may go up to stands beside what is usual. */
+/** Limits in MB and in operations per second. Each has the usual limit and the limit of a burst. */
 export interface VmDiskSpeed {
   readonly read?: number
   readonly readBurst?: number

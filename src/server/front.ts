@@ -98,7 +98,7 @@ export function createFront(parts: FrontParts): Front {
       who = await door.identify(request.headers.authorization, sessionOf(request))
       const writes = route.method === 'POST'
       const signingIn = route.path.startsWith('/api/sign-')
-      // Signing in is judged as if by nobody: an old session must not stand in its way.
+      // Signing in ignores the session: an old one must not block it.
       if (writes) checkForgery(request, signingIn && route.path === '/api/sign-in' ? NOBODY : who)
       const body = writes
         ? parseJson(await readBody(request, LIMITS.apiBodyBytes))

@@ -3,7 +3,7 @@ import type { OidcOptions } from './auth/oidc.ts'
 import type { Actor, Controller } from './port.ts'
 import type { StatusOptions } from './status-page.ts'
 
-/** Everything that the server is told. It reads no environment and no file that is not named here. */
+/** All inputs of the server. It reads no environment and no file that is not named here. */
 export interface ServerOptions {
   readonly controller: Controller
   readonly clock: Clock
@@ -15,7 +15,7 @@ export interface ServerOptions {
   readonly host?: string
   /** Under which names it may be asked for, besides loopback and the address it listens on: `croft.lan`. */
   readonly names?: readonly string[]
-  /** How browsers reach it where a proxy stands before it: `https://croft.lan`. Its cookies then demand HTTPS. */
+  /** How browsers reach it through a proxy: `https://croft.lan`. Its cookies then demand HTTPS. */
   readonly publicUrl?: string
   /** Files of users and of API tokens. Without them nobody can sign in and the server is for reading only. */
   readonly usersFile?: string

@@ -71,7 +71,7 @@ export interface Controller {
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed(key: ResourceKey): Readonly<Record<string, string>> | undefined
-  /** The manifest of a resource as it stands in Git, with secrets taken out. Undefined: not declared. */
+  /** The manifest of a resource as it is in Git, without secrets. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
   /** What would be done if a Power were switched now. Undefined: there is none of that name, or it was not seen yet. */
   powerPreview(target: string, state: 'on' | 'off'): PowerPreview | undefined

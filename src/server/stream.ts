@@ -15,7 +15,10 @@ import { shownJson } from './shown-json.ts'
 export interface Stream {
   /** The page as it is now, with the place in the stream that it belongs to. */
   page(): Promise<Page>
-  /** Begins to tell. `after` is where the listener stopped; unknown: he is told to begin anew. False: too many. */
+  /**
+   * Starts sending. `after` is where the listener stopped; if that is unknown, it must start again. False: too many
+   * listeners.
+   */
   attach(response: ServerResponse, after: string | undefined): Promise<boolean>
   readonly listeners: number
   close(): void
@@ -135,7 +138,7 @@ export function createStream(
   }
 
   function write(client: ServerResponse, text: string): void {
-    // A listener that does not take what it is told would fill our memory: it is cut off and may come back.
+    // A listener that does not read would fill our memory: close it; it may reconnect.
     if (client.writableLength > LIMITS.streamClientBytes) client.destroy()
     else client.write(text)
   }

@@ -20,7 +20,7 @@ interface SecretResolver {
   resolveSecret(reference: SecretReference): Promise<Secret>
 }
 
-/** The key beside a database under which secrets are hashed. It is never in the database. Undefined: there is none yet. */
+/** The key that secrets are hashed with, in a file next to the database. It is never in the database. Undefined: there is none yet. */
 export function readSecretKey(stateFile: string): Secret | undefined {
   try {
     const text = readFileSync(keyFile(stateFile), 'utf8').trim()

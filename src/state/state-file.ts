@@ -106,7 +106,7 @@ export function realDirectory(runtime: Pick<StateAccess, 'cwd'>, directory: stri
   }
 }
 
-/** What stands before the names of files when they are told: the directory as it was named. */
+/** The prefix of file names in messages: the directory as the user named it. */
 export function shownBelow(directory: string, real: string): string {
   return statSync(real, { throwIfNoEntry: false })?.isDirectory() === true ? directory : '.'
 }
@@ -119,7 +119,7 @@ export async function openExisting(
   return existsSync(file) ? openedAt(runtime, file) : runtime.openMemoryStore()
 }
 
-/** Opens the database, or makes it. What stands in the way is on this machine, so the person is told how to go round it. */
+/** Opens the database, or makes it. A failure has its cause on this computer, so the message says what to do there. */
 export async function openState(runtime: Pick<StateAccess, 'openStore'>, file: string): Promise<Store> {
   const moved = movedAway(file)
   if (moved !== undefined) throw new CliError(`${file}: ${moved}.`)

@@ -122,7 +122,7 @@ describe('[F-25] a damaged database is moved aside with a warning, and a fresh s
     }
     for (let n = 3; n <= LIMITS.damagedStoresKept; n++) writeFileSync(`${path}.damaged-${n}`, '')
     writeFileSync(path, 'once more')
-    await assert.rejects(open(), /damaged ones lie beside it already: remove them/)
+    await assert.rejects(open(), /damaged ones are already in that folder: remove them/)
     assert.equal(readFileSync(path, 'utf8'), 'once more')
   })
 })

@@ -186,7 +186,7 @@ function moveAside(path: string): string {
     return aside
   }
   throw new Error(
-    `the database ${path} is damaged, and ${LIMITS.damagedStoresKept} damaged ones lie beside it already: remove them`,
+    `the database ${path} is damaged, and ${LIMITS.damagedStoresKept} damaged ones are already in that folder: remove them`,
   )
 }
 

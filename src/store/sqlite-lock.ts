@@ -16,7 +16,7 @@ export type Locked = { readonly got: true; release(): void } | { readonly got: f
 /**
  * One controller for one database. The lock is a transaction that stays open on a file beside it: the kernel ends it
  * with the process, however that ends, so that no lock is ever left behind and no number of a process can be mistaken
- * for another's. Who holds it is written beside it for people only.
+ * for another's. Another file names the holder, for people only.
  */
 export function lockDatabase(path: string, owner: LockOwner): Locked {
   const lock = `${path}.lock`

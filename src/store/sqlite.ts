@@ -77,7 +77,7 @@ export function createSqliteStore(
     transact(db, () => {
       const current = currentEpoch(db)
       if (epoch !== current) throw new StaleEpoch(epoch, current)
-      // Only the journal stands before effects, so only there is a look at the directory worth its price.
+      // Only the journal precedes effects, so only there is the check of the directory worth its cost.
       if (db === journal && !sameFile(file, identify(path))) throw new StoreReplaced(path, epoch)
       if (db === journal) refuseMoved()
       return work()

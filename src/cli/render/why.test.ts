@@ -65,6 +65,6 @@ test('why tells the chain from the commit over the plan and the call to the resu
 test('why says so when nothing is known', () => {
   assert.deepEqual(whyLines({ key: 'Machine/x', record: undefined, events: [], revisions: [] }), [
     'Nothing was ever done about Machine/x.',
-    'No events of it are kept.',
+    'The store has no events for it.',
   ])
 })

@@ -50,7 +50,7 @@ export function whyLines({
     }
     lines.push(`${sentence(event)}${count === 1 ? '' : ` This happened ${count} times since ${at(firstMs)}.`}`)
   }
-  if (events.length === 0) lines.push('No events of it are kept.')
+  if (events.length === 0) lines.push('The store has no events for it.')
   return lines.map((line) => clean(line))
 }
 

@@ -53,7 +53,7 @@ const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) 
   return EXIT.ok
 }
 
-/** Pauses, resumes or aborts the rollout of a cluster. The version itself stands in Git. */
+/** Pauses, resumes or aborts the rollout of a cluster. Git has the version itself. */
 const upgrade: ClusterCommand = async (runtime, { cluster, state }, options) => {
   const chosen = (['pause', 'resume', 'abort'] as const).filter((one) => options[one] === true)
   const [what, more] = chosen
@@ -149,7 +149,7 @@ const VERBS: Readonly<Record<string, ClusterCommand>> = {
   escrow,
 }
 
-/** Operations on one cluster: what a person asks for, beside what Git declares. */
+/** Operations on one cluster: what a person asks for, in addition to what Git declares. */
 export const run: Verb = async (runtime, [what = '', ...words], options) => {
   const verb = VERBS[what]
   if (verb === undefined) {

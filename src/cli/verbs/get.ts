@@ -89,7 +89,7 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
   return EXIT.ok
 }
 
-/** `croft get croft.yaml`, as other commands are told where to look: a path that is there comes before a kind of that name. */
+/** `croft get croft.yaml`, like the paths of other commands: a path that is there comes before a kind of that name. */
 function placeAmong(runtime: Runtime, [first]: readonly string[], { dir }: Options): string | undefined {
   if (first === undefined || dir !== '.' || !/[./]/.test(first)) return undefined
   return existsSync(path.resolve(runtime.cwd, first)) ? first : undefined

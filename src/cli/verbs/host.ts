@@ -32,7 +32,7 @@ async function wake(runtime: Runtime, host: NamedHost, options: Options): Promis
   return EXIT.ok
 }
 
-/** Operations on one physical box: what a person does now, beside what Git declares. */
+/** Operations on one physical box: what a person does now, in addition to what Git declares. */
 export const run: Verb = async (runtime, [what = '', name = '', ...words], options) => {
   // A host that is being enrolled need not be declared yet.
   if (what === 'enroll') return enroll(runtime, name, options)

@@ -8,7 +8,7 @@ import { snapshots } from './machine/snapshots.ts'
 
 const VERBS = 'start, stop, reboot, console, snapshots, snapshot, revert, drop-snapshot, exec, read or write'
 
-/** Operations on one machine: what a person does now, beside what Git declares. */
+/** Operations on one machine: what a person does now, in addition to what Git declares. */
 export const run: Verb = async (runtime, [what = '', name = '', ...words], options) => {
   const { estate, real } = await loadForOperation(runtime, String(options.dir))
   const resource = machineNamed(estate, name)

@@ -10,7 +10,7 @@ import { CliError, UsageError, type Verb } from '../verb.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
 
-/** The controller: follows Git, keeps everything as it says, serves the page, until it is told to stop. */
+/** The controller: follows Git, keeps everything as it says, serves the page, until somebody stops it. */
 export const run: Verb = async (runtime, [source], options) => {
   const config = await configOf(runtime, source, options)
   const file = stateFile(runtime.env, sourcesIdentity(config.sources), config.state)

@@ -16,7 +16,7 @@ export interface Notifier {
   look(view: EstateView, revision: Revision): Promise<void>
   /** When there is something to tell next, by the clock that never jumps. */
   dueMs(): number
-  /** What was told, for the store: a restart must not tell everything anew. */
+  /** What it has sent, for the store: a restart must not send everything again. */
   remember(): string
   /** How often a receiver could not be reached. */
   failures(): number

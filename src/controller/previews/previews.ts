@@ -189,7 +189,7 @@ export function createPreviews(deps: PreviewDeps): Previews {
     return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nNot planned: it declares ${more} more objects than ${base.replaceAll(/[^\w./-]/g, '')}, and croft plans requests that add at most ${LIMITS.previewedDeclarations}. Run \`croft plan\` in a clone, or split it.\n`
   }
 
-  /** A forge that is away, or a repository that cannot be read, is told once and tried again at the next look. */
+  /** A forge that is away, or a repository that cannot be read, causes one warning; croft tries again at the next look. */
   async function trying(name: string, work: () => Promise<readonly NewEvent[]>): Promise<readonly NewEvent[]> {
     try {
       const events = await work()

@@ -18,7 +18,7 @@ export interface InForce {
 /**
  * Several sources as one revision. Where two of them declare the same thing nobody can say which is meant: neither is
  * followed, and neither counts as gone; but what a source that is held to a grant declares takes nothing from one that is
- * not. Each place is told with the name of its source. Pure but for reading files.
+ * not. Each place has the name of its source. Pure but for reading files.
  */
 export function mergeRevisions(given: readonly InForce[]): Revision {
   return atOnce(merging(given))

@@ -166,7 +166,7 @@ export function mirrorOf(data: string, { name, url = '' }: Pick<SourceConfig, 'n
   return path.join(data, 'sources', `${name}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}.git`)
 }
 
-/** The sources that are told of pushes, with their secrets. */
+/** The sources whose forges report pushes by webhook, with their secrets. */
 export async function hookedSources(
   configs: readonly SourceConfig[],
   resolveSecret: OpenSources['resolveSecret'],

@@ -11,7 +11,7 @@ export function maskManifest(text: string): string {
   const lines = text.split('\n')
   const masked: string[] = []
   let blockIndent: number | undefined
-  /** Of a secret key whose value stands on the lines below it. */
+  /** Of a secret key whose value is on the lines below it. */
   let belowIndent: number | undefined
   for (const line of lines) {
     const indent = line.length - line.trimStart().length
@@ -32,7 +32,7 @@ export function maskManifest(text: string): string {
     }
     const match = /^(\s*(?:- +)*)(["']?)([\w./-]+)\2(\s*:)(\s*)(.*)$/.exec(line)
     const [, lead = '', quote = '', key = '', colon = '', gap = '', written = ''] = match ?? []
-    // An anchor or a tag stands before the value.
+    // An anchor or a tag precedes the value.
     const value = written.replace(/^(?:[&!]\S*\s*)+/, '')
     const isEmpty = value === '' || value.startsWith('#')
     if (match !== null && isSecretKey(key) && isEmpty) belowIndent = lead.replaceAll('-', ' ').length

@@ -20,7 +20,7 @@ interface ControllerState {
 
 type ControllerReads = Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>
 
-/** What people may look up beside the view: history, what is there, a manifest, what switching would do. */
+/** What people may look up that is not in the view: history, what is there, a manifest, what switching would do. */
 export function createReading(
   store: Pick<Store, 'events'>,
   clock: Clock,

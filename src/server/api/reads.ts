@@ -67,7 +67,7 @@ export const READS: readonly Route[] = [
       return { source, commit, text, ...(plan === undefined ? {} : { plan }) }
     },
   }),
-  get('/api/manifest', 'The manifest of a resource as it stands in Git, secrets taken out', {
+  get('/api/manifest', 'The manifest of a resource as it is in Git, without secrets', {
     input: byKey,
     output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
     async handle({ controller }, { key }) {

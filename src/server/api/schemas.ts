@@ -160,7 +160,7 @@ export const drift = z.object({
 
 export const pass = z.object({ endedMs: ms, tookMs: ms, effects: z.number(), nextMs: ms })
 
-/** What the page begins with; afterwards it is told only what changes. */
+/** What the page begins with; afterwards it gets only what changes. */
 export const page = z.object({
   version: z.number(),
   atMs: ms,

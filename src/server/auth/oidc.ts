@@ -37,7 +37,7 @@ export interface Oidc {
   finish(query: URLSearchParams, binding: string | undefined): Promise<OidcIdentity>
 }
 
-/** What is told to the person. The reason never holds a code, a token or a secret. */
+/** What the person sees. The reason never holds a code, a token or a secret. */
 export class LoginRefused extends Error {
   override readonly name = 'LoginRefused'
 }

@@ -11,7 +11,7 @@ import { confirm, whyNotOff } from './power.ts'
 
 export type SnapshotVerb = 'snapshots' | 'snapshot' | 'revert' | 'drop-snapshot'
 
-/** What a person is told before it is done, and after. */
+/** What croft says to a person before the operation, and after. */
 const WORDS: Readonly<Record<Exclude<SnapshotVerb, 'snapshots'>, readonly [string, string]>> = {
   snapshot: ['takes snapshot', 'taken'],
   revert: ['goes back, and loses everything since, to snapshot', 'back'],

@@ -11,7 +11,7 @@ export interface AtWork {
   readonly waits: ReadonlyMap<string, number>
 }
 
-/** How it is: what is wanted by whom, the tiers, what stands in the way, and what a person can do about it. */
+/** How it is: what is wanted by whom, the tiers, what blocks it, and what a person can do about it. */
 export function renderPower(look: PowerPlan, style: Style, nowMs: number, atWork: AtWork): string {
   const { declaration, decision } = look
   const { phase, wanted } = decision
@@ -40,7 +40,7 @@ ${body(look, style, nowMs)}Where something takes longer: ${choices.join(', ')}
 `
 }
 
-/** The tiers in their order, how far each is, the evidence that is awaited, and what stands in the way. */
+/** The tiers in their order, how far each is, the evidence that croft waits for, and what blocks it. */
 function body(
   { declaration, decision }: PowerPlan,
   style: Style,
