@@ -5,6 +5,7 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 import { licenceTexts } from './licence-texts.ts'
+import { type Pack, pack } from './pack.ts'
 import { startedAs } from './started.ts'
 
 /** Builds the sources of a tree into a folder; rejects with what esbuild says when it cannot. */
@@ -33,6 +34,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     absWorkingDir: root,
     preserveSymlinks: true,
   })
+  await pack(outDir, metafile, PACKS)
   for (const file of globSync('*.js', { cwd: outDir })) withoutIdlePrelude(join(outDir, file))
   const libraries = await Promise.all(
     Object.entries(APART).map(([name, file]) => library(root, name, join(outDir, file))),
@@ -47,6 +49,40 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     ),
   )
 }
+
+/** What every command loads, what reads manifests, and what looks at the world: plan, apply and their like. */
+const PACKS: readonly Pack[] = [
+  { file: 'pack-start.js', entries: ['src/main.ts'] },
+  {
+    file: 'pack-manifests.js',
+    entries: [
+      'src/kinds/registry.ts',
+      'src/source/read-tree.ts',
+      'src/main/configured-sources.ts',
+      'src/cli/contexts.ts',
+      'src/source/compose/defined-kind.ts',
+    ],
+  },
+  {
+    file: 'pack-engine.js',
+    entries: [
+      'src/cli/verbs/plan.ts',
+      'src/controller/sources/link-revision.ts',
+      'src/engine/create.ts',
+      'src/store/sqlite.ts',
+      'src/state/secrets.ts',
+      'src/state/state-file.ts',
+      'src/state/move-mark.ts',
+      'src/lib/tls-wire.ts',
+      'src/ssh/open.ts',
+      'src/drivers/proxmox/driver.ts',
+      'src/drivers/libvirt/driver.ts',
+      'src/drivers/ssh/driver.ts',
+      'src/drivers/kubernetes/driver.ts',
+      'src/drivers/k3s/kubernetes-way.ts',
+    ],
+  },
+]
 
 /** Large libraries that most commands never need. Each is a file that is read when something asks for the library. */
 const APART: Readonly<Record<string, string>> = {
