@@ -6,15 +6,12 @@ import type { FieldProblem } from './kind.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
-  /** The network that the addresses are in; its prefix goes with every address. */
   cidr: ipv4Cidr,
-  /** The parts of it that may be given out; all of it but the first and the last address unless said otherwise. */
   ranges: z
     .array(z.strictObject({ from: ipv4, to: ipv4 }))
     .min(1)
     .max(100)
     .optional(),
-  /** Addresses that are never given out by themselves. */
   reserved: z.array(ipv4).max(1000).optional(),
 })
 

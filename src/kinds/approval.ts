@@ -23,7 +23,6 @@ const schema = z
       .min(1)
       .max(100)
       .optional(),
-    /** Plans of commits that wait (`apply: manual`), by their hash. */
     plans: z
       .array(matching(/^[0-9a-f]{12,64}$/, 'the hash of a plan that waits'))
       .min(1)

@@ -115,7 +115,7 @@ export interface Kind<Spec = unknown> {
   readonly shortNames: readonly string[]
   /** One line for `croft explain` and the docs. */
   readonly summary: string
-  /** Strict: unknown keys are errors. The same schema gives types, errors, JSON Schema and docs. */
+  /** Strict: unknown keys are errors. It gives types, errors and JSON Schema; descriptions/ says what each field means. */
   readonly schema: z.ZodType<Spec>
   /** Other names that a field may have in the source (`networkDevice: 'network'`), to find its place. */
   readonly aliases?: Readonly<Record<string, string>>

@@ -11,22 +11,15 @@ import type { FieldProblem } from './kind.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
-  /** The Host that has it. */
   host: objectName,
-  /** nat: guests get out under the host's address. bridge: they are on a bridge that the host has. */
   mode: z.enum(['nat', 'route', 'open', 'isolated', 'bridge']).default('nat'),
-  /** The host's own bridge for mode bridge; otherwise the one that libvirt makes for it. */
   bridge: bridgeName.optional(),
-  /** The host's own addresses in it, at most one of each family. */
   addresses: z.array(anyCidr).min(1).max(2).optional(),
-  /** Leases for machines that state no address. Without it nobody hands out any. */
   dhcp: z.strictObject({ from: ipv4, to: ipv4 }).optional(),
   dns: z.boolean().optional(),
   domain: dnsName.optional(),
   mtu: whole(576, 65_520).optional(),
-  /** Every card in it is in this VLAN. */
   vlan: vlanId.optional(),
-  /** The bridge is one of Open vSwitch, which knows VLANs by itself. */
   openvswitch: z.boolean().optional(),
   autostart: z.boolean().default(true),
   deletionPolicy: z.enum(['Delete', 'Orphan']).default('Delete'),

@@ -14,13 +14,9 @@ const directory = matching(/^(?:\/[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])+$/, 'a whole pat
 
 const schema = z.strictObject({
   description: line.optional(),
-  /** The Host that has it. */
   host: objectName,
-  /** dir: a directory. netfs: one of an NFS server. logical: a volume group of LVM, which must be there. */
   type: z.enum(['dir', 'netfs', 'logical']).default('dir'),
-  /** Where it is on the host. */
   path: directory.optional(),
-  /** The NFS server and its directory. */
   source: z.strictObject({ host: dnsName, path: directory }).optional(),
   volumeGroup: matching(/^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/, 'the name of a volume group', 100).optional(),
   autostart: z.boolean().default(true),

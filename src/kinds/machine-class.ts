@@ -10,14 +10,11 @@ const schema = z.strictObject({
   description: line.optional(),
   cpu: someCpu.optional(),
   memory: size.optional(),
-  /** The first is booted from; a machine that lists disks of its own has only those. */
   disks: z.array(disk).max(30).default([]),
-  /** Where the machine is connected; one that lists networks of its own has only those. */
   networks: z
     .array(nic.omit({ mac: true }))
     .max(32)
     .default([]),
-  /** What only Proxmox knows. */
   proxmox: z.strictObject(proxmoxHardware).optional(),
   ...hardwareBlocks,
   user: userName.optional(),

@@ -6,9 +6,7 @@ import { dnsName, line, objectName } from './fields/text.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
-  /** Where addresses come from; without it machines use DHCP unless they state one. */
   addressPool: objectName.optional(),
-  /** VLAN of the network, where a host's binding does not say another. */
   vlan: vlanId.optional(),
   gateway: ipv4.optional(),
   gateway6: ipv6Gateway.optional(),

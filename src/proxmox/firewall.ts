@@ -1,5 +1,5 @@
 import type { Definition, Field } from '../model/rest.ts'
-import { choice, comment, entries, flag, named, number, properties, rules, text } from './fields.ts'
+import { choice, comment, entries, flag, named, number, properties, rules, text, usual } from './fields.ts'
 
 const LEVELS = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug', 'nolog']
 const log = (about: string, more: Partial<Field> = {}) => choice(about, LEVELS, { absent: 'nolog', ...more })
@@ -185,9 +185,7 @@ export const FIREWALL: readonly Definition[] = [
     key: ['name'],
     scope: ANYWHERE,
     notOfHosts: true,
-    create: { method: 'POST', path: '{firewall}/aliases', id: 'name' },
-    update: { method: 'PUT', path: '{firewall}/aliases/{id}', whole: true, digest: true },
-    remove: { method: 'DELETE', path: '{firewall}/aliases/{id}' },
+    ...usual('{firewall}/aliases', 'name', { whole: true, digest: true }),
     unset: 'empty',
     fields: { cidr: text('Address or network.', { required: true }), comment: comment() },
     privileges: PRIVILEGES,

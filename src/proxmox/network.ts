@@ -1,5 +1,5 @@
 import type { Definition, Field, ListReading } from '../model/rest.ts'
-import { blocks, choice, flag, list, named, number, prose, text } from './fields.ts'
+import { blocks, choice, flag, list, named, number, prose, text, usual } from './fields.ts'
 
 const INTERFACES: ListReading = { path: '/nodes/{host}/network', rows: 'changes' }
 
@@ -114,9 +114,7 @@ export const NETWORK: readonly Definition[] = [
     about: 'A zone of the software-defined network.',
     list: { path: '/cluster/sdn/zones', query: 'pending=1', rows: 'pending' },
     key: ['zone'],
-    create: { method: 'POST', path: '/cluster/sdn/zones', id: 'zone' },
-    update: { method: 'PUT', path: '/cluster/sdn/zones/{id}' },
-    remove: { method: 'DELETE', path: '/cluster/sdn/zones/{id}' },
+    ...usual('/cluster/sdn/zones', 'zone'),
     fields: {
       type: choice('What it is.', ['evpn', 'faucet', 'qinq', 'simple', 'vlan', 'vxlan'], {
         required: true,
@@ -158,9 +156,7 @@ export const NETWORK: readonly Definition[] = [
     about: 'A virtual network in a zone.',
     list: { path: '/cluster/sdn/vnets', query: 'pending=1', rows: 'pending' },
     key: ['vnet'],
-    create: { method: 'POST', path: '/cluster/sdn/vnets', id: 'vnet' },
-    update: { method: 'PUT', path: '/cluster/sdn/vnets/{id}' },
-    remove: { method: 'DELETE', path: '/cluster/sdn/vnets/{id}' },
+    ...usual('/cluster/sdn/vnets', 'vnet'),
     fields: {
       zone: text('Its zone.', { required: true }),
       tag: number('VLAN or VXLAN.', { min: 1, max: 16_777_215 }),

@@ -36,14 +36,11 @@ const expression = line.clone().register(freeText, { free: true })
 const failurePolicy = z.enum(['abort', 'reinstall'])
 
 const chart = z.strictObject({
-  /** Address of the chart's repository; none for oci:// and for charts that K3s brings. */
   repo: webUrl.optional(),
   name: chartName,
   version,
   values: tree.optional(),
-  /** A secret whose value is a YAML document of further values. */
   valuesFrom: secretReference.optional(),
-  /** Installed while no node is ready yet: for what nodes themselves wait for. */
   bootstrap: z.boolean().default(false),
   failurePolicy: failurePolicy.default('abort'),
 })
@@ -53,7 +50,6 @@ const span = matching(/^[0-9]{1,6}[smh]?$/, 'a time like 5s or 3m', 10)
 
 /** How the agent syncs, in the words of Argo CD. */
 const sync = z.strictObject({
-  /** Deletes what is no longer in the repository. */
   prune: z.boolean().default(false),
   selfHeal: z.boolean().default(true),
   retry: z
@@ -87,14 +83,11 @@ const ignoredDifference = z.strictObject({
 
 const handover = z.strictObject({
   to: z.enum(['argocd', 'flux']),
-  /** Where the other finds it; not needed for a chart. */
   repository: webUrl.optional(),
   path: repositoryPath.optional(),
   revision: gitRevision.default('main'),
   project: objectName.default('default'),
-  /** Where the agent lives. */
   namespace: logicalName.optional(),
-  /** Values of the chart in a repository: a second source of the Application, `$values`. */
   values: z
     .strictObject({
       repository: webUrl,
@@ -112,22 +105,15 @@ export const addonSchema = z.strictObject({
   namespace: logicalName.optional(),
   createNamespace: z.boolean().default(true),
   preset: z.enum(PRESET_NAMES).optional(),
-  /** Another version than the preset's own. */
   version: version.optional(),
-  /** Settings of the preset. */
   with: tree.optional(),
-  /** Further values for the chart of the preset, over its own. */
   values: tree.optional(),
-  /** A secret whose value is a YAML document of further values for the chart of the preset. */
   valuesFrom: secretReference.optional(),
   failurePolicy: failurePolicy.optional(),
   chart: chart.optional(),
-  /** Hooks of the chart, by name, that need not run: on a cluster without K3s' Helm controller. */
   skipHooks: z.array(objectName).max(50).default([]),
-  /** Values for a chart that K3s itself brings: traefik, coredns. */
   chartConfig: z.strictObject({ name: objectName, values: tree }).optional(),
   objects: z.array(tree).max(500).optional(),
-  /** A file of manifests, a directory of them, or a directory with a kustomization. */
   path: repositoryPath.optional(),
   url: z
     .strictObject({
@@ -140,7 +126,6 @@ export const addonSchema = z.strictObject({
     'an artifact pinned by its digest, like ghcr.io/me/manifests@sha256:…',
     400,
   ).optional(),
-  /** A file or directory of another repository, at one commit. */
   git: z
     .strictObject({
       url: webUrl,
@@ -148,7 +133,6 @@ export const addonSchema = z.strictObject({
       path: repositoryPath,
     })
     .optional(),
-  /** Secrets of the cluster whose values are only referred to. */
   secrets: z
     .array(
       z.strictObject({
@@ -178,9 +162,7 @@ export const addonSchema = z.strictObject({
     .default([]),
   prune: z.enum(['safe', 'all', 'none']).default('safe'),
   drift: z.enum(['correct', 'report', 'ignore']).optional(),
-  /** Take over objects that are there already. */
   adopt: z.boolean().default(false),
-  /** Take fields from whoever keeps them. */
   force: z.boolean().default(false),
   handover: handover.optional(),
 })

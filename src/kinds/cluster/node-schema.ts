@@ -50,21 +50,14 @@ export const memberReference = matching(
 )
 
 const fields = {
-  /** What Kubernetes calls it, and what the machine calls itself. */
   name: logicalName.optional(),
-  /** Host that a machine is made on, or `auto`. */
   host: objectName.optional(),
-  /** MachineClass of the machine; the cluster's unless said otherwise. */
   class: objectName.optional(),
-  /** Instead of making one: a machine that is declared by itself, or a box that was there before. */
   machine: memberReference.optional(),
-  /** Devices of the host that are passed through to it. */
   devices: z.array(objectName).max(16).optional(),
-  /** Its address on the cluster's network, of a machine that is made. */
   address: cardAddress.optional(),
   ipv6: ipv6Setting.optional(),
   mac: macAddress.optional(),
-  /** Addresses of a box that was there before: one, or one of each family. */
   addresses: z.array(ipAddress).min(1).max(2).optional(),
   externalAddresses: z.array(ipAddress).min(1).max(2).optional(),
   labels: labels.optional(),
@@ -83,11 +76,8 @@ export const serverFields = z.strictObject(fields)
 /** An agent, or with `count` several that are alike. */
 export const agentFields = z.strictObject({
   ...fields,
-  /** So many, named after `name` and counted. */
   count: whole(0, 500).optional(),
-  /** Over what they are spread. */
   spread: z.enum(['host']).optional(),
-  /** Hosts that they are dealt out to; without it croft chooses. */
   hosts: z.array(objectName).min(1).max(100).optional(),
 })
 

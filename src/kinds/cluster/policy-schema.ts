@@ -15,7 +15,6 @@ const timeZone = z.string().max(100).refine(isTimeZone, { error: 'a time zone li
 export const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
 
 const window = z.strictObject({
-  /** Days on which it begins; every day without it. */
   days: z.array(z.enum(DAYS)).max(7).default([]),
   from: timeOfDay,
   to: timeOfDay,
@@ -50,7 +49,6 @@ export const remediation = z.strictObject({
 export const wholePath = matching(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._@+-]*)+\/?$/, 'a whole path like /srv/backup', 1024)
 
 const s3 = z.strictObject({
-  /** `s3.example.com` or with https:// in front. */
   endpoint: z.union([webUrl, dnsName], { error: 'a name like s3.example.com, or its address with https://' }),
   bucket: matching(/^[a-z0-9][a-z0-9.-]+[a-z0-9]$/, 'the name of a bucket: small letters, digits, dots and dashes', 63),
   folder: matching(/^[a-zA-Z0-9][a-zA-Z0-9._/-]*$/, 'a path in the bucket like homelab/etcd', 400).optional(),
@@ -66,13 +64,10 @@ export const backup = z.strictObject({
     nfs: z.strictObject({ server: dnsName, path: wholePath }).optional(),
     s3: s3.optional(),
   }),
-  /** When the newest backup is restored on a throw-away node, to see that it can be. */
   drill: z
     .strictObject({
       schedule,
-      /** Where that machine is made; beside the first server without it. */
       host: objectName.optional(),
-      /** Its address; by DHCP without it. */
       address: cardAddress.optional(),
     })
     .optional(),

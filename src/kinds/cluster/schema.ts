@@ -13,15 +13,12 @@ import { backup, remediation, upgrade, wholePath } from './policy-schema.ts'
 /** What only a cluster has that croft does not run: the way to its API, and what charts may assume of it. */
 const existingFields = {
   type: z.enum(['k3s', 'existing']).default('k3s'),
-  /** A secret whose value is a kubeconfig. */
   kubeconfig: secretReference.optional(),
-  /** Without it the current context of the kubeconfig. */
   context: matching(
     /^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9@:._/+-]*$/,
     'the name of a context, like admin@prod',
     253,
   ).optional(),
-  /** The cluster that croft itself runs in, with the service account of its pod. */
   inCluster: z.literal(true).optional(),
   charts: z
     .strictObject({
@@ -54,7 +51,6 @@ const registries = z.strictObject({
       registryHost,
       z.strictObject({
         endpoint: z.array(webUrl).min(1).max(10),
-        /** Regular expressions and what takes their place. */
         rewrite: z.record(freeLine, freeLine).optional(),
       }),
     )
@@ -63,7 +59,6 @@ const registries = z.strictObject({
     .record(
       registryHost,
       z.strictObject({
-        /** `user:password`, or a token alone. */
         auth: secretReference.optional(),
         tls: z
           .strictObject({
@@ -87,11 +82,8 @@ const releaseFile = matching(
 const sha256 = matching(/^[0-9a-f]{64}$/, '64 digits and letters a to f, as sha256sum prints them')
 
 const artifact = exactlyOne({
-  /** The official release. */
   release: z.literal(true).optional(),
-  /** A mirror with the layout of the official releases. */
   mirror: webUrl.optional(),
-  /** A file that is on the node already; {version} and {arch} are filled in. */
   file: matching(/^\/[a-zA-Z0-9._/+{}-]+$/, 'a whole path like /opt/k3s/{version}/k3s', 1024).optional(),
 })
 
@@ -106,12 +98,9 @@ export const clusterSchema = z.strictObject({
     .default(''),
   endpoint: z
     .strictObject({
-      /** An address that moves to a server that lives. */
       vip: ipAddress.optional(),
       dns: dnsName.optional(),
-      /** Name of a server: the API is lost together with it. */
       server: logicalName.optional(),
-      /** croft has kube-vip announce the vip. */
       kubeVip: z
         .strictObject({
           version: matching(/^v[0-9]+\.[0-9]+\.[0-9]+$/, 'a release of kube-vip like v1.0.3', 60),
@@ -125,19 +114,14 @@ export const clusterSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  /** Logical network of the nodes; each Host binds it. */
   network: logicalName.optional(),
-  /** Connection that machines with `host: auto` are made on; needed where there are several. */
   connection: objectName.optional(),
-  /** MachineClass of every node that names none. */
   class: objectName.optional(),
   servers: z.array(serverFields).min(1).max(99).default([]),
   agents: blocks(agentFields, 500),
-  /** Which families pods, services and nodes have. */
   family: z.enum(['ipv4', 'ipv6', 'dual']).optional(),
   podCidrs: z.array(range).min(1).max(2).optional(),
   serviceCidrs: z.array(range).min(1).max(2).optional(),
-  /** Share of the pod ranges that each node gets; /24 and /64 unless said otherwise. */
   nodeMasks: z.strictObject({ ipv4: whole(8, 32).optional(), ipv6: whole(16, 128).optional() }).optional(),
   flannelBackend: z.enum(['vxlan', 'host-gw', 'wireguard-native', 'none']).default('vxlan'),
   kubeProxy: z.boolean().default(true),

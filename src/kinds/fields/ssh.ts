@@ -92,19 +92,14 @@ export function secretReferenceOf(written: z.output<typeof secretReference>): Se
 /** How a host is reached over SSH. */
 export const sshFields = z.strictObject({
   user: userName.default('root'),
-  /** Name or IP address. */
   address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
   port: z.int().min(1).max(65_535).default(22),
-  /** Its public host keys, as ssh-keyscan shows them without the name in front. */
   hostKeys: z.array(sshKey).min(1).max(10),
-  /** Another Host through which it is reached. */
   jump: objectName.optional(),
-  /** How the user becomes root; `none` for root itself, `passwordless` for everybody else. */
   sudo: z
     .union([z.enum(['none', 'passwordless']), z.strictObject({ password: secretReference })], {
       error: 'none, passwordless, or {password: {env: …}}',
     })
     .optional(),
-  /** The private key; without it the agent of the person who runs croft is asked. */
   key: secretReference.optional(),
 })

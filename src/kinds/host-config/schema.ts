@@ -27,7 +27,6 @@ const sshd = z.strictObject({
 })
 
 export const schema = z.strictObject({
-  /** Which hosts: names, labels, or both. */
   hosts: z.union([
     z.array(objectName).min(1).max(most),
     z.strictObject({
@@ -35,7 +34,6 @@ export const schema = z.strictObject({
       labels: labels.optional(),
     }),
   ]),
-  /** May hosts be restarted where only that makes an item true? */
   reboot: z.enum(['allowed', 'refused']).default('refused'),
   aptRepositories: list(
     z.strictObject({

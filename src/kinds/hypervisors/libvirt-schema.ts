@@ -9,20 +9,15 @@ export const libvirtHardware = {
   machine: z.enum(['pc', 'q35']).optional(),
   /** What its processor is; that of the host unless said otherwise. An arm64 machine is a `virt` that starts by UEFI. */
   architecture: z.enum(['amd64', 'arm64']).optional(),
-  /** Do disks stand on their image and store what differs, or are they copies of it? */
   disks: z.enum(['backing', 'copy']).optional(),
-  /** What the disks are attached to. */
   bus: z.enum(['virtio', 'scsi', 'sata']).optional(),
-  /** How a machine gets what it reads at first boot: on a small disk of its own, or as a disc in a drive. */
   seed: z.enum(['disk', 'cdrom']).optional(),
-  /** By software alone, where the host has no virtualisation of its own: slow. */
   emulated: z.boolean().optional(),
 }
 
 /** The block `libvirt` of a machine. */
 export const libvirtMachine = z.strictObject({
   uuid: matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'the UUID of a domain, in small letters').optional(),
-  /** Take over the existing domain with this UUID. */
   adopt: z.boolean().optional(),
   ...libvirtHardware,
 })
@@ -30,15 +25,12 @@ export const libvirtMachine = z.strictObject({
 /** A connection to libvirt. */
 export const libvirtSchema = z.strictObject({
   description: line.optional(),
-  /** The Host that libvirt runs on; it says how it is reached. */
   host: objectName.optional(),
-  /** As virsh knows it. With `+ssh` it says by itself how the host is reached, and `ssh` gives the host's keys. */
   endpoint: matching(
     /^(?:qemu:\/\/\/(?:system|session)|qemu\+ssh:\/\/(?:[a-z_][a-z0-9_-]{0,31}@)?(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/(?:system|session)|test:\/\/\/default)$/,
     'qemu:///system, or qemu+ssh://user@host/system',
     300,
   ).default('qemu:///system'),
-  /** For an endpoint with `+ssh`: what its host shows, and the key that it lets in. */
   ssh: z
     .strictObject({
       hostKeys: sshFields.shape.hostKeys,
@@ -47,7 +39,6 @@ export const libvirtSchema = z.strictObject({
     })
     .optional(),
   estate: logicalName.default('default'),
-  /** What all machines here are, where they do not say otherwise themselves. */
   machines: z.strictObject(libvirtHardware).default({}),
   limits: z
     .strictObject({

@@ -18,17 +18,13 @@ import {
 const on = z.boolean().optional()
 
 export const disk = z.strictObject({
-  /** What the disk is for; for people. */
   name: logicalName.optional(),
   size,
-  /** Image that the disk is made from. */
   image: objectName.optional(),
-  /** Logical storage; the host says what it is called there. */
   storage: logicalName,
   ssd: on,
   discard: on,
   backup: on,
-  /** Where a container mounts it; its first disk is its root. */
   path: matching(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, 'a path like /srv/data', 400).optional(),
 })
 
@@ -37,11 +33,8 @@ export const cardAddress = z.union([z.literal('dhcp'), z.literal('pool'), ipv4],
 })
 
 export const nic = z.strictObject({
-  /** Logical network; the host says which bridge it is there. */
   network: logicalName,
-  /** `dhcp`, `pool`, or a fixed address; from the network's pool where it has one, else DHCP. */
   address: cardAddress.optional(),
-  /** `auto` (router advertisements), `dhcp`, or an address with its prefix. */
   ipv6: ipv6Setting.optional(),
   mac: macAddress.optional(),
   firewall: on,
@@ -54,11 +47,8 @@ export const someCpu = z.strictObject({ cores: whole(1, 1024).optional(), type: 
 
 /** How a machine gets its document, and what a changed one means. */
 export const cloudInit = z.strictObject({
-  /** For a machine that has read another one: leave it, let it read the new one, or make it anew. */
   onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
-  /** Logical storage that holds the image until it was read; it must take ISO images. */
   storage: logicalName.optional(),
-  /** The image is taken out after so long where no agent tells that it was read. */
   removeAfterSeconds: whole(30, 86_400).default(300),
 })
 

@@ -28,7 +28,6 @@ function deadline(after: string, choice: 'wait' | 'force' | 'abort') {
   return z
     .strictObject({
       after: duration.default(after),
-      /** wait: go on waiting. force: the hard way, or without it. abort: go back. */
       choice: z.enum(['wait', 'force', 'abort']).default(choice),
     })
     .default({ after, choice })
@@ -44,28 +43,21 @@ const day = matching(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'a day like 2026-12-24')
 
 export const powerSchema = z.strictObject({
   description: line.optional(),
-  /** The Cluster that goes off and on, with its workloads and nodes. */
   cluster: objectName.optional(),
-  /** What holds while nobody orders otherwise and the schedule has not spoken. */
   state: z.enum(['on', 'off']).default('on'),
-  /** Hosts that are switched as well. */
   hosts: z
     .array(
       z.strictObject({
         name: objectName,
-        /** In which level of the UPS it goes: 1 first. */
         level: whole(1, 9).default(1),
-        /** What it takes, in watts, on and off: for the estimate of energy. */
         watts: z.strictObject({ on: whole(0, 100_000), off: whole(0, 10_000).default(0) }).optional(),
       }),
     )
     .max(200)
     .default([]),
-  /** Further machines that go off after the nodes. */
   machines: z.array(machineReference).max(500).default([]),
   /** Gateway, DNS, DHCP: last off, first on. Machines with the label croft.dev/infrastructure: "true" are, too. */
   infrastructure: z.array(machineReference).max(50).default([]),
-  /** In which tier workloads are that croft cannot tell by itself. The first rule that fits counts. */
   tiers: z
     .array(
       z.strictObject({
@@ -76,7 +68,6 @@ export const powerSchema = z.strictObject({
     )
     .max(100)
     .default([]),
-  /** Programs that are run on a Host before a tier goes down, or after it came up. */
   hooks: z
     .array(
       z.strictObject({
@@ -98,7 +89,6 @@ export const powerSchema = z.strictObject({
       start: deadline('15m', 'force'),
     })
     .prefault({}),
-  /** What keeps it from going off. */
   holds: z
     .strictObject({
       people: z.boolean().default(true),
@@ -122,11 +112,9 @@ export const powerSchema = z.strictObject({
       except: z.array(day).max(400).default([]),
     })
     .optional(),
-  /** How long a node with power: onDemand may have nothing to run before it is put to sleep. */
   idle: duration.default('10m'),
   ups: z
     .strictObject({
-      /** As NUT calls it. */
       name: matching(/^[A-Za-z0-9][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.:-]*$/, 'a UPS like rack@192.168.4.2', 200),
       levels: z
         .array(z.strictObject({ below: whole(1, 99), level: whole(1, 9) }))
@@ -139,11 +127,8 @@ export const powerSchema = z.strictObject({
         ]),
     })
     .optional(),
-  /** Is HA disarmed before guests stop, and armed again at start? */
   ha: z.boolean().default(true),
-  /** Guests that nobody declared, on a host that is to go off. */
   strangers: z.enum(['hold', 'shutdown']).default('hold'),
-  /** HealthChecks that must pass on the way up. */
   checks: z
     .strictObject({
       dns: z.array(objectName).max(20).default([]),

@@ -24,39 +24,28 @@ function named<Schema extends z.ZodType>(schema: Schema) {
 }
 
 export const hostSchema = z.strictObject({
-  /** The connection that this host belongs to; not needed where there is only one. */
   connection: objectName.optional(),
-  /** What Proxmox calls it; its own name unless said otherwise. */
   node: hostName.optional(),
   description: line.optional(),
-  /** Name of what this repository manages; another one where two repositories configure the same host. */
   estate: logicalName.default('default'),
-  /** What the logical networks and storages are called on this host. */
   bindings: z
     .strictObject({
       networks: named(z.strictObject({ bridge: bridgeName, vlan: vlanId.optional() })),
       storages: named(storageName),
     })
     .default({ networks: {}, storages: {} }),
-  /** What keeps new machines away that leave the choice of their host to croft. */
   placement: z
     .strictObject({
-      /** It takes no new ones; those that are there stay. */
       closed: z.boolean().optional(),
-      /** Load of its processors in percent above which, for so long, it takes no new ones. */
       busyAbove: z.int().min(1).max(100).default(90),
       busyForMinutes: z.int().min(1).max(60).default(10),
     })
     .optional(),
-  /** How it is reached over SSH. */
   ssh: sshFields.optional(),
-  /** croft itself runs on this box: what is done to it is done here, without SSH. */
   local: z.boolean().optional(),
-  /** How it is woken: a magic packet for this address. */
   wake: z
     .strictObject({
       mac: macAddress,
-      /** Where the packet goes; to everybody on the network unless said otherwise. */
       broadcast: ipAddress.default('255.255.255.255'),
       port: z.int().min(1).max(65_535).default(9),
     })
@@ -72,7 +61,6 @@ export const hostSchema = z.strictObject({
         /^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/,
         'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
       ).optional(),
-      /** Which of its systems this is; the only one unless said otherwise. */
       system: matching(
         /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
         'the id of a Redfish system, like 1 or System.Embedded.1',
@@ -80,7 +68,6 @@ export const hostSchema = z.strictObject({
       ).optional(),
     })
     .optional(),
-  /** The uninterruptible supply that it hangs on, as NUT calls it: `rack@192.168.4.2`. */
   ups: matching(
     /^[A-Za-z0-9][A-Za-z0-9_.-]*(?:@[A-Za-z0-9][A-Za-z0-9.:-]*)?$/,
     'a UPS like rack@192.168.4.2',

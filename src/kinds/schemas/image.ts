@@ -9,16 +9,13 @@ const packageName = matching(/^[a-z0-9][a-z0-9+.-]+$/, 'the name of a Debian pac
 
 /** How an image is made. Everything that decides its bytes stands here, so the same declaration gives the same image. */
 const imageBuild = z.strictObject({
-  /** From Debian's own packages: nothing is in it that was not asked for. */
   debian: z
     .strictObject({
       suite: matching(/^[a-z][a-z0-9-]*$/, 'a suite like bookworm', 40),
       mirror: webUrl.optional(),
-      /** A moment of snapshot.debian.org: the packages of that moment, always the same. */
       snapshot: matching(/^\d{8}T\d{6}Z$/, 'a moment like 20251101T000000Z').optional(),
     })
     .optional(),
-  /** From another disk image, whose root is taken and cleaned. */
   image: z
     .strictObject({
       url: webUrl,
@@ -29,17 +26,14 @@ const imageBuild = z.strictObject({
     })
     .optional(),
   packages: z.array(packageName).max(500).default([]),
-  /** K3s put in, so that a new node need not download it. */
   k3s: z
     .strictObject({
       version: matching(/^v\d+\.\d+\.\d+(?:-rc\d+)?\+k3s\d+$/, 'a version like v1.34.3+k3s1'),
       /** Of the binary, as the release lists it. */
       sha256,
-      /** Also the container images that K3s starts with (airgap), by their checksum. */
       images: sha256.optional(),
     })
     .optional(),
-  /** Files put in as they are. */
   files: z
     .array(
       z.strictObject({
@@ -59,30 +53,23 @@ const imageBuild = z.strictObject({
     .default([]),
   size: size.default('3Gi'),
   architecture: z.enum(['amd64', 'arm64']).default('amd64'),
-  /** The time that everything in it bears, in seconds since 1970. */
   epoch: whole(0, 4_000_000_000).default(1_735_689_600),
-  /** The Host that it is made on; this computer unless said otherwise. */
   host: objectName.optional(),
 })
 
 export const imageSchema = z.strictObject({
   description: line.optional(),
-  /** Where a host downloads it from; or else build. */
   url: webUrl.optional(),
-  /** How it is made: `croft image build` makes it and brings it to every host that needs it. */
   build: imageBuild.optional(),
   checksum: matching(
     /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/,
     'sha256: and 64 small hexadecimal digits, or sha512: and 128',
   ).optional(),
-  /** Logical storage; each host says what it is called there. */
   storage: logicalName,
-  /** Hosts that get a copy; without it, those whose machines are made from the image. */
   hosts: z.array(objectName).min(1).max(1000).optional(),
   fileName: fileName.optional(),
   content: z.enum(['import', 'iso', 'vztmpl']).default('import'),
   decompression: z.enum(['gz', 'lzo', 'zst', 'bz2']).optional(),
-  /** May a file of that name with another checksum be replaced? */
   replace: z.boolean().default(false),
   deletionPolicy: z.enum(['Delete', 'Orphan']).default('Orphan'),
 })
