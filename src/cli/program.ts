@@ -224,7 +224,10 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--settings [kinds]', 'proxmox: pools, users, storages and other settings instead of guests')
     .option('--cluster <name>', 'files: the Cluster that add-ons are for; k3s-ansible: what it is called')
     .option('--host <name>', 'files: the Host that machines are on, where the files do not say')
-    .option('--under <directory>', 'flux: the directory of one cluster, where a repository holds several')
+    .option(
+      '--under <directory>',
+      'one cluster, where the files hold several: a directory (flux), an inventory (k3s-ansible)',
+    )
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(
     'capacity [dir]',

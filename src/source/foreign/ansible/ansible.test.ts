@@ -10,10 +10,10 @@ import { k3sAnsible } from '../formats/k3s-ansible.ts'
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
 const SECRET = 'hunter2-of-the-cluster'
 
-function read(files: Readonly<Record<string, string>>, cluster?: string) {
+function read(files: Readonly<Record<string, string>>, cluster?: string, under?: string) {
   const reading = k3sAnsible.read(
     Object.entries(files).map(([path, text]) => ({ path, text })),
-    cluster === undefined ? {} : { cluster },
+    { ...(cluster === undefined ? {} : { cluster }), ...(under === undefined ? {} : { under }) },
   )
   assert.ok(!('problem' in reading), 'problem' in reading ? reading.problem : '')
   const text = printDrafts(reading.drafts)
@@ -299,7 +299,7 @@ for (const [written, disable, expected] of ARGS) {
 }
 
 const PROBLEMS: readonly (readonly [what: string, files: Readonly<Record<string, string>>, expected: RegExp])[] = [
-  ['no inventory', { 'a.yml': 'a: 1\n' }, /no inventory with hosts in a group server or master/],
+  ['no inventory', { 'a.yml': 'a: 1\n' }, /no inventory with hosts is among the files/],
   [
     'two inventories',
     { 'a/hosts.ini': INI, 'b/hosts.ini': INI },
@@ -368,4 +368,141 @@ test('a file of ansible-vault and one that is no map are named', () => {
   })
   assert.ok(why.includes('group_vars/all/vault.yml: it is encrypted with ansible-vault, and croft does not read it'))
   assert.ok(why.includes('host_vars/a.yml: it cannot be read as a YAML map'))
+})
+
+/** A playbook of one's own: plural groups, two inventories in a directory, variables beside the playbook. */
+const OWN = {
+  'inventories/prod.yml': `all:
+  vars: {control_plane_endpoint: 10.140.0.9}
+boxes:
+  children:
+    masters: {hosts: {red: {ansible_host: 10.140.0.1}, green: {ansible_host: 10.140.0.2}, blue: {ansible_host: 10.140.0.3}}}
+    workers: {hosts: {grey: {ansible_host: 10.140.0.4}}}
+`,
+  'inventories/lab.yml': 'boxes: {children: {masters: {hosts: {lab: {ansible_host: 10.141.0.1}}}}}\n',
+  'group_vars/all.yml': 'ansible_user: root\n',
+  'roles/k3s/defaults/main.yml': `k3s_version: v1.34.3+k3s1
+k3s_server_config:
+  tls-san: ["{{ control_plane_endpoint }}", api.home.arpa]
+  disable: [traefik, servicelb]
+  flannel-backend: none
+  disable-kube-proxy: true
+`,
+  'roles/dns/defaults/main.yml': 'k3s_version: v1.20.0+k3s1\n',
+  known_hosts: ['10.140.0.1', '10.140.0.2', '10.140.0.3', '10.140.0.4', '10.141.0.1'].map((ip) => `${ip} ${KEY}\n`).join(''),
+}
+
+test('an inventory of an own playbook: plural groups, defaults of its role, variables beside the playbook', () => {
+  const { errors, clusters, hosts } = read(OWN, 'home', 'inventories/prod.yml')
+  assert.deepEqual(errors, [])
+  assert.deepEqual(
+    hosts.map(({ name }) => name),
+    ['red', 'green', 'blue', 'grey'],
+  )
+  assert.deepEqual(clusters, [
+    {
+      name: 'home',
+      version: 'v1.34.3+k3s1',
+      endpoint: { vip: '10.140.0.9' },
+      servers: ['red', 'green', 'blue'].map((name) => ({ machine: `Host/${name}` })),
+      agents: [{ machine: 'Host/grey' }],
+      flannelBackend: 'none',
+      kubeProxy: false,
+      disable: ['traefik', 'servicelb'],
+      tlsSans: ['api.home.arpa'],
+      secretsEncryption: false,
+    },
+  ])
+})
+
+test('several inventories are named, and one is chosen by its path', () => {
+  const files = Object.entries(OWN).map(([path, text]) => ({ path, text }))
+  const several = k3sAnsible.read(files, {})
+  assert.match(
+    'problem' in several ? several.problem : '',
+    /inventories\/prod\.yml and inventories\/lab\.yml; choose one/,
+  )
+  const none = k3sAnsible.read(files, { under: 'inventories/other.yml' })
+  assert.match('problem' in none ? none.problem : '', /no inventory with hosts/)
+})
+
+test('a file of variables that a playbook loads wins over the inventory; one that nobody loads is not read', () => {
+  const { errors, clusters } = read({
+    'inventory.yml': `all:
+  children:
+    control: {hosts: {desk: {ansible_connection: local}}}
+    k3s_cluster:
+      children:
+        k3s_master: {hosts: {"one": {ansible_host: 10.142.0.1, ansible_user: pi}}}
+        k3s_worker: {hosts: {"two": {ansible_host: 10.142.0.2, ansible_user: pi}}}
+`,
+    'group_vars/k3s_cluster.yml': 'k3s_version: v1.33.1+k3s1\n',
+    'install.yml': '- hosts: k3s_cluster\n  pre_tasks:\n    - ansible.builtin.include_vars: "vars/farm.yml"\n',
+    'vars/farm.yml': 'k3s_version: v1.34.3+k3s1\nk3s_agent_config: {node-label: [tier=cheap]}\n',
+    'vars/old.yml': 'k3s_version: v1.20.0+k3s1\n',
+    known_hosts: `10.142.0.1 ${KEY}\n10.142.0.2 ${KEY}\n`,
+  })
+  assert.deepEqual(errors, [])
+  assert.deepEqual(clusters, [
+    {
+      name: 'k3s',
+      version: 'v1.34.3+k3s1',
+      servers: [{ machine: 'Host/one' }],
+      agents: [{ machine: 'Host/two', labels: { tier: 'cheap' } }],
+      secretsEncryption: false,
+    },
+  ])
+})
+
+/** Hosts in no group: something else says which of them are servers. */
+const UNGROUPED = {
+  'inventory.yaml': `all:
+  vars: {ansible_user: pi}
+  hosts: {hen: {ansible_host: 10.143.0.1}, cat: {ansible_host: 10.143.0.2}}
+`,
+  known_hosts: `10.143.0.1 ${KEY}\n10.143.0.2 ${KEY}\n`,
+}
+const RUNNING = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    ['cat', '10.143.0.2', { 'node-role.kubernetes.io/control-plane': 'true' }],
+    ['hen', '10.143.0.1', {}],
+  ].map(([name, address, labels]) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels },
+    status: { addresses: [{ type: 'InternalIP', address }], nodeInfo: { kubeletVersion: 'v1.34.3+k3s1' } },
+  })),
+})
+
+for (const [by, more] of [
+  [
+    'role of each host',
+    { 'host_vars/cat.yaml': 'role: control-plane\n', 'host_vars/hen.yaml': 'role: worker\n', 'nodes.json': RUNNING },
+  ],
+  ['k3s_control_node of the servers', { 'host_vars/cat.yaml': 'k3s_control_node: true\n', 'nodes.json': RUNNING }],
+  ['the nodes themselves', { 'nodes.json': RUNNING }],
+] as const)
+  test(`hosts in no group are told apart by ${by}, and the version is the running one`, () => {
+    const { errors, clusters } = read({ ...UNGROUPED, ...more })
+    assert.deepEqual(errors, [])
+    assert.deepEqual(clusters, [
+      {
+        name: 'k3s',
+        version: 'v1.34.3+k3s1',
+        servers: [{ machine: 'Host/cat' }],
+        agents: [{ machine: 'Host/hen' }],
+        secretsEncryption: false,
+      },
+    ])
+  })
+
+test('hosts that nothing tells apart are refused, with the groups and what would tell', () => {
+  const files = Object.entries(UNGROUPED).map(([path, text]) => ({ path, text }))
+  const reading = k3sAnsible.read(files, {})
+  assert.match(
+    'problem' in reading ? reading.problem : '',
+    /inventory\.yaml does not say which hosts are servers\. Its groups are all; .* nodes\.json/,
+  )
 })

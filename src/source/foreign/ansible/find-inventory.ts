@@ -4,12 +4,12 @@ import type { ForeignFile, NotCarried } from '../reading.ts'
 import { readIniInventory } from './ini-inventory.ts'
 import {
   emptyInventory,
-  hostsIn,
   type InventoryDraft,
   readYamlInventory,
   type VariableFiles,
   type Variables,
 } from './inventory.ts'
+import { rolesByGroup } from './node-roles.ts'
 
 export interface FoundInventory {
   readonly path: string
@@ -18,34 +18,41 @@ export interface FoundInventory {
   readonly notCarried: readonly NotCarried[]
 }
 
-/** Groups whose hosts are servers, and agents, in either of the playbooks and in their older versions. */
-export const SERVER_GROUPS = ['server', 'master'] as const
-export const AGENT_GROUPS = ['agent', 'node'] as const
-
+/** Host keys; parts of a role or a collection, which bring no hosts of their own; a chart's values. */
+const NOT_INVENTORIES = /(?:^|\/)(?:known_hosts|values\.ya?ml|(?:roles|collections|molecule|templates|\.github)\/.*)$/
 const VARIABLES = /(?:^|\/)(group_vars|host_vars)\/([^/]+?)(?:\.(?:ya?ml|json))?(?:\/[^/]+)?$/
 
-/** The one inventory among the files, with the variables in the directories beside it. */
-export function findInventory(files: readonly ForeignFile[]): FoundInventory | { readonly problem: string } {
+/** The one inventory among the files, with the variables in the directories beside it and beside its playbooks. */
+export function findInventory(
+  files: readonly ForeignFile[],
+  under?: string,
+): FoundInventory | { readonly problem: string } {
   const broken: string[] = []
   const found = files.flatMap(({ path, text }): { path: string; inventory: InventoryDraft }[] => {
-    if (VARIABLES.test(path) || /(?:^|\/)known_hosts$/.test(path)) return []
+    if (VARIABLES.test(path) || NOT_INVENTORIES.test(path) || !isUnder(path, under)) return []
     const inventory = emptyInventory()
     const stopped = readInto(path, text, inventory)
     if (stopped !== undefined) broken.push(`${path}: ${stopped}`)
-    return stopped === undefined && SERVER_GROUPS.some((name) => hostsIn(inventory, name).length > 0)
-      ? [{ path, inventory }]
-      : []
+    return stopped === undefined && inventory.hosts.size > 0 ? [{ path, inventory }] : []
   })
-  const [one, second] = found
+  // An inventory that says who its servers are comes before one that leaves it to variables.
+  const withServers = found.filter(({ inventory }) => rolesByGroup(inventory) !== undefined)
+  const chosen = withServers.length > 0 ? withServers : found
+  const [one, second] = chosen
   if (second !== undefined)
     return {
-      problem: `there are several inventories, ${one?.path ?? ''} and ${second.path}; name one of them, or its directory`,
+      problem: `there are several inventories, ${chosen.map(({ path }) => path).join(' and ')}; choose one with --under, like --under ${one?.path ?? ''}`,
     }
   if (one === undefined)
     return {
-      problem: `no inventory with hosts in a group server or master is among the files${broken.length === 0 ? '' : ` (${broken.slice(0, 3).join('; ')})`}`,
+      problem: `no inventory with hosts is among the files${broken.length === 0 ? '' : ` (${broken.slice(0, 3).join('; ')})`}`,
     }
   return { ...one, ...variableFiles(files, one.path) }
+}
+
+function isUnder(path: string, under: string | undefined): boolean {
+  const place = under?.replace(/^\.\//, '').replace(/\/+$/, '')
+  return place === undefined || path === place || path.startsWith(`${place}/`)
 }
 
 /** Undefined: it was read, or it is no inventory at all. */
@@ -59,29 +66,71 @@ function readInto(path: string, text: string, into: InventoryDraft): string | un
     : undefined
 }
 
+/** Ansible reads these directories beside the inventory, and again, winning, beside the playbook above it. */
 function variableFiles(
   files: readonly ForeignFile[],
   inventory: string,
 ): { readonly files: VariableFiles; readonly notCarried: readonly NotCarried[] } {
-  const base = inventory.slice(0, inventory.lastIndexOf('/') + 1)
   const notCarried: NotCarried[] = []
   const groups = new Map<string, Variables>()
   const hosts = new Map<string, Variables>()
-  for (const { path, text } of files) {
-    if (!path.startsWith(base)) continue
-    const [whole, sort, name = ''] = VARIABLES.exec(path) ?? []
-    if (whole === undefined || path.slice(base.length).split('/')[0] !== sort) continue
+  const read = ({ path, text }: ForeignFile): Variables | undefined => {
     const documents = text.startsWith('$ANSIBLE_VAULT;') ? undefined : documentsIn(text)
     const value = documents?.[0] ?? {}
-    if (documents === undefined || !isFields(value)) {
-      const why = text.startsWith('$ANSIBLE_VAULT;')
-        ? 'it is encrypted with ansible-vault, and croft does not read it'
-        : 'it cannot be read as a YAML map'
-      notCarried.push({ what: path, why })
-      continue
-    }
-    const into = sort === 'group_vars' ? groups : hosts
-    into.set(name, new Map([...(into.get(name) ?? []), ...Object.entries(value)]))
+    if (documents !== undefined && isFields(value)) return new Map(Object.entries(value))
+    const why = text.startsWith('$ANSIBLE_VAULT;')
+      ? 'it is encrypted with ansible-vault, and croft does not read it'
+      : 'it cannot be read as a YAML map'
+    notCarried.push({ what: path, why })
+    return undefined
   }
-  return { files: { groups, hosts }, notCarried }
+  for (const base of directoriesOf(inventory))
+    for (const file of files) {
+      const [whole, sort, name = ''] = VARIABLES.exec(file.path) ?? []
+      if (whole === undefined || !file.path.startsWith(base)) continue
+      if (file.path.slice(base.length).split('/')[0] !== sort) continue
+      const into = sort === 'group_vars' ? groups : hosts
+      into.set(name, new Map([...(into.get(name) ?? []), ...(read(file) ?? [])]))
+    }
+  const [playbooks = ''] = directoriesOf(inventory).slice(-1)
+  const defaults = files.filter(({ path }) => ROLE_DEFAULTS.test(path)).flatMap((file) => [...(read(file) ?? [])])
+  const loaded = loadedFiles(files, playbooks).flatMap((file) => [...(read(file) ?? [])])
+  return {
+    files: {
+      groups,
+      hosts,
+      // A default of a role is weaker than anything that somebody wrote down for these hosts.
+      defaults: new Map(defaults.filter(([name]) => name.startsWith('k3s_'))),
+      loaded: new Map(loaded),
+    },
+    notCarried,
+  }
+}
+
+/** Of a role of its own that is about K3s. */
+const ROLE_DEFAULTS = /(?:^|\/)roles\/(?:[^/]+\/)*[^/]*k3s[^/]*\/(?:[^/]+\/)*defaults\/main\.ya?ml$/
+const LOADS = /^\s*(?:-\s+)?(?:ansible\.builtin\.)?(?:include_vars|vars_files)\s*:\s*(.*(?:\n\s*-\s+[^\n:]+)*)/gm
+
+/** Files of variables that a playbook names, which win over the inventory's. */
+function loadedFiles(files: readonly ForeignFile[], playbooks: string): readonly ForeignFile[] {
+  const named = new Set<string>()
+  for (const { path, text } of files) {
+    const directory = path.slice(0, path.lastIndexOf('/') + 1)
+    if (directory !== playbooks && directory !== `${playbooks}playbooks/`) continue
+    for (const [, list = ''] of text.matchAll(LOADS))
+      for (const [, file = ''] of list.matchAll(/(?:^|[\s"'])((?:[\w.-]+\/)*[\w.-]+\.ya?ml)(?=$|[\s"'])/g))
+        named.add(`${directory}${file}`)
+  }
+  return files.filter(({ path }) => named.has(path))
+}
+
+/** The directory of a file and those above it, as far as the files reach. */
+function directoriesOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1)
+  return Array.from({ length: parts.length + 1 }, (_, up) =>
+    parts
+      .slice(0, parts.length - up)
+      .map((part) => `${part}/`)
+      .join(''),
+  )
 }

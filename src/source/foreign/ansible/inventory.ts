@@ -116,6 +116,10 @@ export type Variables = ReadonlyMap<string, unknown>
 export interface VariableFiles {
   readonly groups: ReadonlyMap<string, Variables>
   readonly hosts: ReadonlyMap<string, Variables>
+  /** What the roles say where nobody else does. */
+  readonly defaults?: Variables
+  /** What playbooks load from a file that they name: it wins. */
+  readonly loaded?: Variables
 }
 
 /** The variables of each host in layers, the strongest first, as Ansible orders them. */
@@ -132,12 +136,14 @@ export function variablesOf(
     [...inventory.hosts].map(([host, own]) => {
       const groups = order.filter((group) => members.get(group)?.has(host) === true)
       const layers = [
+        files.defaults,
         inFile('all'),
         beside('all'),
         ...groups.map(inFile),
         ...groups.map(beside),
         own,
         files.hosts.get(host),
+        files.loaded,
       ]
       return [host, layers.filter((layer) => layer !== undefined && layer.size > 0).reverse() as readonly Variables[]]
     }),

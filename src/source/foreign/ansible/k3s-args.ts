@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { LIMITS } from '../../../lib/limits.ts'
+import { isFields } from '../../manifest.ts'
 import { valuesIn } from '../addon-draft.ts'
 import type { NotCarried } from '../reading.ts'
 import { UNKNOWN } from './expression.ts'
@@ -42,14 +43,14 @@ const NOT_EVALUATED =
   'it has an expression that only Ansible can evaluate; croft plan says what the nodes run with (taken-over)'
 
 /** config.yaml of K3s, as flags. Undefined: it is none. */
-export function argsOfConfig(text: string): NodeFlags | undefined {
-  const config = valuesIn(text)
+export function argsOfConfig(written: unknown): NodeFlags | undefined {
+  const config = typeof written === 'string' ? valuesIn(written) : isFields(written) ? written : undefined
   if (config === undefined || Object.keys(config).length > LIMITS.inventory.flags) return undefined
   return new Map(
     Object.entries(config).map(([key, value]) => [
       key.replace(/\+$/, ''),
       (Array.isArray(value) ? value : [value]).map((one) =>
-        one !== null && typeof one === 'object' ? HOLE : String(one),
+        one === UNKNOWN || (one !== null && typeof one === 'object') ? HOLE : String(one),
       ),
     ]),
   )

@@ -21,7 +21,7 @@ const REASONS: readonly (readonly [name: RegExp, why: string])[] = [
   [/^calico_/, STAYS('Calico')],
   [/^proxmox_lxc_/, 'it is about the containers; croft import proxmox reads them'],
   [
-    /^(?:custom_registries(?:_yaml)?|registries_config_yaml)$/,
+    /^(?:custom_registries(?:_yaml)?|registries_config_yaml|k3s_registries)$/,
     'write it into registries of the Cluster, with each auth as a reference to a secret',
   ],
   [

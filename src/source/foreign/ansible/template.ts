@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../lib/limits.ts'
+import { isFields } from '../../manifest.ts'
 import { Entries, type ExpressionScope, evaluate, isTrue, UNKNOWN } from './expression.ts'
 import type { Variables } from './inventory.ts'
 
@@ -68,6 +69,8 @@ function rendered(value: unknown, scope: ExpressionScope, afford: Afford, depth:
   if (typeof value === 'string') return renderedText(value.replaceAll(HOLE, ''), scope, afford)
   if (depth > LIMITS.inventory.depth || !afford(1)) return UNKNOWN
   if (Array.isArray(value)) return value.map((one) => rendered(one, scope, afford, depth + 1))
+  if (isFields(value))
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rendered(one, scope, afford, depth + 1)]))
   return value
 }
 

@@ -5,7 +5,7 @@ import { host as hostKind } from '../../../kinds/host.ts'
 import type { Kind } from '../../../kinds/kind.ts'
 import { isFields, objectsOf } from '../../manifest.ts'
 import { UNKNOWN } from '../ansible/expression.ts'
-import { AGENT_GROUPS, type FoundInventory, findInventory, SERVER_GROUPS } from '../ansible/find-inventory.ts'
+import { type FoundInventory, findInventory } from '../ansible/find-inventory.ts'
 import { hostsIn, variablesOf } from '../ansible/inventory.ts'
 import {
   argsIn,
@@ -17,20 +17,22 @@ import {
 } from '../ansible/k3s-args.ts'
 import { readKnownHosts } from '../ansible/known-hosts.ts'
 import { leftVariables } from '../ansible/left-variables.ts'
+import { kubeNodes } from '../ansible/made-inventory.ts'
+import { type NodeRoles, rolesByGroup, rolesByNodes, rolesByVariable } from '../ansible/node-roles.ts'
 import { HOLE, type HostVariables, hostVariables } from '../ansible/template.ts'
 import { documentsIn } from '../documents.ts'
 import type { Draft, DraftManifest } from '../draft.ts'
 import { fitToKind } from '../fit.ts'
 import { createNames, type ForeignFile, type ForeignFormat, type ForeignReading, type NotCarried } from '../reading.ts'
 
-/** Inventories of the K3s playbooks, of k3s-io and of techno-tim: boxes that are there, and the cluster on them. */
+/** Inventories of K3s playbooks, published or of one's own: boxes that are there, and the cluster on them. */
 export const k3sAnsible: ForeignFormat = {
   name: 'k3s-ansible',
   about:
     'the directory of an inventory for k3s-ansible: hosts.ini or inventory.yml, group_vars, known_hosts, nodes.json',
   names: /^(?:hosts|inventory|known_hosts|all|k3s_cluster|server|agent|master|node)$|\.ini$/i,
   read(files, options) {
-    const found = findInventory(files)
+    const found = findInventory(files, options.under)
     return 'problem' in found ? found : readInventory(found, files, options.cluster)
   },
 }
@@ -50,18 +52,25 @@ export function readInventory(
   found: FoundInventory,
   files: readonly ForeignFile[],
   named: string | undefined,
-): ForeignReading {
+): ForeignReading | { readonly problem: string } {
   const { inventory } = found
   const layers = variablesOf(inventory, found.files)
   const members = new Map([...inventory.groups.keys()].map((group) => [group, hostsIn(inventory, group)]))
   const lost: NotCarried[] = [...found.notCarried]
-  const inGroups = (groups: readonly string[]) => new Set(groups.flatMap((group) => members.get(group) ?? []))
-  const servers = inGroups(SERVER_GROUPS)
-  const agents = inGroups(AGENT_GROUPS)
+  const variablesOfHost = new Map(
+    [...inventory.hosts.keys()].map((host) => [host, hostVariables(host, layers, (group) => members.get(group))]),
+  )
+  const listed = kubeNodes(files)
+  const roles = rolesOf(found, variablesOfHost, listed)
+  if (roles === undefined)
+    return {
+      problem: `${found.path} does not say which hosts are servers. Its groups are ${[...inventory.groups.keys()].join(', ')}; croft knows groups like server, masters, k3s_master or control_plane, and the variables k3s_control_node and role of a host. Put the output of kubectl get nodes -o json beside the inventory as nodes.json: then the nodes themselves say it`,
+    }
+  const { servers, agents } = roles
   const nodeNames = namesOfNodes(files)
   const freeName = createNames()
   const boxes = [...servers, ...[...agents].filter((host) => !servers.has(host))].map((written): InventoryHost => {
-    const variables = hostVariables(written, layers, (group) => members.get(group))
+    const variables = variablesOfHost.get(written) ?? hostVariables(written, layers, (group) => members.get(group))
     const said = textOf(variables, ['ansible_host', 'ansible_ssh_host'])
     const address = said ?? written
     if (said === undefined && variables.value('ansible_host') !== undefined)
@@ -86,17 +95,58 @@ export function readInventory(
       lost.push({ what: `the host ${host}`, why: 'it is in both groups, and is taken for a server' })
   const keysOf = readKnownHosts(files.find(({ path }) => /(?:^|\/)known_hosts$/.test(path))?.text ?? '')
   const drafts = boxes.flatMap((box) => hostDraft(box, keysOf, found.path, lost))
-  const draft = clusterDraft(boxes, named, found.path, lost)
+  const running = listed.find(({ role, version }) => role === 'server' && version !== undefined)?.version
+  const draft = clusterDraft(boxes, named, running, found.path, lost)
   // Each group is counted once, however many hosts it has.
   const said = new Set(boxes.flatMap(({ written }) => layers.get(written) ?? []))
+  if (found.files.defaults !== undefined) said.delete(found.files.defaults)
   const all = new Map([...said].flatMap((layer) => [...layer]))
   const asked = boxes.flatMap(({ variables }) => [...variables.asked])
   lost.push(...leftVariables(all, new Set([...CARRIED, ...asked])))
   return { drafts: [...drafts, ...(draft === undefined ? [] : [draft])], notCarried: distinct(lost) }
 }
 
+/** The groups say it, else a variable of each host, else Kubernetes. */
+function rolesOf(
+  { inventory }: FoundInventory,
+  variables: ReadonlyMap<string, HostVariables>,
+  listed: ReturnType<typeof kubeNodes>,
+): NodeRoles | undefined {
+  const hosts = [...inventory.hosts.keys()]
+  const value = (host: string, variable: string) => variables.get(host)?.value(variable)
+  const address = (host: string) => {
+    const said = value(host, 'ansible_host')
+    return typeof said === 'string' ? said : host
+  }
+  return rolesByGroup(inventory) ?? rolesByVariable(hosts, value) ?? rolesByNodes(hosts, address, listed)
+}
+
+/** At which address the API is, in the words of one playbook or another. */
+const ENDPOINTS = [
+  'apiserver_endpoint',
+  'api_endpoint',
+  'k3s_api_vip',
+  'k3s_api_endpoint',
+  'control_plane_endpoint',
+  'k3s_registration_address',
+] as const
+const VERSIONS = ['k3s_version', 'k3s_release_version'] as const
+/** config.yaml of K3s, as a text or as a map. */
+const CONFIGS = {
+  server: ['server_config_yaml', 'k3s_server_config', 'k3s_server'],
+  agent: ['agent_config_yaml', 'k3s_agent_config', 'k3s_agent'],
+} as const
+
 /** Variables that become a field. */
 const CARRIED = [
+  ...ENDPOINTS,
+  ...VERSIONS,
+  ...CONFIGS.server,
+  ...CONFIGS.agent,
+  'k3s_control_node',
+  'k3s_role',
+  'node_role',
+  'role',
   'ansible_host',
   'ansible_ssh_host',
   'ansible_port',
@@ -106,17 +156,12 @@ const CARRIED = [
   'ansible_ssh_private_key_file',
   'ansible_private_key_file',
   'ansible_connection',
-  'api_endpoint',
-  'apiserver_endpoint',
   'api_port',
   'cluster_context',
   'extra_agent_args',
   'extra_server_args',
-  'agent_config_yaml',
-  'server_config_yaml',
   'k3s_node_ip',
   'k3s_server_location',
-  'k3s_version',
   'use_external_database',
 ]
 
@@ -164,6 +209,7 @@ function hostDraft(
 function clusterDraft(
   boxes: readonly InventoryHost[],
   named: string | undefined,
+  running: string | undefined,
   path: string,
   lost: NotCarried[],
 ): Draft | undefined {
@@ -183,11 +229,14 @@ function clusterDraft(
   if ((textOf(first.variables, ['api_port']) ?? '6443') !== '6443') return refuse('its API is not at port 6443')
   if ((first.variables.value('k3s_server_location') ?? '/var/lib/rancher/k3s') !== '/var/lib/rancher/k3s')
     return refuse('croft keeps K3s in /var/lib/rancher/k3s alone')
-  const version = textOf(first.variables, ['k3s_version'])
-  if (version === undefined) return refuse('the inventory does not say k3s_version; write it into group_vars/all.yml')
+  const version = textOf(first.variables, VERSIONS) ?? running
+  if (version === undefined)
+    return refuse(
+      'the inventory does not say k3s_version; write it into group_vars/all.yml, or put the output of kubectl get nodes -o json beside the inventory as nodes.json',
+    )
   const endpoint = endpointOf(boxes)
   if (endpoint === undefined && boxes.filter(({ role }) => role === 'server').length > 1)
-    return refuse('nothing says at which address its API is (apiserver_endpoint, api_endpoint)')
+    return refuse('nothing says at which address its API is; write apiserver_endpoint into group_vars/all.yml')
   const isServer = (index: number) => boxes[index]?.role === 'server'
   const parts = clusterParts(
     nodes.filter((_, index) => isServer(index)),
@@ -220,10 +269,10 @@ function argsOf({ role, written, variables }: InventoryHost, lost: NotCarried[])
   const variable = role === 'server' ? 'extra_server_args' : 'extra_agent_args'
   const { args, lost: words } = argsIn(variables.value(variable), variable)
   lost.push(...words)
-  const name = role === 'server' ? 'server_config_yaml' : 'agent_config_yaml'
-  const text = variables.value(name)
-  if (text === undefined) return args
-  const config = typeof text === 'string' ? argsOfConfig(text) : undefined
+  const name = CONFIGS[role].find((one) => variables.value(one) !== undefined)
+  const value = name === undefined ? undefined : variables.value(name)
+  if (name === undefined || value === '' || value === null) return args
+  const config = argsOfConfig(value)
   if (config === undefined)
     lost.push({ what: `${name} of ${written}`, why: 'it is not a YAML map that croft can read' })
   return new Map([...(config ?? []), ...args])
@@ -243,7 +292,7 @@ interface Endpoint {
 
 /** An address of one server is that server; another one moves, or is a name for all of them. */
 function endpointOf(boxes: readonly InventoryHost[]): Endpoint | undefined {
-  const text = boxes[0] === undefined ? undefined : textOf(boxes[0].variables, ['apiserver_endpoint', 'api_endpoint'])
+  const text = boxes[0] === undefined ? undefined : textOf(boxes[0].variables, ENDPOINTS)
   if (text === undefined) return undefined
   const server = boxes.find(
     (box) => box.role === 'server' && [box.address, box.written, ...addressesOf(box)].includes(text),
