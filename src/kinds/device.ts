@@ -18,12 +18,13 @@ export const device = croftKind<DeviceSpec>({
 
   check(spec) {
     const problems: FieldProblem[] = []
-    if ((spec.pci === undefined) === (spec.usb === undefined))
+    const sorts = [spec.pci, spec.usb].filter((one) => one !== undefined).length
+    if (sorts > 1 || (sorts === 0 && spec.files === undefined))
       problems.push({
         code: spec.pci === undefined ? 'missing-field' : 'bad-value',
         path: ['spec', spec.pci === undefined ? 'pci' : 'usb'],
-        message: 'a device is either pci or usb',
-        hint: 'say what it is in one of the two',
+        message: 'a device is either pci or usb, or has files alone',
+        hint: 'say what it is in one of the two; files are enough for containers',
       })
     if (spec.usb !== undefined && spec.usb.ids.length > 1 && spec.usb.port === undefined)
       problems.push({
@@ -43,6 +44,8 @@ export const device = croftKind<DeviceSpec>({
     if (host === undefined) return { problems: [unknownHost(spec.host, ['spec', 'host'], lookup)] }
     const connection = connectionOf(host, ['spec', 'host'], lookup)
     if ('problem' in connection) return { problems: [connection.problem] }
+    // A container is given its files, and no mapping stands for those.
+    if (spec.pci === undefined && spec.usb === undefined) return { role: 'fact' }
     if (!keeperOf(host, lookup).hypervisor.namesDevices) return { role: 'fact' }
     return {
       role: 'resource',

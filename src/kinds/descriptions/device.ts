@@ -15,5 +15,12 @@ export const device: Descriptions = {
   'usb.ids': 'All vendor and product ids that the device ever has, like 1a6e:089a and 18d1:9302 for a Coral.',
   'usb.port': 'USB port, as lsusb -t shows it, like 1-2; with it the guest keeps a device whose id changes.',
   'usb.usb3': 'Attaches the device to a USB 3 controller.',
+  files: 'Device files of the host that containers get; alone they are enough for a Device that only containers use.',
+  'files.path':
+    'Path below /dev on the host, the same inside: /dev/dri/renderD128, /dev/apex_0, /dev/serial/by-id/… for one USB stick.',
+  'files.mode': 'Mode of the file inside the container, like 0660.',
+  'files.uid': 'Owner of the file inside the container.',
+  'files.gid': 'Group of the file inside the container.',
+  'files.readOnly': 'Lets the container only read from the device.',
   deletionPolicy: 'What happens to the resource mapping when you remove the declaration: Delete or Orphan.',
 }

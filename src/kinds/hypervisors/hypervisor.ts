@@ -1,3 +1,4 @@
+import type { ContainerDevice } from '../../model/container.ts'
 import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { VmPci, VmSpec, VmUsb } from '../../model/vm.ts'
 import type { FieldProblem, Kind, Lookup } from '../kind.ts'
@@ -8,6 +9,8 @@ import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
 export interface GivenDevices {
   readonly pci: readonly VmPci[]
   readonly usb: readonly VmUsb[]
+  /** Files of the host, for a container. */
+  readonly files?: readonly ContainerDevice[]
   readonly needs: readonly ResourceKey[]
   /** The Host that they are all plugged into; undefined when the machine is given none. */
   readonly host?: string

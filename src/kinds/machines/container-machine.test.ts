@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { device } from '../device.ts'
 import { machine } from '../machine.ts'
 import { declare, expand } from './testing/fixture.ts'
 
@@ -64,4 +65,61 @@ test('what means nothing for a container, or is missing for one, is said', () =>
   ])
   assert.deepEqual(said({ disks: [SPEC.disks[0], { size: '4Gi', storage: 'fast' }] }), ['disks.1.path'])
   assert.deepEqual(said({ lxc: undefined }), ['disks.1.path'])
+})
+
+const CORAL = declare('Device', 'coral', { host: 'alpha', files: [{ path: '/dev/apex_0', mode: '0660', gid: 44 }] })
+const GPU = declare('Device', 'gpu', {
+  host: 'alpha',
+  pci: { id: '8086:56a0', address: '0000:03:00.0' },
+  files: [{ path: '/dev/dri/renderD128' }, { path: '/dev/dri/by-path/pci-0000:03:00.0-card', readOnly: true }],
+})
+const STICK = declare('Device', 'stick', { host: 'alpha', usb: { ids: ['10c4:ea60'] } })
+
+test('a container is given the device files of the host, each in a place of its own, and shares them with others', () => {
+  const [one, two] = ['frigate', 'jellyfin'].map((name) =>
+    declare('Machine', name, { ...SPEC, host: 'auto', devices: ['coral', 'gpu'] }),
+  )
+  assert.ok(one !== undefined && two !== undefined)
+  const expanded = expand(one, [HOST, IMAGE, NETWORK, PROXMOX, CORAL, GPU, one, two])
+  assert.ok('role' in expanded && expanded.role === 'resource', JSON.stringify(expanded))
+  assert.ok(expanded.desired.type === 'container')
+  assert.equal(expanded.desired.container.host, 'alpha')
+  assert.deepEqual(expanded.desired.container.devices, [
+    { slot: 'dev0', path: '/dev/apex_0', mode: '0660', gid: 44 },
+    { slot: 'dev1', path: '/dev/dri/renderD128' },
+    { slot: 'dev2', path: '/dev/dri/by-path/pci-0000:03:00.0-card', denyWrite: true },
+  ])
+})
+
+for (const [what, devices, more, message] of [
+  ['a device without files', ['stick'], {}, /Device stick names none/],
+  ['a device on another host', ['coral'], { host: 'beta' }, /coral is plugged into alpha, and the machine is on beta/],
+  ['files alone for a VM', ['coral'], { lxc: undefined }, /Device coral has only files/],
+] as const)
+  test(`${what} is refused with the way out`, () => {
+    const dns = declare('Machine', 'dns-1', { ...SPEC, ...more, devices })
+    const expanded = expand(dns, [HOST, IMAGE, NETWORK, PROXMOX, CORAL, STICK, dns])
+    assert.match('problems' in expanded ? expanded.problems.map((one) => one.message).join() : '', message)
+  })
+
+test('a device that a VM is given is not in a container at the same time', () => {
+  const container = declare('Machine', 'dns-1', { ...SPEC, devices: ['gpu'] })
+  const vm = declare('Machine', 'game-1', { ...SPEC, lxc: undefined, devices: ['gpu'] })
+  const expanded = expand(container, [HOST, IMAGE, NETWORK, PROXMOX, GPU, container, vm])
+  assert.match(JSON.stringify(expanded), /Device gpu is also given to Machine\/game-1/)
+})
+
+test('a Device is one sort of thing: pci, usb, or files alone', () => {
+  const said = (spec: object) => {
+    const { spec: read } = declare('Device', 'x', { host: 'alpha', ...spec })
+    const manifest = { apiVersion: '', kind: '', metadata: { name: 'x', labels: {}, annotations: {} }, spec: read }
+    return (device.check?.(read as never, manifest) ?? []).length
+  }
+  const pci = { id: '8086:56a0', address: '0000:03:00.0' }
+  const usb = { ids: ['10c4:ea60'] }
+  const files = [{ path: '/dev/apex_0' }]
+  assert.deepEqual(
+    [{ pci }, { usb, files }, { files }, {}, { pci, usb }, { pci, usb, files }].map(said),
+    [0, 0, 0, 1, 1, 1],
+  )
 })

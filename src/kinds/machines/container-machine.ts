@@ -1,5 +1,11 @@
 import { defined } from '../../lib/defined.ts'
-import type { ContainerMount, ContainerNic, ContainerRootDisk, ContainerSpec } from '../../model/container.ts'
+import type {
+  ContainerDevice,
+  ContainerMount,
+  ContainerNic,
+  ContainerRootDisk,
+  ContainerSpec,
+} from '../../model/container.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmNic } from '../../model/vm.ts'
 import { mebibytes } from '../fields/number.ts'
@@ -22,6 +28,7 @@ export function containerOf(
   host: string,
   disks: readonly VmDisk[],
   cards: readonly ContainerCard[],
+  devices: readonly ContainerDevice[],
 ): ContainerSpec {
   const { spec } = machine
   const { lxc } = spec
@@ -60,6 +67,7 @@ export function containerOf(
       (spec.dns ?? dns) &&
       defined({ servers: spec.dns?.servers ?? dns?.servers, domain: spec.dns?.domain ?? dns?.domain }),
     features: lxc?.nesting === undefined ? undefined : { nesting: lxc.nesting },
+    devices: devices.length === 0 ? undefined : devices,
     sshKeys: spec.sshKeys,
   })
 }

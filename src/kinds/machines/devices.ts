@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.ts'
+import type { ContainerDevice } from '../../model/container.ts'
 import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { GivenDevices } from '../hypervisors/hypervisor.ts'
 import { keeperOf } from '../hypervisors/registry.ts'
@@ -32,16 +33,36 @@ export function givenDevices(machine: MachineWithDevices, lookup: Lookup, proble
       message: `${found.map(({ name }) => name).join(', ')} is plugged into ${host}, and the machine is on ${machine.spec.host}`,
       hint: `set host to ${host}, or to auto, so that the machine follows its devices`,
     })
-  if (machine.spec.lxc !== undefined && names.length > 0)
-    problems.push({
-      code: 'bad-value',
-      path,
-      message: 'a container cannot be given a device by its mapping, only a VM can',
-      hint: 'make it a VM, or pass the device file of the host on by hand',
-    })
+  if (machine.spec.lxc !== undefined) return { ...containerDevices(found, path, problems), ...defined({ host }) }
+  for (const { name, spec } of found)
+    if (spec.pci === undefined && spec.usb === undefined)
+      problems.push({
+        code: 'bad-value',
+        path,
+        message: `Device ${name} has only files, which a container can be given and a VM cannot`,
+        hint: `say in pci or usb of Device ${name} what it is`,
+      })
   const bad = (message: string, hint: string) => problems.push({ code: 'bad-value', path, message, hint })
   const at = host === undefined ? undefined : findHost(host, machine.namespace, lookup)
   return { ...keeperOf(at, lookup).hypervisor.devices(found, machine, bad), ...defined({ host }) }
+}
+
+/** A container shares the kernel of its host: it is given files of devices, never the devices themselves. */
+function containerDevices(found: readonly Device[], path: readonly string[], problems: FieldProblem[]): GivenDevices {
+  for (const { name, spec } of found)
+    if (spec.files === undefined)
+      problems.push({
+        code: 'bad-value',
+        path,
+        message: `a container is given files of the host, and Device ${name} names none`,
+        hint: `write files of Device ${name}, like /dev/dri/renderD128, /dev/apex_0 or /dev/serial/by-id/…; or make it a VM`,
+      })
+  const files = found
+    .flatMap(({ spec }) => spec.files ?? [])
+    .map(({ readOnly, ...file }, index) =>
+      defined<ContainerDevice>({ slot: `dev${index}`, ...file, denyWrite: readOnly }),
+    )
+  return { pci: [], usb: [], files, needs: [] }
 }
 
 function findDevice(
@@ -65,10 +86,10 @@ function findDevice(
     })
     return []
   }
-  const others =
-    usersOf(lookup)
-      .get(device.key)
-      ?.filter((key) => key !== machine.key) ?? []
+  const users = usersOf(lookup).get(device.key) ?? []
+  // The host's driver keeps the device, and serves as many containers as open its files.
+  const shared = users.every(({ inContainer }) => inContainer)
+  const others = shared ? [] : users.map(({ key }) => key).filter((key) => key !== machine.key)
   if (others.length > 0)
     problems.push({
       code: 'claimed-twice',
@@ -79,19 +100,25 @@ function findDevice(
   return [device]
 }
 
-const users = new WeakMap<Lookup, ReadonlyMap<ResourceKey, readonly ResourceKey[]>>()
+interface DeviceUser {
+  readonly key: ResourceKey
+  readonly inContainer: boolean
+}
+
+const usersIn = new WeakMap<Lookup, ReadonlyMap<ResourceKey, readonly DeviceUser[]>>()
 
 /** Which machines each device is given to. */
-function usersOf(lookup: Lookup): ReadonlyMap<ResourceKey, readonly ResourceKey[]> {
-  const known = users.get(lookup)
+function usersOf(lookup: Lookup): ReadonlyMap<ResourceKey, readonly DeviceUser[]> {
+  const known = usersIn.get(lookup)
   if (known !== undefined) return known
-  const found = new Map<ResourceKey, ResourceKey[]>()
+  const found = new Map<ResourceKey, DeviceUser[]>()
   for (const machine of machinesIn(lookup)) {
     for (const name of new Set(machine.spec.devices ?? [])) {
       const device = lookup.declaration('Device', name, machine.namespace) ?? lookup.declaration('Device', name)
-      if (device !== undefined) found.set(device.key, [...(found.get(device.key) ?? []), machine.key])
+      const user = { key: machine.key, inContainer: machine.spec.lxc !== undefined }
+      if (device !== undefined) found.set(device.key, [...(found.get(device.key) ?? []), user])
     }
   }
-  users.set(lookup, found)
+  usersIn.set(lookup, found)
   return found
 }

@@ -63,7 +63,8 @@ function expandOn(
   const warnedOf = (warnings: readonly FieldProblem[]) => (warnings.length === 0 ? {} : { warnings })
   const warned = warnedOf(given.warnings)
   if (machine.spec.lxc !== undefined) {
-    const container = containerOf(machine, nodeOf(host), disks, cardsOf(machine, nics, given.addresses, lookup))
+    const cards = cardsOf(machine, nics, given.addresses, lookup)
+    const container = containerOf(machine, nodeOf(host), disks, cards, devices.files ?? [])
     const needs = volumesNeeded(container.host, [container.image], lookup)
     return { role: 'resource', ...connection, desired: { type: 'container', container }, needs, ...warned }
   }

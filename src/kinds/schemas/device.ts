@@ -26,6 +26,20 @@ export const deviceSchema = z.strictObject({
       usb3: on,
     })
     .optional(),
+  /** Its files below /dev of the host: a container gets these, and several containers may share them. */
+  files: z
+    .array(
+      z.strictObject({
+        path: matching(/^\/dev(?:\/[a-zA-Z0-9_][a-zA-Z0-9._:+-]*)+$/, 'a device file like /dev/dri/renderD128', 250),
+        mode: matching(/^0[0-7]{3}$/, 'four octal digits like 0660').optional(),
+        uid: whole(0, 4_294_967_294).optional(),
+        gid: whole(0, 4_294_967_294).optional(),
+        readOnly: on,
+      }),
+    )
+    .min(1)
+    .max(16)
+    .optional(),
   deletionPolicy: z.enum(['Delete', 'Orphan']).default('Delete'),
 })
 
