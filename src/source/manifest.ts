@@ -49,6 +49,8 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
 /** A JSON text as one document. JSON cannot show two equal keys, so what is ours is read once more as YAML. */
 export function readJson(text: string): readonly ReadDocument[] {
   const document = { text, line: 1 }
+  // Programs leave files of this name empty, or people a note in them: without a bracket no object can be in it.
+  if (!/[{[]/.test(text)) return [{ document, value: undefined, findings: [] }]
   try {
     const value: unknown = JSON.parse(text)
     if (!isFields(value) || !('apiVersion' in value) || !('kind' in value)) {

@@ -252,3 +252,9 @@ test('any text at all gives declarations or problems with places, and never thro
     { numRuns: 800, seed: 21 },
   )
 })
+
+test('a JSON file without any bracket is left alone; one that breaks off stops the plan', () => {
+  for (const text of ['', '\n', 'remember: mode 600', '"text"', '12'])
+    assert.deepEqual(told(readTexts({ 'acme.json': text }).problems), [], text)
+  assert.match(told(readTexts({ 'acme.json': '{"apiVersion": "croft.dev/v1alpha1",' }).problems).join(), /syntax/)
+})
