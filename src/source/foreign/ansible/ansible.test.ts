@@ -389,7 +389,9 @@ k3s_server_config:
   disable-kube-proxy: true
 `,
   'roles/dns/defaults/main.yml': 'k3s_version: v1.20.0+k3s1\n',
-  known_hosts: ['10.140.0.1', '10.140.0.2', '10.140.0.3', '10.140.0.4', '10.141.0.1'].map((ip) => `${ip} ${KEY}\n`).join(''),
+  known_hosts: ['10.140.0.1', '10.140.0.2', '10.140.0.3', '10.140.0.4', '10.141.0.1']
+    .map((ip) => `${ip} ${KEY}\n`)
+    .join(''),
 }
 
 test('an inventory of an own playbook: plural groups, defaults of its role, variables beside the playbook', () => {
