@@ -50,7 +50,7 @@ export function collectionRoutes(spec: Collection): Routes {
       const digest = digestOfAll(spec, call)
       return spec.one?.(call, shown, id, digest) ?? { ...shown, digest }
     },
-    [`PUT ${one}`]: update(spec),
+    [`PUT ${one}`]: updateIn(spec),
     [`DELETE ${one}`]: remove(spec),
   }
 }
@@ -126,7 +126,7 @@ function create(spec: Collection): Handler {
   }
 }
 
-function update(spec: Collection): Handler {
+export function updateIn(spec: Collection): Handler {
   return (call) => {
     const id = idOf(spec, call)
     const old = need(spec, call, id, 'update')

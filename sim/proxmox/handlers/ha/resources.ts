@@ -1,7 +1,7 @@
 import type { Guest, World } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
-import { type Call, flag, param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes, STALE } from '../collection.ts'
+import { type Call, param, type Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, STALE, updateIn } from '../collection.ts'
 import { haId } from '../guest/guest-rows.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 
@@ -28,12 +28,20 @@ export const HA_RESOURCES: Collection = {
     const { type: _, ...rest } = thing
     return { ...rest, type: id.slice(0, id.indexOf(':')) }
   },
-  removed: (call, id) => leaveRules(call.world, id, flag(call, 'purge')),
+  removed: (call, id) => {
+    if (call.params.purge !== '0') leaveRules(call.world, id)
+  },
   one: (_, thing, sid, digest) => ({ ...thing, sid, digest }),
 }
 
+const update = updateIn(HA_RESOURCES)
+
 export const haResourceRoutes: Routes = {
   ...collectionRoutes(HA_RESOURCES),
+  'PUT /cluster/ha/resources/{sid}': (call) => {
+    checkWritten(call, sidOf(call))
+    return update(call)
+  },
   'POST /cluster/ha/resources/{sid}/migrate': request,
   'POST /cluster/ha/resources/{sid}/relocate': request,
 }
@@ -42,39 +50,47 @@ export const haResourceRoutes: Routes = {
 function sidOf(call: Call): string {
   const sid = param(call, 'sid')
   if (sid.includes(':')) return sid
-  return `${call.world.guests.get(Number(sid))?.type === 'lxc' ? 'ct' : 'vm'}:${sid}`
+  const guest = call.world.guests.get(Number(sid))
+  if (guest === undefined) throw failed(`unable to detect SID from VMID - VM/CT ${sid} does not exist`)
+  return `${guest.type === 'lxc' ? 'ct' : 'vm'}:${sid}`
+}
+
+/** The sort is in the id: whoever says it once more must say the same. */
+function checkWritten(call: Call, sid: string): string {
+  const type = sid.slice(0, sid.indexOf(':'))
+  if (call.params.type !== undefined && call.params.type !== type) throw failed('types does not match')
+  if (call.params.group !== undefined) throw failed("invalid parameter 'group': ha groups have been migrated to rules")
+  return type
 }
 
 function checkNew(call: Call, sid: string): void {
-  if (call.params.group !== undefined) {
-    throw failed("invalid parameter 'group': ha groups have been migrated to rules")
-  }
-  const [type = '', id = ''] = sid.split(':')
+  const type = checkWritten(call, sid)
+  const id = sid.slice(sid.indexOf(':') + 1)
   if (type !== 'vm' && type !== 'ct') throw failed(`unknown section type '${type}'`)
   const guest = call.world.guests.get(Number(id))
   if (guest === undefined) throw failed(`resource '${sid}' does not exist in cluster`)
   const right = guest.type === (type === 'vm' ? 'qemu' : 'lxc')
   if (!right) {
-    throw failed(`resource '${sid}' - guest with ID ${id} is not a ${type === 'vm' ? 'virtual machine' : 'container'}`)
+    throw failed(`resource '${sid}' - guest with ID ${id} is not a ${type === 'vm' ? 'VM' : 'container'}`)
   }
 }
 
-/** A rule loses the resource; one that named nothing else goes with it when that was asked for. */
-function leaveRules(world: World, sid: string, purge: boolean): void {
+/** A rule loses the resource, and one that named nothing else goes with it. */
+function leaveRules(world: World, sid: string): void {
   const rules = shelf(world, 'ha/rules')
   for (const [name, rule] of rules) {
     const before = textOf(rule.resources).split(',')
     if (!before.includes(sid)) continue
     const left = before.filter((one) => one !== sid)
     if (left.length > 0) rule.resources = left.join(',')
-    else if (purge || left.length === 0) rules.delete(name)
+    else rules.delete(name)
   }
 }
 
 /** Only noted down: whether and when the manager does it is another matter. */
 function request(call: Call): Thing {
   const sid = sidOf(call)
-  if (!isManaged(call.world, sid)) throw failed(`service '${sid}' is not HA managed`)
+  if (!isManaged(call.world, sid)) throw failed(`resource '${sid}' is not HA managed`)
   return { sid, 'requested-node': param(call, 'node') }
 }
 

@@ -12,7 +12,9 @@ const RULES: Collection = {
   exists: (id) => failed(`create ha rule failed: HA rule '${id}' already defined`),
   missing: (id, verb) => {
     if (verb === 'delete') return undefined
-    return failed(`${verb === 'read' ? '' : 'update HA rules failed: '}no such ha rule '${id}'`)
+    return failed(
+      verb === 'read' ? `no such ha rule '${id}'` : `update HA rules failed: HA rule '${id}' does not exist`,
+    )
   },
   stale: failed(`update HA rules failed: ${STALE}`),
   sees: (call, _, thing) =>

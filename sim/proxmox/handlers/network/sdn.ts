@@ -1,8 +1,23 @@
+import { may } from '../../../world/access.ts'
 import { startTask } from '../../../world/tasks.ts'
-import { failed } from '../../api-error.ts'
+import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
-import { deletions, refuseDeletions } from '../collection.ts'
+import { deletions, refuseDeletions, refuseStale, STALE } from '../collection.ts'
+import { requireRight } from '../guest/option-rights.ts'
 import { digestOf, fields, shelf, type Thing, textOf } from '../shelf.ts'
+import {
+  checkController,
+  checkSection,
+  checkSubnet,
+  checkVnet,
+  checkZone,
+  refuseNewIpam,
+  refuseSectionDeletions,
+  refuseUsedController,
+  refuseUsedZone,
+  refuseVnetWithSubnets,
+  refuseWithoutLock,
+} from './sdn-check.ts'
 import { releaseSdnLock } from './sdn-state.ts'
 
 /** Changes to the network of the cluster are written down and take effect all together, when they are applied. */
@@ -48,8 +63,9 @@ export const sdnRoutes: Routes = Object.assign(
       [`POST ${kind.at}`]: (call) => add(call, kind),
       [`GET ${kind.at}/{${kind.key}}`]: (call) => {
         const id = param(call, kind.key)
+        requireSight(call, kind)
         return {
-          ...shown(call, kind, id, need(call, kind, id)),
+          ...shown(call, kind, id, need(call, kind, id, '')),
           digest: digestOf([...shelf(call.world, kind.shelf(call))]),
         }
       },
@@ -61,9 +77,39 @@ export const sdnRoutes: Routes = Object.assign(
 
 /** A subnet is called after its zone and its network: `z1-10.5.0.0-24`. */
 function subnetId(call: Call): string {
-  const zone = shelf(call.world, 'sdn/vnets').get(param(call, 'vnet'))?.zone
-  if (zone === undefined) throw failed(`vnet '${param(call, 'vnet')}' does not exist`)
-  return `${textOf(zone)}-${param(call, 'subnet').replace('/', '-')}`
+  return `${textOf(needVnet(call).zone)}-${param(call, 'subnet').replace('/', '-')}`
+}
+
+function needVnet(call: Call): Thing {
+  const id = param(call, 'vnet')
+  const vnet = shelf(call.world, 'sdn/vnets').get(id)
+  if (vnet === undefined || vnet.gone === true) throw failed(`sdn vnet '${id}' does not exist`)
+  return vnet
+}
+
+/** Whoever may change a network may change the subnets in it. */
+function requireWrite(call: Call, kind: Kind): void {
+  if (kind.word !== 'vnet' && kind.word !== 'subnet') return
+  requireRight(call, `/sdn/zones/${textOf(needVnet(call).zone)}/${param(call, 'vnet')}`, 'SDN.Allocate')
+}
+
+const SEES = ['SDN.Audit', 'SDN.Allocate']
+
+function sees(call: Call, path: string): boolean {
+  return SEES.some((privilege) => may(call.world, call.who, path, privilege))
+}
+
+function requireSight(call: Call, kind: Kind): void {
+  if (kind.word !== 'vnet' && kind.word !== 'subnet') return
+  const path = `/sdn/zones/${textOf(needVnet(call).zone)}/${param(call, 'vnet')}`
+  if (!sees(call, path)) throw forbidden(`${path}, ${SEES.join('|')}`)
+}
+
+/** A list has only what its reader may see. */
+function isListed(call: Call, kind: Kind, id: string, thing: Thing): boolean {
+  if (kind.word === 'zone' && !sees(call, `/sdn/zones/${id}`)) return false
+  if (kind.word === 'vnet' && !sees(call, `/sdn/zones/${textOf(thing.zone)}/${id}`)) return false
+  return call.params.type === undefined || thing.type === undefined || thing.type === call.params.type
 }
 
 /** Kept beside the fields: what is in effect, and that the thing is to go. */
@@ -81,7 +127,9 @@ function list(call: Call, kind: Kind): Thing[] {
   const things = shelf(call.world, kind.shelf(call))
   const digest = digestOf([...things])
   const rows: Thing[] = []
+  if (kind.word === 'subnet') requireSight(call, kind)
   for (const [id, thing] of things) {
+    if (!isListed(call, kind, id, thing)) continue
     const applied = thing.applied as Thing | undefined
     if (flag(call, 'running')) {
       if (applied !== undefined) rows.push(shown(call, kind, id, applied))
@@ -101,46 +149,88 @@ function pending(thing: Thing, applied: Thing | undefined): Thing {
   return { state: 'changed', pending: Object.fromEntries(names.map((key) => [key, now[key] ?? 'deleted'])) }
 }
 
-function need(call: Call, kind: Kind, id: string): Thing {
+function need(call: Call, kind: Kind, id: string, before: string): Thing {
   const thing = shelf(call.world, kind.shelf(call)).get(id)
-  if (thing === undefined || thing.gone === true) throw failed(`sdn '${id}' does not exist`)
+  const named = kind.word === 'vnet' || kind.word === 'subnet' ? `${kind.word} ` : ''
+  if (thing === undefined || thing.gone === true) throw failed(`${before}sdn ${named}'${id}' does not exist`)
   return thing
 }
 
+/** What a call gives of a section: a subnet names its network in the path. */
+function givenFor(call: Call, kind: Kind): Thing {
+  const given = fields(call, kind.key, 'vnet', 'lock-token')
+  return kind.word === 'subnet' ? { ...given, vnet: param(call, 'vnet') } : given
+}
+
+function typeOf(kind: Kind, thing: Thing): string {
+  return kind.word === 'vnet' || kind.word === 'subnet' ? kind.word : textOf(thing.type)
+}
+
+/** What goes together with the rest of the network. */
+function check(call: Call, kind: Kind, id: string, thing: Thing, given: Thing, old: Thing | undefined, before: string) {
+  if (kind.word === 'zone') checkZone(call, id, thing, given, before)
+  else if (kind.word === 'controller') checkController(call, id, thing, before)
+  else if (kind.word === 'vnet') checkVnet(call, id, thing, old, before)
+  else if (kind.word === 'subnet') checkSubnet(call, id, thing, before)
+}
+
 function add(call: Call, kind: Kind): null {
+  const before = `create sdn ${kind.word} object failed: `
+  if (kind.word === 'subnet') requireWrite(call, kind)
   const things = shelf(call.world, kind.shelf(call))
   const id = kind.idOf?.(call) ?? param(call, kind.key)
+  const given = givenFor(call, kind)
+  // Zones and controllers are looked at before the lock is taken, the others under it.
+  const early = kind.word === 'zone' || kind.word === 'controller'
+  if (early) checkSection(kind.word, textOf(given.type), given, true, '')
+  refuseWithoutLock(call, before)
+  if (!early) checkSection(kind.word, typeOf(kind, given), given, true, before)
   const old = things.get(id)
   if (old !== undefined && old.gone !== true)
-    throw failed(`create sdn ${kind.word} object failed: sdn ${kind.word} object ID '${id}' already defined`)
+    throw failed(`${before}sdn ${kind.word} object ID '${id}' already defined`)
   const made = fields(call, kind.key, 'vnet', 'lock-token')
-  if (kind.word === 'vnet') {
-    const zone = shelf(call.world, 'sdn/zones').get(param(call, 'zone'))
-    if (zone === undefined || zone.gone === true) throw failed(`zone '${param(call, 'zone')}' does not exist`)
-  }
+  check(call, kind, id, made, given, undefined, before)
   things.set(id, old === undefined ? made : { ...made, applied: old.applied })
   return null
 }
 
 function change(call: Call, kind: Kind): null {
+  const before = `update sdn ${kind.word} object failed: `
   const id = param(call, kind.key)
-  const thing = need(call, kind, id)
+  requireWrite(call, kind)
+  refuseWithoutLock(call, before)
+  const things = shelf(call.world, kind.shelf(call))
+  const stale = () => refuseStale(call, digestOf([...things]), failed(`${before}${STALE}`))
+  if (kind.word !== 'subnet') stale()
+  const thing = need(call, kind, id, before)
+  stale()
+  const given = givenFor(call, kind)
+  const type = typeOf(kind, thing)
+  checkSection(kind.word, type, given, false, before)
+  if (!refuseSectionDeletions(call, kind.word, type, before))
+    refuseDeletions(call, `${kind.at}/{${kind.key}}`, false, before)
   const changed: Thing = { ...thing, ...fields(call, kind.key, 'vnet', 'lock-token') }
-  refuseDeletions(call, `${kind.at}/{${kind.key}}`, false, `update sdn ${kind.word} object failed: `)
   for (const name of deletions(call)) delete changed[name]
-  shelf(call.world, kind.shelf(call)).set(id, changed)
+  if (kind.word === 'zone') refuseNewIpam(call, id, thing, changed, before)
+  check(call, kind, id, changed, given, thing, before)
+  things.set(id, changed)
   return null
 }
 
 /** What is in effect stays in effect until the next time that changes are applied. */
 function remove(call: Call, kind: Kind): null {
+  // An address manager is called a zone here, in the real text too.
+  const before = `delete sdn ${kind.word === 'ipam' ? 'zone' : kind.word} object failed: `
   const id = param(call, kind.key)
-  const thing = need(call, kind, id)
+  requireWrite(call, kind)
+  refuseWithoutLock(call, before)
   const things = shelf(call.world, kind.shelf(call))
-  const users = (word: string, field: string) =>
-    [...shelf(call.world, `sdn/${word}`)].find(([, other]) => other.gone !== true && other[field] === id)?.[0]
-  if (kind.word === 'zone' && users('vnets', 'zone') !== undefined)
-    throw failed(`delete sdn zone object failed: zone ${id} is used by vnet ${users('vnets', 'zone')}`)
+  const found = things.get(id)
+  if (kind.word === 'subnet' && (found === undefined || found.gone === true)) return null
+  const thing = need(call, kind, id, before)
+  if (kind.word === 'zone') refuseUsedZone(call, id, before)
+  else if (kind.word === 'controller') refuseUsedController(call, id, thing, before)
+  else if (kind.word === 'vnet') refuseVnetWithSubnets(call, id, before)
   if (thing.applied === undefined) things.delete(id)
   else things.set(id, { ...thing, gone: true })
   return null

@@ -92,6 +92,7 @@ function allocateVolume(call: Call): string {
     throw badParameter('format', `different storage formats (${format} != ${extension})`)
   }
   const vmid = Number(param(call, 'vmid'))
+  checkName(entry, vmid, filename, format)
   const name = entry.files ? `${vmid}/${filename}` : filename
   if (volumesOf(host, entry.id).has(name)) throw failed(`disk image '${filePath(entry, name)}' already exists`)
   const size = param(call, 'size')
@@ -105,6 +106,20 @@ function allocateVolume(call: Call): string {
     ctimeSeconds: Math.floor(call.world.clock.now() / 1000),
   })
   return `${entry.id}:${name}`
+}
+
+/** A directory takes any name with an extension that fits; elsewhere a volume is named after its guest. */
+function checkName(entry: StorageEntry, vmid: number, name: string, format: string): void {
+  if (entry.files) {
+    if (/^snap-.*\.qcow2$/.test(name)) throw failed(`'${name}' is a snapshot filename, not a volume!`)
+    const extension = /^[^/\s]+\.(raw|qcow2|vmdk|subvol)$/.exec(name)?.[1]
+    if (extension === undefined) throw failed(`unable to parse volume filename '${name}'`)
+    if (extension !== format)
+      throw failed(`illegal name '${name}' - wrong extension for format ('${extension} != '${format}')`)
+    return
+  }
+  const word = format === 'subvol' ? 'subvol' : 'vm'
+  if (!name.startsWith(`${word}-${vmid}-`)) throw failed(`illegal name '${name}' - should be '${word}-${vmid}-*'`)
 }
 
 /** The volume that the path names: `local:iso/x.iso`, or only `iso/x.iso`. */
@@ -169,8 +184,12 @@ function remove(call: Call): string {
   const host = hostOf(call)
   const { entry, volid } = volumeOf(call)
   const owner = ownerOf(volid)
+  if (owner !== undefined && volid.startsWith(`${entry.id}:backup/`)) {
+    requireRight(call, `/storage/${entry.id}`, 'Datastore.AllocateSpace')
+    requireRight(call, `/vms/${owner}`, 'VM.Backup')
+  }
   // More than it takes to put a file there.
-  requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
+  else requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
   return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
     refuseBaseInUse(host, volid)
