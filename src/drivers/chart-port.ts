@@ -5,6 +5,8 @@ export interface ChartPlace {
   /** Undefined for a chart of a registry, whose name begins with oci://. */
   readonly repo?: string
   readonly chart: string
+  /** For a chart in a Git repository: `chart` is its directory there. */
+  readonly git?: { readonly url: string; readonly commit: string }
 }
 
 /** Everything that decides what comes out of a chart. */

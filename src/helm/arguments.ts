@@ -7,14 +7,20 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/
 const OCI = /^oci:\/\/[A-Za-z0-9][A-Za-z0-9._:/-]{0,500}$/
 const WEB = /^https?:\/\/[A-Za-z0-9[][^\s"'\\<>]{0,1000}$/
 const VERSION = /^v?[0-9][A-Za-z0-9.+_-]{0,100}$/
+const COMMIT = /^[0-9a-f]{40}$/
+const DIRECTORY = /^(?!.*(?:^|\/)\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,499}$/
 const OBJECT = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
 /** What is wrong with a request, in words; undefined when Helm may be asked. */
-export function requestProblem({ repo, chart, version, release, namespace }: ChartRequest): string | undefined {
+export function requestProblem({ repo, chart, git, version, release, namespace }: ChartRequest): string | undefined {
+  if (!OBJECT.test(release) || !OBJECT.test(namespace)) return 'its release or namespace has no valid name'
+  if (git !== undefined)
+    return WEB.test(git.url) && COMMIT.test(git.commit) && DIRECTORY.test(chart)
+      ? undefined
+      : 'its place in Git is not an address on the web, a whole commit and a directory'
   if (repo === undefined ? !OCI.test(chart) : !NAME.test(chart)) return 'its name is not that of a chart'
   if (repo !== undefined && !WEB.test(repo)) return 'its repository is not an address on the web'
   if (!VERSION.test(version)) return 'its version is not pinned'
-  if (!OBJECT.test(release) || !OBJECT.test(namespace)) return 'its release or namespace has no valid name'
   return undefined
 }
 

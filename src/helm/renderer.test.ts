@@ -151,3 +151,36 @@ test('a request that could be read as an option is not asked', async () => {
   assert.equal(rendering.is, 'failed')
   assert.deepEqual(noted(folder, 'calls'), [])
 })
+
+test('a chart in Git is rendered from the directory of its commit, and nothing is pulled', async () => {
+  const folder = fakeHelm('git', { template: 'cat "$3/Chart.yaml"' })
+  const git = { url: 'https://git.example/shop.git', commit: 'a'.repeat(40) }
+  const renderer = (problem?: string) =>
+    createChartRenderer({
+      env: { CROFT_HELM: path.join(folder, 'helm') },
+      clock: systemClock,
+      newPlaces: true,
+      readObjects: (text) => reader.objects([{ name: 'chart.yaml', bytes: Buffer.from(text) }]),
+      checkOut: async (place, into) => {
+        if (problem !== undefined) return { problem }
+        mkdirSync(path.join(into, place.path), { recursive: true })
+        const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${place.commit.slice(0, 4)}}\n`
+        writeFileSync(path.join(into, place.path, 'Chart.yaml'), text)
+        return undefined
+      },
+    })
+  const { repo: _, ...request } = { ...REQUEST, git, chart: 'deploy/shop', version: git.commit }
+  const { signal } = new AbortController()
+  const rendering = await renderer().render(request, signal)
+  assert.ok(rendering.is === 'objects', JSON.stringify(rendering))
+  assert.deepEqual(rendering.objects, [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'aaaa' } }])
+  assert.ok(noted(folder, 'calls').every((call) => call.startsWith('template shop ')))
+  const failed = await renderer('it has nothing at deploy/shop').render(request, signal)
+  assert.deepEqual(failed, { is: 'failed', message: 'it has nothing at deploy/shop' })
+  for (const wrong of [
+    { chart: '../shop' },
+    { git: { ...git, url: 'file:///srv/shop' } },
+    { git: { ...git, commit: 'main' } },
+  ])
+    assert.match(JSON.stringify(await renderer().render({ ...request, ...wrong }, signal)), /its place in Git is not/)
+})

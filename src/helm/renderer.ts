@@ -26,6 +26,8 @@ export interface RendererOptions {
   /** Where fetched charts are kept; undefined: nowhere. */
   readonly cacheDir?: string
   readonly newPlaces: boolean
+  /** Writes a directory of a Git repository, at one commit, below an empty directory. */
+  checkOut?(place: GitChart, into: string, signal: AbortSignal): Promise<{ readonly problem: string } | undefined>
   /** Reads YAML that others wrote: objects, or what is wrong. Elsewhere than in the thread that others wait for. */
   readObjects(text: string): Promise<{ readonly objects: readonly unknown[] } | { readonly problem: string }>
 }
@@ -43,7 +45,10 @@ export function createChartRenderer(options: RendererOptions): ChartRenderer {
     const home = await mkdtemp(path.join(tmpdir(), 'croft-helm-'))
     try {
       const helm = (args: readonly string[]) => runHelm(program, args, home, options, signal)
-      const archive = await archiveOf(request, home, options.cacheDir, helm)
+      const archive =
+        request.git === undefined
+          ? await archiveOf(request, home, options.cacheDir, helm)
+          : await directoryOf({ ...request.git, path: request.chart }, home, options, signal)
       const values = await valuesOf(request, options)
       const key = renderingKey(archive.digest, request, values)
       const found = known.get(key)
@@ -143,6 +148,27 @@ async function archiveOf(
   if (folder === undefined || kept === undefined) return { file: pulled, digest }
   await keep(folder, pulled, kept)
   return { file: kept, digest }
+}
+
+interface GitChart {
+  readonly url: string
+  readonly commit: string
+  readonly path: string
+}
+
+/** The chart in a directory that goes with the home. The commit names all that is in it. */
+async function directoryOf(
+  place: GitChart,
+  home: string,
+  { checkOut }: RendererOptions,
+  signal: AbortSignal,
+): Promise<{ readonly file: string; readonly digest: string }> {
+  if (checkOut === undefined) throw new HelmFailed('a chart in Git cannot be fetched here')
+  const into = path.join(home, 'checkout')
+  await mkdir(into, { mode: 0o700 })
+  const failed = await checkOut(place, into, signal)
+  if (failed !== undefined) throw new HelmFailed(cleanText(failed.problem))
+  return { file: path.join(into, place.path), digest: `${place.commit}:${place.path}` }
 }
 
 function digestOf(bytes: Buffer): string {

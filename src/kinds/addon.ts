@@ -57,7 +57,30 @@ export const addon: Kind<AddonSpec> = {
       if (wrong === undefined) return
       problems.push({ code: 'bad-expression', path: ['spec', 'ready', index, 'expression'], message: wrong })
     })
-    if (chart !== undefined && chart.repo === undefined && !chart.name.startsWith('oci://')) {
+    if (chart?.git !== undefined)
+      for (const field of ['repo', 'name', 'version', 'bootstrap'] as const)
+        if (chart[field] !== undefined && chart[field] !== false)
+          problems.push({
+            code: 'two-sources',
+            path: ['spec', 'chart', field],
+            message: `git says where the chart is, and ${field} is for a chart of a repository`,
+            hint: `leave ${field} out`,
+          })
+    if (chart !== undefined && chart.git === undefined)
+      for (const field of ['name', 'version'] as const)
+        if (chart[field] === undefined)
+          problems.push({
+            code: 'missing-field',
+            path: ['spec', 'chart'],
+            message: `chart.${field} is missing`,
+            hint: `set ${field}, or git for a chart in a Git repository`,
+          })
+    if (
+      chart?.name !== undefined &&
+      chart.git === undefined &&
+      chart.repo === undefined &&
+      !chart.name.startsWith('oci://')
+    ) {
       const message = 'a chart is found in a repository, or its name begins with oci://'
       problems.push({ code: 'no-repository', path: ['spec', 'chart'], message, hint: 'set repo' })
     }

@@ -32,6 +32,8 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
       clock: systemClock,
       newPlaces,
       readObjects,
+      checkOut: async (place, into, signal) =>
+        (await import('../source/git/checked-out.ts')).checkOut(place, into, { signal }),
       ...(cacheDir === undefined ? {} : { cacheDir }),
     })
   }

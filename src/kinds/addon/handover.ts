@@ -106,10 +106,16 @@ export function handoverProblems(spec: AddonDeclaration['spec']): readonly Field
 function chartApplication(name: string, handover: HandoverFields, chart: ChartFields, namespace: string): KubeObject {
   const oci = chart.name.startsWith('oci://')
   const { values } = handover
+  const place =
+    chart.git === undefined
+      ? {
+          repoURL: oci ? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, '') : chart.repo,
+          chart: chart.name.replace(/^.*\//, ''),
+          targetRevision: chart.version,
+        }
+      : { repoURL: chart.git.url, path: chart.git.path, targetRevision: chart.git.commit }
   const source = {
-    repoURL: oci ? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, '') : chart.repo,
-    chart: chart.name.replace(/^.*\//, ''),
-    targetRevision: chart.version,
+    ...place,
     helm: {
       releaseName: name,
       ...defined({ valuesObject: chart.values, valueFiles: values?.files.map((file) => `$values/${file}`) }),

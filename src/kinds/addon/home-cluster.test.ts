@@ -130,6 +130,67 @@ test('Flux is told to prune, and what only Argo CD knows is refused by its field
   )
 })
 
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
+/** A chart that its makers keep beside their program, with volumes for data and for what is known of it. */
+const GARAGE = `chart:
+    git: {url: "https://git.example/makers/garage.git", commit: ${COMMIT}, path: script/helm/garage}
+    values: {garage: {replicationFactor: 1}, persistence: {meta: {storageClass: haystack, size: 1Gi}, data: {storageClass: haystack, size: 100Gi}}}
+  namespace: garage`
+
+function garage(more: string) {
+  const addon = `apiVersion: croft.dev/v1alpha1\nkind: Addon\nmetadata: {name: garage}\nspec:\n  cluster: farm\n  ${GARAGE}\n  ${more}\n`
+  const read = readTexts({ 'cluster.yaml': CLUSTER, 'addon.yaml': addon })
+  const asked: string[] = []
+  const objectsAt = (place: string) => {
+    asked.push(place)
+    return { objects: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'garage' }, spec: {} }] }
+  }
+  const estate = link({ ...read, objectsAt }, { findKind })
+  const problems = [...told(read.problems), ...estate.problems.map(({ message }) => message)]
+  return { asked: new Set(asked), problems, text: JSON.stringify(estate.resources) }
+}
+
+test('a chart in Git is rendered at its commit, for the Kubernetes of its cluster, and its objects are kept', () => {
+  const { asked, problems, text } = garage('')
+  assert.deepEqual(problems, [])
+  const [place = '', ...others] = asked
+  assert.deepEqual(others, [])
+  const { values, ...wanted } = JSON.parse(place.replace(/^chart\+/, '')) as Record<string, string>
+  assert.deepEqual(wanted, {
+    git: { url: 'https://git.example/makers/garage.git', commit: COMMIT },
+    chart: 'script/helm/garage',
+    version: COMMIT,
+    release: 'garage',
+    namespace: 'garage',
+    kubeVersion: '1.34.3',
+  })
+  assert.match(values ?? '', /"data":\{"storageClass":"haystack","size":"100Gi"\}/)
+  assert.ok(text.includes('"kind":"StatefulSet"') && !text.includes('HelmChart'), text)
+})
+
+test('a chart in Git is handed over to Argo CD with two sources, and not to Flux, whose Helm did not install it', () => {
+  const { problems, text } = garage(HANDOVER)
+  assert.deepEqual(problems, [])
+  const source = `{"repoURL":"https://git.example/makers/garage.git","path":"script/helm/garage","targetRevision":"${COMMIT}","helm":{"releaseName":"garage",`
+  for (const part of [source, '"valueFiles":["$values/common.yaml","$values/farm.yaml"]', '"ref":"values"'])
+    assert.ok(text.includes(part), part)
+  assert.match(garage('handover: {to: flux}').problems.join(), /the Helm of Flux does not take over objects/)
+})
+
+test('a chart is in Git or in a repository, and says which', () => {
+  const problemsOf = (chart: string) =>
+    told(
+      readTexts({
+        'a.yaml': `apiVersion: croft.dev/v1alpha1\nkind: Addon\nmetadata: {name: a}\nspec:\n  cluster: farm\n  chart: ${chart}\n`,
+      }).problems,
+    ).join()
+  const place = `git: {url: "https://git.example/a.git", commit: ${COMMIT}, path: chart}`
+  assert.equal(problemsOf(`{${place}}`), '')
+  assert.match(problemsOf(`{${place}, version: 1.0.0}`), /two-sources .*version is for a chart of a repository/)
+  assert.match(problemsOf('{repo: "https://charts.example", name: a}'), /missing-field .*chart\.version is missing/)
+  assert.match(problemsOf(`{${place.replace(COMMIT, 'main')}}`), /a whole commit/)
+})
+
 /** Every text and number in a tree, as it stands in JSON. */
 function leaves(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]

@@ -155,7 +155,7 @@ export function groupOf({ apiVersion }: Pick<KubeObject, 'apiVersion'>): string 
 /** The chart of an add-on, its own or its preset's. */
 export function chartOf(declaration: AddonDeclaration, cluster: ClusterFacts): ChartFields | undefined {
   const { spec, name } = declaration
-  if (spec.chart !== undefined) return spec.chart
+  if (spec.chart !== undefined) return namedChart(spec.chart)
   if (spec.preset === undefined) return undefined
   const preset = PRESETS[spec.preset]
   const fields = preset.fields.safeParse(spec.with ?? {})
@@ -173,6 +173,12 @@ export function chartOf(declaration: AddonDeclaration, cluster: ClusterFacts): C
     failurePolicy: spec.failurePolicy ?? 'abort',
     ...defined({ valuesFrom: spec.valuesFrom, repo }),
   }
+}
+
+/** A chart in Git is called by its directory, and its commit is the version. */
+function namedChart(chart: NonNullable<AddonSpec['chart']>): ChartFields {
+  const { git, name = git?.path.replace(/^.*\//, '') ?? '', version = git?.commit ?? '' } = chart
+  return { ...chart, name, version }
 }
 
 type Values = Readonly<Record<string, unknown>>

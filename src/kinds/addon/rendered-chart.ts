@@ -15,6 +15,8 @@ const PREFIX = 'chart+'
 export interface ChartToRender {
   readonly repo?: string
   readonly chart: string
+  /** For a chart in a Git repository: `chart` is its directory there. */
+  readonly git?: { readonly url: string; readonly commit: string }
   readonly version: string
   readonly release: string
   readonly namespace: string
@@ -25,7 +27,7 @@ export interface ChartToRender {
   readonly output?: { readonly crds: boolean; readonly tests: boolean; readonly hooks: boolean }
 }
 
-/** The place at which the objects of a chart are found; undefined where K3s installs it. */
+/** The place at which the objects of a chart are found; undefined where K3s installs it, which finds none in Git. */
 export function chartPlace(
   { name, spec }: AddonDeclaration,
   chart: ChartFields,
@@ -33,11 +35,12 @@ export function chartPlace(
   lookup: Pick<Lookup, 'declaration'>,
 ): string | undefined {
   const cluster = existingCluster(lookup, spec.cluster)
-  if (cluster === undefined) return undefined
-  const { kubeVersion, apiVersions = [] } = cluster.spec.charts ?? {}
+  if (cluster === undefined && chart.git === undefined) return undefined
+  const { kubeVersion = kept(lookup, spec.cluster), apiVersions = [] } = cluster?.spec.charts ?? {}
   const wanted: ChartToRender = {
     ...defined({ repo: chart.name.startsWith('oci://') ? undefined : chart.repo }),
-    chart: chart.name,
+    ...(chart.git === undefined ? {} : { git: { url: chart.git.url, commit: chart.git.commit } }),
+    chart: chart.git?.path ?? chart.name,
     version: chart.version,
     release: name,
     namespace,
@@ -46,6 +49,12 @@ export function chartPlace(
     ...(apiVersions.length === 0 ? {} : { apiVersions }),
   }
   return chartPlaceFor(wanted)
+}
+
+/** The version of Kubernetes on a cluster that croft runs: v1.34.3+k3s1 is 1.34.3 to a chart. */
+function kept(lookup: Pick<Lookup, 'declaration'>, cluster: string): string | undefined {
+  const { version } = (lookup.declaration('Cluster', cluster)?.spec ?? {}) as { readonly version?: unknown }
+  return typeof version === 'string' ? version.replace(/\+.*$/, '') : undefined
 }
 
 export function chartPlaceFor(wanted: ChartToRender): string {

@@ -35,10 +35,17 @@ const expression = line.clone().register(freeText, { free: true })
 /** What becomes of a release that failed: it stays for a person to look at, or it is taken away and installed anew. */
 const failurePolicy = z.enum(['abort', 'reinstall'])
 
+const gitPlace = z.strictObject({
+  url: webUrl,
+  commit: matching(/^[0-9a-f]{40}$/, 'a whole commit: 40 digits, as git rev-parse prints them'),
+  path: repositoryPath,
+})
+
 const chart = z.strictObject({
   repo: webUrl.optional(),
-  name: chartName,
-  version,
+  name: chartName.optional(),
+  version: version.optional(),
+  git: gitPlace.optional(),
   values: tree.optional(),
   valuesFrom: secretReference.optional(),
   bootstrap: z.boolean().default(false),
@@ -126,13 +133,7 @@ export const addonSchema = z.strictObject({
     'an artifact pinned by its digest, like ghcr.io/me/manifests@sha256:…',
     400,
   ).optional(),
-  git: z
-    .strictObject({
-      url: webUrl,
-      commit: matching(/^[0-9a-f]{40}$/, 'a whole commit: 40 digits, as git rev-parse prints them'),
-      path: repositoryPath,
-    })
-    .optional(),
+  git: gitPlace.optional(),
   secrets: z
     .array(
       z.strictObject({
@@ -168,7 +169,8 @@ export const addonSchema = z.strictObject({
 })
 
 export type AddonSpec = z.output<typeof addonSchema>
-export type ChartFields = z.output<typeof chart>
+/** A chart that has a name and a version, whatever they are made of. */
+export type ChartFields = z.output<typeof chart> & { readonly name: string; readonly version: string }
 export type HandoverFields = z.output<typeof handover>
 
 export type AddonDeclaration = Declaration<AddonSpec>

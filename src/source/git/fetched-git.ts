@@ -6,7 +6,7 @@ import { type Egress, EVERYWHERE } from '../../lib/egress.ts'
 import type { SourceReader } from '../reader.ts'
 import { readCommit } from './git.ts'
 import { refusedRemote } from './git-names.ts'
-import { GitFailed, runGit } from './git-run.ts'
+import { GitFailed, type GitRun, runGit } from './git-run.ts'
 
 /** A file or directory of another repository, at one commit. */
 export interface GitPlace {
@@ -20,6 +20,17 @@ export interface FetchGit {
   readonly allowLocal?: boolean
   readonly reader?: SourceReader
   readonly egress?: Egress
+}
+
+/** One commit alone, into a repository that is there. */
+export async function fetchCommit(
+  directory: string,
+  url: string,
+  commit: string,
+  options: Pick<GitRun, 'allowLocal' | 'settings' | 'env' | 'signal'>,
+): Promise<void> {
+  const flags = ['--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
+  await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, commit], ...options })
 }
 
 /**
@@ -41,9 +52,7 @@ export async function objectsAtCommit(
   const common = signal === undefined ? {} : { signal }
   try {
     await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
-    const flags = ['--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
-    const words = ['fetch', ...flags, '--end-of-options', url, commit]
-    await runGit({ directory, arguments: words, allowLocal, ...through, ...common })
+    await fetchCommit(directory, url, commit, { allowLocal, ...through, ...common })
     // No more of a large repository is read than the part that is meant, and what its overlays name.
     const slash = path.indexOf('/')
     const [top, below] = slash < 0 ? ['.', path] : [path.slice(0, slash), path.slice(slash + 1)]
