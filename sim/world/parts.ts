@@ -74,6 +74,8 @@ export interface Volume {
   /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
   notes?: string
   protected?: boolean
+  /** Of a backup: the configuration that the guest had. */
+  readonly saved?: { readonly config: ReadonlyMap<string, string>; readonly text: string }
   readonly checksumSeed?: string
 }
 

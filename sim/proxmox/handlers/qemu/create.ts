@@ -5,7 +5,7 @@ import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { ApiError, failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
@@ -15,7 +15,8 @@ import { requireTagRights } from '../guest/tags.ts'
 import { shelf } from '../shelf.ts'
 import { checkDrives } from './drive-check.ts'
 import { makeDrive } from './drive-make.ts'
-import { startGuest } from './start.ts'
+import { restore } from './restore.ts'
+import { startAfterCreate } from './start-after-create.ts'
 
 export const qemuCreateRoutes: Routes = { 'POST /nodes/{node}/qemu': createGuest }
 
@@ -52,9 +53,13 @@ function createGuest(call: Call): string {
   const wanted = Object.entries(call.params).filter(([key]) => !NOT_CONFIG.has(key))
   const archive = call.params.archive
   if (archive !== undefined) {
+    const drive = wanted
+      .map(([key]) => key)
+      .filter(isDrive)
+      .sort()[0]
+    if (drive !== undefined) throw badParameter(drive, "option conflicts with option 'archive'")
     if (parseVolumeId(archive) === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
     if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
-    throw new ApiError(501, 'restoring a backup is not simulated')
   }
   checkDrives(call)
   for (const [key, value] of wanted) {
@@ -65,6 +70,7 @@ function createGuest(call: Call): string {
   requireTagRights(call, '', call.params.tags ?? '')
   if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
   const taken = world.guests.get(vmid)
+  if (archive !== undefined) return restore(call, archive, wanted)
   if (taken !== undefined) {
     const what = taken.type === 'qemu' ? 'VM' : 'CT'
     throw failed(`unable to create VM ${vmid} - ${what} ${vmid} already exists on node '${taken.node}'`)
@@ -112,12 +118,4 @@ function complete(call: Call, config: Map<string, string>): void {
 function joinPool(call: Call, pool: string, vmid: number): void {
   call.world.pools.get(pool)?.guests.add(vmid)
   call.world.access.version += 1
-}
-
-/** The start is a task of its own: whether it goes well is nothing to the creation, which is over by then. */
-function startAfterCreate(call: Call, guest: Guest, work: Work): void {
-  const { world } = call
-  const host = hostOf(call)
-  work.log('Execute autostart')
-  startTask(world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) => startGuest(world, host, guest, own))
 }

@@ -1,10 +1,10 @@
-import { guestName, maxDiskBytes } from '../../../world/guest-config.ts'
+import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
 import { holding, PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { addVolume, filePath, volumesOf } from '../../../world/volumes.ts'
+import { addVolume, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
@@ -21,6 +21,7 @@ export const backupRoutes: Routes = {
   [`DELETE ${PRUNE}`]: prune,
   'GET /nodes/{node}/vzdump/defaults': defaults,
   'POST /nodes/{node}/vzdump': dump,
+  'GET /nodes/{node}/vzdump/extractconfig': extractConfig,
 }
 
 /** Name, guest and time of a backup are in its file name. */
@@ -31,6 +32,41 @@ export function backupName(name: string): { type: string; vmid: number; seconds:
   const seconds =
     Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000
   return { type, vmid: Number(vmid), seconds, format }
+}
+
+/** The configuration of a guest as it lies in its backup. */
+function extractConfig(call: Call): string {
+  const volid = param(call, 'volume')
+  const id = parseVolumeId(volid)
+  if (id === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+  requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
+  const owner = backupName(id.name)?.vmid
+  if (owner === undefined) throw failed(`unable to parse directory volume name '${id.name}'`)
+  requireRight(call, `/vms/${owner}`, 'VM.Backup')
+  const volume = findVolume(hostOf(call), volid)
+  if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
+  if (volume.saved === undefined)
+    throw failed(`ERROR: file '${filePath(needEntry(call, id.storage), id.name)}' is empty`)
+  return volume.saved.text
+}
+
+function needEntry({ world }: Call, id: string): StorageEntry {
+  const entry = world.storages.get(id)
+  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
+  return entry
+}
+
+/** Without its snapshots; a machine's backup says which of its parts holds which disk. */
+function savedOf(guest: Guest): NonNullable<Volume['saved']> {
+  const disks = guest.type === 'qemu' ? driveKeys(guest.config) : []
+  const maps = disks.flatMap((key) => {
+    const value = guest.config.get(key) ?? ''
+    if (isCdrom(value)) return []
+    const [storage = ''] = driveVolume(value).split(':')
+    return [`#qmdump#map:${key}:drive-${key}:${storage}:raw:\n`]
+  })
+  const own = configText(guest).split(/^\[/m)[0] ?? ''
+  return { config: new Map(guest.config), text: `${own.trimEnd()}\n${maps.join('')}` }
 }
 
 /** What is asked for, else what the storage says. */
@@ -207,6 +243,7 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
     sizeBytes: bytes,
     vmid: guest.vmid,
     ctimeSeconds: Math.floor(now.getTime() / 1000),
+    saved: savedOf(guest),
     notes: (call.params['notes-template'] ?? '{{guestname}}')
       .replaceAll('{{guestname}}', guestName(guest))
       .replaceAll('{{vmid}}', `${guest.vmid}`)

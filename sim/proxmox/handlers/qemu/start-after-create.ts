@@ -1,0 +1,12 @@
+import { startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest } from '../../../world/types.ts'
+import { type Call, hostOf } from '../../call.ts'
+import { startGuest } from './start.ts'
+
+/** The start is a task of its own: whether it goes well is nothing to the creation, which is over by then. */
+export function startAfterCreate(call: Call, guest: Guest, work: Work): void {
+  const { world } = call
+  const host = hostOf(call)
+  work.log('Execute autostart')
+  startTask(world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) => startGuest(world, host, guest, own))
+}
