@@ -27,6 +27,7 @@ const profiles = process.argv.includes('--profile') ? option('--profile', '.') :
 /** Most that settling may take before the benchmark gives up. */
 const PATIENCE_MS = 1_800_000
 const CALM_MS = 10_000
+const LONG_CALM_MS = 60_000
 const ROOT = join(import.meta.dirname, '..')
 
 interface Replica {
@@ -88,24 +89,22 @@ async function measured(size: number, croft: string): Promise<string[]> {
         peaks[index] = Math.max(peaks[index] ?? 0, residentMb(child.pid ?? 0))
     }
     const ready = () => running.reduce((sum, one) => sum + one.ready.size, 0)
-    while (ready() < size) {
+    // What it still has to write down and to tell belongs to settling. A shard that moves in the middle is told of by nobody
+    // once more: then a longer calm says that all is done.
+    let [before, calmMs] = ['', performance.now()]
+    const calmFor = () => performance.now() - calmMs
+    while (calmFor() < CALM_MS || (ready() < size && (ready() === 0 || calmFor() < LONG_CALM_MS))) {
       if (performance.now() - startMs > PATIENCE_MS) throw new Error(`${ready()} of ${size} machines were looked at`)
       await sleep(500)
       note()
-    }
-    // What it still has to write down and to tell belongs to settling.
-    let [before, calmMs] = ['', performance.now()]
-    let settledMs = calmMs
-    while (performance.now() - calmMs < CALM_MS) {
-      await sleep(500)
-      note()
       const { written } = await ask<Totals>('stats')
-      const now = JSON.stringify(withoutLeases(written))
+      const now = JSON.stringify([withoutLeases(written), ready()])
       if (now === before) continue
       before = now
       calmMs = performance.now()
-      settledMs = calmMs
     }
+    const settledMs = calmMs
+    if (ready() < size) process.stderr.write(`Of ${size} machines ${ready()} were told of: some shards moved.\n`)
     const settling = running.map(({ child }) => cpuSeconds(child.pid ?? 0))
     const from = await ask<Totals>('stats')
     const idleMs = performance.now()

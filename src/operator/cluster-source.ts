@@ -31,6 +31,8 @@ export interface ClusterSource {
 /** The objects of one shard as they are now, for as long as it has the same connections and clusters. */
 export interface ShardSource {
   objects(): readonly DeclaredObject[]
+  /** How many they are: asked about every other shard after each pass. */
+  count(): number
   note(declared: DeclaredObject, object: Foreign): void
   read(memory: OperatorMemory): Promise<ClusterRevision>
   close(): void
@@ -208,6 +210,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       followed.add(one)
       return {
         objects: () => one.objects.map(latest),
+        count: () => one.objects.length,
         note({ served }, object) {
           const informer = informers.get(collectionOf(served, home))?.informer
           const before = informer?.objects().get(keyInInformer(object) ?? '')

@@ -45,7 +45,7 @@ export function createOperation(options: OperateOptions): Operation {
 
   const parts = new Set<ShardSource>()
   const otherThan = (own: ShardSource): number =>
-    [...parts].reduce((sum, part) => sum + (part === own ? 0 : part.objects().length), 0)
+    [...parts].reduce((sum, part) => sum + (part === own ? 0 : part.count()), 0)
 
   const work = async (shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void> => {
     const store = together(shard, held)
