@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { celProblem, holds } from './cel.ts'
+import { celProblem, evaluate, holds } from './cel.ts'
 
 const timed = (work: () => unknown): number => {
   const before = process.threadCpuUsage()
@@ -21,6 +21,7 @@ test('[S-32] loops in loops end by their cost, however they are written and what
     [`object.list.all(a, object.list.exists(b, b == 'none' || a == b))`, { list }],
     [`object.list.map(a, object.list.map(b, a + b)).size() > 0`, { list }],
     [`object.list.filter(a, object.list.filter(b, a == b).size() == 1).size() > 0`, { list }],
+    [`lists.range(1000000000).size() > 0`, {}],
     [`object.list.all(a, object.text.contains(a + 'x') == false)`, { list, text: 'ab'.repeat(500_000) }],
   ] as const) {
     let answer: unknown
@@ -50,6 +51,13 @@ test('[S-32] a pattern in an expression runs in linear time, and nobody can call
   assert.match(String(holds('spend()', {})), /unbound function/)
   assert.match(celProblem('@spend()') ?? '', /./)
   assert.match(celProblem(`'${'x'.repeat(3_000)}' == ''`) ?? '', /at most 2000 characters/)
+})
+
+test('lists.range counts from zero, for loops over places', () => {
+  assert.deepEqual(evaluate('lists.range(size(a)).map(i, a[i] + string(i))', { a: ['x', 'y'] }), {
+    value: ['x0', 'y1'],
+  })
+  assert.deepEqual(evaluate('lists.range(-1)', {}), { value: [] })
 })
 
 test('what people write for readiness is far from the bound', () => {

@@ -22,9 +22,13 @@ let purse = { left: 0, price: 1 }
  * end; patterns run in linear time.
  */
 function environment(): ReturnType<typeof Cel.celEnv> {
-  const { CelScalar, celEnv, celFunc } = cel()
+  const { CelScalar, celEnv, celFunc, listType } = cel()
   env ??= celEnv({
-    funcs: [celFunc(SPEND, [], CelScalar.BOOL, () => spend()), ...stringFunctions(cel())],
+    funcs: [
+      celFunc(SPEND, [], CelScalar.BOOL, () => spend()),
+      celFunc('lists.range', [CelScalar.INT], listType(CelScalar.INT), rangeTo),
+      ...stringFunctions(cel()),
+    ],
     re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
   })
   return env
@@ -117,6 +121,13 @@ function spend(): boolean {
   purse.left -= purse.price
   if (purse.left < 0) throw cel().celError(TOO_MUCH)
   return true
+}
+
+/** `lists.range(3)` is [0, 1, 2]. Every entry is paid for. */
+function rangeTo(count: bigint): bigint[] {
+  const numbers: bigint[] = []
+  for (let next = 0n; next < count && spend(); next++) numbers.push(next)
+  return numbers
 }
 
 /** Before each turn of each loop something is spent. Answers how many nodes there are. */

@@ -180,6 +180,12 @@ const WRONG_GRAPHS: readonly (readonly [string, string, string, string])[] = [
     'bad-expression 51:19 sise(schema.spec.memory): there is no function sise; did you mean size?',
   ],
   [
+    'a count that is a text',
+    `tool: \${schema.spec.tools.names}`,
+    `tool: \${lists.range(schema.spec.host)}`,
+    'bad-expression 23:17 lists.range(schema.spec.host): it must be a whole number, and is text',
+  ],
+  [
     'a condition that is a text',
     `- \${schema.spec.tools.enabled}`,
     `- \${schema.spec.host}`,
@@ -321,6 +327,11 @@ spec: {host: cow}
   assert.deepEqual(
     objects.map(({ key }) => key),
     ['Machine/p-a', 'Machine/p-b'],
+  )
+  const counted = pair.replace(`['a', 'b']`, 'lists.range(2)').replace('+ suffix', '+ string(suffix)')
+  assert.deepEqual(
+    declared({ 'a.yaml': GRAPH, 'b.yaml': counted }).objects.map(({ key }) => key),
+    ['Machine/p-0', 'Machine/p-1'],
   )
   const endless = readTexts({ 'a.yaml': pair.replace('kind: K3sNode', 'kind: Pair') })
   assert.match(told(endless.problems).join(), /Pair is made of itself/)

@@ -63,6 +63,13 @@ function infer(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
       return { type: 'object', additionalProperties: common(kind.value.entries.map(({ value }) => of(value))) }
     case 'callExpr': {
       const { function: name, target, args } = kind.value
+      if (target?.exprKind.case === 'identExpr' && !isScoped(target.exprKind.value.name, scope)) {
+        const known = OWN_FUNCTIONS[`${target.exprKind.value.name}.${name}`]
+        if (known !== undefined) {
+          for (const one of args) mustBe(of(one), known.takes)
+          return known.answer
+        }
+      }
       const types = [...(target === undefined ? [] : [of(target)]), ...args.map(of)]
       return called(name, types, args)
     }
@@ -99,6 +106,11 @@ const CONSTANTS: Readonly<Record<string, ValueShape>> = {
 }
 /** Names that CEL itself has: types that can be compared with. */
 const OWN_NAMES: ReadonlySet<string> = new Set('bool bytes double int list map null_type string type uint'.split(' '))
+
+/** Functions whose name has a dot: what stands before it is no value. */
+const OWN_FUNCTIONS: Readonly<Record<string, { readonly takes: ValueShape; readonly answer: ValueShape }>> = {
+  'lists.range': { takes: INTEGER, answer: { type: 'array', items: INTEGER } },
+}
 
 function isScoped(name: string, scope: TypeScope): boolean {
   return Object.hasOwn(scope, name)
