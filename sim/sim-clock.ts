@@ -9,6 +9,4 @@ export interface Scheduled {
 export interface SimClock extends Clock {
   /** Calls `fn` when `now()` reaches `atMs`; at once, but never inside this call, when that has passed. */
   schedule(atMs: number, fn: () => void): Scheduled
-  /** The time of whoever asks from outside, where this clock runs faster than theirs. */
-  outsideMs?(): number
 }

@@ -14,6 +14,7 @@ test('a fast clock begins with real time and goes on as much faster as it says',
   assert.equal(clock?.now(), 1_794_736_532_000)
   nowMs += 1_000
   assert.equal(clock?.now(), 1_794_736_562_000)
+  assert.equal(clock?.outsideMs?.(), nowMs, 'the time of the computer itself')
   assert.equal(clock?.monotonicMs(), 300)
   await clock?.sleep(60_000)
   assert.deepEqual(slept, [2_000])

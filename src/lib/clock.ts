@@ -8,6 +8,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** How many times faster than real time it runs, where it does: an answer over the network takes real time. */
   readonly speed?: number
+  /** The time of the computer that it runs on, where this clock is faster: what machines of a simulated datacentre say. */
+  outsideMs?(): number
 }
 
 /** So long in real time, on whatever clock: how long an answer over a network is waited for. */
@@ -44,6 +46,7 @@ export function fastClock(text: string, real: Clock = systemClock): Clock | unde
   if (factor === '' || speed === 0) return undefined
   return {
     now: () => fromMs + (real.now() - fromMs) * speed,
+    outsideMs: () => real.now(),
     monotonicMs: () => real.monotonicMs() * speed,
     sleep: (ms, signal) => real.sleep(ms / speed, signal),
     speed,

@@ -42,6 +42,9 @@ test('[D-14] a configuration in the place of a directory: get and health look in
     ['get', '--dir', 'croft.yaml'],
     ['get', 'croft.yaml'],
     ['get', 'croft.yaml', 'vm'],
+    // A directory, in one plain word.
+    ['get', 'estate', '--state', state],
+    ['get', 'estate', 'vm', '--state', state],
   ]) {
     const got = await croft(...words)
     assert.equal(got.code, 0, got.stderr)

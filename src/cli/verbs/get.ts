@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
+import type { Kind } from '../../kinds/kind.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { existingState } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
@@ -7,7 +8,7 @@ import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
-import { matches, nothingCalled, parseSelection } from '../select.ts'
+import { kindNamed, matches, nothingCalled, parseSelection } from '../select.ts'
 import { CliError, EXIT, type Options, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, words, options) => {
@@ -42,9 +43,9 @@ function withoutAge(line: string): string {
 }
 
 async function show(runtime: Runtime, words: readonly string[], options: Options): Promise<typeof EXIT.ok> {
-  const place = placeAmong(runtime, words, options)
-  const [kind, name] = place === undefined ? words : words.slice(1)
   const kinds = await runtime.kinds()
+  const place = placeAmong(runtime, kinds, words, options)
+  const [kind, name] = place === undefined ? words : words.slice(1)
   const selection = parseSelection(kinds, kind, name, options.selector as string | undefined)
   const directory = place ?? String(options.dir)
   const real = realDirectory(runtime, directory)
@@ -89,8 +90,19 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
   return EXIT.ok
 }
 
-/** `croft get croft.yaml`, like the paths of other commands: a path that is there comes before a kind of that name. */
-function placeAmong(runtime: Runtime, [first]: readonly string[], { dir }: Options): string | undefined {
-  if (first === undefined || dir !== '.' || !/[./]/.test(first)) return undefined
-  return existsSync(path.resolve(runtime.cwd, first)) ? first : undefined
+/**
+ * `croft get croft.yaml`, like the paths of other commands: a path that is there comes before a kind of that name.
+ * So does plain `infra` where that is a directory and no kind.
+ */
+function placeAmong(
+  runtime: Runtime,
+  kinds: readonly Kind[],
+  [first]: readonly string[],
+  { dir }: Options,
+): string | undefined {
+  if (first === undefined || dir !== '.') return undefined
+  const found = statSync(path.resolve(runtime.cwd, first), { throwIfNoEntry: false })
+  if (found === undefined) return undefined
+  const isPlace = /[./]/.test(first) || (found.isDirectory() && kindNamed(kinds, first) === undefined)
+  return isPlace ? first : undefined
 }

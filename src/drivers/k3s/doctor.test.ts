@@ -75,6 +75,26 @@ test('the program that looks runs under a real shell and answers whole', () => {
   assert.equal(readNodeCheck(out.slice(0, -3)), undefined, 'an answer that was cut off is none')
 })
 
+test('the clock of a machine is held against that of this computer, also where croft works on a faster one', async () => {
+  const lab = driverLab('s1')
+  const shell = lab.surroundings().nodes.get('s1')?.shell
+  assert.ok(shell)
+  const { clock } = lab
+  const fast = {
+    now: () => clock.now() + 36_000_000,
+    outsideMs: () => clock.now(),
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
+  }
+  const deps = { ...lab.deps, clock: fast }
+  const node = { node: 's1', role: 'server' } as const
+  const checks = await clock.runUntil(examineNode(lab.declaration(), node, shell, deps, new AbortController().signal))
+  assert.deepEqual(
+    checks.map(({ code }) => code),
+    ['node'],
+  )
+})
+
 test('[R20-2] a simulated host is looked at as deeply, and what is wrong with it is told', async () => {
   const lab = driverLab('s1')
   const look = async () => {

@@ -40,14 +40,15 @@ export async function examineNode(
     const asked = await shell.run(['uname', '-m'], { signal })
     const architecture = architectureOf(asked.stdout.trim()) ?? 'amd64'
     const sources = programSources(cluster.artifacts, version, architecture)
-    const askedMs = deps.clock.now()
+    const clockMs = () => deps.clock.outsideMs?.() ?? deps.clock.now()
+    const askedMs = clockMs()
     const ran = await shell.run(['sh', '-c', NODE_CHECK, 'croft', ...sources], { signal, timeoutMs: LIMITS.carryMs })
     const facts = readNodeCheck(ran.stdout)
     if (facts === undefined) {
       const said = cleanText(ran.stderr.trim(), 300) || `code ${ran.code}`
       return [wrong('hosts', 'unreadable', `${node.node} could not be looked at: ${said}`)]
     }
-    const judged = judgeNode(facts, { ...node, version, askedMs, answeredMs: deps.clock.now() })
+    const judged = judgeNode(facts, { ...node, version, askedMs, answeredMs: clockMs() })
     const checksum = await findChecksum(cluster, deps, version, architecture, signal)
     return 'sha256' in checksum ? judged : [...judged, wrong('version', 'no-checksum', checksum.problem)]
   } catch (error) {
