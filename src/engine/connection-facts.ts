@@ -5,7 +5,7 @@ import type { Connection } from '../model/estate.ts'
 import type { MissingFact, Plan } from '../model/plan.ts'
 import type { ObservedResource, PowerState, Resource, Survey } from '../model/resource.ts'
 import type { Refusal } from '../model/step.ts'
-import { observedWorld, unseenWorld, type World } from '../plan/things/world.ts'
+import { observedWorld, type World } from '../plan/things/world.ts'
 import type { ConnectionMemory } from './connections.ts'
 import { type DetailCache, remember } from './detail-cache.ts'
 
@@ -70,10 +70,6 @@ export function worldOf(facts: ConnectionFacts): World {
       ? facts.survey
       : { ...facts.survey, resources: facts.survey.resources.filter((s) => !facts.gone.has(s.externalId)) }
   return observedWorld(facts.connection, survey, facts.close, facts.lists, facts.probes)
-}
-
-export function worldUnseen(connection: Connection, refusal: Refusal): World {
-  return unseenWorld(connection, refusal)
 }
 
 /** What a plan could not decide for want of looking, by connection, each thing once. */

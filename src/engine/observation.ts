@@ -11,7 +11,7 @@ import { holdForPower } from '../plan/clusters/power-hold.ts'
 import { planWhole, revise, withRefusedNodes } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
-import type { Ledger, World } from '../plan/things/world.ts'
+import { type Ledger, unseenWorld, type World } from '../plan/things/world.ts'
 import {
   type ConnectionFacts,
   LOOK_ROUNDS,
@@ -20,7 +20,6 @@ import {
   readMissing,
   surveyConnection,
   worldOf,
-  worldUnseen,
 } from './connection-facts.ts'
 import type { Connections, ConnectionTrouble } from './connections.ts'
 import { isGoodFor } from './detail-cache.ts'
@@ -240,7 +239,7 @@ export function worldsOf(
     const facts = factsByConnection.get(connection.name)
     const trouble = unseen.get(connection.name)
     if (facts !== undefined) worlds.set(connection.name, worldOf(facts))
-    else if (trouble !== undefined) worlds.set(connection.name, worldUnseen(connection, trouble.refusal))
+    else if (trouble !== undefined) worlds.set(connection.name, unseenWorld(connection, trouble.refusal))
   }
   return worlds
 }

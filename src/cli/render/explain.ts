@@ -30,11 +30,11 @@ export function renderExplanation(
     '',
     style.paint('bold', 'FIELDS:'),
   ]
-  return `${[...head, ...fieldLines(specOf(schema), rootOf(schema), 1)].join('\n')}\n\nThe whole schema: croft schema ${kind.kind}\n`
+  return `${[...head, ...fieldLines(specOf(schema), nodeOf(schema), 1)].join('\n')}\n\nThe whole schema: croft schema ${kind.kind}\n`
 }
 
 function renderField(kind: ExplainedKind, schema: unknown, style: Style, path: readonly string[]): string {
-  const root = rootOf(schema)
+  const root = nodeOf(schema)
   let node = specOf(schema)
   let mark = ''
   for (const [index, part] of path.entries()) {
@@ -67,7 +67,7 @@ function renderField(kind: ExplainedKind, schema: unknown, style: Style, path: r
 type SchemaNode = Readonly<Record<string, unknown>>
 
 function specOf(schema: unknown): SchemaNode {
-  const root = rootOf(schema)
+  const root = nodeOf(schema)
   const spec = nodeOf(nodeOf(root.properties).spec)
   return Object.keys(spec).length > 0 ? resolved(spec, root) : root
 }
@@ -137,10 +137,6 @@ function resolved(node: SchemaNode, root: SchemaNode): SchemaNode {
     .split('/')
     .reduce<unknown>((at, part) => nodeOf(at)[part], root)
   return { ...nodeOf(found), ...Object.fromEntries(Object.entries(node).filter(([name]) => name !== '$ref')) }
-}
-
-function rootOf(schema: unknown): SchemaNode {
-  return nodeOf(schema)
 }
 
 function nodeOf(value: unknown): SchemaNode {

@@ -2,7 +2,7 @@ import { at, type Foreign, isRecord, recordOf, recordsOf, textOf } from '../../k
 import { inTurns, type Steps } from '../../lib/in-turns.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import type { ChartObjectPreview, ChartPreview } from '../../model/plan.ts'
-import type { Change, ObservedResource } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import type { ChartRequest, RenderedObject } from '../chart-port.ts'
@@ -122,24 +122,22 @@ export function* compareRenderings(
   for (const [id, object] of next) {
     yield
     // Rendered alike both times, nothing of it is unsteady.
-    const shaky = new Set((again === undefined ? [] : changesOf(object, other.get(id) ?? {})).map(({ path }) => path))
+    const shaky = new Set(
+      (again === undefined ? [] : previewChanges(object, other.get(id) ?? {})).map(({ path }) => path),
+    )
     if (shaky.size > 0) unsteady.push(id)
     const former = old.get(id)
     if (former === undefined) {
       objects.push({ id, becomes: 'added', changes: [] })
       continue
     }
-    const changes = changesOf(former, object).filter(({ path }) => !shaky.has(path))
+    const changes = previewChanges(former, object).filter(({ path }) => !shaky.has(path))
     if (changes.length === 0) continue
     if (changes.every(({ path }) => VERSION_LABELS.has(path))) relabelled++
     else objects.push({ id, becomes: 'changed', changes: isSecret(object) ? [] : changes })
   }
   for (const id of old.keys()) if (!next.has(id)) objects.push({ id, becomes: 'removed', changes: [] })
   return { objects: objects.toSorted((a, b) => (a.id < b.id ? -1 : 1)), total: next.size, relabelled, unsteady }
-}
-
-function changesOf(from: RenderedObject, to: RenderedObject): readonly Change[] {
-  return previewChanges(from, to)
 }
 
 function isSecret({ kind }: RenderedObject): boolean {
