@@ -222,6 +222,8 @@ export interface RemoteTask {
 export interface ObservedHost {
   readonly name: string
   readonly online: boolean
+  /** What a network card can be plugged into, with what is declared for it. Absent: nobody asked, or nobody could tell. */
+  readonly bridges?: readonly string[]
   readonly memoryBytes?: number
   readonly memoryUsedBytes?: number
   readonly cpus?: number

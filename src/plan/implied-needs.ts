@@ -2,25 +2,31 @@ import type { ResourceKey } from '../model/declaration.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 
 /**
- * What a resource names without saying so: the pool that a guest is put into, the guest that a setting is about. Where
- * that is declared too, it comes first; Proxmox would refuse the other order.
+ * What a resource names without saying so: the pool that a guest is put into, the bridge that its network
+ * cards are plugged into, the guest that a setting is about. Where that is declared too, it comes first; Proxmox
+ * would refuse the other order.
  */
 export function withImpliedNeeds(resources: readonly Resource[]): readonly Resource[] {
   const pools = new Map<string, ResourceKey>()
+  const bridges = new Map<string, ResourceKey>()
   const guests = new Map<string, ResourceKey>()
   for (const { key, connection, desired } of resources) {
     const vmid = guestIn(desired)?.vmid
     if (vmid !== undefined) guests.set(`${connection} ${vmid}`, key)
     if (desired.type === 'setting' && desired.setting.definition === 'pool')
       pools.set(`${connection} ${desired.setting.id}`, key)
+    if (desired.type === 'setting' && desired.setting.definition === 'bridge')
+      bridges.set(`${connection} ${desired.setting.scope?.host} ${desired.setting.id}`, key)
   }
-  if (pools.size === 0 && guests.size === 0) return resources
+  if (pools.size === 0 && bridges.size === 0 && guests.size === 0) return resources
   return resources.map((resource) => {
     const { connection, desired, needs, key } = resource
-    const pool = guestIn(desired)?.pool
+    const declared = guestIn(desired)
+    const pool = declared?.pool
     const guest = aboutGuest(resource)
     const implied = [
       ...(pool === undefined ? [] : [pools.get(`${connection} ${pool}`)]),
+      ...new Set(declared?.nics.map(({ bridge }) => bridges.get(`${connection} ${declared.host} ${bridge}`))),
       ...(guest === undefined ? [] : [guests.get(`${connection} ${guest}`)]),
     ].filter((need): need is ResourceKey => need !== undefined && need !== key && !needs.includes(need))
     return implied.length === 0 ? resource : { ...resource, needs: [...needs, ...implied] }

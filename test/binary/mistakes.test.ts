@@ -99,6 +99,18 @@ const MISTAKES: readonly Mistake[] = [
     says: [/EnvironmentVM\/web/, /vm\.yaml:1/, /there is no host pve9/, /choose one of .*still-fawn/],
   },
   {
+    made: 'a bridge that the host does not have',
+    typed: ['plan', 'estate'],
+    files: { 'vm.yaml': vm('    networkDevice: [{bridge: vmbr9}]\n') },
+    code: 2,
+    says: [
+      /EnvironmentVM\/web/,
+      /vm\.yaml:1/,
+      /needs bridge vmbr9, which is not on host still-fawn/,
+      /has vmbr0: choose/,
+    ],
+  },
+  {
     made: 'an id that a machine of somebody else has',
     typed: ['plan', 'estate'],
     files: { 'vm.yaml': vm('', 'web', { id: 108 }) },
@@ -135,6 +147,13 @@ const MISTAKES: readonly Mistake[] = [
     files: { 'vm.yaml': vm(), 'none.plan': '{}\n' },
     code: 64,
     says: [/none\.plan is a file/, /Name the directory that holds the manifests/],
+  },
+  {
+    made: 'a configuration in place of the directory to follow',
+    typed: ['run', 'estate/croft.yaml', '--listen', '127.0.0.1:0'],
+    files: { 'croft.yaml': 'sources: []\n' },
+    code: 64,
+    says: [/croft\.yaml is a file/, /Name the directory or the repository/, /croft run --config estate\/croft\.yaml/],
   },
   {
     made: 'a database where a directory is',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { ConfigError, type ConfigOverrides, type ControllerConfig, readConfig } from '../../controller/config.ts'
 import type { RunningController } from '../../controller/controller.ts'
@@ -33,6 +33,10 @@ async function configOf(
   source: string | undefined,
   options: Readonly<Record<string, unknown>>,
 ): Promise<ControllerConfig> {
+  if (source !== undefined && isFile(path.resolve(runtime.cwd, source)))
+    throw new UsageError(
+      `${source} is a file. Name the directory or the repository to follow; for a configuration: croft run --config ${source}`,
+    )
   const named = (options.config as string | undefined) ?? runtime.env.CROFT_CONFIG
   const text = (name: string) => (typeof options[name] === 'string' ? { [name]: options[name] } : {})
   const flags: ConfigOverrides = {
@@ -54,6 +58,10 @@ async function configOf(
     const where = named === undefined ? '' : ` in ${named}`
     throw new UsageError(`The configuration${where} cannot be used:\n${error.message}\nCorrect it, or see docs/run.md.`)
   }
+}
+
+function isFile(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === true
 }
 
 async function readYaml(runtime: Runtime, name: string): Promise<unknown> {

@@ -4,6 +4,7 @@ import type { ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { buildObstacle } from '../files.ts'
+import { bridgeObstacles } from './bridges.ts'
 import { neverPossible as containerNeverPossible } from './lxc/diff.ts'
 import { declaredVolumes } from './lxc/volumes.ts'
 import { cloneObstacles } from './vm/clone.ts'
@@ -24,7 +25,12 @@ export function vmObstacles(resource: Resource, vm: VmSpec, survey: Survey): rea
   const host = hostObstacle(vm.host, survey)
   if (host !== undefined) return [host]
   const impossible = neverPossible(resource, vm).flatMap((change) => change.blocked ?? [])
-  const obstacles = [...impossible, ...cloneObstacles(vm, survey), ...storageObstacles(vm.host, vmNeeds(vm), survey)]
+  const obstacles = [
+    ...impossible,
+    ...cloneObstacles(vm, survey),
+    ...storageObstacles(vm.host, vmNeeds(vm), survey),
+    ...bridgeObstacles(vm, survey),
+  ]
   const seed = seedObstacle(vm, survey)
   return seed === undefined ? obstacles : [...obstacles, seed]
 }
@@ -64,7 +70,12 @@ export function containerObstacles(resource: Resource, container: ContainerSpec,
     ...(container.image === undefined ? [{ what: 'a template to unpack', field: 'templateFileId' }] : []),
     ...(container.rootDisk === undefined ? [{ what: 'a root disk', field: 'disk' }] : []),
   ].map(({ what, field }) => ({ message: `a new container needs ${what}`, allow: `declare ${field}` }))
-  return [...incomplete, ...impossible, ...storageObstacles(container.host, needs, survey)]
+  return [
+    ...incomplete,
+    ...impossible,
+    ...storageObstacles(container.host, needs, survey),
+    ...bridgeObstacles(container, survey),
+  ]
 }
 
 export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle[] {

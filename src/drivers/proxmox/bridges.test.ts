@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Resource, Survey } from '../../model/resource.ts'
+import { bridgeObstacles, nodesToAsk, readBridges } from './bridges.ts'
+
+const guest = (uid: string, host: string, bridges: readonly string[], more: Partial<Resource> = {}) =>
+  ({ uid, desired: { type: 'vm', vm: { host, nics: bridges.map((bridge) => ({ bridge })) } }, ...more }) as Resource
+
+const setting = (definition: string, id: string, host?: string) =>
+  ({
+    uid: id,
+    desired: { type: 'setting', setting: { definition, id, ...(host === undefined ? {} : { scope: { host } }) } },
+  }) as unknown as Resource
+
+const survey = (marks: readonly string[] = [], bridges?: readonly string[]): Survey => ({
+  connection: 'default',
+  atMs: 0,
+  hosts: [
+    { name: 'pve1', online: true, ...(bridges === undefined ? {} : { bridges }) },
+    { name: 'pve2', online: true },
+    { name: 'pve3', online: false },
+  ],
+  storages: [],
+  resources: marks.map((uid, at) => ({
+    connection: 'default',
+    type: 'vm',
+    externalId: String(100 + at),
+    host: 'pve1',
+    mark: { uid },
+  })) as Survey['resources'],
+  tasks: [],
+})
+
+describe('which hosts are asked for their bridges', () => {
+  const candidates = ['pve1', 'pve2'].map((node) => ({ host: node, node })) as never
+  for (const [why, wanted, asked] of [
+    ['a guest to be made', [guest('a', 'pve1', ['vmbr0'])], ['pve1']],
+    ['one that is there', [guest('known', 'pve1', ['vmbr0'])], []],
+    ['one without a network card', [guest('a', 'pve1', [])], []],
+    ['a host that is off', [guest('a', 'pve3', ['vmbr0'])], []],
+    ['two on one host', [guest('a', 'pve1', ['vmbr0']), guest('b', 'pve1', ['vmbr0'])], ['pve1']],
+    ['wherever it may go', [guest('a', 'pve1', ['vmbr0'], { placement: { candidates, unfit: [] } })], ['pve1', 'pve2']],
+    ['no guest', [setting('bridge', 'vmbr1', 'pve1')], []],
+  ] as const)
+    test(why, () => assert.deepEqual(nodesToAsk(wanted, survey(['known'])), asked))
+})
+
+describe('the bridges of a host', () => {
+  const answer = [{ iface: 'vmbr1' }, { iface: 'vmbr0' }]
+  for (const [why, said, wanted, bridges] of [
+    ['as it answers', answer, [], ['vmbr0', 'vmbr1']],
+    ['and what is declared for it', answer, [setting('bridge', 'vmbr2', 'pve1')], ['vmbr0', 'vmbr1', 'vmbr2']],
+    ['not what is declared for another', answer, [setting('bridge', 'vmbr2', 'pve2')], ['vmbr0', 'vmbr1']],
+    ['a vnet is on every host', answer, [setting('sdn-vnet', 'shop')], ['shop', 'vmbr0', 'vmbr1']],
+    ['nothing shown says nothing', [], [setting('bridge', 'vmbr2', 'pve1')], undefined],
+    ['no answer says nothing', undefined, [], undefined],
+  ] as const)
+    test(why, () => assert.deepEqual(readBridges('pve1', said, wanted), bridges))
+})
+
+describe('a bridge that is not there', () => {
+  const on = (bridge: string) => ({ host: 'pve1', nics: [{ bridge }, { bridge }] })
+  test('is named once, with the host and the bridges that are there', () => {
+    const [obstacle, ...more] = bridgeObstacles(on('vmbr9'), survey([], ['vmbr0', 'vmbr1']))
+    assert.equal(obstacle?.message, 'a network card needs bridge vmbr9, which is not on host pve1')
+    assert.match(obstacle.allow, /^pve1 has vmbr0, vmbr1: choose .* declare a ProxmoxBridge vmbr9.* SDN\.Use on/)
+    assert.deepEqual(more, [])
+  })
+  test('one that is there is no obstacle', () =>
+    assert.deepEqual(bridgeObstacles(on('vmbr0'), survey([], ['vmbr0'])), []))
+  test('nobody could tell', () => assert.deepEqual(bridgeObstacles(on('vmbr9'), survey()), []))
+})

@@ -1,0 +1,82 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { guestIn, type Resource, type Survey } from '../../model/resource.ts'
+import type { Obstacle } from '../../model/rules.ts'
+import { ObservationFailed } from '../port.ts'
+import type { Api } from './api.ts'
+import { nameOf, recordsOf } from './foreign.ts'
+
+/** The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show. */
+export function nodesToAsk(wanted: readonly Resource[], survey: Survey): readonly string[] {
+  const marked = new Set(survey.resources.flatMap(({ mark }) => mark?.uid ?? []))
+  const online = new Set(survey.hosts.filter((host) => host.online).map(({ name }) => name))
+  const nodes = wanted
+    .filter(({ uid }) => !marked.has(uid))
+    .flatMap(({ desired, placement }) => {
+      const guest = guestIn(desired)
+      if (guest === undefined || guest.nics.length === 0) return []
+      return placement === undefined ? [guest.host] : placement.candidates.map(({ node }) => node)
+    })
+  return [...new Set(nodes)].filter((node) => online.has(node)).slice(0, LIMITS.examinedHosts)
+}
+
+/**
+ * Names of the bridges and vnets in an answer of `/nodes/{node}/network`, with those that are declared and so come first.
+ * Proxmox shows a bridge only to whoever may use it: an answer without any says nothing.
+ */
+export function readBridges(node: string, answer: unknown, wanted: readonly Resource[]): readonly string[] | undefined {
+  const there = recordsOf(answer).flatMap((entry) => nameOf(entry.iface) ?? [])
+  if (there.length === 0) return undefined
+  const declared = wanted.flatMap(({ desired }) => {
+    if (desired.type !== 'setting') return []
+    const { definition, id, scope } = desired.setting
+    return definition === 'sdn-vnet' || (definition === 'bridge' && scope?.host === node) ? [id] : []
+  })
+  return [...new Set([...there, ...declared])].sort()
+}
+
+/** Proxmox creates a guest on a bridge that does not exist, and only its start fails: so the plan looks first. */
+export async function withBridges(
+  api: Api,
+  survey: Survey,
+  wanted: readonly Resource[],
+  signal: AbortSignal,
+): Promise<Survey> {
+  const nodes = nodesToAsk(wanted, survey)
+  if (nodes.length === 0) return survey
+  const found = new Map(
+    await Promise.all(
+      nodes.map(async (node) => [node, readBridges(node, await bridgesOf(api, node, signal), wanted)] as const),
+    ),
+  )
+  const hosts = survey.hosts.map((host) => {
+    const bridges = found.get(host.name)
+    return bridges === undefined ? host : { ...host, bridges }
+  })
+  return { ...survey, hosts }
+}
+
+/** A host that does not answer here is judged by the survey: this only says what is not known. */
+async function bridgesOf(api: Api, node: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const path = `/nodes/${encodeURIComponent(node)}/network?type=any_bridge`
+    return await api.read(path, { doing: `list the bridges of ${node}` }, signal)
+  } catch (error) {
+    if (error instanceof ObservationFailed) return undefined
+    throw error
+  }
+}
+
+export function bridgeObstacles(
+  guest: { readonly host: string; readonly nics: readonly { readonly bridge: string }[] },
+  survey: Survey,
+): readonly Obstacle[] {
+  const bridges = survey.hosts.find(({ name }) => name === guest.host)?.bridges
+  if (bridges === undefined) return []
+  const missing = [...new Set(guest.nics.map(({ bridge }) => bridge))].filter((bridge) => !bridges.includes(bridge))
+  return missing.map((bridge) => ({
+    message: `a network card needs bridge ${bridge}, which is not on host ${guest.host}`,
+    allow:
+      `${guest.host} has ${bridges.join(', ')}: choose one of them, or declare a ProxmoxBridge ${bridge}. If ${bridge} ` +
+      `exists, the token cannot see it: give it SDN.Use on /sdn/zones/localnetwork/${bridge}`,
+  }))
+}
