@@ -150,7 +150,7 @@ export async function holdState(
   if (locked.got) return { close: async () => locked.release() }
   const who = locked.owner === undefined ? '' : ` (process ${locked.owner.pid} on ${locked.owner.host})`
   throw new CliError(
-    `A controller${who} is at work on ${file}, and two must not act at once. Write ${instead} into Git and it does this, or stop it (systemctl stop croft), run this again, and start it afterwards.`,
+    `A controller${who} is at work on ${file}, and only one croft may change things at a time. Write ${instead} into Git and it does this, or stop it (systemctl stop croft), run this again, and start it afterwards.`,
   )
 }
 
@@ -177,7 +177,7 @@ export async function holdAlone(
     }
     const who = locked.owner === undefined ? '' : ` (process ${locked.owner.pid} on ${locked.owner.host})`
     throw new CliError(
-      `Another croft${who} is at work on ${file}, and two must not act at once. ${instead} Otherwise wait for it to end, or stop it, and run this again.`,
+      `Another croft${who} is at work on ${file}, and only one croft may change things at a time. ${instead} Otherwise wait for it to end, or stop it, and run this again.`,
     )
   }
 }

@@ -26,7 +26,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (key !== undefined) {
     note(
       runtime,
-      `The age key is in ${key.from} (public part ${key.recipient}). Keep a copy where this computer is not: with it and this directory everything can be had back.`,
+      `The age key is in ${key.from} (public part ${key.recipient}). Keep a copy of it on another computer: with the key and this directory you can restore everything.`,
     )
     await keepEscrow(runtime, { directory: real, state: file }, estate)
   }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Clock } from '../../lib/clock.ts'
 import type { Resource, Survey } from '../../model/resource.ts'
-import { bridgeObstacles, nodesToAsk, readBridges } from './bridges.ts'
+import type { Api } from './api.ts'
+import { bridgeObstacles, createBridgeLook, nodesToAsk, readBridges } from './bridges.ts'
 
 const guest = (uid: string, host: string, bridges: readonly string[], more: Partial<Resource> = {}) =>
   ({ uid, desired: { type: 'vm', vm: { host, nics: bridges.map((bridge) => ({ bridge })) } }, ...more }) as Resource
@@ -69,4 +71,29 @@ describe('a bridge that is not there', () => {
   test('one that is there is no obstacle', () =>
     assert.deepEqual(bridgeObstacles(on('vmbr0'), survey([], ['vmbr0'])), []))
   test('nobody could tell', () => assert.deepEqual(bridgeObstacles(on('vmbr9'), survey()), []))
+})
+
+test('a host is asked once a minute, and the survey is never older than the answer', async () => {
+  const told: string[] = []
+  let now = 0
+  const tell = <T>(what: string, answer: T): T => {
+    told.push(what)
+    return answer
+  }
+  const api = { read: async (path: string) => tell(path, [{ iface: 'vmbr0' }]) } as unknown as Api
+  const look = createBridgeLook(api, { now: () => now } as Clock)
+  const take = async () => tell('survey', survey())
+  const signal = new AbortController().signal
+  const wanted = [guest('a', 'pve1', ['vmbr9'])]
+  const first = await look(take, wanted, signal)
+  assert.deepEqual(first.hosts[0]?.bridges, ['vmbr0'])
+  assert.deepEqual(told, ['survey', '/nodes/pve1/network?type=any_bridge', 'survey'])
+  now = 59_999
+  assert.deepEqual((await look(take, wanted, signal)).hosts[0]?.bridges, ['vmbr0'])
+  assert.equal(told.length, 4)
+  now = 60_000
+  await look(take, wanted, signal)
+  assert.equal(told.length, 7)
+  await look(take, [], signal)
+  assert.equal(told.length, 8, 'nothing is to be made: no host is asked')
 })

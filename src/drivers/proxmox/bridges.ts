@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { guestIn, type Resource, type Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
@@ -34,25 +35,34 @@ export function readBridges(node: string, answer: unknown, wanted: readonly Reso
   return [...new Set([...there, ...declared])].sort()
 }
 
-/** Proxmox creates a guest on a bridge that does not exist, and only its start fails: so the plan looks first. */
-export async function withBridges(
-  api: Api,
-  survey: Survey,
-  wanted: readonly Resource[],
-  signal: AbortSignal,
-): Promise<Survey> {
-  const nodes = nodesToAsk(wanted, survey)
-  if (nodes.length === 0) return survey
-  const found = new Map(
+/** Bridges change rarely; whoever corrects one by hand waits this long at most. */
+const KEPT_MS = 60_000
+
+/**
+ * Proxmox creates a guest on a bridge that does not exist, and only its start fails: so the plan looks first. A host is
+ * asked once in a while, and then the survey is taken again: it must not be older than what is read after it.
+ */
+export function createBridgeLook(api: Api, clock: Clock) {
+  const answers = new Map<string, { readonly atMs: number; readonly answer: unknown }>()
+  return async (take: () => Promise<Survey>, wanted: readonly Resource[], signal: AbortSignal): Promise<Survey> => {
+    const survey = await take()
+    const nodes = nodesToAsk(wanted, survey)
+    const stale = nodes.filter((node) => (answers.get(node)?.atMs ?? -KEPT_MS) + KEPT_MS <= clock.now())
     await Promise.all(
-      nodes.map(async (node) => [node, readBridges(node, await bridgesOf(api, node, signal), wanted)] as const),
-    ),
-  )
-  const hosts = survey.hosts.map((host) => {
-    const bridges = found.get(host.name)
-    return bridges === undefined ? host : { ...host, bridges }
-  })
-  return { ...survey, hosts }
+      stale.map(async (node) => {
+        const answer = await bridgesOf(api, node, signal)
+        answers.set(node, { atMs: clock.now(), answer })
+      }),
+    )
+    const fresh = stale.length === 0 ? survey : await take()
+    const hosts = fresh.hosts.map((host) => {
+      const bridges = nodes.includes(host.name)
+        ? readBridges(host.name, answers.get(host.name)?.answer, wanted)
+        : undefined
+      return bridges === undefined ? host : { ...host, bridges }
+    })
+    return nodes.length === 0 ? fresh : { ...fresh, hosts }
+  }
 }
 
 /** A host that does not answer here is judged by the survey: this only says what is not known. */

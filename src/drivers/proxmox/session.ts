@@ -10,7 +10,7 @@ import type { Outcome, Step, StepOver } from '../../model/step.ts'
 import { type DriverDeps, ObservationFailed, type Session, type SitePower } from '../port.ts'
 import { openAgentShell } from './agent/shell.ts'
 import { type Api, createApi } from './api.ts'
-import { withBridges } from './bridges.ts'
+import { createBridgeLook } from './bridges.ts'
 import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { observeListed, readList } from './lists.ts'
 import { loginOf, openWireOf } from './login.ts'
@@ -42,15 +42,17 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
   })
   const nodeAddresses = createNodeAddresses(api, deps.clock)
+  const lookAtBridges = createBridgeLook(api, deps.clock)
+  const takeSurvey = async (signal: AbortSignal) => {
+    const about = { doing: `look at ${connection.name}` }
+    const [resources, tasks] = await Promise.all([
+      api.read('/cluster/resources', about, signal),
+      api.read('/cluster/tasks', about, signal),
+    ])
+    return readSurvey(connection.name, deps.clock.now(), resources, tasks)
+  }
   return {
-    survey: async (signal, wanted = []) => {
-      const about = { doing: `look at ${connection.name}` }
-      const [resources, tasks] = await Promise.all([
-        api.read('/cluster/resources', about, signal),
-        api.read('/cluster/tasks', about, signal),
-      ])
-      return withBridges(api, readSurvey(connection.name, deps.clock.now(), resources, tasks), wanted, signal)
-    },
+    survey: (signal, wanted = []) => lookAtBridges(() => takeSurvey(signal), wanted, signal),
     list: (list, signal) => readList(api, connection.name, list, deps.clock.now(), signal),
     observe: async (observed, ask, signal) => {
       if (observed.list !== undefined) return observeListed(api, observed, observed.list, deps.clock.now(), signal)
