@@ -176,3 +176,34 @@ test('what a write answered is taken, unless the watch was faster', async () => 
   assert.equal(at(informer.objects().get('default/one'), 'data', 'a'), 'newer')
   await following.stop()
 })
+
+test('who wrote which field is not kept, whether a list, a watch or a write brought the object', async () => {
+  const api = await oneApi()
+  const apply = (name: string, value: string) =>
+    api.lab.call(
+      'PATCH',
+      `${MAPS}/${name}?fieldManager=somebody`,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name },
+        data: { a: value },
+      },
+      { 'Content-Type': 'application/apply-patch+yaml' },
+    )
+  await apply('listed', '1')
+  const following = await follow(api)
+  await apply('watched', '1')
+  await api.lab.until(() => following.informer.objects().has('default/watched'), 2_000)
+  const written = JSON.parse((await apply('listed', '2')).body)
+  following.informer.note(written)
+  assert.ok(at(written, 'metadata', 'managedFields') !== undefined)
+  assert.equal(at(following.informer.objects().get('default/listed'), 'data', 'a'), '2')
+  for (const name of ['listed', 'watched']) {
+    const object = following.informer.objects().get(`default/${name}`)
+    assert.ok(object)
+    assert.equal(at(object, 'metadata', 'managedFields'), undefined, name)
+    assert.equal(at(object, 'metadata', 'name'), name)
+  }
+  await following.stop()
+})

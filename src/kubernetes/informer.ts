@@ -4,7 +4,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { KubernetesClient } from './client.ts'
-import { at, type Foreign, nameOf, objectName } from './objects.ts'
+import { at, type Foreign, nameOf, objectName, recordOf } from './objects.ts'
 import { type WatchEvent, watch } from './watch.ts'
 
 /** The objects of one kind, kept up to date by one list and then by watches. */
@@ -76,7 +76,7 @@ export function createInformer(options: InformerOptions): Informer {
     const next = new Map<string, Foreign>()
     for (const object of listed.value.items) {
       const key = keyInInformer(object)
-      if (key !== undefined) next.set(key, object)
+      if (key !== undefined) next.set(key, kept(object))
     }
     objects = next
     lengths.clear()
@@ -97,7 +97,7 @@ export function createInformer(options: InformerOptions): Informer {
       objects.delete(key)
       lengths.delete(key)
     } else {
-      objects.set(key, object)
+      objects.set(key, kept(object))
       lengths.set(key, came)
     }
     options.onChange({ before, after: objects.get(key) })
@@ -164,7 +164,7 @@ export function createInformer(options: InformerOptions): Informer {
       const key = keyInInformer(object)
       const before = key === undefined ? undefined : objects.get(key)
       // The watch may have brought something newer, or that it is gone.
-      if (key !== undefined && before !== undefined && isNewer(object, before)) objects.set(key, object)
+      if (key !== undefined && before !== undefined && isNewer(object, before)) objects.set(key, kept(object))
     },
     async run(signal) {
       while (!signal.aborted) {
@@ -173,6 +173,12 @@ export function createInformer(options: InformerOptions): Informer {
       }
     },
   }
+}
+
+/** Without the server's notes on who wrote which field: nobody asks an informer for them, and they are as long as the rest. */
+function kept(object: Foreign): Foreign {
+  const { managedFields, ...metadata } = recordOf(object.metadata)
+  return managedFields === undefined ? object : { ...object, metadata }
 }
 
 /** `namespace/name`, or `name`. */
