@@ -1,5 +1,5 @@
 import { hostsIn, type InventoryDraft } from './inventory.ts'
-import type { ListedNode } from './made-inventory.ts'
+import type { ListedNode } from './listed-nodes.ts'
 
 /** Which hosts of an inventory are servers of K3s, and which are agents. */
 export interface NodeRoles {

@@ -1,5 +1,6 @@
 import { isFields } from '../../manifest.ts'
-import { kubeNodes, type ListedNode, type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
+import { kubeNodes, type ListedNode } from '../ansible/listed-nodes.ts'
+import { type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
 import { documentsIn } from '../documents.ts'
 import type { Fields, ForeignFormat, NotCarried } from '../reading.ts'
 import { readInventory } from './k3s-ansible.ts'

@@ -17,7 +17,7 @@ import {
 } from '../ansible/k3s-args.ts'
 import { readKnownHosts } from '../ansible/known-hosts.ts'
 import { leftVariables } from '../ansible/left-variables.ts'
-import { kubeNodes } from '../ansible/made-inventory.ts'
+import { kubeNodes } from '../ansible/listed-nodes.ts'
 import { type NodeRoles, rolesByGroup, rolesByNodes, rolesByVariable } from '../ansible/node-roles.ts'
 import { HOLE, type HostVariables, hostVariables } from '../ansible/template.ts'
 import { documentsIn } from '../documents.ts'
