@@ -51,6 +51,8 @@ export function createK3sDriver(): ClusterDriver {
   }
 }
 
+export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
+
 function blind(
   { nodes, requests }: ClusterSurroundings,
   spec: {
