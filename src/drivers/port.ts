@@ -209,7 +209,8 @@ export interface GuestAgent {
 export interface Session {
   /**
    * All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. A driver
-   * that can only see what it is asked about (items of a host) looks at what is wanted.
+   * that can only see what it is asked about (items of a host) looks at what is wanted; where guests are to be made, it
+   * may ask their hosts once in a while what they have for them.
    */
   survey(signal: AbortSignal, wanted?: readonly Resource[]): Promise<Survey>
   /** One list, as `Rules.listOf` names it, in one call; each thing in it as after a close look. */
