@@ -27,6 +27,7 @@ import { lxcCopyRoutes } from './lxc/copy.ts'
 import { lxcRoutes } from './lxc/lxc.ts'
 import { lxcMountRoutes } from './lxc/mounts.ts'
 import { lxcPowerRoutes } from './lxc/power.ts'
+import { fabricRoutes } from './network/fabrics.ts'
 import { networkRoutes } from './network/network.ts'
 import { sdnRoutes } from './network/sdn.ts'
 import { sdnStateRoutes } from './network/sdn-state.ts'
@@ -133,6 +134,7 @@ const TABLES: readonly Routes[] = [
   qemuSnapshotRoutes,
   qemuTemplateRoutes,
   sdnRoutes,
+  fabricRoutes,
   sdnStateRoutes,
   storageRoutes,
   taskRoutes,

@@ -238,3 +238,52 @@ test('while somebody holds the lock only they write', async () => {
   ])
   assert.deepEqual(await client.data('GET', ZONES), [])
 })
+
+test('fabrics: nodes have addresses of their own in the prefix, and what uses a fabric keeps it', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/cluster/sdn/fabrics/fabric'
+  const node = '/cluster/sdn/fabrics/node/fab'
+  const fabric = { id: 'fab', protocol: 'openfabric', ip_prefix: '10.7.0.0/24' }
+  const add = { node_id: 'pve1', protocol: 'openfabric', interfaces: 'name=eth0' }
+  await holds(client, [
+    ['GET', `${at}/fab`, undefined, "500 fabric 'fab' does not exist in configuration"],
+    ['POST', node, { ...add, ip: '10.7.0.1' }, "500 adding node failed: fabric 'fab' does not exist in configuration"],
+    ['POST', at, fabric, 'ok'],
+    ['POST', at, fabric, "500 adding fabric failed: fabric 'fab' already exists in config"],
+    [
+      'POST',
+      node,
+      add,
+      "500 adding node failed: node 'pve1' does not have an IP configured for this fabric prefix 10.7.0.0/24",
+    ],
+    [
+      'POST',
+      node,
+      { ...add, ip: '10.8.0.1' },
+      '500 adding node failed: node IP 10.8.0.1 is outside the IP prefix 10.7.0.0/24 of the fabric',
+    ],
+    ['POST', node, { ...add, ip: '10.7.0.1' }, 'ok'],
+    [
+      'POST',
+      node,
+      { ...add, ip: '10.7.0.1' },
+      "500 adding node failed: node 'pve1' already exists in config for fabric fab",
+    ],
+    ['POST', ZONES, { zone: 'x1', type: 'vxlan', fabric: 'fab' }, 'ok'],
+    [
+      'DELETE',
+      `${at}/fab`,
+      undefined,
+      '500 deleting fabric failed: this fabric is still used in the VXLAN zone "x1" at …',
+    ],
+    ['DELETE', `${ZONES}/x1`, undefined, 'ok'],
+  ])
+  const rows = await client.data<{ id: string; state: string }[]>('GET', `${at}?pending=1`)
+  assert.deepEqual(
+    rows.map(({ id, state }) => [id, state]),
+    [['fab', 'new']],
+  )
+  assert.equal((await client.data<unknown[]>('GET', node)).length, 1)
+  await holds(client, [['DELETE', `${at}/fab`, undefined, 'ok']])
+  assert.deepEqual(await client.data('GET', '/cluster/sdn/fabrics/all'), { fabrics: [], nodes: [] })
+})

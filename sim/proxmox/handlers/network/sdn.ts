@@ -95,7 +95,7 @@ function requireWrite(call: Call, kind: Kind): void {
 
 const SEES = ['SDN.Audit', 'SDN.Allocate']
 
-function sees(call: Call, path: string): boolean {
+export function sees(call: Call, path: string): boolean {
   return SEES.some((privilege) => may(call.world, call.who, path, privilege))
 }
 
@@ -115,7 +115,7 @@ function isListed(call: Call, kind: Kind, id: string, thing: Thing): boolean {
 /** Kept beside the fields: what is in effect, and that the thing is to go. */
 const HIDDEN = new Set(['applied', 'gone'])
 
-function visible(thing: Thing): Thing {
+export function visible(thing: Thing): Thing {
   return Object.fromEntries(Object.entries(thing).filter(([key]) => !HIDDEN.has(key)))
 }
 
@@ -140,7 +140,7 @@ function list(call: Call, kind: Kind): Thing[] {
   return rows
 }
 
-function pending(thing: Thing, applied: Thing | undefined): Thing {
+export function pending(thing: Thing, applied: Thing | undefined): Thing {
   if (applied === undefined) return { state: 'new', pending: {} }
   if (thing.gone === true) return { state: 'deleted', pending: {} }
   const now = visible(thing)
