@@ -42,9 +42,6 @@ test('[D-14] a configuration in the place of a directory: get and health look in
     ['get', '--dir', 'croft.yaml'],
     ['get', 'croft.yaml'],
     ['get', 'croft.yaml', 'vm'],
-    // A directory, in one plain word.
-    ['get', 'estate', '--state', state],
-    ['get', 'estate', 'vm', '--state', state],
   ]) {
     const got = await croft(...words)
     assert.equal(got.code, 0, got.stderr)
@@ -52,6 +49,8 @@ test('[D-14] a configuration in the place of a directory: get and health look in
   }
   const planned = await croft('plan', 'croft.yaml')
   assert.equal(planned.code, 0, planned.stdout + planned.stderr)
+  // A directory in one plain word, though no kind is called so.
+  assert.match((await croft('get', 'estate', 'vm', '-o', 'name')).stdout, /^EnvironmentVM\/web-1$/m)
   const missing = await croft('get', 'nowhere.yaml')
   assert.match(missing.stderr, /nowhere\.yaml/)
 })
