@@ -508,3 +508,20 @@ test('hosts that nothing tells apart are refused, with the groups and what would
     /inventory\.yaml does not say which hosts are servers\. Its groups are all; .* nodes\.json/,
   )
 })
+
+test('a group that holds the servers too is no group of agents', () => {
+  const { why, clusters } = read({
+    'hosts.yml': `nodes:
+  vars: {ansible_user: pi, k3s_version: v1.34.3+k3s1}
+  children:
+    masters: {hosts: {one: {ansible_host: 10.144.0.1}}}
+    spare: {hosts: {two: {ansible_host: 10.144.0.2}}}
+`,
+    known_hosts: `10.144.0.1 ${KEY}\n`,
+  })
+  assert.deepEqual(
+    clusters.map((one) => 'agents' in one),
+    [false],
+  )
+  assert.deepEqual(why, ['the host two: it is in no group of servers or agents'])
+})
