@@ -94,6 +94,8 @@ describe('a Proxmox setting costs a row of its table, its page, and a row of nee
     // What a setting refers to, what else has such an entry (a Device, a machine under HA), and texts about one of them.
     const known = [
       'src/drivers/proxmox/api-errors.ts: ha-rule',
+      'src/drivers/proxmox/bridges.ts: bridge',
+      'src/drivers/proxmox/bridges.ts: sdn-vnet',
       'src/drivers/proxmox/rest/read-settings.ts: usb-mapping',
       'src/kinds/device.ts: pci-mapping',
       'src/kinds/device.ts: usb-mapping',
