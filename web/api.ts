@@ -1,5 +1,6 @@
 import type {
   Chapter,
+  CommitDiffOnPage,
   CourseOnPage,
   DayStrip,
   DisruptionOnPage,
@@ -15,6 +16,7 @@ import type {
   SecurityKeyOnPage,
   SessionOnPage,
   Strip,
+  WaitingRowOnPage,
 } from '../src/server/api/schemas.ts'
 import type { AddonTree } from '../src/server/api/workload-schemas.ts'
 
@@ -105,7 +107,10 @@ export const api = {
     read<{ events: EventOnPage[] }>(
       key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`,
     ),
-  waitingPlan: (source: string) => read<{ text?: string }>(`/api/waiting-plan?source=${encodeURIComponent(source)}`),
+  waitingPlan: (source: string) =>
+    read<{ text?: string; rows?: WaitingRowOnPage[] }>(`/api/waiting-plan?source=${encodeURIComponent(source)}`),
+  commitDiff: (source: string, commit: string) =>
+    read<CommitDiffOnPage>(`/api/commit-diff?${new URLSearchParams({ source, commit }).toString()}`),
   plan: () => read<{ entries: PlanEntryOnPage[]; disruption?: DisruptionOnPage }>('/api/plan'),
   powerPlan: (target: string, state: 'on' | 'off') =>
     read<PowerPlanOnPage>(`/api/power-plan?target=${encodeURIComponent(target)}&state=${state}`),

@@ -52,7 +52,7 @@ export function App() {
         )}
         {page?.ready === false && line !== 'lost' && (
           <div class="banner tone-busy" role="status">
-            <Icon name="busy" /> croft is facts at everything for the first time.
+            <Icon name="busy" /> croft is reading the whole estate for the first time.
           </div>
         )}
         <main id="main" tabIndex={-1}>

@@ -36,21 +36,24 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** A whole date for titles: what "3 d ago" means exactly. */
+/** The zone that every time on the page is in, unless it says another: that of whoever looks. */
+export function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** A whole date for titles: what "3 d ago" means exactly, in the same zone as everything else. */
 export function exactly(atMs: number): string {
-  return new Date(atMs)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/\.\d+Z$/, ' UTC')
+  const parts = { dateStyle: 'short', timeStyle: 'medium', hour12: false } as const
+  return `${new Date(atMs).toLocaleString('sv-SE', parts)} ${ownZone()}`
 }
 
 export function clockTime(atMs: number): string {
   return new Date(atMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 }
 
-/** A moment within a week, in the time of whoever looks: `Sat 23:30`. */
-export function weekdayTime(atMs: number): string {
-  return new Date(atMs).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' })
+/** A moment within a week: `Sat 23:30`; in the zone of a schedule where one is given, as its other times are. */
+export function weekdayTime(atMs: number, timeZone = ownZone()): string {
+  return new Date(atMs).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone })
 }
 
 /** Seven digits of a commit; a revision that is none (a directory that is followed) begins with a word. */

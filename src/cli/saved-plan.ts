@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
+import type { WaitingRow } from '../model/estate-view.ts'
 import type { Plan } from '../model/plan.ts'
 import { closingLine, renderPlan } from './render/plan.ts'
 import { API_VERSION, planJson } from './render/plan-json.ts'
@@ -47,7 +49,21 @@ export function shownPlan(plan: Plan) {
     changes: hasSomethingToDo(plan),
     summary: closingLine(plan, PLAIN).split('\n')[0] ?? '',
     text: renderPlan(plan, PLAIN),
+    rows: [...rowsOf(plan)],
   }
+}
+
+/** What is not settled, in a line each, with the file that asks for it. */
+function* rowsOf(plan: Plan): Generator<WaitingRow> {
+  for (const { key, action, origin } of plan.entries) {
+    if (action.do === 'nothing') continue
+    const next = action.do === 'hold' ? action.held.do : action.do === 'wait' ? action.next?.do : undefined
+    const text = action.do === 'wait' ? action.message : action.reason
+    yield { key, do: action.do, text, ...defined({ next, file: origin?.file }) }
+  }
+  for (const { declaration, decision } of plan.clusters ?? [])
+    for (const { summary: text } of decision.steps)
+      yield { key: declaration.key, do: 'update', text, file: declaration.origin.file }
 }
 
 export function savePlan(

@@ -19,6 +19,7 @@ import type { Previews } from './previews/previews.ts'
 import { type InForce, merging } from './sources/merge.ts'
 import { inForceOf, keptProblems, type Source, type SourceState, sourceView } from './sources/source-state.ts'
 import { openSourceStates } from './sources/sources.ts'
+import { changeOfCommit, commitDiff } from './view/commit-diff.ts'
 import { driftsOf } from './view/drifts.ts'
 import { createReading } from './view/reading.ts'
 import { viewOf } from './view/view.ts'
@@ -320,6 +321,13 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
     ...defined({ past: options.history, kubeconfigs: options.kubeconfigs, workloads: options.workloads }),
+    async commitDiff(name, commit) {
+      const state = sources.find(({ source }) => source.name === name)
+      const change = state === undefined ? undefined : changeOfCommit(state, followed.commits(), commit)
+      if (change === undefined) return undefined
+      const changed = await state?.followed.changes?.([change.before, change.commit])
+      return changed === undefined ? undefined : commitDiff(change, changed)
+    },
     ask: askNow,
     poke(name) {
       if (!followed.hurry(name)) return

@@ -8,6 +8,8 @@ export const LIMITS = {
   savedPlanBytes: 64 * 1024 * 1024,
   /** Commits that are looked at for the one that removed a declaration. */
   historyCommits: 50,
+  /** What the page shows of a commit: files with their text, how large each, lines of all; edits that are looked for. */
+  diff: { files: 40, fileBytes: 256 * 1024, lines: 1_500, lineLength: 300, context: 3, edits: 1_000 },
   treeBytes: 64 * 1024 * 1024,
   documentsPerFile: 10000,
   yamlDepth: 64,

@@ -53,8 +53,20 @@ export interface SourceView {
     readonly plan?: string
     readonly summary: string
     readonly text: string
+    readonly rows?: readonly WaitingRow[]
     readonly sinceMs: number
   }
+}
+
+/** One line of a plan that waits. */
+export interface WaitingRow {
+  readonly key: ResourceKey
+  readonly do: Action['do']
+  /** What is held, or comes after a wait. */
+  readonly next?: Action['do']
+  readonly text: string
+  /** Where it is declared. Absent: it is not declared any more. */
+  readonly file?: string
 }
 
 export interface CommitView {

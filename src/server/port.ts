@@ -1,3 +1,4 @@
+import type { CommitDiff } from '../model/commit-diff.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { PowerPreview } from '../model/observed-power.ts'
@@ -71,6 +72,8 @@ export interface Controller {
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed(key: ResourceKey): Readonly<Record<string, string>> | undefined
+  /** What a commit that is or was in force, or waits, changes. Undefined: it is not known, or nothing was before it. */
+  commitDiff?(source: string, commit: string): Promise<CommitDiff | undefined>
   /** The manifest of a resource as it is in Git, without secrets. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
   /** What would be done if a Power were switched now. Undefined: there is none of that name, or it was not seen yet. */

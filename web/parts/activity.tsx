@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { clockTime, plural, shortCommit } from '../format.ts'
+import { clockTime, ownZone, plural, shortCommit } from '../format.ts'
 import { live } from '../live.ts'
 import { hrefToKey } from '../route.ts'
 import { Ago } from './bits.tsx'
@@ -28,7 +28,8 @@ export function Activity() {
         {page?.pass !== undefined && (
           <span class="muted wide-only">
             looked <Ago atMs={page.pass.endedMs} />,{' '}
-            {page.pass.effects === 0 ? 'nothing to do' : `${plural(page.pass.effects, 'step')} done`}
+            {page.pass.effects === 0 ? 'no step taken' : `${plural(page.pass.effects, 'step')} taken`} · times in{' '}
+            {ownZone()}
           </span>
         )}
       </button>

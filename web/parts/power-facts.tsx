@@ -59,7 +59,7 @@ export function Schedule({ power: { schedule, next } }: { readonly power: PowerO
         <p class="line-item">
           <Badge tone="quiet" word={`${next.state} in ${duration(next.atMs - now)}`} icon="power" />
           <time class="muted" title={exactly(next.atMs)}>
-            {weekdayTime(next.atMs)}
+            {weekdayTime(next.atMs, schedule.timeZone)}
           </time>
         </p>
       )}

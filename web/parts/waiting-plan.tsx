@@ -1,9 +1,41 @@
+import { useState } from 'preact/hooks'
 import type { Page } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { useFetched } from '../hooks.ts'
+import { live } from '../live.ts'
 import { ui, wish, withRight } from '../ui.ts'
 import { Awaited, Card, Command } from './bits.tsx'
+import type { PlannedRow } from './commit-change.tsx'
 import { Icon } from './icon.tsx'
+import { later } from './later.tsx'
+
+const CommitChange = later(() => import('./commit-change.tsx').then((module) => module.CommitChange))
+
+/** The diff beside the plan, for who may operate: a file holds more than what it declares. */
+export function Change(props: {
+  readonly source: string
+  readonly commit: string
+  readonly rows: readonly PlannedRow[]
+}) {
+  const { me } = live.use()
+  const [open, set] = useState(false)
+  const word = open ? 'Hide what the commit changes' : 'Show what the commit changes'
+  return (
+    <>
+      <p>
+        <button
+          type="button"
+          class="button"
+          aria-expanded={open}
+          onClick={() => withRight('operate', () => set(!open))}
+        >
+          <Icon name="commit" size={14} /> {word}
+        </button>
+      </p>
+      {open && me?.scopes.includes('operate') === true && <CommitChange {...props} />}
+    </>
+  )
+}
 
 type Waiting = NonNullable<Page['sources'][number]['waiting']>
 
@@ -48,7 +80,12 @@ export function WaitingPlan({ name, waiting }: { readonly name: string; readonly
         <code>{commit.slice(0, 7)}</code> {subject} {author !== undefined && <span class="muted">by {author}</span>}
         <span class="trouble-allow">{summary}</span>
       </p>
-      {fetched.value === undefined ? <Awaited fetched={fetched} /> : <pre class="code">{fetched.value.text ?? ''}</pre>}
+      {fetched.value === undefined ? (
+        <Awaited fetched={fetched} />
+      ) : (
+        <pre class="code waiting-text">{fetched.value.text ?? ''}</pre>
+      )}
+      <Change source={name} commit={commit} rows={fetched.value?.rows ?? []} />
       {plan !== undefined && <Command text={`croft ask approve ${key}`} />}
     </Card>
   )

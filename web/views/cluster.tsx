@@ -161,7 +161,9 @@ function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
           {member.learner && <Badge tone="busy" word="learner" />}
           <span class="grow" />
           <span class="muted wide-only clip">{member.etcd !== undefined && `etcd ${member.etcd}`}</span>
-          <code class="muted wide-only clip">{member.id}</code>
+          <code class="muted wide-only clip" title={`member ${member.id}`}>
+            {member.id.slice(0, 8)}
+          </code>
         </li>
       ))}
     </ul>

@@ -1,12 +1,12 @@
 import type { DisruptionOnPage, Page, PlanEntryOnPage } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
-import { plural } from '../format.ts'
+import { plural, shortCommit } from '../format.ts'
 import { useCalm, useFetched } from '../hooks.ts'
 import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
 import { Held } from '../parts/held.tsx'
 import { Badge } from '../parts/icon.tsx'
 import { Entries } from '../parts/plan-entries.tsx'
-import { WaitingPlan } from '../parts/waiting-plan.tsx'
+import { Change, WaitingPlan } from '../parts/waiting-plan.tsx'
 
 export function PlanView({ page }: { readonly page: Page }) {
   // Only what is in the plan makes it new, not every pass.
@@ -50,9 +50,37 @@ export function PlanView({ page }: { readonly page: Page }) {
           <Entries entries={rest} page={page} />
         </Card>
       )}
+      <ChangesInForce page={page} entries={entries} />
       <Card title="In a terminal">
         <Command text="croft plan ." />
       </Card>
+    </>
+  )
+}
+
+/** What the commits in force have changed, beside what the plan still does because of them. */
+function ChangesInForce({ page, entries }: { readonly page: Page; readonly entries: readonly PlanEntryOnPage[] }) {
+  return (
+    <>
+      {page.sources.map(({ name, commit, subject }) => {
+        if (commit === undefined || subject === undefined || entries.length === 0) return null
+        const rows = entries.map(({ key, action, origin }) => ({
+          key,
+          do: action.do,
+          next: action.next,
+          text: action.reason ?? action.message ?? '',
+          file: origin?.file,
+        }))
+        return (
+          <Card
+            key={name}
+            title={`Commit ${shortCommit(commit)} of ${name}`}
+            aside={<span class="muted">{subject}</span>}
+          >
+            <Change source={name} commit={commit} rows={rows} />
+          </Card>
+        )
+      })}
     </>
   )
 }

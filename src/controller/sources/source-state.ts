@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { type Problem, showOrigin } from '../../model/declaration.ts'
-import type { SourceView } from '../../model/estate-view.ts'
+import type { SourceView, WaitingRow } from '../../model/estate-view.ts'
 import type { Grant } from '../../model/grant.ts'
 import type { CommitFacts } from '../../source/git/commit-facts.ts'
 import type { RepositoryFollower, RepositoryProblem } from '../../source/git/repository.ts'
@@ -57,6 +57,7 @@ export interface WaitingPlan {
   readonly summary: string
   /** As `croft plan` prints it. */
   readonly text: string
+  readonly rows?: readonly WaitingRow[]
   readonly sinceMs: number
 }
 
@@ -137,7 +138,7 @@ export function sourceView({ source, revision, facts, trouble: kept, waiting, pl
 }
 
 function waitingView(
-  { commit, hash, summary, text, sinceMs }: WaitingPlan,
+  { commit, hash, summary, text, rows, sinceMs }: WaitingPlan,
   facts: CommitFacts | undefined,
 ): NonNullable<SourceView['waiting']> {
   return {
@@ -146,6 +147,7 @@ function waitingView(
     text,
     sinceMs,
     ...(hash === undefined ? {} : { plan: hash }),
+    ...(rows === undefined ? {} : { rows }),
     ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author }),
   }
 }

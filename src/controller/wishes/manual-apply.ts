@@ -1,5 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Estate } from '../../model/estate.ts'
+import type { WaitingRow } from '../../model/estate-view.ts'
 import type { NewEvent } from '../../model/record.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import type { Granted } from '../../server/port.ts'
@@ -13,6 +15,7 @@ export interface ShownPlan {
   readonly changes: boolean
   readonly summary: string
   readonly text: string
+  readonly rows?: readonly WaitingRow[]
 }
 
 export interface ManualApplyDeps {
@@ -54,13 +57,14 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
     const tried = await deps.tryOut(parts)
     const sinceMs = state.plan?.commit === revision.id ? state.plan.sinceMs : clock.now()
     try {
-      const { hash, changes, summary, text } = await deps.plan(tried.linked, tried.revision, signal, {
+      const { hash, changes, summary, text, rows } = await deps.plan(tried.linked, tried.revision, signal, {
         bounded: grant !== undefined,
       })
       const short = hash.slice(0, SHOWN_HASH)
       const judges = parts.filter(({ source }) => source !== name).map(({ source }) => source)
       const granted = approvedInGit(tried.linked, short, clock.now(), grant === undefined ? undefined : judges)
-      return { commit: revision.id, hash: short, summary, text, sinceMs, goes: !changes || granted }
+      const goes = !changes || granted
+      return { commit: revision.id, hash: short, summary, text, sinceMs, goes, ...defined({ rows }) }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       return { commit: revision.id, summary: `it cannot be planned: ${why}`, text: why, sinceMs, goes: false }

@@ -43,7 +43,9 @@ for (const [name, estate] of estates) {
     for (const [path, operations] of Object.entries(document.paths)) {
       if (path.startsWith('/hooks/') || path === '/api/events' || path.startsWith('/api/sign-in/oidc')) continue
       if ('get' in operations) {
-        check('get', path, await it.ask(questionOf(path).replaceAll(encodeURIComponent(KEY), encodeURIComponent(key))))
+        const question = questionOf(path).replaceAll(encodeURIComponent(KEY), encodeURIComponent(key))
+        check('get', path, await it.ask(question))
+        if (path === '/api/commit-diff') check('get', path, await it.ask(question, { headers: otto }))
         check('get', path, await it.ask(`${path}?limit=x&key=&state=x`))
       }
       if ('post' in operations && path in inputs) {

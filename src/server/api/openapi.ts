@@ -38,6 +38,8 @@ function trouble(description: string): Json {
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Trouble' } } } }
 }
 
+const FOR_SIGNED_IN: Json = { 401: trouble('not signed in'), 403: trouble('not allowed') }
+
 const FOR_WRITING: Json = {
   401: trouble('not signed in, or not with this name and password'),
   403: trouble('not allowed, or sent by another page'),
@@ -69,7 +71,7 @@ function operation({ method, path, summary, scope, input, output }: Route): Json
     responses: {
       200: { description: 'as asked', content: { 'application/json': { schema: schemaOf(output, 'output') } } },
       400: trouble('the request is not well formed'),
-      ...(reading ? {} : FOR_WRITING),
+      ...(reading ? (scope === 'read' ? {} : FOR_SIGNED_IN) : FOR_WRITING),
       404: trouble('there is no such thing'),
       421: trouble('asked under a name that is not its own'),
     },

@@ -31,7 +31,7 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
 /** The whole plan of what waits is asked for by itself: it may be long, and the page is sent often. */
 function withoutPlanText(source: EstateView['sources'][number]): Page['sources'][number] {
   if (source.waiting === undefined) return source
-  const { text: _, ...waiting } = source.waiting
+  const { text: _, rows: _rows, ...waiting } = source.waiting
   return { ...source, waiting }
 }
 

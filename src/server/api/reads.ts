@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { projectPlan, projectResource, rowMaker } from './project.ts'
-import { Declined, get, type Route } from './route.ts'
+import { Declined, get, type Route, route } from './route.ts'
 import * as schemas from './schemas.ts'
 import { tellTimeline } from './timeline.ts'
 import { addonTree } from './workload-schemas.ts'
@@ -59,12 +59,28 @@ export const READS: readonly Route[] = [
       commit: z.string().optional(),
       plan: z.string().optional(),
       text: z.string().optional(),
+      rows: schemas.list(schemas.waitingRow).optional(),
     }),
     handle({ controller }, { source }) {
       const waiting = controller.view().sources.find(({ name }) => name === source)?.waiting
       if (waiting === undefined) return { source }
-      const { commit, plan, text } = waiting
-      return { source, commit, text, ...(plan === undefined ? {} : { plan }) }
+      const { commit, plan, text, rows } = waiting
+      return { source, commit, text, ...defined({ plan, rows }) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/commit-diff',
+    summary: 'What a commit changes in the files of its source; lines of secrets and of encrypted files are not in it',
+    // Comments and whatever else stands in a file: more than the declarations that everybody may read.
+    scope: 'operate',
+    input: z.object({ source: z.string().min(1).max(500), commit: z.string().min(1).max(64) }),
+    output: schemas.commitDiff,
+    async handle({ controller }, { source, commit }) {
+      const diff = await controller.commitDiff?.(source, commit)
+      if (diff === undefined)
+        throw new Declined(404, 'not-found', `There is nothing to compare commit ${commit} of ${source} with.`)
+      return diff
     },
   }),
   get('/api/manifest', 'The manifest of a resource as it is in Git, without secrets', {

@@ -50,6 +50,31 @@ export const action = z.object({
   steps: list(step),
 })
 
+/** One line of a plan that waits for a person. */
+export const waitingRow = z.object({
+  key,
+  do: action.shape.do,
+  next: action.shape.do.optional(),
+  text: z.string(),
+  file: z.string().optional(),
+})
+
+export const commitDiff = z.object({
+  source: z.string(),
+  commit: z.string(),
+  before: z.string(),
+  more: z.number(),
+  files: list(
+    z.object({
+      path: z.string(),
+      change: z.enum(['added', 'changed', 'removed']),
+      note: z.string().optional(),
+      keys: list(key),
+      lines: list(z.object({ sign: z.enum(['+', '-', ' ', '…']), text: z.string(), line: z.number().optional() })),
+    }),
+  ),
+})
+
 /** One line of a list: enough to show, sort and filter a thousand of them. */
 export const row = z.object({
   key,
@@ -370,6 +395,8 @@ export type Gauge = z.output<typeof gauge>
 export type CourseOnPage = z.output<typeof course>
 export type Me = z.output<typeof me>
 export type EventOnPage = z.output<typeof event>
+export type CommitDiffOnPage = z.output<typeof commitDiff>
+export type WaitingRowOnPage = z.output<typeof waitingRow>
 export type DriftOnPage = z.output<typeof drift>
 export type HostOnPage = z.output<typeof host>
 export { cluster, key as keySchema, list, powerPlan }

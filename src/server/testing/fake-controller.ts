@@ -1,3 +1,4 @@
+import type { CommitDiff } from '../../model/commit-diff.ts'
 import type { EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { PowerView } from '../../model/observed-power.ts'
 import type { CroftEvent, NewEvent } from '../../model/record.ts'
@@ -61,6 +62,7 @@ export function fakeController(first: EstateView, history: readonly NewEvent[] =
       return power === undefined ? undefined : fakePreview(state, power)
     },
     manifest: async (key) => controller.manifests[key] ?? exampleManifest(view, key),
+    commitDiff: async (source, commit) => (commit.startsWith('1f2e3d4') ? fakeDiff(source, commit) : undefined),
     observed: () => undefined,
     kubeconfigs: {
       make: async (cluster, lifeMs) =>
@@ -168,6 +170,36 @@ function switched(controller: FakeController, wish: Extract<Wish, { wish: 'power
   return {
     ok: true,
     message: order === 'hold' ? held : order === 'release' ? 'held no longer' : `${target} will be switched ${order}`,
+  }
+}
+
+function fakeDiff(source: string, commit: string): CommitDiff {
+  return {
+    source,
+    commit,
+    before: COMMIT,
+    more: 0,
+    files: [
+      {
+        path: 'machines/fawn.yaml',
+        change: 'changed',
+        keys: ['Machine/k3s-vm-still-fawn'],
+        lines: [
+          { sign: '…', text: '' },
+          { sign: ' ', text: '  cpu: 4', line: 6 },
+          { sign: '-', text: '  memory: 8Gi', line: 7 },
+          { sign: '+', text: '  memory: 16Gi', line: 7 },
+          { sign: ' ', text: '  disk: 50Gi', line: 8 },
+        ],
+      },
+      {
+        path: 'secrets/machines.yaml',
+        change: 'changed',
+        keys: [],
+        lines: [],
+        note: 'it is encrypted with SOPS: its lines are not shown',
+      },
+    ],
   }
 }
 

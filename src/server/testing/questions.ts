@@ -6,6 +6,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   '/api/manifest': `?key=${encodeURIComponent(KEY)}`,
   '/api/addon': '?cluster=homelab&addon=web',
   '/api/waiting-plan': '?source=homelab',
+  '/api/commit-diff': '?source=homelab&commit=1f2e3d4',
   '/api/power-plan': '?target=homelab&state=off',
 }
 

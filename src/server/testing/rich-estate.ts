@@ -76,6 +76,15 @@ export function richEstate(): EstateView {
         plan: 'c31de1ead2c4',
         summary: 'Plan: 0 to add, 3 to change, 0 to destroy.',
         text: '  ~ Machine/k3s-vm-still-fawn\n      memory: 8192 → 16384\n\nPlan: 0 to add, 3 to change, 0 to destroy.\n',
+        rows: [
+          {
+            key: 'Machine/k3s-vm-still-fawn',
+            do: 'update' as const,
+            text: 'memory differs',
+            file: 'machines/fawn.yaml',
+          },
+          { key: 'Machine/k3s-vm-fun-bedbug', do: 'hold' as const, next: 'delete' as const, text: 'held' },
+        ],
         sinceMs: one.committedMs ?? 0,
       },
     })),

@@ -213,7 +213,7 @@ function wanted(listing: string, prefix: string) {
 }
 
 /** All blobs in one call. The answer is `<hash> blob <size>`, a line end, the bytes, a line end, for each. */
-async function readBlobs(
+export async function readBlobs(
   repository: string,
   entries: readonly Blob[],
   common: Common,

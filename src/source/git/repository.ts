@@ -1,7 +1,10 @@
+import { defined } from '../../lib/defined.ts'
+import type { ChangedFile } from '../../model/commit-diff.ts'
 import type { Problem } from '../../model/declaration.ts'
 import { createParseCache } from '../files/parse-cache.ts'
 import { readHere } from '../read-here.ts'
 import { type SourceReader, TooCostly } from '../reader.ts'
+import { changedFiles } from './changed-files.ts'
 import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'
@@ -62,6 +65,8 @@ export interface RepositoryProblem {
 
 export interface RepositoryFollower {
   look(signal: AbortSignal): Promise<Followed>
+  /** What differs between two commits that were seen. Absent: there are no commits here. */
+  changes?(between: readonly [string, string], signal?: AbortSignal): Promise<readonly ChangedFile[]>
 }
 
 /** Follows one branch of a repository. The last good revision stays until a better one comes. */
@@ -120,6 +125,7 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
   }
 
   return {
+    changes: (between, signal) => changedFiles(mirror, between, defined({ path, signal })),
     async look(signal) {
       // What was in force before we were started is in force again, before anything newer is judged against it.
       const begun = remembered === undefined || lastGood !== undefined ? undefined : await again(remembered, signal)

@@ -1,0 +1,112 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { ChangedFile, CommitDiff, DiffLine, FileDiff } from '../../model/commit-diff.ts'
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { CommitView } from '../../model/estate-view.ts'
+import type { SourceState } from '../sources/source-state.ts'
+import { clean } from './drifts.ts'
+import { type LineEdit, lineDiff } from './line-diff.ts'
+import { maskManifest } from './masked.ts'
+
+/** Which change is asked about, and what its files declare. */
+interface ChangeOfCommit {
+  readonly source: string
+  readonly commit: string
+  readonly before: string
+  /** What a file declares, by its path. */
+  keysIn(path: string): readonly ResourceKey[]
+}
+
+/**
+ * A commit that waits or is not whole is compared with what is in force, one that came into force with what was there
+ * before. Only commits that croft has followed are: the mirror holds branches that nobody asked about. Pure.
+ */
+export function changeOfCommit(
+  { source: { name }, revision, waiting, trouble }: SourceState,
+  commits: readonly CommitView[],
+  commit: string,
+): ChangeOfCommit | undefined {
+  const own = commits.filter(({ source }) => source === name).map((one) => one.commit)
+  const isNext = commit === waiting?.revision.id || commit === trouble?.commit
+  const before = isNext ? revision?.id : own.includes(commit) ? own[own.indexOf(commit) + 1] : undefined
+  if (before === undefined || before === commit) return undefined
+  const declared = [revision, ...(isNext ? [waiting?.revision] : [])].flatMap((one) => one?.declarations ?? [])
+  const keysIn = (path: string) => [
+    ...new Set(declared.filter(({ origin }) => origin.file === path).map(({ key }) => key)),
+  ]
+  return { source: name, commit, before, keysIn }
+}
+
+/**
+ * What a commit changes, for a person. Both sides are masked whole and compared afterwards: a line of a secret that runs
+ * over several lines cannot be told from another by itself. Pure.
+ */
+export function commitDiff(change: ChangeOfCommit, changed: readonly ChangedFile[]): CommitDiff {
+  let left: number = LIMITS.diff.lines
+  const files = changed.slice(0, LIMITS.diff.files).map((file): FileDiff => {
+    const { path } = file
+    const secret = whyNotShown(file)
+    const all = secret === undefined ? shownLines(file) : []
+    const lines = all.slice(0, left)
+    left -= lines.length
+    const note =
+      secret ?? (lines.length < all.length ? `${all.length - lines.length} more lines are not shown` : undefined)
+    return {
+      path: clean(path).slice(0, LIMITS.pathBytes),
+      change: file.before === undefined ? 'added' : file.after === undefined ? 'removed' : 'changed',
+      keys: change.keysIn(path),
+      lines,
+      ...(note === undefined ? {} : { note }),
+    }
+  })
+  const { source, commit, before } = change
+  return { source, commit, before, files, more: Math.max(0, changed.length - LIMITS.diff.files) }
+}
+
+const MANIFEST = /\.(?:ya?ml|json)$/i
+/** What SOPS writes for each value, and the block that it adds. */
+const SOPS = /ENC\[[A-Z0-9_]+,data:|^["']?sops["']?\s*:|"sops"\s*:/m
+const SECRET_KIND = /^\s*["']?kind["']?\s*:\s*["']?Secret(?:List)?["']?\s*(?:,|#|$)/m
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----|AGE-SECRET-KEY-1/
+
+/** A file whose lines nobody is shown: on either side, because what is encrypted now may have been plain before. */
+function whyNotShown({ path, unread, before = '', after = '' }: ChangedFile): string | undefined {
+  if (unread === 'binary') return 'it is not text'
+  if (unread === 'too large') return `it is larger than ${LIMITS.diff.fileBytes / 1024} KiB`
+  const either = (pattern: RegExp) => pattern.test(before) || pattern.test(after)
+  if (either(SOPS)) return 'it is encrypted with SOPS: its lines are not shown'
+  if (either(SECRET_KIND)) return 'it has a Secret: its lines are not shown'
+  if (either(PRIVATE_KEY)) return 'it has a private key: its lines are not shown'
+  // Only manifests can be masked: in other files nothing says what is secret.
+  if (!MANIFEST.test(path)) return 'it is not a manifest: its lines are not shown'
+  return undefined
+}
+
+function shownLines({ before, after }: ChangedFile): readonly DiffLine[] {
+  const edits = lineDiff(linesOf(before), linesOf(after))
+  const near = nearEdits(edits)
+  const shown: DiffLine[] = []
+  edits.forEach(({ sign, text, line }, index) => {
+    if (near[index] === true) shown.push({ sign, line, text: clean(text).slice(0, LIMITS.diff.lineLength) })
+    else if (shown.at(-1)?.sign !== '…') shown.push({ sign: '…', text: '' })
+  })
+  // Only something that is masked has changed.
+  return shown.every(({ sign }) => sign === '…')
+    ? [{ sign: '…', text: 'only values that are not shown have changed' }]
+    : shown
+}
+
+function linesOf(text: string | undefined): readonly string[] {
+  if (text === undefined || text === '') return []
+  return maskManifest(text.replaceAll('\r\n', '\n').replace(/\n$/, '')).split('\n')
+}
+
+/** Which lines are changed ones, or stand within a few lines of one. */
+function nearEdits(edits: readonly LineEdit[]): readonly boolean[] {
+  const near = edits.map(() => false)
+  edits.forEach(({ sign }, index) => {
+    if (sign === ' ') return
+    for (let at = index - LIMITS.diff.context; at <= index + LIMITS.diff.context; at++)
+      if (at >= 0 && at < near.length) near[at] = true
+  })
+  return near
+}

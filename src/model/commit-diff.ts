@@ -1,0 +1,40 @@
+import type { ResourceKey } from './declaration.ts'
+
+/** What a commit changes in the files of its source, as a person reads it. Secrets are taken out. */
+export interface CommitDiff {
+  readonly source: string
+  readonly commit: string
+  /** What was in force before it. */
+  readonly before: string
+  readonly files: readonly FileDiff[]
+  /** Changed files that are not listed: there are too many. */
+  readonly more: number
+}
+
+export interface FileDiff {
+  readonly path: string
+  readonly change: 'added' | 'changed' | 'removed'
+  /** Why its lines are not here, or not all of them. */
+  readonly note?: string
+  /** What the file declares, before or after. */
+  readonly keys: readonly ResourceKey[]
+  readonly lines: readonly DiffLine[]
+}
+
+export interface DiffLine {
+  /** `…` stands for lines that are the same. */
+  readonly sign: '+' | '-' | ' ' | '…'
+  readonly text: string
+  /** In the new file; of a removed line in the old one. */
+  readonly line?: number
+}
+
+/** A file that differs between two commits, with its text on both sides. */
+export interface ChangedFile {
+  readonly path: string
+  /** Absent: it is not there on this side. */
+  readonly before?: string
+  readonly after?: string
+  /** Why the text is not here. */
+  readonly unread?: 'too large' | 'binary'
+}
