@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Shell } from '../lib/shell.ts'
-import type { Probe } from '../model/health-check.ts'
+import { type Probe, withTarget } from '../model/health-check.ts'
 import type { ClusterPlan } from '../model/observed-cluster.ts'
 import { createExistingClusters } from './existing-clusters.ts'
 import { type CheckFacts, checkAsker, clusterAnswer, probeAsker } from './health-check.ts'
@@ -124,14 +124,28 @@ describe('any check', () => {
 
   test('nobody answers in its time: that is an answer, and the question is dropped', async () => {
     const late = await clock.runUntil(asker(() => new Promise(() => {}))('c', seen, never))
-    assert.deepEqual(late, { passed: 'no', output: 'no answer within 2000 ms' })
+    assert.deepEqual(late, { passed: 'no', output: 'h:1: no answer within 2000 ms' })
+  })
+
+  test('what was asked stands before the answer, without what may be secret in an address', () => {
+    const said = { passed: 'no', output: 'answered 500' } as const
+    const cases: readonly (readonly [Probe, string])[] = [
+      [{ ask: 'http', url: 'https://u:canary@web.lan:8443/up?key=canary#x', status: [200] }, 'https://web.lan:8443/up'],
+      [{ ask: 'dns', name: 'web.lan', type: 'A', server: '192.168.4.1' }, 'A of web.lan at 192.168.4.1'],
+    ]
+    for (const [probe, target] of cases) assert.equal(withTarget(probe, said).output, `${target}: answered 500`)
+    const open = { passed: 'yes', output: 'h:1 is open' } as const
+    assert.deepEqual(withTarget({ ask: 'tcp', host: 'h', port: 1 }, open), open)
   })
 
   test('a refusal is an answer in its own word; a name that nobody declares is unknown', async () => {
     const refuse = asker(async () => {
       throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     })
-    assert.deepEqual(await refuse('c', seen, never), { passed: 'no', output: 'ECONNREFUSED' })
+    assert.deepEqual(await refuse('c', seen, never), {
+      passed: 'no',
+      output: 'h:1: nothing listens there (ECONNREFUSED)',
+    })
     assert.deepEqual(await refuse('other', seen, never), {
       passed: 'unknown',
       output: 'there is no HealthCheck other',

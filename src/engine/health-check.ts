@@ -3,7 +3,14 @@ import type { Clock } from '../lib/clock.ts'
 import { inTime } from '../lib/in-time.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Estate } from '../model/estate.ts'
-import { commandAnswer, type Probe, type ProbeAnswer, type ProbeFunction, unanswered } from '../model/health-check.ts'
+import {
+  commandAnswer,
+  type Probe,
+  type ProbeAnswer,
+  type ProbeFunction,
+  unanswered,
+  withTarget,
+} from '../model/health-check.ts'
 import type { ClusterInput } from '../model/observed-cluster.ts'
 import { guestIn, type Survey } from '../model/resource.ts'
 import { askExisting, type ExistingClusters } from './existing-clusters.ts'
@@ -35,13 +42,14 @@ export function checkAsker(ways: CheckWays): AskCheck {
     const check = seen.estate.checks?.get(name)
     if (check === undefined) return unknown(`there is no HealthCheck ${name}`)
     const { timeoutMs, probe } = check
-    return inTime<ProbeAnswer>(
+    const answer = await inTime<ProbeAnswer>(
       timeoutMs,
       ways.clock,
       signal,
       (stop) => askProbe(probe, seen, ways, stop).catch(unanswered),
       () => ({ passed: 'no', output: `no answer within ${timeoutMs} ms` }),
     )
+    return withTarget(probe, answer)
   }
 }
 

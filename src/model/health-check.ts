@@ -52,8 +52,45 @@ export function commandAnswer(code: number, stdout: string, stderr: string): Pro
   return { passed: code === 0 ? 'yes' : 'no', output: said === '' ? `it ended with ${code}` : said }
 }
 
-/** A failure to ask, in its own word where it has one (`ECONNREFUSED`). */
+/** A failure to ask, in words where its code is a common one. */
 export function unanswered(error: unknown): ProbeAnswer {
   const why = error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error)
-  return { passed: 'no', output: why }
+  const words = WORDS[why]
+  return { passed: 'no', output: words === undefined ? why : `${words} (${why})` }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ETIMEDOUT: 'no answer',
+  ENOTFOUND: 'the name cannot be resolved',
+  ENODATA: 'the name has no such record',
+  EAI_AGAIN: 'the name server does not answer',
+}
+
+/** An answer with what was asked before it: `192.168.4.80:443: nothing listens there`. Pure. */
+export function withTarget(probe: Probe, answer: ProbeAnswer): ProbeAnswer {
+  const target = targetOf(probe)
+  if (target === undefined || answer.output.startsWith(target)) return answer
+  return { ...answer, output: `${target}: ${answer.output}` }
+}
+
+function targetOf(probe: Probe): string | undefined {
+  switch (probe.ask) {
+    case 'tcp':
+      return `${probe.host}:${probe.port}`
+    case 'http': {
+      // Neither a password nor a query: either may be a secret.
+      const url = URL.parse(probe.url)
+      return url === null ? undefined : `${url.origin}${url.pathname}`
+    }
+    case 'dns':
+      return `${probe.type} of ${probe.name}${probe.server === undefined ? '' : ` at ${probe.server}`}`
+    // Their answers are about the machine or the cluster that the check names.
+    case 'command':
+    case 'cluster':
+      return undefined
+  }
 }

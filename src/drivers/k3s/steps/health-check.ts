@@ -1,7 +1,7 @@
 import { cleanText } from '../../../lib/clean-text.ts'
 import { inTime } from '../../../lib/in-time.ts'
 import { LIMITS } from '../../../lib/limits.ts'
-import { commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../../../model/health-check.ts'
+import { commandAnswer, type Probe, type ProbeAnswer, unanswered, withTarget } from '../../../model/health-check.ts'
 import type { Outcome } from '../../../model/step.ts'
 import { recoverSecrets } from '../make-secrets.ts'
 import { DONE, nodeName, refused, type StepContext } from '../node-lane.ts'
@@ -16,13 +16,14 @@ export async function runHealthCheck(actor: StepContext): Promise<Outcome> {
   const name = step.target ?? ''
   const check = declaration.healthChecks?.[name]
   if (check === undefined) return refused('NoCheck', 'stalled', `there is no check ${name}`)
-  const { passed, output } = await inTime<ProbeAnswer>(
+  const answer = await inTime<ProbeAnswer>(
     check.timeoutMs,
     deps.clock,
     actor.signal,
     (signal) => answerTo({ ...actor, signal }, check.probe).catch(unanswered),
     () => ({ passed: 'no', output: `no answer within ${check.timeoutMs} ms` }),
   )
+  const { passed, output } = withTarget(check.probe, answer)
   const said = cleanText(output, LIMITS.shownValueLength)
   memory.checks.set(name, { name, passed, output: said, atMs: deps.clock.now() })
   return DONE
