@@ -53,7 +53,13 @@ export function clockTime(atMs: number): string {
 
 /** A moment within a week: `Sat 23:30`; in the zone of a schedule where one is given, as its other times are. */
 export function weekdayTime(atMs: number, timeZone = ownZone()): string {
-  return new Date(atMs).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone })
+  const parts = { weekday: 'short', hour: '2-digit', minute: '2-digit' } as const
+  try {
+    return new Date(atMs).toLocaleString('en-GB', { ...parts, timeZone })
+  } catch {
+    // A zone that this browser does not know: then with the zone that it is in.
+    return exactly(atMs)
+  }
 }
 
 /** Seven digits of a commit; a revision that is none (a directory that is followed) begins with a word. */

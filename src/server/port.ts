@@ -73,7 +73,7 @@ export interface Controller {
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed(key: ResourceKey): Readonly<Record<string, string>> | undefined
   /** What a commit that is or was in force, or waits, changes. Undefined: it is not known, or nothing was before it. */
-  commitDiff?(source: string, commit: string): Promise<CommitDiff | undefined>
+  commitDiff(source: string, commit: string): Promise<CommitDiff | undefined>
   /** The manifest of a resource as it is in Git, without secrets. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
   /** What would be done if a Power were switched now. Undefined: there is none of that name, or it was not seen yet. */

@@ -45,6 +45,8 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
         '1.92 kWh',
         'Europe/Berlin',
         '23:30 every day',
+        // In the zone of the schedule, while the browser is in UTC.
+        'Sat 23:30',
         'asleep',
         'duck',
         'on mains',

@@ -32,8 +32,8 @@ export function CommitChange({
     <div class="change">
       <p class="muted">
         {plural(diff.files.length + diff.more, 'file differs', 'files differ')} from{' '}
-        <code>{shortCommit(diff.before)}</code>, which is or was in force before it. Secrets and encrypted files are not
-        shown.
+        <code>{shortCommit(diff.before)}</code>, the commit that was followed before. Secrets and encrypted files are
+        not shown.
       </p>
       {diff.files.map((file, index) => (
         <section key={file.path} class="change-file" aria-label={`${file.path}, ${file.change}`}>

@@ -83,7 +83,9 @@ export function WaitingPlan({ name, waiting }: { readonly name: string; readonly
       {fetched.value === undefined ? (
         <Awaited fetched={fetched} />
       ) : (
-        <pre class="code waiting-text">{fetched.value.text ?? ''}</pre>
+        <pre class="code waiting-text" tabIndex={0} role="group" aria-label={`Plan of ${name}`}>
+          {fetched.value.text ?? ''}
+        </pre>
       )}
       <Change source={name} commit={commit} rows={fetched.value?.rows ?? []} />
       {plan !== undefined && <Command text={`croft ask approve ${key}`} />}

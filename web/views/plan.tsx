@@ -132,7 +132,11 @@ function Problems({ page }: { readonly page: Page }) {
               </code>{' '}
               {problem.message}
               {problem.hint !== undefined && <span class="trouble-allow">→ {problem.hint}</span>}
-              {problem.excerpt !== undefined && <pre class="code">{problem.excerpt}</pre>}
+              {problem.excerpt !== undefined && (
+                <pre class="code" tabIndex={0} role="group" aria-label={`Lines of ${problem.file}`}>
+                  {problem.excerpt}
+                </pre>
+              )}
             </span>
           </li>
         ))}

@@ -130,6 +130,8 @@ export function createTourPage(
           ? undefined
           : maskManifest(readFileSync(path.join(repository.directory, file), 'utf8'))
       },
+      // The tour has no users, and only who signs in may see a diff.
+      commitDiff: async () => undefined,
       async ask() {
         return { ok: false, reason: 'refused', message: 'the tour only follows Git: commit and push instead' }
       },

@@ -77,7 +77,7 @@ export const READS: readonly Route[] = [
     input: z.object({ source: z.string().min(1).max(500), commit: z.string().min(1).max(64) }),
     output: schemas.commitDiff,
     async handle({ controller }, { source, commit }) {
-      const diff = await controller.commitDiff?.(source, commit)
+      const diff = await controller.commitDiff(source, commit)
       if (diff === undefined)
         throw new Declined(404, 'not-found', `There is nothing to compare commit ${commit} of ${source} with.`)
       return diff

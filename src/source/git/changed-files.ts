@@ -4,7 +4,7 @@ import type { ChangedFile } from '../../model/commit-diff.ts'
 import { readBlobs } from './git.ts'
 import { GitFailed, runGit } from './git-run.ts'
 
-interface Entry {
+interface ChangedBlob {
   readonly path: string
   readonly before: string | undefined
   readonly after: string | undefined
@@ -39,9 +39,9 @@ export async function changedFiles(
 }
 
 /** `:100644 100644 <before> <after> M`, then the path, each ended by a NUL. Links and submodules are no files of ours. */
-function changedEntries(listing: string, prefix: string): readonly Entry[] {
+function changedEntries(listing: string, prefix: string): readonly ChangedBlob[] {
   const words = listing.split('\0')
-  const entries: Entry[] = []
+  const entries: ChangedBlob[] = []
   for (let at = 0; at + 1 < words.length; at += 2) {
     const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*$/.exec(words[at] ?? '')
     const [, oldMode = '', newMode = '', before = '', after = ''] = match ?? []
@@ -74,7 +74,7 @@ async function smallOnes(
   return new Set(small.flatMap(([hash]) => hash ?? []))
 }
 
-function withText({ path, before, after }: Entry, texts: ReadonlyMap<string, Buffer>): ChangedFile {
+function withText({ path, before, after }: ChangedBlob, texts: ReadonlyMap<string, Buffer>): ChangedFile {
   const bytes = [before, after].flatMap((blob) => (blob === undefined ? [] : [texts.get(blob)]))
   const unread = bytes.includes(undefined)
     ? 'too large'

@@ -65,7 +65,7 @@ export interface RepositoryProblem {
 
 export interface RepositoryFollower {
   look(signal: AbortSignal): Promise<Followed>
-  /** What differs between two commits that were seen. Absent: there are no commits here. */
+  /** What differs between two commits that were seen. Absent: there are no commits here, but files. */
   changes?(between: readonly [string, string], signal?: AbortSignal): Promise<readonly ChangedFile[]>
 }
 
