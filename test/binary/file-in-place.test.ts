@@ -25,10 +25,10 @@ async function place(preset: string, files: (hosts: readonly string[]) => Readon
   const cwd = scratch()
   const simulator = await startSimulator(['--preset', preset, '--speed', '50'], cwd)
   const { hosts } = await simulator.door<{ readonly hosts: readonly { readonly name: string }[] }>('GET', 'state')
-  estateAt(path.join(cwd, 'estate'), simulator, files(hosts.map(({ name }) => name)))
+  estateAt(path.join(cwd, 'infra'), simulator, files(hosts.map(({ name }) => name)))
   mkdirSync(path.join(cwd, 'data'))
   const state = path.join(cwd, 'data/croft.db')
-  writeFileSync(path.join(cwd, 'croft.yaml'), `state: ${state}\nsources:\n  - {name: home, directory: estate}\n`)
+  writeFileSync(path.join(cwd, 'croft.yaml'), `state: ${state}\nsources:\n  - {name: home, directory: infra}\n`)
   const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
   return { state, croft: (...words: string[]) => start(words, { cwd, env }).ended }
 }
@@ -50,7 +50,7 @@ test('[D-14] a configuration in the place of a directory: get and health look in
   const planned = await croft('plan', 'croft.yaml')
   assert.equal(planned.code, 0, planned.stdout + planned.stderr)
   // A directory in one plain word, though no kind is called so.
-  assert.match((await croft('get', 'estate', 'vm', '-o', 'name')).stdout, /^EnvironmentVM\/web-1$/m)
+  assert.match((await croft('get', 'infra', 'vm', '-o', 'name')).stdout, /^EnvironmentVM\/web-1$/m)
   const missing = await croft('get', 'nowhere.yaml')
   assert.match(missing.stderr, /nowhere\.yaml/)
 })
@@ -64,7 +64,7 @@ test('[D-14] a configuration with a cluster is planned like a directory', async 
 
 test('[D-14] a rehearsal goes on where a Power is declared, and says what it leaves out', async () => {
   const { croft } = await place('homelab', () => ({ 'vm.yaml': webVm({ memory: 2048 }), 'power.yaml': POWER }))
-  const told = await croft('rehearse', 'estate')
+  const told = await croft('rehearse', 'infra')
   assert.equal(told.code, 0, told.stdout + told.stderr)
   assert.match(told.stderr, /Powers of this estate .*left out/)
   assert.match(told.stdout, /web-1/)
@@ -72,11 +72,11 @@ test('[D-14] a rehearsal goes on where a Power is declared, and says what it lea
 
 test('[D-14] a Power of machines and hosts alone, without a cluster, is planned and judged like everything else', async () => {
   const { croft } = await place('homelab', () => ({ 'vm.yaml': webVm({ memory: 2048 }), 'power.yaml': POWER }))
-  for (const place of ['estate', 'croft.yaml']) {
+  for (const place of ['infra', 'croft.yaml']) {
     const planned = await croft('plan', place)
     assert.equal(planned.code, 2, planned.stdout + planned.stderr)
     assert.match(planned.stdout, /Plan: 1 to add/)
   }
-  const judged = await croft('health', 'estate')
+  const judged = await croft('health', 'infra')
   assert.doesNotMatch(judged.stdout + judged.stderr, /was not expected/)
 })
