@@ -95,6 +95,21 @@ const CASES: readonly [
     ['Machine/web is destroyed with its disks and created again, about 10 min away'],
   ],
   [
+    'a container that goes, and one that is made anew',
+    {
+      entries: [
+        entry(doing('delete', step('delete', 'data-loss')), 'container', 'Machine/dns'),
+        entry(doing('replace', step('delete', 'data-loss')), 'container', 'Machine/nas'),
+      ],
+    },
+    'data-loss',
+    0,
+    [
+      'Machine/dns is deleted with its disks',
+      'Machine/nas is destroyed with its disks and created again, about 10 min away',
+    ],
+  ],
+  [
     'a setting whose change loses data',
     { entries: [entry(doing('update', step('delete', 'data-loss')), 'setting', 'Pool/x')] },
     'data-loss',

@@ -6,7 +6,7 @@ import { DEFAULT_POLICY } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Action } from '../model/plan.ts'
 import type { ThingIntention } from '../model/record.ts'
-import type { Mark, ObservedResource } from '../model/resource.ts'
+import type { Mark, ObservedResource, Resource } from '../model/resource.ts'
 import { plan, planWhole, revise } from './plan.ts'
 import {
   CONNECTION,
@@ -487,6 +487,31 @@ test('[A54] [F-36] a sync that would delete 4 of 6 machines stops until Git appr
     'one missing': 3,
     'too few': 0,
   })
+})
+
+test('[A54] containers are machines: what leaves and what stays counts as it does for VMs', () => {
+  const container = (name: string): Resource => ({
+    ...machine(name),
+    desired: { type: 'container', container: { name, host: 'alpha', power: 'running', mounts: [], nics: [] } },
+  })
+  const actions = (stay: readonly Resource[], leave: readonly Resource[]) => {
+    const all = [...stay, ...leave]
+    const world = worldWith(all.map(({ key, desired: { type } }, i) => ({ ...guest(100 + i, { of: key }), type })))
+    const known = all.map((one) => recordOf(one, { type: one.desired.type }))
+    const leaving = new Set(leave.map(({ key }) => key))
+    return planOf(estateOf(stay), world, ledgerWith({ known }))
+      .entries.filter(({ key }) => leaving.has(key))
+      .map(({ action }) => words(action))
+  }
+  const named = <T>(make: (name: string) => T, count: number, from: string) =>
+    Array.from({ length: count }, (_, i) => make(`${from}${i}`))
+  const held = ['hold blast-radius delete', 'hold blast-radius delete']
+  assert.deepEqual(actions(named(machine, 2, 's'), named(container, 2, 'c')), held)
+  assert.deepEqual(actions([], [...named(machine, 1, 's'), ...named(container, 1, 'c')]), held)
+  // One in ten may go: 20 with the two that leave.
+  assert.deepEqual(actions(named(machine, 18, 's'), named(container, 2, 'c')), ['delete', 'delete'])
+  assert.deepEqual(actions(named(container, 18, 's'), named(machine, 2, 'c')), ['delete', 'delete'])
+  assert.deepEqual(actions(named(container, 17, 's'), named(machine, 2, 'c')), held)
 })
 
 test('[D-07] approvals count one by one: what is named goes, what is not stays held, also when the others are gone', () => {

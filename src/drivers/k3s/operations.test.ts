@@ -427,6 +427,23 @@ describe('recovery', () => {
     )
   })
 
+  test('a record from before a rotation keeps its password when the one of the server is read back', async () => {
+    const lab = await settled('s1')
+    const older = lab.vault.kept.get('homelab')
+    assert.ok(older !== undefined)
+    const { observed } = await lab.look()
+    assert.deepEqual((await run(lab, planRotation('token', lab.spec, observed, lab.clock.now()))).result, {
+      is: 'done',
+    })
+    const all = kept(lab)
+    lab.vault.kept.set('homelab', older)
+    lab.restart()
+    const signal = new AbortController().signal
+    assert.equal(await lab.clock.runUntil(lab.operator.recover('s1', lab.surroundings(), signal)), undefined)
+    assert.equal(all.length, 2)
+    assert.deepEqual(kept(lab), all)
+  })
+
   test('a sealed copy in Git that nobody can open does not keep the record from being read back; the only record does', async () => {
     const lab = await settled('s1')
     const before = lab.vault.kept.get('homelab')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Declaration } from '../../model/declaration.ts'
+import { addressPool } from '../address-pool.ts'
 import { givenAddresses } from './addresses.ts'
 import { declare, expand, lookupOf } from './testing/fixture.ts'
 
@@ -173,4 +174,21 @@ test('[D-10] an address that no image would read is told: nobody sets it, and no
   assert.deepEqual(told({}, 'dhcp') ?? [], [])
   assert.deepEqual(told({}, 'pool') ?? [], [])
   assert.deepEqual(told({}, '10.0.0.20', { adopt: '100' }) ?? [], [], 'what was there before has it already')
+})
+
+test('ranges and reserved addresses may reach the edges of the network, and not beyond', () => {
+  const MANIFEST = {
+    apiVersion: '',
+    kind: 'AddressPool',
+    metadata: { name: 'lan', labels: {}, annotations: {} },
+    spec: {},
+  }
+  const refused = (spec: Parameters<NonNullable<typeof addressPool.check>>[0]) =>
+    addressPool.check?.(spec, MANIFEST).map(({ path: at }) => at.join('.'))
+  const within = { cidr: '10.0.0.0/28' }
+  const range = (from: string, to: string) => ({ ...within, ranges: [{ from, to }] })
+  assert.deepEqual(refused(range('10.0.0.0', '10.0.0.15')), [])
+  assert.deepEqual(refused({ ...within, reserved: ['10.0.0.0', '10.0.0.15'] }), [])
+  assert.deepEqual(refused(range('9.255.255.255', '10.0.0.16')), ['spec.ranges.0.from', 'spec.ranges.0.to'])
+  assert.deepEqual(refused({ ...within, reserved: ['10.0.0.16'] }), ['spec.reserved.0'])
 })

@@ -327,6 +327,22 @@ describe('what a former machine left behind', () => {
     assert.deepEqual(decision.steps, [])
     assert.deepEqual(plannedGuards(decision), ['contradiction'])
   })
+
+  test('a server that has gone and whose Node is still Ready is removed only when its etcd is certainly down', () => {
+    const decide = (up: 'yes' | 'no' | 'unknown') => {
+      const members = [member('s1'), member('s2'), member('s3', { up })]
+      const seen = observedCluster('s1 s2 s3', { s3: { machine: { exists: 'no' } } }, { members })
+      return coordinate(clusterSpec('s1 s2 s3'), seen, NOW)
+    }
+    for (const up of ['yes', 'unknown'] as const) {
+      assert.deepEqual(decide(up).steps, [], up)
+      assert.deepEqual(plannedGuards(decide(up)), ['contradiction'], up)
+    }
+    assert.deepEqual(
+      decide('no').steps.map(({ verb }) => verb),
+      ['remove-member'],
+    )
+  })
 })
 
 describe('phases', () => {
