@@ -194,8 +194,9 @@ describe('on the simulator', () => {
         assert.deepEqual(await keeper.settle(example), [])
         await changes(keeper, definition, example, APART_SIMULATED)
         await reordering(keeper, definition, example)
-        // A VLAN that is not called after its card cannot be without one.
-        await unsetting(keeper, definition, example, new Set([...APART_SIMULATED, 'vlan.device']))
+        // A VLAN that is not called after its card cannot be without one, nor a zone of VLANs without bridge and tags.
+        const needed = ['vlan.device', 'sdn-zone.bridge', 'sdn-vnet.tag']
+        await unsetting(keeper, definition, example, new Set([...APART_SIMULATED, ...needed]))
         if (definition.remove !== undefined) {
           await keeper.remove(example)
           assert.equal(await others(), before)

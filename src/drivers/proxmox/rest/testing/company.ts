@@ -26,6 +26,17 @@ export const APART_SIMULATED = new Set([
   'realm.userAttr',
   'realm.server1',
   'storage.shared',
+  // Of other types of zones than the example's.
+  ...'tag peers mac controller dhcp exitNodes exitnodesPrimary exitnodesLocalRouting advertiseSubnets'
+    .split(' ')
+    .map((name) => `sdn-zone.${name}`),
+  ...'disableArpNdSuppression vlanProtocol vrfVxlan vxlanPort rtImport'.split(' ').map((name) => `sdn-zone.${name}`),
+  // Of services that the simulator has none of.
+  'sdn-zone.dns',
+  'sdn-zone.reverseDns',
+  'sdn-zone.dnsZone',
+  // HA has rules in place of groups.
+  'ha-resource.group',
   // The real one takes a new name that is the old one, to change the comment.
   'firewall-group.comment',
 ])
@@ -50,7 +61,7 @@ export function neededBy(name: string): readonly SettingSpec[] {
     case 'node-options':
       return exampleNamed('acme-plugin').map((plugin) => ({ ...plugin, id: 'cloudflare' }))
     case 'sdn-vnet':
-      return exampleNamed('sdn-zone')
+      return exampleNamed('sdn-zone').flatMap((zone) => [zone, { ...zone, id: 'other' }])
     case 'sdn-subnet':
       return [...exampleNamed('sdn-zone'), ...exampleNamed('sdn-vnet')]
     default:

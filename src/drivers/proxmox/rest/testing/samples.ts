@@ -202,6 +202,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   'vlan.device': 'eno2',
   'bond.primary': 'eno2',
   'sdn-vnet.zone': 'other',
+  'sdn-zone.ipam': 'pve',
   'realm.default': true,
   prompt: 'login',
   path: 'other',
