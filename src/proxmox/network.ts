@@ -159,7 +159,10 @@ export const NETWORK: readonly Definition[] = [
     ...usual('/cluster/sdn/vnets', 'vnet'),
     fields: {
       zone: text('Its zone.', { required: true }),
-      tag: number('VLAN or VXLAN. Required in every zone but a simple one, which takes none.', { min: 1, max: 16_777_215 }),
+      tag: number('VLAN or VXLAN. Required in every zone but a simple one, which takes none.', {
+        min: 1,
+        max: 16_777_215,
+      }),
       alias: text('Another name.'),
       vlanAware: flag('May guests use VLANs in it?', { api: 'vlanaware', absent: false }),
       isolatePorts: flag('May its guests not see each other?', { api: 'isolate-ports', absent: false }),
