@@ -120,7 +120,7 @@ test('a configuration file, health, a support bundle without secrets, and what a
   )
   const ill = await ended('health', 'estate')
   assert.equal(ill.code, 1)
-  assert.match(ill.stdout, /bad {2}check nobody: ECONNREFUSED/)
+  assert.match(ill.stdout, /bad {2}check nobody: 127\.0\.0\.1:1: nothing listens there \(ECONNREFUSED\)/)
   writeFileSync(
     path.join(estate, 'bad.yaml'),
     'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata: {name: x}\nspec: {password: canary-in-git, "\u202e\u009b31m": x}\n',
