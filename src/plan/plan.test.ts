@@ -459,6 +459,18 @@ test('what is declared no more is deleted or left as its policy says, and only i
   }
 })
 
+test('[D-13] a creation is called broken off only after a look at the guest itself that is no older than the survey', () => {
+  const known = ledgerWith({ known: [recordOf(web, { externalId: '100', made: true })] })
+  const judged = (observed: ObservedResource) => words(actionOf(estateOf([web]), worldWith([observed]), known))
+  const locked = guest(100, { lock: 'create', seenOnly: true })
+  const read = (atMs: number): ObservedResource => ({ ...locked, close: { config: { lock: 'create' }, atMs } })
+  assert.equal(judged(locked), 'wait NotReadClosely')
+  assert.equal(judged(read(NOW - 1)), 'wait NotReadClosely')
+  assert.equal(judged(read(NOW)), 'refuse unfinished-creation')
+  // It ended between the survey's look at guests and the one at tasks.
+  assert.equal(judged(guest(100, { of: web.key })), 'nothing')
+})
+
 test('[A54] [F-36] a sync that would delete 4 of 6 machines stops until Git approves', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const world = worldWith(names.map((name, i) => guest(100 + i, { of: `Machine/${name}` })))

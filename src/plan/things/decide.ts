@@ -124,6 +124,9 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
   if (busy || !online) return undefined
+  // A survey asks for guests and tasks apart: a creation that ended between the two still shows its lock, and is whole.
+  if (observed.close === undefined || observed.close.atMs < (world.survey?.atMs ?? 0))
+    return detailsNeeded(observed, 'config')
   const away = rules.abandonedSteps(resource, observed)
   // Nobody works on it and croft may not clear it: to wait would end with nothing but the patience of whoever waits.
   if (away === undefined)
