@@ -42,6 +42,8 @@ test('no secret leaves it, wherever it stands', () => {
     { path: 'e.yaml', after: `host: |\n  -----BEGIN OPENSSH PRIVATE KEY-----\n  ${canary}\n` },
     { path: 'f.yaml', before: `key: AGE-SECRET-KEY-1${canary}\n` },
     { path: '.env', after: `PASSWORD=${canary}\n` },
+    { path: 'flow.yaml', after: `- {apiVersion: v1, kind: Secret, data: {config.ini: ${canary}}}\n` },
+    { path: 'line.json', after: `{"items": [{"kind":"Secret","data":{"config.ini":"${canary}"}}]}\n` },
     { path: 'g.json', before: '{}', after: `{\n  "kind": "Secret",\n  "data": {"a": "${canary}"}\n}\n` },
   ]
   const diff = diffOf(...cases)

@@ -65,7 +65,8 @@ export function commitDiff(change: ChangeOfCommit, changed: readonly ChangedFile
 const MANIFEST = /\.(?:ya?ml|json)$/i
 /** What SOPS writes for each value, and the block that it adds. */
 const SOPS = /ENC\[[A-Z0-9_]+,data:|^["']?sops["']?\s*:|"sops"\s*:/m
-const SECRET_KIND = /^\s*["']?kind["']?\s*:\s*["']?Secret(?:List)?["']?\s*(?:,|#|$)/m
+/** Wherever it stands: in a flow mapping or in JSON too. One file too many is better than one too few. */
+const SECRET_KIND = /\bkind["']?\s*:\s*["']?Secret(?:List)?(?![A-Za-z0-9])/
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----|AGE-SECRET-KEY-1/
 
 /** A file whose lines nobody is shown: on either side, because what is encrypted now may have been plain before. */
