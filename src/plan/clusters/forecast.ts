@@ -65,6 +65,8 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   }
   if (!view.formed && view.observed.identity === undefined && isUnasked(node)) return UNASKED
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
+  if (node.machine.exists === 'no')
+    return { becomes: 'joins', text: `its machine is gone: leaves ${view.spec.name}, then ${joining(view, node)}` }
   const rollout = rolloutOf(view)
   const { version } = view.spec
   if (kube.version !== version && isLeftAsFound(view, node))

@@ -222,6 +222,20 @@ describe('a forecast', () => {
     assert.deepEqual([only.decision.waits, plannedGuards(only.decision)], [[], ['machine']])
   })
 
+  test('of a server whose machine is gone says that it comes again, though its Node is still there', () => {
+    const gone = { machine: { exists: 'no' }, k3s: 'unknown', kube: { ready: 'no' } } as const
+    const look = lookAt(THREE, observedCluster('s1 s2 s3', { s3: gone }))
+    assert.deepEqual(
+      forecast(look).map(({ name, becomes, text }) => [name, becomes, text.replace(/ on v.*/, '')]),
+      [
+        ['s1', 'nothing', ''],
+        ['s2', 'nothing', ''],
+        ['s3', 'joins', 'its machine is gone: leaves homelab, then joins as a server'],
+      ],
+    )
+    assert.equal(clusterDiffers(look), true)
+  })
+
   test('[D-01] of a cluster that cannot be looked at says that, and nothing of its API', () => {
     const unasked = { kube: 'unknown', k3s: 'unknown' } as const
     const observed = observedCluster('s1', { s1: unasked }, { members: 'unknown' })
