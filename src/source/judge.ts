@@ -4,6 +4,7 @@ import { explain, unknownField } from '../kinds/fields/explain.ts'
 import { objectName } from '../kinds/fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
 import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../model/declaration.ts'
+import { IGNORE_FILE } from './files/ignore-rules.ts'
 import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
 import type { YamlFinding } from './yaml/full-yaml.ts'
@@ -42,7 +43,10 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   const broken = findings.some((finding) => finding.weight === 'syntax')
   const template = broken ? templateNote(document.text, findings) : undefined
   if (template !== undefined) return [nothingOfOurs(document, template)]
-  if (broken) return [{ outcome: 'unreadable', document, base: [], problems: [], findings }]
+  if (broken)
+    return [
+      { outcome: 'unreadable', document, base: [], problems: [], findings: perhapsNoManifest(document, findings) },
+    ]
   const objects = objectsOf(read.value)
   if (objects.length === 0) return [nothingOfOurs(document, 'not an object')]
   // Findings have a place in the text but belong to no field; they count once, with the first object that is ours.
@@ -51,6 +55,19 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
     const judged = judgeObject(object, document, left)
     if (judged.outcome !== 'ignored') left = []
     return judged
+  })
+}
+
+/**
+ * A repository holds files of other programs too. One that nobody can read, and that names no kind of ours, may be
+ * such a file: its author learns how to leave it out.
+ */
+function perhapsNoManifest({ text }: SourceDocument, findings: readonly YamlFinding[]): readonly YamlFinding[] {
+  if (/(?:croft\.dev|crossplane\.io)\//.test(text)) return findings
+  return findings.map((finding) => {
+    const { weight, hint = 'correct it' } = finding
+    if (weight !== 'syntax' || hint.includes(IGNORE_FILE)) return finding
+    return { ...finding, hint: `${hint}; if this file is not a manifest, name it in ${IGNORE_FILE}` }
   })
 }
 

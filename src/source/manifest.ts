@@ -46,6 +46,8 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
   })
 }
 
+const NOT_JSON = 'this is not JSON, which has no comments, no comma after the last value, and double quotes only'
+
 /** A JSON text as one document. JSON cannot show two equal keys, so what is ours is read once more as YAML. */
 export function readJson(text: string): readonly ReadDocument[] {
   const document = { text, line: 1 }
@@ -58,7 +60,7 @@ export function readJson(text: string): readonly ReadDocument[] {
     }
   } catch {
     const read = readDocument(document)
-    return read.findings.length > 0 ? [read] : [unread(document, 'json-syntax', 'this is not JSON')]
+    return read.findings.length > 0 ? [read] : [unread(document, 'json-syntax', NOT_JSON)]
   }
   return [readDocument(document)]
 }

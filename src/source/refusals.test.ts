@@ -128,8 +128,10 @@ test('[S-13] bombs, depth, duplicate keys, tags and directives are refused with 
     [vmManifest('\tname: x'), /^(?:tab|yaml-syntax) 8:\d+ /],
     [vmManifest('name: *nobody'), /^unknown-alias 8:11 no anchor is called nobody/],
     [vmManifest('disk: &a [*a]'), /^too-deep 8:/],
-    ['a: b: c', /^yaml-syntax 1:/],
+    ['a: b: c', /^yaml-syntax 1:.*\(correct it; if this file is not a manifest, name it in \.croftignore\)$/],
     ['a: "x', /^yaml-syntax 1:/],
+    ['a:\n\tb: 1', /^tab 2:1 .*\(indent with spaces; if this file is not a manifest, name it in \.croftignore\)$/],
+    [vmManifest('name: b: c'), /^yaml-syntax 8:[^(]*$/],
   ]
   for (const [text, expected] of cases) assert.match(refused(text)[0] ?? '', expected)
   assert.ok(readText('a: b: c').incomplete)

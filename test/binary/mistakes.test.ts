@@ -163,6 +163,35 @@ const MISTAKES: readonly Mistake[] = [
     says: [/The database \S+estate cannot be used/, /directory/, /--state or CROFT_STATE/],
   },
   {
+    made: 'a YAML file of another program that nobody can read',
+    typed: ['validate', 'estate'],
+    files: { 'vm.yaml': vm(), 'play.yml': 'tasks: run: this\n' },
+    code: 1,
+    says: [/Error\[yaml-syntax\]/, /play\.yml:1:8/, /if this file is not a manifest, name it in \.croftignore/],
+  },
+  {
+    made: 'a JSON file with a comma too many',
+    typed: ['validate', 'estate'],
+    files: { 'vm.yaml': vm(), 'settings.json': '{"a": [1, 2,]}\n' },
+    code: 1,
+    says: [/Error\[json-syntax\]/, /settings\.json:1/, /no comma after the last value/, /name it in \.croftignore/],
+  },
+  {
+    made: 'a patch of a kustomization that is only the name of its file',
+    typed: ['validate', 'estate'],
+    files: {
+      'vm.yaml': vm(),
+      'bigger.yaml': vm(),
+      'kustomization.yaml': 'resources: [proxmox.yaml, vm.yaml]\npatches:\n  - bigger.yaml\n',
+    },
+    code: 1,
+    says: [
+      /kustomization\.yaml:2:1/,
+      /patches\.0 is plain text; a patch is a block with path:/,
+      /"- path: bigger\.yaml"/,
+    ],
+  },
+  {
     made: 'a name of nothing',
     typed: ['describe', 'web-9', 'estate/'],
     code: 1,

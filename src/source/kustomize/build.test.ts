@@ -45,6 +45,19 @@ test('only what the kustomization names counts; prefix, suffix, namespace, label
   )
 })
 
+test('a patch that is plain text is told what to write', () => {
+  for (const [entry, hint] of [
+    ['bigger.yaml', 'write "- path: bigger.yaml"'],
+    ['"spec: {mtu: 9000}"', 'write "- patch: |-" and the patch indented below it'],
+  ]) {
+    const { findings } = built({ 'kustomization.yaml': `${K}patches:\n  - ${entry}\n` })
+    assert.equal(findings[0]?.hint, hint)
+    assert.match(findings[0]?.message ?? '', /^patches\.0 is plain text; a patch is a block/)
+  }
+  const { findings } = built({ 'kustomization.yaml': `${K}patches: bigger.yaml\n` })
+  assert.match(findings[0]?.message ?? '', /^patches: /, 'not an entry: nothing is known about it')
+})
+
 test('patches of every form, by the name before and after a prefix, onto one or many', () => {
   const { values, findings } = built({
     'kustomization.yaml': `${K}resources: [base]

@@ -9,7 +9,7 @@ import { BUILT_IN, type Configuration, configurationSchema, joined } from './con
 import { generate, generatorFiles, nameByContent } from './generators.ts'
 import { PatchFailed } from './json-patch.ts'
 import { documentsOf, itemsOf, type KustomizeItem, metadataOf, nameOf } from './objects.ts'
-import { patch } from './patches.ts'
+import { patch, plainPatch } from './patches.ts'
 import { followNames } from './references.ts'
 import { isRemote, remoteEntry } from './remote-entry.ts'
 import { replace } from './replacements.ts'
@@ -301,15 +301,10 @@ export function createKustomizer(
     const parsed = kustomizationSchema.safeParse(value ?? {})
     if (parsed.success) return parsed.data
     for (const issue of parsed.error.issues.slice(0, 5)) {
-      if (issue.code !== 'unrecognized_keys')
-        complain(
-          file,
-          'kustomize-field',
-          `${issue.path.join('.')}: ${issue.message}`,
-          undefined,
-          `${String(issue.path[0])}:`,
-        )
-      else
+      if (issue.code !== 'unrecognized_keys') {
+        const [message, hint] = plainPatch(issue.path, value) ?? [`${issue.path.join('.')}: ${issue.message}`]
+        complain(file, 'kustomize-field', message, hint, `${String(issue.path[0])}:`)
+      } else
         for (const key of issue.keys)
           complain(
             file,

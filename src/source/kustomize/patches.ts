@@ -6,6 +6,26 @@ import { DELETED, mergePatch } from './merge-patch.ts'
 import { changed, isCalled, isSelected, type KustomizeItem, nameOf, type ObjectFields, wordOf } from './objects.ts'
 import type { PatchEntry } from './schema.ts'
 
+/**
+ * An entry that is text, as patchesStrategicMerge has them: what is wrong and what to write, for the path of a field in a
+ * kustomization.
+ */
+export function plainPatch(
+  place: readonly PropertyKey[],
+  kustomization: unknown,
+): readonly [string, string] | undefined {
+  const [field, index] = place
+  if (place.length !== 2 || (field !== 'patches' && field !== 'patchesJson6902') || !isFields(kustomization))
+    return undefined
+  const entry: unknown = Object(kustomization[field])[Number(index)]
+  if (typeof entry !== 'string') return undefined
+  const isPath = /^[\w./-]{1,200}$/.test(entry)
+  return [
+    `${field}.${Number(index)} is plain text; a patch is a block with path: (a file) or patch: (the patch itself)`,
+    isPath ? `write "- path: ${entry}"` : 'write "- patch: |-" and the patch indented below it',
+  ]
+}
+
 /** Lays a patch, of whichever form, onto every item that it is for. */
 export function patch(
   items: readonly KustomizeItem[],
