@@ -98,7 +98,7 @@ export function renderedObjects(
     return refused(
       'secret-values',
       spec.chart === undefined ? ['spec', 'valuesFrom'] : [...path, 'valuesFrom'],
-      'values from a secret would be rendered into plain objects, and this cluster has no Helm controller to read them',
+      'croft has Helm render this chart, and values from a secret would end up in plain objects',
       'put the secret under spec.secrets, and let values of the chart name that Secret',
     )
   if (spec.handover?.to === 'flux')

@@ -163,6 +163,30 @@ test('an Application with a chart or with a directory at a commit becomes an add
   ])
 })
 
+test('an Application whose directory is a chart becomes an add-on with the chart at its commit', () => {
+  const chart = (revision: string) =>
+    APPLICATION(
+      `{repoURL: "https://x.org/garage.git", path: script/helm/garage, targetRevision: ${revision}, helm: {releaseName: store, valuesObject: {replicas: 3}}}`,
+    )
+  const { specs, why } = read(argocd, chart(COMMIT))
+  assert.deepEqual(why, [])
+  assert.deepEqual(specs, [
+    {
+      name: 'store',
+      cluster: 'home',
+      namespace: 'web',
+      chart: {
+        git: { url: 'https://x.org/garage.git', commit: COMMIT, path: 'script/helm/garage' },
+        values: { replicas: 3 },
+      },
+      adopt: true,
+    },
+  ])
+  const branch = read(argocd, chart('main'))
+  assert.deepEqual(branch.specs, [])
+  assert.match(branch.why.join(), /main is not a commit; pin one/)
+})
+
 test('an ApplicationSet with a list is one add-on for each element; another generator is named', () => {
   const set = (generators: string, version = '{{version}}') => `apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

@@ -160,6 +160,8 @@ export function gitAddon(
     readonly revision: string | undefined
     readonly path: string
     readonly namespace: string | undefined
+    /** The directory is a chart, with these values. */
+    readonly values?: Fields
   },
 ): DraftManifest | { readonly why: string } {
   const path = of.path.replace(/^\.?\/+|\/+$/g, '')
@@ -170,6 +172,8 @@ export function gitAddon(
       why: `${of.revision ?? 'its default branch'} is not a commit; pin one (git rev-parse), take the directory over with Addon.path, or leave it to its agent`,
     }
   if (path === '') return { why: 'it is the whole repository; name a directory of it' }
+  const git = { url: of.url, commit: of.revision, path }
+  const values = of.values === undefined || Object.keys(of.values).length === 0 ? {} : { values: of.values }
   return {
     apiVersion: ADDON.apiVersion,
     kind: ADDON.kind,
@@ -177,7 +181,7 @@ export function gitAddon(
     spec: {
       cluster,
       ...(of.namespace === undefined ? {} : { namespace: of.namespace }),
-      git: { url: of.url, commit: of.revision, path },
+      ...(of.values === undefined ? { git } : { chart: { git, ...values } }),
       adopt: true,
     },
   }

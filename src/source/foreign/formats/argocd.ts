@@ -38,27 +38,28 @@ export function application(name: string, spec: Fields): FromAgent {
   const namespace = wordOf(destination.namespace)
   const repository = wordOf(source.repoURL) ?? ''
   const revision = wordOf(source.targetRevision)
+  const helm = isFields(source.helm) ? source.helm : undefined
+  const { values, without } = valuesOf(helm ?? {})
   if (source.chart === undefined) {
-    for (const field of ['helm', 'directory', 'kustomize'])
+    for (const field of ['directory', 'kustomize'])
       if (isFields(source[field]))
         return { why: `${field} changes what the directory says; move it into the directory` }
+    const place = { url: repository, revision, path: wordOf(source.path) ?? '', namespace }
     return {
+      without,
       addons: [
         {
-          name,
-          manifest: (own, cluster) =>
-            gitAddon(own, cluster, { url: repository, revision, path: wordOf(source.path) ?? '', namespace }),
+          name: wordOf(helm?.releaseName) ?? name,
+          manifest: (own, cluster) => gitAddon(own, cluster, { ...place, ...(helm === undefined ? {} : { values }) }),
         },
       ],
     }
   }
-  const helm = isFields(source.helm) ? source.helm : {}
-  const { values, without } = valuesOf(helm)
   return {
     without,
     addons: [
       {
-        name: wordOf(helm.releaseName) ?? name,
+        name: wordOf(helm?.releaseName) ?? name,
         manifest: (own, cluster) =>
           chartAddon(own, cluster, {
             name,
