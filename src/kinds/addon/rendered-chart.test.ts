@@ -149,7 +149,7 @@ describe('refused with its place', () => {
       'values of a secret',
       shop('', ', valuesFrom: {env: VALUES}'),
       undefined,
-      /secret-values 12:\d+ values from a secret/,
+      /secret-values 12:\d+ .*values from a secret/,
     ],
     ['Flux for a chart', shop('  handover: {to: flux}\n'), undefined, /no-handover 13:\d+ the Helm of Flux/],
     [
