@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { RecordClosed } from '../model/cluster.ts'
+import { AgeKeyUnusable, RecordClosed } from '../model/cluster.ts'
 import { StaleEpoch } from '../store/port.ts'
 import { styleOf } from './output.ts'
 import { createProgram } from './program.ts'
@@ -55,7 +55,8 @@ function errorText(error: unknown, runtime: Runtime): string {
   const message = cleanLines(error instanceof Error ? error.message : String(error))
   if (runtime.env.CROFT_LOG === 'debug' && error instanceof Error)
     return `${word} ${cleanLines(error.stack ?? message, 20_000)}`
-  if (error instanceof CliError || error instanceof RecordClosed) return `${word} ${message}`
+  if (error instanceof CliError || error instanceof RecordClosed || error instanceof AgeKeyUnusable)
+    return `${word} ${message}`
   if (error instanceof StaleEpoch)
     return `${word} ${message}\nNothing was done by halves. Run it again when no other croft is at work on this database.`
   const ordinary = ordinaryMistake(error)

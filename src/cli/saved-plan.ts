@@ -9,7 +9,7 @@ import { closingLine, renderPlan } from './render/plan.ts'
 import { API_VERSION, planJson } from './render/plan-json.ts'
 import { hasSomethingToDo } from './render/plan-summary.ts'
 import { PLAIN } from './render/text.ts'
-import { CliError } from './verb.ts'
+import { CliError, UsageError } from './verb.ts'
 
 /** A plan that a person looked at, and the fingerprint by which the same plan is known again. */
 export interface SavedPlan {
@@ -94,6 +94,14 @@ export function savedPlanAt(file: string): SavedPlan | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A plan belongs to the directory that it was made from, by its whole path. */
+export function mustBeHere(file: string, { directory }: SavedPlan): void {
+  if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return
+  throw new UsageError(
+    `${file} is a plan of ${directory}, which is not there: the directory was moved or renamed, or the plan was saved on another computer. Nothing was done. Save the plan again where the directory is now: croft plan DIRECTORY --out ${file}.`,
+  )
 }
 
 /** What was approved is what is done, or nothing is. */

@@ -187,6 +187,13 @@ export interface ClusterSecrets {
   readonly formerPasswords: readonly Secret[]
 }
 
+/** Where the age key should be is none: a variable that is set and leads nowhere. */
+export class AgeKeyUnusable extends Error {
+  constructor(what: string) {
+    super(`${what}: correct it, or set SOPS_AGE_KEY_FILE to the file that holds your age key`)
+  }
+}
+
 /** A record that is there and that nobody here can open; the message says what to do about it. */
 export class RecordClosed extends Error {
   /** A copy in Git stays there whatever is recorded anew; the only record must not be written over. */

@@ -55,7 +55,7 @@ export function openAgeVault({
     } catch {
       throw new RecordClosed(
         place,
-        `it cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
+        `it cannot be opened with the key of ${from}: it is damaged, or was written for another key. Set SOPS_AGE_KEY_FILE to the file that holds that one`,
         kept,
       )
     }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { createOnce } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
+import { AgeKeyUnusable } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 
 /** Who can open the vault, and for whom it is written. */
@@ -37,7 +38,11 @@ export async function vaultIdentity(
     return identityFrom(env.SOPS_AGE_KEY, 'SOPS_AGE_KEY')
   }
   if (env.SOPS_AGE_KEY_FILE !== undefined && env.SOPS_AGE_KEY_FILE !== '') {
-    return identityFrom(await readFile(env.SOPS_AGE_KEY_FILE, 'utf8'), env.SOPS_AGE_KEY_FILE)
+    const file = env.SOPS_AGE_KEY_FILE
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw new AgeKeyUnusable(`SOPS_AGE_KEY_FILE names ${file}, which cannot be read (${error.code})`)
+    })
+    return identityFrom(text, file)
   }
   const there = (await readIfThere(keyFile))?.toString('utf8')
   if (there !== undefined) return identityFrom(there, keyFile)
@@ -57,7 +62,7 @@ async function identityFrom(text: string, from: string): Promise<VaultIdentity> 
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
   if (keys.length === 0 || keys.some((key) => !KEY.test(key))) {
-    throw new Error(`${from} holds no age key (AGE-SECRET-KEY-1…)`)
+    throw new AgeKeyUnusable(`${from} holds no age key (AGE-SECRET-KEY-1…)`)
   }
   return {
     identities: keys.map((key) => new Secret(key)),

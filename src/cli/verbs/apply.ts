@@ -22,7 +22,7 @@ import { outcome, type Progress } from '../render/progress.ts'
 import { renderResources } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
-import { mustBeSame, savedPlanAt } from '../saved-plan.ts'
+import { mustBeHere, mustBeSame, savedPlanAt } from '../saved-plan.ts'
 import { narrowed, targetsIn } from '../targets.ts'
 import { CliError, EXIT, type ExitCode, signalCode, type Verb } from '../verb.ts'
 import { noteOperation } from './machine/find.ts'
@@ -30,6 +30,7 @@ import { noteOperation } from './machine/find.ts'
 export const run: Verb = async (runtime, [place = '.'], options) => {
   const saved = savedPlanAt(path.resolve(runtime.cwd, place))
   const directory = saved?.directory ?? place
+  if (saved !== undefined) mustBeHere(place, saved)
   const askedMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
   const found = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)

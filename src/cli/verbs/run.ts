@@ -79,13 +79,10 @@ async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promis
   for (;;) {
     const locked = await runtime.lockState(file)
     if (locked.got) return () => locked.release()
-    const who =
-      locked.owner === undefined
-        ? 'another croft'
-        : `another croft (process ${locked.owner.pid} on ${locked.owner.host})`
-    if (!wait)
-      throw new CliError(`${who} is at work on ${file}. Stop it, name another database with --state, or use --wait.`)
-    if (!warned) runtime.err.write(`Waiting: ${who} is at work on ${file}.\n`)
+    const owner = locked.owner === undefined ? '' : ` (process ${locked.owner.pid} on ${locked.owner.host})`
+    const work = `croft${owner} is at work on ${file}.`
+    if (!wait) throw new CliError(`Another ${work} Stop it, name another database with --state, or use --wait.`)
+    if (!warned) runtime.err.write(`Waiting: another ${work}\n`)
     warned = true
     await runtime.clock.sleep(WAIT_FOR_LOCK_MS, runtime.signal)
     if (runtime.signal.aborted) throw new CliError('Stopped while waiting.')

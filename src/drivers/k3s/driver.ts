@@ -1,4 +1,5 @@
 import { cleanText } from '../../lib/clean-text.ts'
+import { AgeKeyUnusable, RecordClosed } from '../../model/cluster.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ClusterVerb, Outcome } from '../../model/step.ts'
 import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
@@ -29,7 +30,8 @@ export function createK3sDriver(): ClusterDriver {
           } catch (error) {
             // The record cannot be read, or something that nobody foresaw: then nothing is known, and nothing is done.
             const why = cleanText(error instanceof Error ? error.message : String(error))
-            return blind(surroundings, declaration.spec, `${declaration.name} cannot be looked at: ${why}`)
+            const reason = `${declaration.name} cannot be looked at: ${why}`
+            return blind(surroundings, declaration.spec, { reason, allow: nextStep(error) })
           }
         },
         async perform(step, surroundings, signal) {
@@ -53,13 +55,19 @@ export function createK3sDriver(): ClusterDriver {
 
 export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
 
+function nextStep(error: unknown): string {
+  return error instanceof RecordClosed || error instanceof AgeKeyUnusable
+    ? 'set SOPS_AGE_KEY_FILE to the file with the age key that this record was sealed for, then run croft plan again'
+    : 'correct what the reason names, then run croft plan again; croft doctor examines each part'
+}
+
 function blind(
   { nodes, requests }: ClusterSurroundings,
   spec: {
     readonly servers: readonly { readonly name: string }[]
     readonly agents: readonly { readonly name: string }[]
   },
-  reason: string,
+  why: { readonly reason: string; readonly allow: string },
 ): ObservedCluster {
   const servers = new Set(spec.servers.map(({ name }) => name))
   const names = new Set([...servers, ...spec.agents.map(({ name }) => name), ...nodes.keys()])
@@ -80,7 +88,7 @@ function blind(
     snapshots: 'unknown',
     checks: [],
     // A person must learn why nothing happens.
-    requests: { ...requests, hold: { guard: 'not-seen', reason, allow: 'fix what is named' } },
+    requests: { ...requests, hold: { guard: 'not-seen', ...why } },
   }
 }
 

@@ -48,7 +48,8 @@ const PATTERNS: readonly Pattern[] = [
     when: /checksum mismatch: got/i,
     reason: 'ChecksumMismatch',
     meaning: 'stalled',
-    advice: () => 'the file is not the declared one: correct the checksum, or remove the file',
+    advice: () =>
+      'what the URL gives is not the declared file: look up the checksum that its publisher lists for it, then correct checksum or url; behind names such as current or latest the file changes',
   },
   {
     when: /checksum mismatch|detected modified configuration|file changed? by other user/i,

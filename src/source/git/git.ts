@@ -28,9 +28,12 @@ export async function resolveCommit(repository: string, ref: string, options: Co
   const output = await runGit({
     directory: repository,
     arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
+    codes: [0, 1],
     ...options,
   })
-  return output.toString('utf8').trim()
+  const commit = output.toString('utf8').trim()
+  if (commit === '') throw new GitFailed('rev-parse', `there is no branch, tag or commit ${ref}`)
+  return commit
 }
 
 /** Brings the branches of a remote into a bare repository beside us. Nothing is checked out, nothing is run. */

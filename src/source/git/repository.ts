@@ -9,6 +9,7 @@ import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'
 import { GitFailed } from './git-run.ts'
+import { remoteAdvice } from './remote-advice.ts'
 import type { Revision } from './revision.ts'
 import { refusedSignature, type Signers } from './signatures.ts'
 
@@ -118,7 +119,9 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
       return { is: 'new', revision, facts: await commitFacts(mirror, commit, signal) }
     } catch (error) {
       if (!(error instanceof GitFailed || error instanceof TooCostly)) throw error
-      const judged = judgeRevision(lastGood, { saw: 'nothing', message: error.message })
+      const advice = error instanceof GitFailed ? remoteAdvice(error.message) : undefined
+      const message = advice === undefined ? error.message : `${error.message}; ${advice}`
+      const judged = judgeRevision(lastGood, { saw: 'nothing', message })
       if (judged.follow === 'new') return { is: 'same' }
       return { is: 'kept', reason: error instanceof TooCostly ? 'broken' : judged.reason, message: judged.message }
     }

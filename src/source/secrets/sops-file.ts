@@ -52,9 +52,11 @@ export function valueAt(value: SopsValue, key: string): string | undefined {
   return undefined
 }
 
+const SET_KEY =
+  'set SOPS_AGE_KEY_FILE, or age in the configuration of croft run, to the file with its key (AGE-SECRET-KEY-1…)'
+
 async function dataKey({ age }: SopsMetadata, identities: AgeIdentities): Promise<Uint8Array> {
-  if (identities.length === 0)
-    throw new SopsFailed('no age key is known: set SOPS_AGE_KEY_FILE to the file that holds it')
+  if (identities.length === 0) throw new SopsFailed(`no age key is known: ${SET_KEY}`)
   for (const { enc } of age) {
     for (const identity of identities) {
       const key = await tryKey(enc, identity)
@@ -62,7 +64,7 @@ async function dataKey({ age }: SopsMetadata, identities: AgeIdentities): Promis
     }
   }
   const to = age.map(({ recipient }) => recipient.slice(0, 70)).join(', ')
-  throw new SopsFailed(`none of our age keys opens it; it is encrypted to ${to}`)
+  throw new SopsFailed(`none of our age keys opens it; it is encrypted to ${to}: ${SET_KEY}`)
 }
 
 /** Undefined: it is not for this key, or was changed. Which of them it is age does not say, and it is the same to us. */

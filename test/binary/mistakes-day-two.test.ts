@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { armor, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption'
+import { gitServerMissing, startGitServer } from '../../src/controller/testing/git-server.ts'
+import { sopsYaml } from '../../src/source/testing/sops-writer.ts'
+import { clusterManifests } from '../browser/cluster-manifests.ts'
+import { endAll, estateAt, type Running, type Simulator, scratch, signal, start, startSimulator } from './children.ts'
+import { passwordFrom, webVm } from './web-vm.ts'
+
+after(endAll)
+
+const UNEXPECTED = /This was not expected|\n {4}at /
+
+/** Everything that a process wrote, as soon as this is in it or it has ended. */
+async function saidUntil({ child, ended }: Running, wanted: RegExp): Promise<string> {
+  let said = ''
+  let over = false
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (text: string) => {
+      said += text
+    })
+  ended.then(() => {
+    over = true
+  })
+  while (!over && !wanted.test(said)) await sleep(50)
+  return said
+}
+
+/** What, where, why and how to go on: each must be in the answer. */
+function says(answer: string, parts: readonly RegExp[]): void {
+  for (const part of parts) assert.match(answer, part)
+  assert.doesNotMatch(answer, UNEXPECTED, 'an ordinary mistake gets an ordinary sentence')
+}
+
+describe('mistakes after the first plan', () => {
+  let simulator: Simulator
+  before(async () => {
+    simulator = await startSimulator(['--preset', 'homelab', '--speed', '50'], scratch())
+  })
+
+  function place(files: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
+    const cwd = scratch()
+    estateAt(path.join(cwd, 'estate'), simulator, files)
+    const all = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token, ...env }
+    const begin = (...words: string[]) => start(words, { cwd, env: all })
+    const croft = async (...words: string[]) => {
+      const { code, stdout, stderr } = await begin(...words).ended
+      return { code, answer: `${stdout}${stderr}` }
+    }
+    return { cwd, begin, croft }
+  }
+
+  test('the checksum of an image is not that of the file behind its URL', async () => {
+    const image = `apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: still-fawn}
+spec: {bindings: {storages: {files: local}}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Image
+metadata: {name: other}
+spec:
+  url: https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img
+  fileName: other.qcow2
+  storage: files
+  hosts: [still-fawn]
+  checksum: sha256:${'a'.repeat(64)}
+`
+    const { croft } = place({ 'image.yaml': image })
+    const { code, answer } = await croft('apply', 'estate', '--yes', '--timeout', '60s')
+    assert.equal(code, 1, answer)
+    says(answer, [
+      /Image\/other@still-fawn/,
+      /ChecksumMismatch/,
+      /got '[0-9a-f]{64}' != expect 'a{64}'/,
+      /look up the checksum that its publisher lists/,
+      /correct checksum or url/,
+    ])
+  })
+
+  test('a second croft while the first is at work on the same database', async () => {
+    const { begin, croft } = place({ 'vm.yaml': webVm() })
+    const first = begin('run', 'estate', '--listen', 'off')
+    await saidUntil(first, /web-1/)
+    const applied = await croft('apply', 'estate', '--yes')
+    assert.equal(applied.code, 1, applied.answer)
+    says(applied.answer, [
+      new RegExp(`Another croft \\(process ${first.child.pid} on \\S+\\) is at work on \\S+\\.db`),
+      /only one croft may change things at a time/,
+      /wait for it to end, or stop it, and run this again/,
+    ])
+    const second = await croft('run', 'estate', '--listen', 'off')
+    assert.equal(second.code, 1, second.answer)
+    says(second.answer, [
+      new RegExp(`Another croft \\(process ${first.child.pid} on \\S+\\) is at work on \\S+\\.db`),
+      /Stop it, name another database with --state, or use --wait/,
+    ])
+    signal(first, 'SIGTERM')
+    await first.ended
+  })
+
+  test('the age key of an encrypted file is missing, or is another one', async () => {
+    const recipient = await identityToRecipient(await generateIdentity())
+    const users = await sopsYaml(
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'users' }, stringData: { ubuntu: 'canary' } },
+      { recipients: [recipient], encryptedRegex: '^(data|stringData)$' },
+    )
+    const vm = webVm({ fields: [passwordFrom('users')] })
+      .replaceAll('web-1', 'web-2')
+      .replace('205', '206')
+    for (const [key, why] of [
+      ['', /no age key is known/],
+      [await generateIdentity(), new RegExp(`none of our age keys opens it; it is encrypted to ${recipient}`)],
+    ] as const) {
+      const { croft } = place({ 'vm.yaml': vm, 'users.yaml': users }, { SOPS_AGE_KEY: key })
+      const { code, answer } = await croft('apply', 'estate', '--yes', '--timeout', '60s')
+      assert.equal(code, 1, answer)
+      says(answer, [/EnvironmentVM\/web-2/, /users\.yaml/, why, /set SOPS_AGE_KEY_FILE, or age in the configuration/])
+      if (key !== '') assert.ok(!answer.includes(key), 'the key is shown')
+    }
+  })
+
+  test('a saved plan whose directory was moved, and one of a directory that changed', async () => {
+    const vm = webVm().replaceAll('web-1', 'web-3').replace('205', '207')
+    const { cwd, croft } = place({ 'vm.yaml': vm })
+    const saved = await croft('plan', 'estate', '--out', 'first.plan')
+    assert.equal(saved.code, 2, saved.answer)
+    const estate = path.join(cwd, 'estate')
+    renameSync(estate, path.join(cwd, 'infra'))
+    const moved = await croft('apply', 'first.plan')
+    assert.equal(moved.code, 64, moved.answer)
+    says(moved.answer, [
+      /first\.plan is a plan of \S+estate, which is not there/,
+      /croft plan DIRECTORY --out first\.plan/,
+    ])
+    renameSync(path.join(cwd, 'infra'), estate)
+    writeFileSync(path.join(estate, 'vm.yaml'), vm.replace('started: true', 'started: false'))
+    const changed = await croft('apply', 'first.plan')
+    assert.equal(changed.code, 1, changed.answer)
+    says(changed.answer, [/Something changed since this plan was saved/, /Nothing was done/, /croft plan --out/])
+  })
+
+  test('a Git source that cannot be read', { skip: gitServerMissing() ?? false }, async () => {
+    const { cwd } = place({})
+    const srv = path.join(cwd, 'srv')
+    mkdirSync(srv)
+    execFileSync('git', ['init', '-q', '--bare', '-b', 'main', path.join(srv, 'home.git')])
+    const server = await startGitServer(srv, 'right-token')
+    const url = server.url('home.git')
+    const token = { env: 'GIT_TOKEN' }
+    const right = { url, ca: server.ca, token }
+    const cases: readonly (readonly [string, object, string, readonly RegExp[]])[] = [
+      ['token', right, 'wrong-token', [/Authentication failed for '\S+home\.git/, /put it where token of this source/]],
+      [
+        'gone',
+        { ...right, url: server.url('none.git') },
+        'right-token',
+        [/none\.git\S* not found/, /correct url of this/],
+      ],
+      ['empty', right, 'right-token', [/there is no branch, tag or commit main/, /push it, or correct branch or tag/]],
+      ['authority', { url, token }, 'right-token', [/certificate/, /set ca of this source/]],
+      ['port', { url: 'https://127.0.0.1:9/home.git' }, '', [/127\.0\.0\.1:9/, /nothing answers there: correct url/]],
+    ]
+    try {
+      for (const [name, source, GIT_TOKEN, parts] of cases) {
+        const config = {
+          listen: 'off',
+          state: path.join(cwd, `${name}.db`),
+          sources: [{ name, poll: '1h', ...source }],
+        }
+        writeFileSync(path.join(cwd, `${name}.yaml`), JSON.stringify(config))
+        const env = { HOME: path.join(cwd, 'home'), GIT_TOKEN }
+        const running = start(['run', '--config', `${name}.yaml`], { cwd, env })
+        const answer = await saidUntil(running, /SourceTrouble.*\n/)
+        signal(running, 'SIGTERM')
+        await running.ended
+        says(answer, [new RegExp(`SourceTrouble: ${name}: git`), ...parts])
+        assert.ok(GIT_TOKEN === '' || !answer.includes(GIT_TOKEN), 'the token is shown')
+      }
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+test('the sealed record of a cluster and another age key: the plan names the variable to set', async () => {
+  const cwd = scratch()
+  const simulator = await startSimulator(['--preset', 'hosts', '--speed', '50'], cwd)
+  const { hosts } = await simulator.door<{ readonly hosts: readonly { readonly name: string }[] }>('GET', 'state')
+  const estate = path.join(cwd, 'estate')
+  estateAt(estate, simulator, clusterManifests(hosts.map(({ name }) => name)))
+  const encrypter = new Encrypter()
+  encrypter.addRecipient(await identityToRecipient(await generateIdentity()))
+  mkdirSync(path.join(estate, 'escrow'))
+  writeFileSync(path.join(estate, 'escrow/edge.cluster.age'), armor.encode(await encrypter.encrypt('sealed')))
+  for (const [env, why] of [
+    [{ SOPS_AGE_KEY: await generateIdentity() }, /cannot be opened with the key of SOPS_AGE_KEY/],
+    [{ SOPS_AGE_KEY_FILE: 'nowhere.key' }, /SOPS_AGE_KEY_FILE names nowhere\.key, which cannot be read \(ENOENT\)/],
+  ] as const) {
+    const usual = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
+    const { stdout, stderr } = await start(['plan', 'estate'], { cwd, env: { ...usual, ...env } }).ended
+    says(stdout + stderr, [
+      /Cluster\/edge/,
+      why,
+      /to allow: set SOPS_AGE_KEY_FILE to the file with the age key that this record was sealed for/,
+    ])
+  }
+})
