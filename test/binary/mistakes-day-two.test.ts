@@ -16,14 +16,14 @@ after(endAll)
 const UNEXPECTED = /This was not expected|\n {4}at /
 
 /** Everything that a process wrote, as soon as this is in it or it has ended. */
-async function saidUntil({ child, ended }: Running, wanted: RegExp): Promise<string> {
+async function saidUntil({ child }: Running, wanted: RegExp): Promise<string> {
   let said = ''
   let over = false
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (text: string) => {
       said += text
     })
-  ended.then(() => {
+  child.once('close', () => {
     over = true
   })
   while (!over && !wanted.test(said)) await sleep(50)
