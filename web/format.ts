@@ -51,6 +51,15 @@ export function clockTime(atMs: number): string {
   return new Date(atMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 }
 
+/** When something happened: `14:05:09` today, `15 Nov 23:30` before, because 23:30 alone is read as today's. */
+export function eventTime(atMs: number, nowMs: number): string {
+  const [at, now] = [new Date(atMs), new Date(nowMs)]
+  if (at.toDateString() === now.toDateString()) return clockTime(atMs)
+  const day = { day: 'numeric', month: 'short' } as const
+  if (at.getFullYear() !== now.getFullYear()) return at.toLocaleDateString('en-GB', { ...day, year: 'numeric' })
+  return `${at.toLocaleDateString('en-GB', day)} ${clockTime(atMs).slice(0, 5)}`
+}
+
 /** A moment within a week: `Sat 23:30`; in the zone of a schedule where one is given, as its other times are. */
 export function weekdayTime(atMs: number, timeZone = ownZone()): string {
   const parts = { weekday: 'short', hour: '2-digit', minute: '2-digit' } as const

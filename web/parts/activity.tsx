@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { clockTime, ownZone, plural, shortCommit } from '../format.ts'
+import { eventTime, exactly, ownZone, plural, shortCommit } from '../format.ts'
+import { useNow } from '../hooks.ts'
 import { live } from '../live.ts'
 import { hrefToKey } from '../route.ts'
 import { Ago } from './bits.tsx'
@@ -9,6 +10,7 @@ import { Icon } from './icon.tsx'
 export function Activity() {
   const { events, page } = live.use()
   const [open, set] = useState(false)
+  const now = useNow()
   const [newest] = events
   return (
     <section class={`activity ${open ? 'is-open' : ''}`} aria-label="What happens">
@@ -19,7 +21,7 @@ export function Activity() {
             'No events yet.'
           ) : (
             <>
-              <time>{clockTime(newest.atMs)}</time>{' '}
+              <time title={exactly(newest.atMs)}>{eventTime(newest.atMs, now)}</time>{' '}
               <b class={newest.type === 'Warning' ? 'tone-bad' : ''}>{newest.reason}</b>{' '}
               {newest.key !== undefined && <span>{newest.key}</span>} <span class="muted">{newest.message}</span>
             </>
@@ -37,7 +39,7 @@ export function Activity() {
         <ol class="activity-list">
           {events.slice(0, 100).map((event) => (
             <li key={event.seq}>
-              <time>{clockTime(event.atMs)}</time>
+              <time title={exactly(event.atMs)}>{eventTime(event.atMs, now)}</time>
               <b class={event.type === 'Warning' ? 'tone-bad' : ''}>{event.reason}</b>
               {event.key === undefined ? <span /> : <a href={hrefToKey(event.key)}>{event.key}</a>}
               <span class="muted">{event.message}</span>

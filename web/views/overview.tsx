@@ -1,5 +1,6 @@
 import type { Page } from '../../src/server/api/schemas.ts'
-import { clockTime, plural, shortCommit } from '../format.ts'
+import { eventTime, exactly, plural, shortCommit } from '../format.ts'
+import { useNow } from '../hooks.ts'
 import { live } from '../live.ts'
 import { Ago, Card, Command } from '../parts/bits.tsx'
 import { ClusterCard } from '../parts/cluster-card.tsx'
@@ -183,6 +184,7 @@ function TroubleLine({ trouble }: { readonly trouble: Trouble }) {
 
 function Recent() {
   const { events } = live.use()
+  const now = useNow()
   return (
     <Card title="Recently" aside={<a href={hrefTo('timeline')}>Timeline</a>}>
       {events.length === 0 ? (
@@ -191,7 +193,9 @@ function Recent() {
         <ol class="plain">
           {events.slice(0, 7).map((event) => (
             <li key={event.seq} class="recent">
-              <time class="muted">{clockTime(event.atMs)}</time>
+              <time class="muted" title={exactly(event.atMs)}>
+                {eventTime(event.atMs, now)}
+              </time>
               <b class={event.type === 'Warning' ? 'clip tone-bad' : 'clip'}>
                 {event.type === 'Warning' && <Icon name="warn" size={14} />} {event.reason}
               </b>
