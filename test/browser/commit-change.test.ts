@@ -26,7 +26,13 @@ describe('a commit beside its plan', { skip: whyNoBrowser() ?? false }, () => {
         await secret.getByText('encrypted with SOPS').waitFor()
         assert.equal(await secret.locator('pre').count(), 0)
         const others = card.getByRole('region', { name: 'Planned for other reasons' })
-        await others.getByText('hold: delete').waitFor()
+        await others.getByText('Machine/waiting').waitFor()
+        assert.equal(await others.getByText('hold: delete').count(), 0)
+        // Nobody knows which file declared what is deleted: it may well be the one that this commit removes.
+        const undeclared = card.getByRole('region', { name: 'Planned for what no file declares' })
+        await undeclared.getByText('hold: delete').waitFor()
+        const removed = card.getByRole('region', { name: 'machines/bedbug.yaml, removed' })
+        await removed.getByText('What this file declared is no longer known').waitFor()
         assert.equal(await file.getByText('fun-bedbug').count(), 0)
         assert.deepEqual(missed(await told(page)), [])
         const [left, right] = [await file.locator('.change-diff').boundingBox(), await file.locator('ul').boundingBox()]

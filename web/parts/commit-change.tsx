@@ -27,7 +27,7 @@ export function CommitChange({
     ) : (
       <Awaited fetched={fetched} />
     )
-  const { beside, others } = shareOut(diff, rows)
+  const { beside, others, homeless } = shareOut(diff, rows)
   return (
     <div class="change">
       <p class="muted">
@@ -44,10 +44,25 @@ export function CommitChange({
             {file.lines.length > 0 && <Lines file={file} />}
             {file.note !== undefined && <p class="muted change-note">{file.note}</p>}
           </div>
-          <Planned rows={beside[index] ?? []} none="The plan has nothing to do for this file." />
+          <Planned
+            rows={beside[index] ?? []}
+            none={
+              file.change === 'removed' && homeless.length > 0
+                ? 'What this file declared is no longer known. See below what no file declares now.'
+                : 'The plan has nothing to do for this file.'
+            }
+          />
         </section>
       ))}
       {diff.more > 0 && <p class="muted">{plural(diff.more, 'more file is', 'more files are')} not shown.</p>}
+      {homeless.length > 0 && (
+        <section class="change-others" aria-label="Planned for what no file declares">
+          <h3 class="change-path">
+            Planned too, for what no file declares now: this commit or an earlier one removed it
+          </h3>
+          <Planned rows={homeless} none="" />
+        </section>
+      )}
       {others.length > 0 && (
         <section class="change-others" aria-label="Planned for other reasons">
           <h3 class="change-path">Planned too, from files that this commit does not change</h3>
@@ -92,12 +107,20 @@ function Planned({ rows, none }: { readonly rows: readonly PlannedRow[]; readonl
   )
 }
 
-/** Each row beside the file that declares it, or declared it before; what no changed file declares is apart. */
+/**
+ * Each row beside the file that declares it, or declared it before; what another file declares is apart, and so is what
+ * no file declares any more, because then nobody knows which commit removed it.
+ */
 function shareOut(diff: CommitDiffOnPage, rows: readonly PlannedRow[]) {
   const fileOf = ({ key, file }: PlannedRow) =>
     diff.files.findIndex(
       ({ path, keys }) => keys.includes(key) || file === path || file?.endsWith(`${diff.source}:${path}`) === true,
     )
   const beside = diff.files.map((_, index) => rows.filter((row) => fileOf(row) === index))
-  return { beside, others: rows.filter((row) => fileOf(row) < 0) }
+  const apart = rows.filter((row) => fileOf(row) < 0)
+  return {
+    beside,
+    homeless: apart.filter(({ file }) => file === undefined),
+    others: apart.filter(({ file }) => file !== undefined),
+  }
 }

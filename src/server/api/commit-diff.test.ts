@@ -16,6 +16,7 @@ test('what a commit changes is for who may operate; of a commit that was not fol
     [
       ['machines/fawn.yaml', 5],
       ['secrets/machines.yaml', 0],
+      ['machines/bedbug.yaml', 1],
     ],
   )
   const unknown = await it.ask('/api/commit-diff?source=homelab&commit=abc', { headers: otto })

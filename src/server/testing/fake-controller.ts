@@ -199,6 +199,12 @@ function fakeDiff(source: string, commit: string): CommitDiff {
         lines: [],
         note: 'it is encrypted with SOPS: its lines are not shown',
       },
+      {
+        path: 'machines/bedbug.yaml',
+        change: 'removed',
+        keys: [],
+        lines: [{ sign: '-', text: 'kind: Machine', line: 1 }],
+      },
     ],
   }
 }

@@ -84,6 +84,7 @@ export function richEstate(): EstateView {
             file: 'machines/fawn.yaml',
           },
           { key: 'Machine/k3s-vm-fun-bedbug', do: 'hold' as const, next: 'delete' as const, text: 'held' },
+          { key: 'Machine/waiting', do: 'wait' as const, text: 'a backup runs', file: 'machines/other.yaml' },
         ],
         sinceMs: one.committedMs ?? 0,
       },
