@@ -296,6 +296,8 @@ export const LIMITS = {
   snapshotCopyMs: 20_000,
   operationStepMs: 15 * 60_000,
   operationPollMs: 1_000,
+  /** Steps of an operation that are told to whoever watches. */
+  operationTrail: 240,
   /** Store */
   eventsKept: 10_000,
   auditKept: 100_000,

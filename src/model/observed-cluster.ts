@@ -229,11 +229,17 @@ export interface RequestedHold {
   readonly operation?: OperationAt
 }
 
+/** A step of an operation, and when it began. */
+export interface OperationStepAt extends Pick<Step<'operation'>, 'verb' | 'node' | 'until' | 'summary'> {
+  readonly sinceMs: number
+}
+
 /** How far an operation is that somebody began by command. */
-export interface OperationAt extends Pick<Step<'operation'>, 'verb' | 'node' | 'until' | 'summary'> {
+export interface OperationAt extends OperationStepAt {
   /** `restore of edge from before-upgrade`. */
   readonly name: string
-  readonly sinceMs: number
+  /** The steps before this one: whoever watches looks less often than steps follow each other. */
+  readonly before?: readonly OperationStepAt[]
 }
 
 /** A step of an operation that somebody began by command, written down before it is done. */

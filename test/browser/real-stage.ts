@@ -47,6 +47,8 @@ export async function realStage({ simulator: args, follow, env: more = {}, inIts
     estate,
     home: env.HOME,
     declare: (name: string, text: string) => writeFileSync(path.join(estate, name), text),
+    /** Another command of croft in the same place, as somebody types it beside the page. */
+    croft: (...words: readonly string[]) => start(words, { cwd, env }).ended,
     go: (view: string) => page.goto(`${url}/#/${view}`),
     async hosts() {
       const { hosts } = await simulator.door<{ readonly hosts: readonly { readonly name: string }[] }>('GET', 'state')

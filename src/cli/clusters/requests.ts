@@ -1,6 +1,8 @@
 import { defined } from '../../lib/defined.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import {
   type ClusterRequests,
+  isUnderWay,
   NO_REQUESTS,
   type OperationAt,
   type OperationEffect,
@@ -32,9 +34,18 @@ export function withEffect(requests: ClusterRequests, effect: OperationEffect | 
   return { ...requests, hold: { ...hold, ...defined({ effect }) } }
 }
 
-/** With how far the command is that holds the cluster. */
+/** With how far the command is that holds the cluster, and the steps that it has behind it. */
 export function withProgress(requests: ClusterRequests, operation: OperationAt): ClusterRequests {
-  return requests.hold === undefined ? requests : { ...requests, hold: { ...requests.hold, operation } }
+  if (requests.hold === undefined) return requests
+  const { hold } = requests
+  return { ...requests, hold: { ...hold, operation: { ...operation, ...behind(hold.operation, operation) } } }
+}
+
+/** One that was interrupted and is run again begins anew. */
+function behind(last: OperationAt | undefined, { name, sinceMs }: OperationAt): Pick<OperationAt, 'before'> {
+  if (last?.name !== name || !isUnderWay(last, sinceMs)) return {}
+  const { name: _, before = [], ...step } = last
+  return { before: [...before, step].slice(-LIMITS.operationTrail) }
 }
 
 /**

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
-import { type ClusterPlan, NO_REQUESTS, type ObservedCluster, type OperationAt } from '../../model/observed-cluster.ts'
+import {
+  type ClusterPlan,
+  NO_REQUESTS,
+  type ObservedCluster,
+  type OperationAt,
+  type OperationStepAt,
+} from '../../model/observed-cluster.ts'
 import type { ObservedPower, PowerPlan } from '../../model/observed-power.ts'
 import type { PowerRequests } from '../../model/power.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
@@ -125,6 +131,42 @@ test('a restore: a server joins again, and while one runs that nobody can ask, i
   const moment = looked('s1 s2 s3', observedCluster('s1 s2 s3', { s3: stopped }, held(joins)))
   assert.equal(steps(moment), 's1 -, s2 rejoin, s3 stopped')
   assert.deepEqual(moment.votes, { up: 'unknown', voters: 3, needed: 2 })
+})
+
+test('a restore is told from its first step on, also of steps that nobody looked at', () => {
+  const step = (verb: OperationStepAt['verb'], node: string, second: number): OperationStepAt => ({
+    verb,
+    node,
+    summary: verb,
+    sinceMs: NOW + second * 1000,
+  })
+  const before = [
+    step('snapshot', 's1', 0),
+    step('stop-k3s', 's1', 3),
+    step('stop-k3s', 's2', 5),
+    step('write-files', 's1', 6),
+    step('restore-snapshot', 's1', 7),
+    step('start-k3s', 's1', 12),
+    step('forget-db', 's2', 15),
+  ]
+  const operation = { ...restoring, ...step('start-k3s', 's2', 16), until: 'node-well', before } as const
+  const moment = looked('s1 s2 s3', observedCluster('s1 s2 s3', { s3: stopped }, held(operation)))
+  assert.equal(moment.fromMs, NOW)
+  const told = moment.tracks.map(({ name, bars }) =>
+    [
+      name,
+      ...(bars ?? []).map(({ step: word, fromMs, toMs = Number.NaN }) =>
+        [word, (fromMs - NOW) / 1000, (toMs - NOW) / 1000].join(' '),
+      ),
+    ].join(', '),
+  )
+  assert.deepEqual(told, [
+    's1, snapshot 0 3, stop 3 5, stopped 5 6, configure 6 7, restore 7 12, start 12 15',
+    's2, stop 5 6, stopped 6 15, delete data 15 16, rejoin 16 NaN',
+    // No step is about it: it is as it is seen.
+    's3',
+  ])
+  assert.equal(steps(moment), 's1 -, s2 rejoin, s3 stopped')
 })
 
 test('an operation that was interrupted, and a hold of somebody else, are not under way', () => {

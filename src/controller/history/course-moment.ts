@@ -1,5 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
-import type { BarSort, Course, CourseTrack, CourseVotes } from '../../model/course.ts'
+import { defined } from '../../lib/defined.ts'
+import type { BarSort, Course, CourseBar, CourseTrack, CourseVotes } from '../../model/course.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import {
   type ClusterPlan,
@@ -8,9 +9,10 @@ import {
   type ObservedCluster,
   type ObservedNode,
   type OperationAt,
+  type OperationStepAt,
 } from '../../model/observed-cluster.ts'
 import type { PowerNode, PowerPlan } from '../../model/observed-power.ts'
-import type { ClusterVerb, OperationGoal, OperationVerb, PowerVerb } from '../../model/step.ts'
+import type { ClusterVerb, OperationVerb, PowerVerb } from '../../model/step.ts'
 import { majority } from '../../plan/clusters/etcd-rules.ts'
 import { quorum } from '../../plan/clusters/quorum.ts'
 
@@ -20,13 +22,21 @@ export interface NodeActivity {
   readonly says: string
 }
 
+interface MomentTrack extends Omit<CourseTrack, 'bars'> {
+  readonly doing?: NodeActivity
+  /** All that was done since `fromMs`, where it is known exactly: steps may be shorter than the time between two looks. */
+  readonly bars?: readonly CourseBar[]
+}
+
 /** What is done to a cluster or by a Power at one moment, and on which of its nodes. */
 export interface Moment {
   readonly key: ResourceKey
   readonly atMs: number
+  /** When it began, where whoever does it wrote that down. */
+  readonly fromMs?: number
   /** Absent: nothing is under way. */
   readonly about?: Pick<Course, 'purpose' | 'title'>
-  readonly tracks: readonly (Omit<CourseTrack, 'bars'> & { readonly doing?: NodeActivity })[]
+  readonly tracks: readonly MomentTrack[]
   readonly votes?: Omit<CourseVotes, 'atMs'>
 }
 
@@ -93,13 +103,46 @@ const POWER_BARS: Readonly<Partial<Record<PowerVerb, Bar>>> = {
   'wake-host': ['wake', 'wait'],
 }
 
+const RUNS_AFTER: Readonly<Partial<Record<OperationVerb, boolean>>> = {
+  'stop-k3s': false,
+  'start-k3s': true,
+  'restart-k3s': true,
+}
+
+/**
+ * What an operation did to a node, step by step. None for a node that no step stops or starts: that one is as it is
+ * seen. Pure.
+ */
+function barsByOperation(operation: OperationAt, name: string): readonly CourseBar[] | undefined {
+  const steps: readonly OperationStepAt[] = [...(operation.before ?? []), operation]
+  if (!steps.some(({ node, verb }) => node === name && RUNS_AFTER[verb] !== undefined)) return undefined
+  const bars: CourseBar[] = []
+  let runs = true
+  for (const [index, step] of steps.entries()) {
+    const own = step.node === name
+    const doing = own ? barOf(operationBar(step), cleanText(step.summary)) : runs ? undefined : STOPPED
+    if (own) runs = RUNS_AFTER[step.verb] ?? runs
+    const last = bars.at(-1)
+    const next = steps[index + 1]
+    const end = next === undefined ? {} : { toMs: next.sinceMs }
+    if (doing !== undefined && last?.toMs === step.sinceMs && last.step === doing.step) {
+      const { toMs: _, ...open } = last
+      bars[bars.length - 1] = { ...open, ...end }
+    } else if (doing !== undefined) bars.push({ ...doing, fromMs: step.sinceMs, ...end })
+  }
+  return bars
+}
+
+const STOPPED: NodeActivity = { step: 'stopped', sort: 'off', says: 'K3s does not run' }
+
 /** What is under way on a cluster, by the pass that looked at it. Pure. */
 export function clusterMoment(look: ClusterPlan, atMs: number): Moment {
   const { declaration, observed } = look
   const servers = new Set(declaration.spec.servers.map(({ name }) => name))
+  const { operation } = observed.requests.hold ?? {}
   const tracks = observed.nodes.map((node) => {
-    const doing = doingOn(look, node)
-    return { name: node.name, sort: node.role, ...(doing === undefined ? {} : { doing }) }
+    const bars = operation === undefined ? undefined : barsByOperation(operation, node.name)
+    return { ...trackOf(node.name, node.role, doingOn(look, node)), ...defined({ bars }) }
   })
   const about = aboutCluster(look, tracks, atMs)
   const votes = votesOf(observed, servers)
@@ -107,6 +150,7 @@ export function clusterMoment(look: ClusterPlan, atMs: number): Moment {
     key: declaration.key,
     atMs,
     ...(about === undefined ? {} : { about }),
+    ...(operation === undefined ? {} : { fromMs: operation.before?.[0]?.sinceMs ?? operation.sinceMs }),
     tracks,
     ...(votes === undefined ? {} : { votes }),
   }
@@ -172,16 +216,13 @@ function workBar(
   return runs && votes ? { step: 'wait', sort: 'wait' } : { step: 'restart', sort: 'down' }
 }
 
-function doingByOperation(
-  { verb, node: on, until, summary }: OperationAt,
-  node: ObservedNode,
-): NodeActivity | undefined {
-  if (on === node.name) return barOf(operationBar(verb, until), cleanText(summary))
+function doingByOperation(step: OperationStepAt, node: ObservedNode): NodeActivity | undefined {
+  if (step.node === node.name) return barOf(operationBar(step), cleanText(step.summary))
   const stopped = typeof node.k3s === 'object' && (node.k3s.service === 'stopped' || node.k3s.service === 'absent')
-  return stopped ? { step: 'stopped', sort: 'off', says: 'K3s does not run' } : undefined
+  return stopped ? STOPPED : undefined
 }
 
-function operationBar(verb: OperationVerb, until: OperationGoal | undefined): Bar {
+function operationBar({ verb, until }: OperationStepAt): Bar {
   if (verb === 'start-k3s' && until === 'node-well') return ['rejoin', 'wait']
   return OPERATION_BARS[verb] ?? [verb.replaceAll('-', ' '), 'change']
 }
@@ -258,7 +299,7 @@ type PowerStep = PowerPlan['decision']['steps'][number]
 function onNode(look: PowerPlan, { name, power, k3s }: PowerNode): NodeActivity | undefined {
   const doing = byPower(look, name, ({ node }) => node === name, power === 'off')
   if (doing !== undefined || (k3s !== 'stopped' && k3s !== 'absent')) return doing
-  return { step: 'stopped', sort: 'off', says: 'K3s does not run' }
+  return STOPPED
 }
 
 function byPower(

@@ -142,3 +142,29 @@ test('bars never overlap and never run backwards, whatever is seen when; nothing
 test('what the store kept and is damaged is left', () => {
   for (const text of [undefined, '', '{', '{}', '[1]', '[{"key":"Cluster/a"}]']) assert.deepEqual(readCourses(text), [])
 })
+
+test('what is told exactly takes the place of what was seen in the same time, and begins when it began', () => {
+  const restore = { purpose: 'operation', title: 'Restore' } as const
+  const exact = (atMs: number, ...own: readonly (readonly [string, number, number?])[]): Moment => ({
+    ...moment(atMs, {}, restore),
+    fromMs: 2 * SECOND,
+    tracks: [
+      {
+        name: 's1',
+        sort: 'server',
+        bars: own.map(([step, from, to]) => ({
+          step,
+          sort: 'change',
+          says: step,
+          fromMs: from * SECOND,
+          ...(to === undefined ? {} : { toMs: to * SECOND }),
+        })),
+      },
+    ],
+  })
+  const fresh = told(exact(5 * SECOND, ['stop', 2]), exact(9 * SECOND, ['stop', 2, 6], ['restore', 6, 7], ['start', 7]))
+  assert.deepEqual(fresh.map(bars), [['s1 stop 2-6 restore 6-7 start 7-']])
+  assert.equal(fresh[0]?.fromMs, 2 * SECOND)
+  const after = told(moment(SECOND, { s1: 'join' }, change), exact(9 * SECOND, ['stop', 2, 6], ['restore', 6]))
+  assert.deepEqual(after.map(bars), [['s1 join 1-2 stop 2-6 restore 6-']])
+})

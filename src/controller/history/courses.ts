@@ -22,7 +22,8 @@ export function withMoment(courses: readonly Course[], moment: Moment): readonly
     return replaced(courses, last, grown({ ...afterGap(last, atMs), ...named }, moment, atMs))
   }
   const before = last === undefined || last.over ? courses : replaced(courses, last, ended(last, atMs, undefined))
-  const fresh: Course = { key: moment.key, ...about, fromMs: atMs, seenMs: atMs, over: false, tracks: [], votes: [] }
+  const fromMs = Math.min(moment.fromMs ?? atMs, atMs)
+  const fresh: Course = { key: moment.key, ...about, fromMs, seenMs: atMs, over: false, tracks: [], votes: [] }
   return bounded([grown(fresh, moment, atMs), ...before])
 }
 
@@ -66,9 +67,15 @@ function grown(course: Course, moment: Moment, atMs: number): Course {
   const known = course.tracks.map((track) => {
     const now = seen.get(track.name)
     seen.delete(track.name)
-    return { ...track, bars: withDoing(track.bars, now?.doing, atMs) }
+    const bars =
+      now?.bars === undefined ? withDoing(track.bars, now?.doing, atMs) : told(track, moment.fromMs ?? atMs, now.bars)
+    return { ...track, bars }
   })
-  const fresh = [...seen.values()].map(({ name, sort, doing }) => ({ name, sort, bars: withDoing([], doing, atMs) }))
+  const fresh = [...seen.values()].map(({ name, sort, doing, bars }) => ({
+    name,
+    sort,
+    bars: bars?.slice(-LIMITS.courseBars) ?? withDoing([], doing, atMs),
+  }))
   return {
     ...course,
     seenMs: atMs,
@@ -76,6 +83,13 @@ function grown(course: Course, moment: Moment, atMs: number): Course {
     tracks: [...known, ...fresh].slice(0, LIMITS.courseTracks),
     votes: withVotes(course.votes, moment.votes, atMs),
   }
+}
+
+/** What is told exactly takes the place of what was seen in the same time. */
+function told({ bars }: CourseTrack, fromMs: number, exact: readonly CourseBar[]): readonly CourseBar[] {
+  const before = bars.filter((bar) => bar.fromMs < fromMs)
+  const ended = before.map((bar) => ({ ...bar, toMs: Math.min(bar.toMs ?? fromMs, fromMs) }))
+  return [...ended, ...exact].slice(-LIMITS.courseBars)
 }
 
 function withDoing(bars: readonly CourseBar[], doing: NodeActivity | undefined, atMs: number): readonly CourseBar[] {
