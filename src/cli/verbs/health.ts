@@ -48,7 +48,7 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   await using store = await existingState(runtime, real, options)
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
   const resting = atRest(
-    await engine.it.plan(loaded.estate, runtime.signal),
+    ofReadable(loaded.estate, await engine.it.plan(loaded.estate, runtime.signal)),
     await store.it.records(),
     runtime.clock.now(),
   )
@@ -129,8 +129,18 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
 /** Of more things in trouble than a person reads, the events are not asked for. */
 const LOOKED_INTO = 50
 
-/** Connections, manifests and checks have lines of their own. */
-const TOLD_ABOVE = new Set(['connection', 'manifest', 'check'] as const)
+/** Connections and checks have lines of their own. */
+const TOLD_ABOVE = new Set(['connection', 'check'] as const)
+
+/**
+ * Beside a manifest that cannot be read, nobody knows what is no longer declared: what no manifest declares may stand in
+ * that one, and is not judged. Pure.
+ */
+function ofReadable(estate: Estate, plan: Plan): Plan {
+  if (estate.problems.every(({ severity }) => severity !== 'error')) return plan
+  const declared = new Set<string>(estate.resources.map(({ key }) => key))
+  return { ...plan, entries: plan.entries.filter(({ key }) => declared.has(key)) }
+}
 
 /** One look, as the controller would show it. */
 function seenNow(
