@@ -169,6 +169,22 @@ for (const [what, status, expected] of CASES)
     )
   })
 
+test('[D-11] a host and a UPS say what would help, on the page as in the terminal', () => {
+  const hosts = [
+    { name: 'a', online: false },
+    { name: 'b', online: true, temperatureC: 90 },
+  ]
+  const troubles = troublesOf({ ...WELL, hosts, power: [power({ ups: { state: 'battery', charge: 50 } })] }, NOW)
+  assert.deepEqual(
+    troubles.map(({ about, allow }) => `${about}: ${allow}`),
+    [
+      'a: bring it back, or say with a Power that it is meant to be off',
+      'site: see to the mains; croft power shows what goes off at which charge',
+      'b: see to its cooling, or give it less to do',
+    ],
+  )
+})
+
 test('[D-11] every class that a Notification may name is found by some case, and no two troubles share an id', () => {
   const found = new Set<TroubleSort>()
   for (const [what, status] of CASES) {

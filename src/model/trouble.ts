@@ -136,11 +136,14 @@ function powerTroubles({ name, holds, refusals, ups }: StatusPower): readonly Tr
   const left = ups.charge === undefined ? 'Nobody knows how much is left' : `${Math.round(ups.charge)} % left`
   const low = ups.low === true ? ', and it says that this is little' : ''
   const tone = ups.low === true || (ups.charge ?? 100) <= LOW_CHARGE ? 'bad' : 'warn'
-  return [...all, of('ups', name, tone, `The UPS of ${name} is on battery`, { text: `${left}${low}` })]
+  const allow = 'see to the mains; croft power shows what goes off at which charge'
+  return [...all, of('ups', name, tone, `The UPS of ${name} is on battery`, { text: `${left}${low}`, allow })]
 }
 
 /** A battery that says nothing of its own limit is low from here on. */
 const LOW_CHARGE = 20
+
+const BACK = 'bring it back, or say with a Power that it is meant to be off'
 
 /** From here on a host is worth a look. */
 export const HOT_C = 75
@@ -151,11 +154,12 @@ function hostTroubles(status: EstateStatus): readonly Trouble[] {
     if (!host.online)
       return asleep.has(host.name)
         ? []
-        : [of('host', host.name, 'bad', `Host ${host.name} is offline`, { text: 'It does not answer.' })]
+        : [of('host', host.name, 'bad', `Host ${host.name} is offline`, { text: 'It does not answer.', allow: BACK })]
     const { temperatureC = 0 } = host
     if (temperatureC < HOT_C) return []
     const text = `${Math.round(temperatureC)} °C`
-    return [of('host', host.name, 'warn', `Host ${host.name} is hot`, { id: 'hot', text })]
+    const allow = 'see to its cooling, or give it less to do'
+    return [of('host', host.name, 'warn', `Host ${host.name} is hot`, { id: 'hot', text, allow })]
   })
 }
 

@@ -52,8 +52,6 @@ export function withJudged(
 
 const NEXT: Readonly<Partial<Record<Trouble['sort'], string>>> = {
   manifest: 'croft validate',
-  host: 'bring it back, or say with a Power that it is meant to be off',
-  ups: 'see to the mains; croft power shows what goes off at which charge',
   power: 'croft power',
 }
 
