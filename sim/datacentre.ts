@@ -1,5 +1,6 @@
 import type { Random } from '../src/lib/random.ts'
 import { WireFailure, type WireRequest, type WireResponse } from '../src/lib/wire.ts'
+import type { Site } from '../src/model/site.ts'
 import { type ClusterExperiments, createClusterExperiments } from './cluster-experiments.ts'
 import { answerDoor } from './experiment-door.ts'
 import { createExperiments, type Experiments } from './experiments.ts'
@@ -11,6 +12,7 @@ import { createStats, type Stats } from './stats.ts'
 import { createWorkers } from './workers.ts'
 import { between } from './world/chance.ts'
 import { createWorld, DEFAULT_TIMING } from './world/create-world.ts'
+import { fillSite } from './world/fill-site.ts'
 import type { Timing } from './world/parts.ts'
 import {
   allTokens,
@@ -33,6 +35,8 @@ export interface DatacentreOptions {
   readonly hosts?: readonly string[] | number
   /** This many running guests, from VMID 1000. */
   readonly vms?: number
+  /** A site of somebody's own instead of a preset. */
+  readonly site?: Site
   readonly timing?: Partial<Timing>
   /** How many calls each of the two daemons serves at once. Default 3. */
   readonly workers?: number
@@ -91,7 +95,8 @@ export function createDatacentre(options: DatacentreOptions): Datacentre {
   const recording = preset === 'recording'
   const timing = { ...DEFAULT_TIMING, ...(recording ? RECORDING_TIMING : {}), ...options.timing }
   const world = createWorld({ clock, random, timing, statusDaemon: !recording })
-  if (recording) fillRecording(world)
+  if (options.site !== undefined) fillSite(world, options.site)
+  else if (recording) fillRecording(world)
   else if (preset === 'empty') fillEmpty(world, hostNames(options.hosts))
   else if (preset === 'hosts') fillHosts(world, hostNames(options.hosts))
   else fillHomelab(world, hostNames(options.hosts))

@@ -30,7 +30,7 @@ export interface ServedDatacentre {
   close(): Promise<void>
 }
 
-export interface SimulatorOptions extends Pick<DatacentreOptions, 'hosts' | 'vms' | 'timing'> {
+export interface SimulatorOptions extends Pick<DatacentreOptions, 'hosts' | 'vms' | 'site' | 'timing'> {
   readonly preset?: string
   /** Any that is free unless given. */
   readonly port?: number
@@ -73,7 +73,7 @@ export interface RunningSimulator extends ServedDatacentre {
 
 /** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
-  const { hosts, vms, timing } = options
+  const { hosts, vms, site, timing } = options
   const preset = presetOf(options.preset)
   const [speed, startMs] = [options.speed ?? 1, Date.now()]
   const clock = createScaledClock(speed, startMs)
@@ -81,7 +81,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     clock,
     random: seededRandom(options.seed ?? 1),
     preset,
-    ...defined({ hosts, vms, timing }),
+    ...defined({ hosts, vms, site, timing }),
   })
   const served = await serveDatacentre(datacentre, {
     port: options.port ?? 0,

@@ -371,11 +371,22 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)
     .addOption(new Option('--preset <name>', 'how it begins').choices(['hosts', 'homelab', 'recording', 'empty']))
+    .addOption(
+      new Option('--like <place>', 'a site as this directory of manifests, or this file of hosts, names it').conflicts([
+        'preset',
+        'hosts',
+        'vms',
+      ]),
+    )
+    .option('--connection <name>', 'for --like: which Proxmox connection, where there are several')
     .option('--vms <count>', 'fill it with this many machines', wholeNumber('--vms', 0, 100_000))
     .option('--seed <number>', 'fixes chance', wholeNumber('--seed', 0, 2 ** 32 - 1))
     .option('--speed <factor>', 'runs its clock this many times faster', positive)
     .option('--proxy', 'also serve a proxy to the Kubernetes APIs of simulated clusters')
-    .option('--write <dir>', 'write a connection to it, and a sim.env for your shell, into this directory')
+    .option(
+      '--write <dir>',
+      'write a connection to it (with --like: a copy of the manifests), and a sim.env for your shell, into this directory',
+    )
   verb(
     'demo',
     'a tour: a simulated datacentre, a Git repository and croft between them',

@@ -17,6 +17,7 @@ import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Secret, ServerReference, SshTarget } from '../model/secret.ts'
+import type { Site } from '../model/site.ts'
 import type { VaultReference } from '../source/secrets/secret-vault.ts'
 import type { Environment, StateAccess } from '../state/state-file.ts'
 import type { ClosableStore, Store } from '../store/port.ts'
@@ -68,6 +69,8 @@ export interface SimulatorOptions {
   readonly port: number
   readonly preset?: 'hosts' | 'homelab' | 'recording' | 'empty'
   readonly vms?: number
+  /** Instead of a preset. */
+  readonly site?: Site
   readonly seed?: number
   readonly speed?: number
   readonly proxy?: boolean

@@ -1,20 +1,35 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { writeEnvironment } from '../environment-file.ts'
 import { closing } from '../load.ts'
-import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
-import { CliError, EXIT, type Verb } from '../verb.ts'
+import type { RunningSimulator, Runtime, SimulatorOptions } from '../runtime.ts'
+import { type LikedSite, readLiked } from '../site/like.ts'
+import { realReach } from '../site/real-reach.ts'
+import { checkCopyPlace, editsFor, tokenVariable, writeCopy } from '../site/rehearsal-copy.ts'
+import { type MadePart, partsOfSite, renderParts } from '../site/render-site.ts'
+import { CliError, EXIT, type Options, UsageError, type Verb } from '../verb.ts'
 
 /**
  * Serves until it is stopped. A program that started it reads where it answers, and with which token, from the first line;
  * a person at a terminal gets the same in words, without the fifty checksums.
  */
 export const run: Verb = async (runtime, _args, options) => {
-  await using simulator = closing(await runtime.startSimulator(options as unknown as SimulatorOptions))
-  if (typeof options.write === 'string') writeConnection(path.resolve(runtime.cwd, options.write), simulator.it)
-  runtime.out.write(
-    runtime.out.isTty ? inWords(simulator.it, options.write) : `${JSON.stringify(simulator.it.announcement)}\n`,
-  )
+  const { like, write, connection } = options
+  if (connection !== undefined && like === undefined) throw new UsageError('--connection belongs to --like.')
+  const liked = typeof like === 'string' ? await readLiked(runtime, like, connection as string | undefined) : undefined
+  const copy = typeof write === 'string' && liked?.manifests !== undefined ? write : undefined
+  if (copy !== undefined) checkCopy(runtime, liked, copy)
+  // Nodes of simulated clusters have the addresses of real ones: only through the proxy is it certain who answers.
+  const proxied = (liked?.manifests?.estate.clusters ?? []).length > 0 ? { proxy: true } : {}
+  const site = liked === undefined ? {} : { site: liked.site, ...proxied }
+  const asked = { ...(options as unknown as SimulatorOptions), ...site }
+  await using simulator = closing(await runtime.startSimulator(asked))
+  const parts = liked === undefined ? undefined : partsOfSite(liked.site, liked.shown)
+  if (copy !== undefined) await copyFor(runtime, liked, copy, simulator.it)
+  else if (typeof write === 'string') writeConnection(path.resolve(runtime.cwd, write), simulator.it)
+  const said = { ...simulator.it.announcement, ...(parts === undefined ? {} : { site: parts }) }
+  runtime.out.write(runtime.out.isTty ? inWords(simulator.it, options, liked, parts) : `${JSON.stringify(said)}\n`)
   if (runtime.err.isTty) runtime.err.write('Serving until Ctrl-C.\n')
   await new Promise<void>((resolve) => {
     if (runtime.signal.aborted) return resolve()
@@ -23,8 +38,49 @@ export const run: Verb = async (runtime, _args, options) => {
   return EXIT.ok
 }
 
-function inWords({ endpoint, fingerprint, token, proxy, announcement }: RunningSimulator, written: unknown): string {
+function checkCopy(runtime: Runtime, liked: LikedSite | undefined, copy: string): void {
+  if (liked?.manifests === undefined) return
+  const { directory, estate, connection } = liked.manifests
+  const reach = realReach(estate, connection.name)
+  if (reach.length > 0)
+    throw new CliError(
+      `A copy of these manifests would still reach real computers:\n${reach.map((one) => `  ${one}`).join('\n')}\n` +
+        'Leave --write out to look at the simulated site, or copy the directory without these and name that with --like.',
+    )
+  checkCopyPlace(directory, path.resolve(runtime.cwd, copy), copy)
+}
+
+/** Writes the copy, and reads it again: what it says must lead to the simulator and nowhere else. */
+async function copyFor(
+  runtime: Runtime,
+  liked: LikedSite | undefined,
+  copy: string,
+  simulator: RunningSimulator,
+): Promise<void> {
+  if (liked?.manifests === undefined) return
+  const { directory, estate, connection } = liked.manifests
+  const to = path.resolve(runtime.cwd, copy)
+  const { edits, extra } = editsFor(estate, connection, simulator)
+  writeCopy(directory, to, edits, extra)
+  writeEnvironment(path.join(to, 'sim.env'), environmentOf(simulator, tokenVariable(connection)))
+  const { connections } = (await runtime.load(to)).estate
+  const astray = connections.find(({ driver, endpoint }) => driver === 'proxmox' && endpoint !== simulator.endpoint)
+  if (astray !== undefined)
+    throw new CliError(
+      `${path.join(copy, astray.origin.file)}:${astray.origin.line} still leads to ${astray.endpoint}, because croft ` +
+        `could not rewrite it. Do not use ${copy}: set endpoint ${simulator.endpoint} in a copy of your own.`,
+    )
+}
+
+function inWords(
+  { endpoint, fingerprint, token, proxy, announcement }: RunningSimulator,
+  { write: written }: Options,
+  liked: LikedSite | undefined,
+  parts: readonly MadePart[] | undefined,
+): string {
+  const variable = liked?.manifests === undefined ? undefined : tokenVariable(liked.manifests.connection)
   const lines = [
+    ...(parts === undefined ? [] : ['What the simulated site has, and where it is named:', ...renderParts(parts), '']),
     'A simulated datacentre with the API of Proxmox VE:',
     `  endpoint     ${endpoint}`,
     `  fingerprint  ${fingerprint}`,
@@ -33,10 +89,14 @@ function inWords({ endpoint, fingerprint, token, proxy, announcement }: RunningS
     ...(typeof announcement.clock === 'string'
       ? [`  clock        export CROFT_SIM_CLOCK=${announcement.clock}   (croft then uses the simulated time)`]
       : []),
+    ...(variable === undefined ? [] : [`  environment  export ${variable}=${shellQuoted(token)}`]),
   ]
   if (typeof written === 'string') {
     const environment = path.join(written, 'sim.env')
-    lines.push('', `In another terminal, in this directory:  . ${environment} && croft doctor ${written}`)
+    lines.push(
+      '',
+      `In another terminal, in this directory:  . ${environment} && croft ${liked?.manifests === undefined ? 'doctor' : 'plan'} ${written}`,
+    )
   }
   return `${lines.join('\n')}\n`
 }
@@ -45,7 +105,7 @@ const WRITTEN = '# Written by croft sim.\n'
 
 /** What a directory of manifests needs to be about this simulator, and for a shell what croft needs to reach it. */
 function writeConnection(directory: string, simulator: RunningSimulator): void {
-  const { endpoint, fingerprint, token, proxy, announcement } = simulator
+  const { endpoint, fingerprint } = simulator
   const manifest = path.join(directory, 'proxmox.yaml')
   if (existsSync(manifest) && !readFileSync(manifest, 'utf8').startsWith(WRITTEN))
     throw new CliError(`${manifest} exists and was not written by croft sim. Name another directory with --write.`)
@@ -61,14 +121,17 @@ spec:
   token: {env: PROXMOX_TOKEN}
 `,
   )
+  writeEnvironment(path.join(directory, 'sim.env'), environmentOf(simulator, 'PROXMOX_TOKEN'))
+}
+
+function environmentOf({ token, proxy, announcement }: RunningSimulator, variable: string): Record<string, string> {
   const { clock, k3s } = announcement as { readonly clock?: string; readonly k3s?: Readonly<Record<string, string>> }
   const checksums = Object.entries(k3s ?? {}).map(([release, sum]) => `${release}: ${sum}`)
-  const values = {
-    PROXMOX_TOKEN: token,
+  return {
+    [variable]: token,
     ...(clock === undefined ? {} : { CROFT_SIM_CLOCK: clock }),
     ...(proxy === undefined ? {} : { HTTPS_PROXY: proxy, NO_PROXY: '' }),
     // Its releases are made up, so a cluster there names their checksums.
     ...(k3s === undefined ? {} : { SIM_CHECKSUMS: `{${checksums.join(', ')}}` }),
   }
-  writeEnvironment(path.join(directory, 'sim.env'), values)
 }

@@ -45,6 +45,11 @@ export function fieldProblemAt(judged: LocatedObject, problem: FieldProblem, at:
   })
 }
 
+/** Where the value of a field stands. */
+export function fieldOriginAt(judged: LocatedObject, path: FieldProblem['path'], at: FileAt): Origin {
+  return originAt(judged.document, offsetOf(judged, path, 'value'), at)
+}
+
 /** A problem whose field cannot be looked for: it has the place of its object. */
 export function plainProblem(declaration: Declaration, problem: FieldProblem): Problem {
   return {
