@@ -38,7 +38,7 @@ const schema = z.strictObject({
 })
 
 type SiteDocument = z.output<typeof schema>
-type Place = FieldProblem['path']
+type SitePath = FieldProblem['path']
 
 /** A site as a file lists it: hosts with their bridges, storages and guests. Pure. */
 export function readSiteFile(
@@ -66,14 +66,14 @@ export function readSiteFile(
   return { site: siteOf(parsed.data, (path) => fieldOriginAt({ document, base: [] }, path, { file })) }
 }
 
-function bad(path: Place, message: string, hint: string): FieldProblem {
+function bad(path: SitePath, message: string, hint: string): FieldProblem {
   return { code: 'bad-value', path, message, hint }
 }
 
 /** Names of hosts and numbers of guests are each given once in a datacentre. */
 function repeated({ hosts }: SiteDocument): readonly FieldProblem[] {
   const seen = new Set<string>()
-  const again = (what: string, path: Place): readonly FieldProblem[] => {
+  const again = (what: string, path: SitePath): readonly FieldProblem[] => {
     if (!seen.has(what)) {
       seen.add(what)
       return []
@@ -114,8 +114,8 @@ function contradicted({ hosts }: SiteDocument): readonly FieldProblem[] {
   )
 }
 
-function siteOf({ hosts, pools = [] }: SiteDocument, from: (path: Place) => SiteStorage['from']): Site {
-  const part = (name: string, path: Place) => withOrigin({ name }, from(path))
+function siteOf({ hosts, pools = [] }: SiteDocument, from: (path: SitePath) => SiteStorage['from']): Site {
+  const part = (name: string, path: SitePath) => withOrigin({ name }, from(path))
   const storages = new Map<string, SiteStorage>()
   const guests: SiteGuest[] = []
   for (const [index, host] of hosts.entries()) {

@@ -54,9 +54,10 @@ function madeHere(resources: readonly Resource[]): ReadonlySet<string> {
       const { storage, content, fileName, host } = desired.file
       made.add(`file ${host} ${storage}:${content}/${fileName}`)
     } else if (desired.type === 'setting') {
-      const { definition, id, host } = desired.setting
+      const { definition, id, host, fields } = desired.setting
       if (definition === 'bridge' || definition === 'bond' || definition === 'vlan') made.add(`interface ${host} ${id}`)
-      else if (definition === 'sdn-vnet') made.add(`vnet ${id}`)
+      // A network of the whole datacentre: cards are plugged into it by its name, as into a bridge.
+      else if (host === undefined && typeof fields.zone === 'string') made.add(`vnet ${id}`)
       else if (definition === 'storage' || definition === 'pool') made.add(`${definition} ${id}`)
     }
   }
@@ -128,39 +129,24 @@ function fileIn({ file }: { readonly file: string }): string {
   return file
 }
 
+/** By what the fields say: settings of many kinds name hosts, bridges, storages and devices in the same words. */
 function noteSetting(notes: Notes, { definition, id, host, fields }: SettingSpec, origin: Origin): void {
   const hosts = textsIn(fields.hosts)
   for (const one of [host, typeof fields.host === 'string' ? fields.host : undefined, ...hosts])
     if (one !== undefined) notes.host(one, origin)
-  switch (definition) {
-    case 'storage':
-      notes.storageEntry(id, fields, hosts, origin)
-      return
-    case 'pool':
-      notes.pool(id, origin)
-      return
-    case 'bridge':
-    case 'bond':
-    case 'vlan':
-      if (host === undefined) return
-      if (definition === 'bridge') notes.bridge(host, id, origin)
-      for (const card of textsIn(fields.ports ?? fields.interfaces ?? fields.device)) notes.card(host, card, origin)
-      return
-    case 'sdn-zone':
-      for (const one of hosts) for (const bridge of textsIn(fields.bridge)) notes.bridge(one, bridge, origin)
-      return
-    case 'backup-job':
-      for (const storage of textsIn(fields.storage)) notes.storage(storage, undefined, ['backup'], origin)
-      return
-    case 'pci-mapping':
-    case 'usb-mapping':
-      for (const entry of Array.isArray(fields.devices) ? fields.devices : []) {
-        const device = entry as { readonly host?: string; readonly path?: string; readonly id?: string }
-        if (device.host === undefined || device.id === undefined) continue
-        notes.host(device.host, origin)
-        const sort = definition === 'pci-mapping' ? 'pci' : 'usb'
-        notes.device(sort, device.host, device.path ?? (sort === 'usb' ? '1-1' : ''), device.id, origin)
-      }
+  if (definition === 'storage') notes.storageEntry(id, fields, hosts, origin)
+  if (definition === 'pool') notes.pool(id, origin)
+  if (definition === 'bridge' && host !== undefined) notes.bridge(host, id, origin)
+  if (host !== undefined)
+    for (const card of textsIn(fields.ports ?? fields.interfaces ?? fields.device)) notes.card(host, card, origin)
+  for (const one of hosts) for (const bridge of textsIn(fields.bridge)) notes.bridge(one, bridge, origin)
+  for (const storage of definition === 'storage' ? [] : textsIn(fields.storage))
+    notes.storage(storage, undefined, fields.schedule === undefined ? [] : ['backup'], origin)
+  for (const entry of Array.isArray(fields.devices) ? fields.devices : []) {
+    const device = entry as { readonly host?: string; readonly path?: string; readonly id?: string }
+    if (device.host === undefined || device.id === undefined) continue
+    const sort = /^[0-9a-f]{4}:/i.test(device.path ?? '') ? 'pci' : 'usb'
+    notes.device(sort, device.host, device.path ?? '1-1', device.id, origin)
   }
 }
 
