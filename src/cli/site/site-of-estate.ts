@@ -2,6 +2,7 @@ import type { HostSpec } from '../../kinds/schemas/host.ts'
 import type { ContainerSpec } from '../../model/container.ts'
 import type { Declaration, Origin } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
+import { hypervisorRow } from '../../model/hypervisors.ts'
 import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
 import type { SettingSpec } from '../../model/rest.ts'
 import type { Site, SiteGuest } from '../../model/site.ts'
@@ -70,7 +71,7 @@ function noteHosts(
   declarations: readonly Declaration[],
   connection: string,
 ): void {
-  const only = estate.connections.filter(({ driver }) => driver === 'proxmox' || driver === 'libvirt').length === 1
+  const only = estate.connections.filter(({ driver }) => hypervisorRow(driver) !== undefined).length === 1
   for (const { kind, name, spec, origin } of declarations) {
     if (kind !== 'Host') continue
     const { node = name, bindings, connection: said } = spec as HostSpec
