@@ -10,8 +10,8 @@ export const CROFT = fileURLToPath(new URL('../../bin/croft', import.meta.url))
 
 /** No command in these tests takes this long; one that does is ended, and its test fails. */
 const LONGEST_MS = 120_000
-/** A simulator serves until the end of its test. */
-const LONGEST_SERVING_MS = 3_600_000
+/** A simulator, and a croft with a page, serve until the end of their test. */
+export const LONGEST_SERVING_MS = 3_600_000
 
 const alive = new Set<ChildProcess>()
 /** Programs behind a launcher that may have outlived it. */

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { estateAt, type Running, type Simulator, scratch, start, startSimulator } from '../binary/children.ts'
+import {
+  estateAt,
+  LONGEST_SERVING_MS,
+  type Running,
+  type Simulator,
+  scratch,
+  start,
+  startSimulator,
+} from '../binary/children.ts'
 import { DESKTOP, openBrowser, PASSWORD, watch } from './stage.ts'
 
 interface RealOptions {
@@ -32,7 +40,11 @@ export async function realStage({ simulator: args, follow, env: more = {}, inIts
   const user = ['user', 'set', 'anna', '--role', 'operator', '--password-file', 'password']
   assert.equal((await start(user, { cwd, env }).ended).code, 0)
   const followed = (await follow?.({ cwd, estate })) ?? [estate]
-  const croft = start(['run', ...followed, '--listen', '127.0.0.1:0', '--poll', '1s'], { cwd, env })
+  const croft = start(['run', ...followed, '--listen', '127.0.0.1:0', '--poll', '1s'], {
+    cwd,
+    env,
+    longestMs: LONGEST_SERVING_MS,
+  })
   const url = await announced(croft)
   const browser = await openBrowser()
   const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' })
