@@ -187,6 +187,38 @@ spec:
   })
 })
 
+test('two of three servers are off: plan and health say that the majority is lost and what to start', async () => {
+  const cwd = scratch()
+  const simulator = await startSimulator(['--preset', 'hosts', '--speed', '60', '--proxy'], cwd)
+  const { hosts, guests } = await simulator.door<{
+    readonly hosts: readonly { readonly name: string }[]
+    readonly guests: readonly { readonly vmid: number }[]
+  }>('GET', 'state')
+  estateAt(path.join(cwd, 'estate'), simulator, clusterManifests(hosts.map(({ name }) => name)))
+  const { proxy } = simulator as unknown as { readonly proxy: string }
+  const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token, HTTPS_PROXY: proxy }
+  const croft = async (...words: string[]) => {
+    const { code, stdout, stderr } = await start([...words, 'estate'], { cwd, env }).ended
+    return { code, answer: `${stdout}${stderr}` }
+  }
+  const applied = await croft('apply', '--yes', '--timeout', '600s')
+  assert.equal(applied.code, 0, applied.answer)
+  const before = new Set(guests.map(({ vmid }) => vmid))
+  const state = await simulator.door<{
+    readonly guests: readonly { readonly vmid: number; readonly config: Readonly<Record<string, string>> }[]
+  }>('GET', 'state')
+  for (const { vmid, config } of state.guests)
+    if (!before.has(vmid) && /^edge-[23]$/.test(config.name ?? ''))
+      await simulator.door('PATCH', `guests/${vmid}`, { status: 'stopped' })
+  const lost = /2 of 3 servers are off and etcd needs 2 that run: the API stands still until they are started/
+  const planned = await croft('plan')
+  assert.equal(planned.code, 2, planned.answer)
+  says(planned.answer, [/Cluster\/edge/, lost, /start VM \d+ on/])
+  const health = await croft('health')
+  assert.equal(health.code, 1, health.answer)
+  says(health.answer, [/Cluster\/edge/, lost, /croft apply: start the machine of edge-/])
+})
+
 test('the sealed record of a cluster and another age key: the plan names the variable to set', async () => {
   const cwd = scratch()
   const simulator = await startSimulator(['--preset', 'hosts', '--speed', '50'], cwd)
