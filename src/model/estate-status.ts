@@ -63,6 +63,8 @@ export interface StatusCluster {
   readonly phase: string
   readonly quorumMargin: number | 'unknown'
   readonly faultTolerance: string
+  /** Since when its API has not answered, for a cluster that was formed. */
+  readonly unseenSinceMs?: number | undefined
   readonly nodes: readonly {
     readonly name: string
     readonly role: string
@@ -139,13 +141,14 @@ export function statusIn(view: Omit<EstateView, 'version' | 'atMs'>): EstateStat
     connections: view.connections,
     hosts: asBoxes(view),
     rows: view.resources.map(rowStatus),
-    clusters: view.clusters.map(({ name, quorumMargin, decision, observed }) => {
+    clusters: view.clusters.map(({ name, quorumMargin, decision, observed, unseenSinceMs }) => {
       const phases = new Map(decision.nodes.map((node) => [node.name, node.phase]))
       return {
         name,
         quorumMargin,
         phase: decision.phase,
         faultTolerance: decision.faultTolerance,
+        unseenSinceMs,
         holds: decision.holds,
         refusals: decision.refusals,
         nodes: observed.nodes.map((node) => ({

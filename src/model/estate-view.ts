@@ -137,6 +137,8 @@ export interface ClusterView {
   readonly observed: ObservedCluster
   /** Voters that may still be lost before etcd stops; negative when it has. */
   readonly quorumMargin: number | 'unknown'
+  /** Since when its API has not answered, for a cluster that was formed. */
+  readonly unseenSinceMs?: number
 }
 
 export interface DriftView {

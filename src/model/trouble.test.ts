@@ -53,6 +53,16 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
   ['nothing', {}, []],
   ['a check of which nothing is known', { checks: [{ name: 'web', passed: 'unknown', output: '' }] }, []],
   [
+    'a cluster whose API has just stopped answering',
+    { clusters: [cluster({ phase: 'Unknown', quorumMargin: 'unknown', unseenSinceMs: NOW - 59_000 })] },
+    [],
+  ],
+  [
+    'a cluster whose API has not answered for a minute',
+    { clusters: [cluster({ phase: 'Unknown', quorumMargin: 'unknown', unseenSinceMs: NOW - 60_000 })] },
+    ['bad cluster/home: home does not answer'],
+  ],
+  [
     'a check that fails',
     { checks: [{ name: 'web', passed: 'no', output: 'x' }] },
     ['bad check/web: The check web fails'],

@@ -43,7 +43,9 @@ export function troublesOf(status: EstateStatus, nowMs: number): readonly Troubl
       .map(({ name, state, message, endpoint, allow }) =>
         of('connection', name, 'bad', `The connection ${name} is ${state}`, { text: message ?? endpoint, allow }),
       ),
-    ...status.clusters.filter((cluster) => !offByRequest(cluster, status)).flatMap(clusterTroubles),
+    ...status.clusters
+      .filter((cluster) => !offByRequest(cluster, status))
+      .flatMap((cluster) => clusterTroubles(cluster, nowMs)),
     ...(status.power ?? []).flatMap(powerTroubles),
     ...hostTroubles(status),
     ...status.checks
@@ -97,8 +99,8 @@ function offByRequest({ name }: StatusCluster, { power = [] }: EstateStatus): bo
   return order !== undefined && ['GoingOn', 'GoingOff', 'Off'].includes(order.phase)
 }
 
-function clusterTroubles(cluster: StatusCluster): readonly Trouble[] {
-  const { name, phase, quorumMargin, faultTolerance, holds, refusals } = cluster
+function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Trouble[] {
+  const { name, phase, unseenSinceMs: since, quorumMargin, faultTolerance, holds, refusals } = cluster
   const objections = [...refusals, ...holds].map((one) =>
     of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', `${name} is held by ${one.guard ?? 'a guard'}`, {
       id: `cluster/${one.guard ?? 'guard'}`,
@@ -108,6 +110,11 @@ function clusterTroubles(cluster: StatusCluster): readonly Trouble[] {
   )
   if (phase === 'QuorumLost' || (typeof quorumMargin === 'number' && quorumMargin < 0))
     return [of('cluster', name, 'bad', `${name} has lost its quorum`, { text: faultTolerance }), ...objections]
+  if (since !== undefined && nowMs - since >= UNSEEN_MS) {
+    const text = 'Its API does not answer: it is down, has lost its quorum, or nobody reaches it from here.'
+    const allow = `see which of its servers run; croft why Cluster/${name} says what each of them shows`
+    return [of('cluster', name, 'bad', `${name} does not answer`, { text, allow, sinceMs: since }), ...objections]
+  }
   const unwell = cluster.nodes.filter((node) => node.phase === 'NotReady' || node.phase === 'Flapping')
   if (unwell.length > 0) {
     const names = unwell.slice(0, 3).map((node) => node.name)
@@ -123,6 +130,9 @@ function clusterTroubles(cluster: StatusCluster): readonly Trouble[] {
   if (objections.length > 0 || (phase !== 'Degraded' && phase !== 'Blocked')) return objections
   return [of('cluster', name, 'bad', `${name} is ${phase.toLowerCase()}`, { text: faultTolerance })]
 }
+
+/** An API that restarts, or one look that fails, is no trouble yet. */
+const UNSEEN_MS = 60_000
 
 function powerTroubles({ name, holds, refusals, ups }: StatusPower): readonly Trouble[] {
   const objection = (tone: Trouble['tone'], word: string) => (one: StatusPower['holds'][number]) =>

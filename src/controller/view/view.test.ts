@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PassReport } from '../../engine/engine.ts'
 import { atOnce } from '../../lib/in-turns.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { SshTarget } from '../../model/secret.ts'
+import { coordinate } from '../../plan/clusters/coordinate.ts'
+import { NOW as CLUSTER_NOW, clusterSpec, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { viewOf } from './view.ts'
 
 const origin = { file: 'hosts.yaml', line: 1, column: 1 }
@@ -53,4 +56,27 @@ test('a connection says which computers its hosts are, so that a box is counted 
       undefined,
     ],
   )
+})
+
+test('a cluster that was formed and does not answer says since when; one that forms does not', () => {
+  const seen = (api: 'yes' | 'no', formed: boolean, status: 'True' | 'Unknown') => {
+    const observed = observedCluster('s1 s2 s3', {}, { api })
+    const { identity } = observed
+    assert.ok(identity !== undefined)
+    const look = {
+      declaration: { key: 'Cluster/home', name: 'home', spec: clusterSpec('s1 s2 s3') },
+      observed: { ...observed, identity: { ...identity, formed } },
+      decision: coordinate(clusterSpec('s1 s2 s3'), { ...observed, identity: { ...identity, formed } }, CLUSTER_NOW),
+    }
+    const condition = { type: 'Ready', status, reason: '', message: '', sinceMs: 5 }
+    const report = {
+      plan: { entries: [], notes: [], clusters: [look] },
+      records: [{ key: 'Cluster/home', conditions: [condition] }],
+    } as unknown as PassReport
+    const [cluster] = atOnce(viewOf({ sources: [], drifts: [], checks: [], report })).clusters
+    return cluster?.unseenSinceMs
+  }
+  assert.equal(seen('no', true, 'Unknown'), 5)
+  assert.equal(seen('no', false, 'Unknown'), undefined)
+  assert.equal(seen('yes', true, 'True'), undefined)
 })

@@ -47,7 +47,7 @@ export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'a
     connections: estate === undefined ? [] : connectionsOf(estate, report),
     hosts: hostsOf(report),
     resources: estate === undefined || report === undefined ? [] : yield* resourcesOf(estate, report, looks),
-    clusters: looks.map(clusterOf),
+    clusters: looks.map((look) => clusterOf(look, report?.records ?? [])),
     ...powerOf(report, shown.nowMs ?? 0),
     drifts: shown.drifts,
     ...(report === undefined ? {} : { disruption: disruptionOf(report.plan) }),
@@ -163,7 +163,11 @@ function hideSecret(this: unknown, _key: string, value: unknown): unknown {
   return { ...value, call: { ...call, params } }
 }
 
-function clusterOf({ declaration, observed, decision }: ClusterPlan): ClusterView {
+function clusterOf({ declaration, observed, decision }: ClusterPlan, records: readonly ResourceRecord[]): ClusterView {
+  const ready = records
+    .find(({ key }) => key === declaration.key)
+    ?.conditions.find(({ type, status }) => type === 'Ready' && status === 'Unknown')
+  const unseen = decision.phase === 'Unknown' && observed.identity?.formed === true ? ready?.sinceMs : undefined
   return {
     key: declaration.key,
     name: declaration.name,
@@ -172,6 +176,7 @@ function clusterOf({ declaration, observed, decision }: ClusterPlan): ClusterVie
     decision,
     observed,
     quorumMargin: quorumMargin(observed),
+    ...(unseen === undefined ? {} : { unseenSinceMs: unseen }),
   }
 }
 

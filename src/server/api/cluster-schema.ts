@@ -9,6 +9,7 @@ export const cluster = z.object({
   version: z.string(),
   endpoint: z.string(),
   quorumMargin: z.union([z.number(), z.literal('unknown')]),
+  unseenSinceMs: ms.optional(),
   phase: z.string(),
   api: answer,
   faultTolerance: z.string(),

@@ -151,6 +151,7 @@ function projectCluster(view: ClusterView): ClusterOnPage {
     version: view.version,
     endpoint: view.endpoint,
     quorumMargin: view.quorumMargin,
+    unseenSinceMs: view.unseenSinceMs,
     phase: decision.phase,
     api: observed.api,
     faultTolerance: decision.faultTolerance,
