@@ -112,7 +112,7 @@ function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Troubl
     return [of('cluster', name, 'bad', `${name} has lost its quorum`, { text: faultTolerance }), ...objections]
   if (since !== undefined && nowMs - since >= UNSEEN_MS) {
     const text = 'Its API does not answer: it is down, has lost its quorum, or nobody reaches it from here.'
-    const allow = `see which of its servers run; croft why Cluster/${name} says what each of them shows`
+    const allow = 'see which of its servers run: croft health says what each of them shows'
     return [of('cluster', name, 'bad', `${name} does not answer`, { text, allow, sinceMs: since }), ...objections]
   }
   const unwell = cluster.nodes.filter((node) => node.phase === 'NotReady' || node.phase === 'Flapping')

@@ -58,6 +58,7 @@ test('why tells the chain from the commit over the plan and the call to the resu
     '  1970-01-01 00:00:03 set memory to 4096: done. [PUT /nodes/pve1/qemu/105/config]',
     lines[7],
     '  1970-01-01 00:00:05 trouble, Locked: somebody is at work.',
+    'croft saw this when it last ran. Run croft health to look now.',
   ])
   assert.ok(!lines.join('').includes('\u001b'))
 })

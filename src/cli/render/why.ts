@@ -51,6 +51,7 @@ export function whyLines({
     lines.push(`${sentence(event)}${count === 1 ? '' : ` This happened ${count} times since ${at(firstMs)}.`}`)
   }
   if (events.length === 0) lines.push('The store has no events for it.')
+  if (record !== undefined) lines.push('croft saw this when it last ran. Run croft health to look now.')
   return lines.map((line) => clean(line))
 }
 
