@@ -325,10 +325,14 @@ function run(): void {
     const definition = 'environmentvms.virtualenvironmentvm.proxmoxbpg.crossplane.io'
     ground.kubectl('delete', 'crd', definition, '--wait=false')
     await until('it is held', async () => (await reasonOf(contested, 'Synced')) === 'DeletionHeld', last)
-    const left = await ground.get(VMS)
-    for (const one of recordsOf(left?.items)) {
+    // The server marks the objects of the definition one after the other.
+    const marked = async () => {
+      const items = recordsOf((await ground.get(VMS))?.items)
+      return items.length > 0 && items.every((one) => at(one, 'metadata', 'deletionTimestamp') !== undefined)
+    }
+    await until('every object is marked', marked, last)
+    for (const one of recordsOf((await ground.get(VMS))?.items)) {
       const name = String(at(one, 'metadata', 'name'))
-      assert.notEqual(at(one, 'metadata', 'deletionTimestamp'), undefined, name)
       ground.kubectl('patch', 'environmentvm', name, '--type=merge', '-p', '{"spec":{"deletionPolicy":"Orphan"}}')
     }
     const isGone = async () => {
