@@ -1,10 +1,10 @@
 import { LIMITS } from '../../lib/limits.ts'
+import { type LineEdit, lineDiff } from '../../lib/line-diff.ts'
 import type { ChangedFile, CommitDiff, DiffLine, FileDiff } from '../../model/commit-diff.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { CommitView } from '../../model/estate-view.ts'
 import type { SourceState } from '../sources/source-state.ts'
 import { clean } from './drifts.ts'
-import { type LineEdit, lineDiff } from './line-diff.ts'
 import { maskManifest } from './masked.ts'
 
 /** Which change is asked about, and what its files declare. */

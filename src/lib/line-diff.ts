@@ -1,4 +1,4 @@
-import { LIMITS } from '../../lib/limits.ts'
+import { LIMITS } from './limits.ts'
 
 /** A line that stays, goes or comes, with its number on the side where it stands. */
 export interface LineEdit {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LIMITS } from '../../lib/limits.ts'
-import { integerBetween, seededRandom } from '../../lib/random.ts'
+import { LIMITS } from './limits.ts'
 import { lineDiff } from './line-diff.ts'
+import { integerBetween, seededRandom } from './random.ts'
 
 const shown = (before: string, after: string) =>
   lineDiff([...before], [...after])
