@@ -5,7 +5,7 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 import { licenceTexts } from './licence-texts.ts'
-import { type Pack, pack } from './pack.ts'
+import { OUTPUT, type Pack, pack } from './pack.ts'
 import { startedAs } from './started.ts'
 
 /** Builds the sources of a tree into a folder; rejects with what esbuild says when it cannot. */
@@ -15,22 +15,15 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
   const { metafile } = await bundle({
     // A thread begins with a file of its own: nothing imports it, so nothing but this brings it along.
     entryPoints: { main: join(root, 'src/main.ts'), worker: join(root, 'src/source/apart/worker.ts') },
+    ...OUTPUT,
     outdir: outDir,
-    bundle: true,
     // One file would be read whole for every --help: parts are loaded when a verb asks for them.
     splitting: true,
     chunkNames: 'code-[hash]',
-    platform: 'node',
     format: 'esm',
-    target: 'node24',
-    // Names stay: a stack trace of an installed copy must say where it happened.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
     banner: { js: PRELUDE },
     plugins: [keepPlaces(root), apart(), oneLanguage()],
     metafile: true,
-    logLevel: 'silent',
     absWorkingDir: root,
     preserveSymlinks: true,
   })
@@ -94,16 +87,10 @@ const APART: Readonly<Record<string, string>> = {
 async function library(root: string, name: string, outfile: string): Promise<Metafile> {
   const { metafile } = await bundle({
     stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: root },
+    ...OUTPUT,
     outfile,
-    bundle: true,
-    platform: 'node',
     format: 'cjs',
-    target: 'node24',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
     metafile: true,
-    logLevel: 'silent',
     absWorkingDir: root,
     preserveSymlinks: true,
   })

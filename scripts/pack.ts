@@ -2,6 +2,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 
+/** How every file of the installed program is written. Names stay: a stack trace must say where it happened. */
+export const OUTPUT = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const
+
 /** A pack: one file instead of the many that these modules and all that they import would be. */
 export interface Pack {
   readonly file: string
@@ -34,16 +45,10 @@ export async function pack(outDir: string, { outputs }: Metafile, packs: readonl
     const contents = members.map(pointingTo).join('\n')
     await bundle({
       stdin: { contents, resolveDir: outDir },
+      ...OUTPUT,
       outfile: join(outDir, file),
-      bundle: true,
-      platform: 'node',
       format: 'esm',
-      target: 'node24',
-      minifyWhitespace: true,
-      minifySyntax: true,
-      legalComments: 'none',
       plugins: [onlyThese(names)],
-      logLevel: 'silent',
     })
     for (const name of names) home.set(name, file)
   }
