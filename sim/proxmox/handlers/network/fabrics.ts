@@ -166,12 +166,17 @@ function removeFabric(call: Call): null {
   return take(world, FABRICS, id)
 }
 
-function addNode(call: Call): null {
-  const { world } = call
-  const before = 'adding node failed: '
+/** What every change of a node begins with: the lock, and the fabric that it is in. */
+function nodeCall(call: Call, before: string) {
   begin(call, before)
+  const { world } = call
   const [id, node] = [param(call, 'fabric_id'), param(call, 'node_id')]
-  const fabric = needFabric(world, id, before)
+  return { world, id, node, fabric: needFabric(world, id, before) }
+}
+
+function addNode(call: Call): null {
+  const before = 'adding node failed: '
+  const { world, id, node, fabric } = nodeCall(call, before)
   const made = fields(call, 'lock-token', 'fabric_id', 'node_id')
   if (made.protocol !== undefined && made.protocol !== fabric.protocol)
     throw failed(`${before}node has a different protocol than the referenced fabric`)
@@ -182,22 +187,16 @@ function addNode(call: Call): null {
 }
 
 function changeNode(call: Call): null {
-  const { world } = call
   const before = 'updating node failed: '
-  begin(call, before)
-  const [id, node] = [param(call, 'fabric_id'), param(call, 'node_id')]
-  const fabric = needFabric(world, id, before)
+  const { world, id, node, fabric } = nodeCall(call, before)
   const next = changed(call, needNode(world, id, node, before), 'fabric_id', 'node_id')
   checkNode(world, id, fabric, node, next, before)
   return put(world, nodesShelf(id), node, next)
 }
 
 function removeNode(call: Call): null {
-  const { world } = call
   const before = 'deleting node failed: '
-  begin(call, before)
-  const [id, node] = [param(call, 'fabric_id'), param(call, 'node_id')]
-  needFabric(world, id, before)
+  const { world, id, node } = nodeCall(call, before)
   needNode(world, id, node, before)
   return take(world, nodesShelf(id), node)
 }
