@@ -16,7 +16,13 @@ export interface LikedSite {
   readonly site: Site
   /** How a file that the site names is shown. */
   shown(file: string): string
-  readonly manifests?: { readonly directory: string; readonly estate: Estate; readonly connection: Connection }
+  readonly manifests?: LikedManifests
+}
+
+export interface LikedManifests {
+  readonly directory: string
+  readonly estate: Estate
+  readonly connection: Connection
 }
 
 /** Reads what `--like` names: a directory of manifests, or a file that lists hosts. */

@@ -4,7 +4,7 @@ import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { writeEnvironment } from '../environment-file.ts'
 import { closing } from '../load.ts'
 import type { RunningSimulator, Runtime, SimulatorOptions } from '../runtime.ts'
-import { type LikedSite, readLiked } from '../site/like.ts'
+import { type LikedManifests, type LikedSite, readLiked } from '../site/like.ts'
 import { realReach } from '../site/real-reach.ts'
 import { checkCopyPlace, editsFor, tokenVariable, writeCopy } from '../site/rehearsal-copy.ts'
 import { type MadePart, partsOfSite, renderParts } from '../site/render-site.ts'
@@ -18,15 +18,16 @@ export const run: Verb = async (runtime, _args, options) => {
   const { like, write, connection } = options
   if (connection !== undefined && like === undefined) throw new UsageError('--connection belongs to --like.')
   const liked = typeof like === 'string' ? await readLiked(runtime, like, connection as string | undefined) : undefined
-  const copy = typeof write === 'string' && liked?.manifests !== undefined ? write : undefined
-  if (copy !== undefined) checkCopy(runtime, liked, copy)
+  const manifests = liked?.manifests
+  const copy = typeof write === 'string' && manifests !== undefined ? { manifests, to: write } : undefined
+  if (copy !== undefined) checkCopy(runtime, copy.manifests, copy.to)
   // Nodes of simulated clusters have the addresses of real ones: only through the proxy is it certain who answers.
-  const proxied = (liked?.manifests?.estate.clusters ?? []).length > 0 ? { proxy: true } : {}
+  const proxied = (manifests?.estate.clusters ?? []).length > 0 ? { proxy: true } : {}
   const site = liked === undefined ? {} : { site: liked.site, ...proxied }
   const asked = { ...(options as unknown as SimulatorOptions), ...site }
   await using simulator = closing(await runtime.startSimulator(asked))
   const parts = liked === undefined ? undefined : partsOfSite(liked.site, liked.shown)
-  if (copy !== undefined) await copyFor(runtime, liked, copy, simulator.it)
+  if (copy !== undefined) await copyFor(runtime, copy.manifests, copy.to, simulator.it)
   else if (typeof write === 'string') writeConnection(path.resolve(runtime.cwd, write), simulator.it)
   const said = { ...simulator.it.announcement, ...(parts === undefined ? {} : { site: parts }) }
   runtime.out.write(runtime.out.isTty ? inWords(simulator.it, options, liked, parts) : `${JSON.stringify(said)}\n`)
@@ -38,9 +39,7 @@ export const run: Verb = async (runtime, _args, options) => {
   return EXIT.ok
 }
 
-function checkCopy(runtime: Runtime, liked: LikedSite | undefined, copy: string): void {
-  if (liked?.manifests === undefined) return
-  const { directory, estate, connection } = liked.manifests
+function checkCopy(runtime: Runtime, { directory, estate, connection }: LikedManifests, copy: string): void {
   const reach = realReach(estate, connection.name)
   if (reach.length > 0)
     throw new CliError(
@@ -53,12 +52,10 @@ function checkCopy(runtime: Runtime, liked: LikedSite | undefined, copy: string)
 /** Writes the copy, and reads it again: what it says must lead to the simulator and nowhere else. */
 async function copyFor(
   runtime: Runtime,
-  liked: LikedSite | undefined,
+  { directory, estate, connection }: LikedManifests,
   copy: string,
   simulator: RunningSimulator,
 ): Promise<void> {
-  if (liked?.manifests === undefined) return
-  const { directory, estate, connection } = liked.manifests
   const to = path.resolve(runtime.cwd, copy)
   const { edits, extra } = editsFor(estate, connection, simulator)
   writeCopy(directory, to, edits, extra)
