@@ -22,7 +22,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     chunkNames: 'code-[hash]',
     format: 'esm',
     banner: { js: PRELUDE },
-    plugins: [keepPlaces(root), apart(), oneLanguage()],
+    plugins: [keepPlaces(root), apart(root), oneLanguage()],
     metafile: true,
     absWorkingDir: root,
     preserveSymlinks: true,
@@ -82,6 +82,7 @@ const APART: Readonly<Record<string, string>> = {
   yaml: 'library-yaml.cjs',
   '@bufbuild/cel': 'library-cel.cjs',
   '@bufbuild/re2': 'library-re2.cjs',
+  zod: 'library-zod.cjs',
 }
 
 async function library(root: string, name: string, outfile: string): Promise<Metafile> {
@@ -93,17 +94,19 @@ async function library(root: string, name: string, outfile: string): Promise<Met
     metafile: true,
     absWorkingDir: root,
     preserveSymlinks: true,
+    plugins: [oneLanguage()],
   })
   return metafile
 }
 
-function apart(): Plugin {
+function apart(root: string): Plugin {
   return {
     name: 'apart',
     setup(made) {
-      made.onResolve({ filter: /^(?:yaml|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
+      made.onResolve({ filter: /^(?:yaml|zod|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
         const file = APART[path]
-        return kind === 'require-call' && file !== undefined ? { path: `./${file}`, external: true } : undefined
+        if (kind === 'require-call' && file !== undefined) return { path: `./${file}`, external: true }
+        return path === 'zod' ? { path: join(root, 'src/lib/zod-when-needed.ts') } : undefined
       })
     },
   }

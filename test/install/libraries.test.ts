@@ -10,7 +10,9 @@ import { build } from '../../scripts/build.ts'
 /** Libraries that few commands need lie in files of their own in the package. They are found, and not before. */
 const ROOT = dirname(dirname(import.meta.dirname))
 const place = mkdtempSync(join(tmpdir(), 'croft-libraries-'))
-const LIBRARIES = ['library-yaml.cjs', 'library-cel.cjs', 'library-re2.cjs']
+const LIBRARIES = ['library-yaml.cjs', 'library-cel.cjs', 'library-re2.cjs', 'library-zod.cjs']
+/** All schemas are 2 MB of text. */
+const MOST = 16_000_000
 
 before(async () => {
   await build(join(place, 'dist'), ROOT)
@@ -24,6 +26,7 @@ function croft(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(place, 'bin', 'croft'), ...args], {
     encoding: 'utf8',
     env,
+    maxBuffer: MOST,
   })
   return { status, stdout, stderr, loaded: LIBRARIES.filter((name) => stderr.includes(name)) }
 }
@@ -35,14 +38,27 @@ function estate(name: string, text: string): string {
   return directory
 }
 
-test('a plain manifest needs no library', () => {
+test('a plain manifest needs no library but the one that judges, and no library once it has been judged', () => {
   const directory = estate(
     'plain',
     'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata:\n  name: n\nspec:\n  mtu: 1400\n',
   )
-  const { status, loaded } = croft('validate', directory)
+  for (const libraries of [['library-zod.cjs'], []]) {
+    const { status, loaded } = croft('validate', directory)
+    assert.equal(status, 0)
+    assert.deepEqual(loaded, libraries)
+  }
+})
+
+test('the schemas of the package, made when they are needed, are those of the sources', () => {
+  const ours = spawnSync(process.execPath, [join(ROOT, 'bin', 'croft'), 'schema'], {
+    encoding: 'utf8',
+    maxBuffer: MOST,
+  })
+  const { status, stdout, loaded } = croft('schema')
   assert.equal(status, 0)
-  assert.deepEqual(loaded, [])
+  assert.deepEqual(loaded, ['library-zod.cjs'])
+  assert.ok(ours.stdout.length > 100_000 && stdout === ours.stdout)
 })
 
 test('YAML that the fast reader does not know is read by the library of the package', () => {
@@ -52,7 +68,7 @@ test('YAML that the fast reader does not know is read by the library of the pack
   )
   const { status, loaded } = croft('validate', directory)
   assert.equal(status, 0)
-  assert.deepEqual(loaded, ['library-yaml.cjs'])
+  assert.deepEqual(loaded, ['library-yaml.cjs', 'library-zod.cjs'])
 })
 
 test('an expression is judged by the library of the package', () => {

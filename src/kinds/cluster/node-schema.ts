@@ -31,8 +31,7 @@ export const freeLine = matching(
   /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
   'one line without control characters',
   2000,
-)
-freeText.add(freeLine, { free: true })
+).register(freeText, { free: true })
 
 /** Further flags of K3s, by their names in config.yaml. */
 export const flags = z.record(

@@ -150,8 +150,8 @@ export const clusterSchema = z.strictObject({
       hostname: duration.optional(),
     })
     .optional(),
-  upgrade: upgrade.default(upgrade.parse({})),
-  remediation: remediation.default(remediation.parse({})),
+  upgrade: upgrade.default(() => upgrade.parse({})),
+  remediation: remediation.default(() => remediation.parse({})),
   backup: backup.optional(),
   staleState: z.enum(['refuse', 'wipe', 'recreate']).default('refuse'),
   ghostMembers: z.enum(['ask', 'remove']).default('ask'),

@@ -89,17 +89,20 @@ export function secretReferenceOf(written: z.output<typeof secretReference>): Se
   return { secretRef: { name, key, ...(namespace === undefined ? {} : { namespace }) } }
 }
 
+export const hostKeys = z.array(sshKey).min(1).max(10)
+export const sudo = z
+  .union([z.enum(['none', 'passwordless']), z.strictObject({ password: secretReference })], {
+    error: 'none, passwordless, or {password: {env: …}}',
+  })
+  .optional()
+
 /** How a host is reached over SSH. */
 export const sshFields = z.strictObject({
   user: userName.default('root'),
   address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
   port: z.int().min(1).max(65_535).default(22),
-  hostKeys: z.array(sshKey).min(1).max(10),
+  hostKeys,
   jump: objectName.optional(),
-  sudo: z
-    .union([z.enum(['none', 'passwordless']), z.strictObject({ password: secretReference })], {
-      error: 'none, passwordless, or {password: {env: …}}',
-    })
-    .optional(),
+  sudo,
   key: secretReference.optional(),
 })

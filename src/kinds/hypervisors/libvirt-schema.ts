@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { whole } from '../fields/number.ts'
-import { secretReference, sshFields } from '../fields/ssh.ts'
+import { hostKeys, secretReference, sudo } from '../fields/ssh.ts'
 import { line, logicalName, matching, objectName } from '../fields/text.ts'
 
 /** What only libvirt knows of a machine's hardware. A connection may say it for all of its machines. */
@@ -33,9 +33,9 @@ export const libvirtSchema = z.strictObject({
   ).default('qemu:///system'),
   ssh: z
     .strictObject({
-      hostKeys: sshFields.shape.hostKeys,
+      hostKeys,
       key: secretReference.optional(),
-      sudo: sshFields.shape.sudo,
+      sudo,
     })
     .optional(),
   estate: logicalName.default('default'),
