@@ -16,7 +16,9 @@ const pages = globSync(['docs/kinds/*.md', 'docs/drivers/*.md', 'docs/import/*.m
 
 describe('the sources', () => {
   test('have no product file that only tests import', () => {
-    assert.deepEqual(unreached(sources, ['src/main.ts', 'src/source/apart/worker.ts']), [])
+    // The last one is put in the place of zod when the package is built.
+    const begun = ['src/main.ts', 'src/source/apart/worker.ts', 'src/lib/zod-when-needed.ts']
+    assert.deepEqual(unreached(sources, begun), [])
   })
 
   test('keep the order of the folders', () => {
