@@ -216,3 +216,11 @@ test('[D-11] the worst comes first', () => {
   ).map(({ tone }) => tone)
   assert.deepEqual(tones, ['bad', 'warn', 'warn'])
 })
+
+test('a lost quorum says how many servers are short, and nothing of what the declared number survives', () => {
+  const textOf = (quorumMargin: number | 'unknown') =>
+    troublesOf({ ...WELL, clusters: [cluster({ phase: 'QuorumLost', quorumMargin })] }, NOW).map(({ text }) => text)
+  assert.deepEqual(textOf(-1), ['The API stands still until 1 more of its servers runs.'])
+  assert.deepEqual(textOf(-2), ['The API stands still until 2 more of its servers run.'])
+  assert.deepEqual(textOf('unknown'), ['The API stands still until some more of its servers run.'])
+})

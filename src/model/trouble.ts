@@ -108,8 +108,11 @@ function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Troubl
       allow: one.allow,
     }),
   )
-  if (phase === 'QuorumLost' || (typeof quorumMargin === 'number' && quorumMargin < 0))
-    return [of('cluster', name, 'bad', `${name} has lost its quorum`, { text: faultTolerance }), ...objections]
+  if (phase === 'QuorumLost' || (typeof quorumMargin === 'number' && quorumMargin < 0)) {
+    const short = typeof quorumMargin === 'number' && quorumMargin < 0 ? -quorumMargin : 'some'
+    const text = `The API stands still until ${short} more of its servers run${short === 1 ? 's' : ''}.`
+    return [of('cluster', name, 'bad', `${name} has lost its quorum`, { text }), ...objections]
+  }
   if (since !== undefined && nowMs - since >= UNSEEN_MS) {
     const text = 'Its API does not answer: it is down, has lost its quorum, or nobody reaches it from here.'
     const allow = 'see which of its servers run: croft health says what each of them shows'

@@ -33,8 +33,14 @@ test('[D-11] health beside a manifest with an error: the place and the cause as 
   assert.equal(unread.code, 1, unread.stdout)
   assert.match(unread.stdout, /^bad {2}manifest vm\.yaml:\d+: /m)
   assert.doesNotMatch(unread.stdout, /held|no longer declared/)
-  const { troubles } = JSON.parse((await croft('health', '--json', 'estate')).stdout) as {
+  assert.match(
+    unread.stdout,
+    /no valid manifest declares EnvironmentVM\/web-1; one with an error may\n {7}→ croft validate/,
+  )
+  const { troubles, undecided } = JSON.parse((await croft('health', '--json', 'estate')).stdout) as {
     readonly troubles: readonly { readonly key: string }[]
+    readonly undecided: readonly string[]
   }
   assert.deepEqual([...new Set(troubles.map(({ key }) => key.replace(/:\d+$/, '')))], ['manifest vm.yaml'])
+  assert.deepEqual(undecided, ['EnvironmentVM/web-1'])
 })

@@ -4,7 +4,7 @@ import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { clusterSpec, member, NOW, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { closingLine } from './plan.ts'
-import { clusterCounts } from './plan-cluster.ts'
+import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
 import { PLAIN } from './text.ts'
 
 function look(version: string): ClusterPlan {
@@ -61,4 +61,28 @@ test('what is held or refused of a cluster is counted in the last line of a plan
   }
   assert.match(line({ holds: [objection] }), /^Plan: 0 to add, 0 to change, 0 to destroy, 1 held\./)
   assert.match(line({ refusals: [objection] }), /^Plan: 0 to add, 0 to change, 0 to destroy, 1 refused\./)
+})
+
+test('a plan says what the declared servers survive, and not while their majority is lost', () => {
+  const spec = clusterSpec('s1 s2 s3')
+  const declaration = {
+    spec,
+    key: 'Cluster/homelab',
+    origin: { file: 'c.yaml', line: 1 },
+  } as ClusterPlan['declaration']
+  const shown = (observed: ClusterPlan['observed'], more: Partial<ClusterPlan['decision']> = {}) => {
+    const decision = { ...coordinate(spec, observed, NOW), warnings: ['a warning'], ...more }
+    return renderClusterPlan({ declaration, observed, decision }, PLAIN)
+  }
+  const whole = observedCluster('s1 s2 s3')
+  const objection = { guard: 'taken-over', reason: 'it runs otherwise', allow: 'write it into Git' }
+  assert.match(shown(whole, { holds: [objection] }), /fault tolerance 1: the API survives the loss of one/)
+  const up = (name: string, is: 'yes' | 'no') => member(name, { up: is })
+  const short = observedCluster('s1 s2 s3', {}, { members: [up('s1', 'yes'), up('s2', 'no'), up('s3', 'no')] })
+  assert.doesNotMatch(shown(short, { holds: [objection], phase: 'QuorumLost' }), /fault tolerance/)
+  const off = { machine: { exists: 'yes', power: 'off' } } as const
+  const unseen = observedCluster('s1 s2 s3', { s2: off, s3: off }, { members: 'unknown', api: 'no' })
+  const text = shown(unseen, { holds: [objection] })
+  assert.match(text, /2 of 3 servers are off and etcd needs 2 that run/)
+  assert.doesNotMatch(text, /fault tolerance/)
 })

@@ -39,9 +39,14 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
     ...decision.refusals.flatMap((refusal) => objection('refused', refusal)),
     ...(lost === undefined ? [] : [`warning: ${lost}`]),
     ...decision.warnings.map((warning) => `warning: ${clean(warning)}`),
-    clean(decision.faultTolerance),
+    isLost(look) ? '' : clean(decision.faultTolerance),
   ]
   return [head, ...body.filter((text) => text !== '').map((text) => `      ${text}`), ''].join('\n')
+}
+
+/** What the declared number of servers survives is no comfort while the majority of them is away. */
+function isLost({ observed, decision }: ClusterPlan): boolean {
+  return decision.phase === 'QuorumLost' || lostMajority(observed) !== undefined
 }
 
 /** `Nodes: 3 to join, 1 to change.`: what the clusters of a plan come to, or came to. Empty when nothing was to be done. */

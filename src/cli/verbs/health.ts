@@ -1,6 +1,7 @@
 import { createChecks } from '../../controller/checks/checks.ts'
 import { driftsOf } from '../../controller/view/drifts.ts'
 import { viewOf } from '../../controller/view/view.ts'
+import { defined } from '../../lib/defined.ts'
 import { atOnce } from '../../lib/in-turns.ts'
 import type { Estate } from '../../model/estate.ts'
 import { statusIn } from '../../model/estate-status.ts'
@@ -47,11 +48,8 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   const loaded = await runtime.load(real)
   await using store = await existingState(runtime, real, options)
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
-  const resting = atRest(
-    ofReadable(loaded.estate, await engine.it.plan(loaded.estate, runtime.signal)),
-    await store.it.records(),
-    runtime.clock.now(),
-  )
+  const { judgeable, undecided } = ofReadable(loaded.estate, await engine.it.plan(loaded.estate, runtime.signal))
+  const resting = atRest(judgeable, await store.it.records(), runtime.clock.now())
   const { plan } = resting
   const records = asSeenNow(resting.records, plan.clusters ?? [])
   const checks = createChecks(runtime.clock, engine.it.askCheck, { atOnce: true })
@@ -82,6 +80,7 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
       observed,
     })),
     problems: loaded.estate.problems.filter(({ severity }) => severity === 'error').length,
+    undecided,
     checks: checks.views().flatMap(({ name, passed, output }) => (asked.has(name) ? [] : [{ name, passed, output }])),
     resting: resting.lines,
   }
@@ -112,6 +111,12 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   }
   if (report.problems > 0) {
     line(false, `manifests: ${many(report.problems, 'error')}`)
+    if (undecided.length > 0) {
+      const more = undecided.length - NAMED
+      const names = `${undecided.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+      runtime.out.write(clean(`       no valid manifest declares ${names}; one with an error may`, 400))
+      runtime.out.write('\n')
+    }
     runtime.out.write(`       → croft validate ${directory}\n`)
   }
   for (const look of plan.clusters ?? [])
@@ -129,17 +134,22 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
 /** Of more things in trouble than a person reads, the events are not asked for. */
 const LOOKED_INTO = 50
 
+/** Of more resources that a manifest with an error may declare, the rest is counted. */
+const NAMED = 5
+
 /** Connections and checks have lines of their own. */
 const TOLD_ABOVE = new Set(['connection', 'check'] as const)
 
 /**
- * Beside a manifest that cannot be read, nobody knows what is no longer declared: what no manifest declares may stand in
- * that one, and is not judged. Pure.
+ * While a manifest has an error, nobody knows whether it declares what no other one does. Those entries are named and
+ * not judged: neither their deletion nor the guard that holds it is anything to correct. Pure.
  */
-function ofReadable(estate: Estate, plan: Plan): Plan {
-  if (estate.problems.every(({ severity }) => severity !== 'error')) return plan
+function ofReadable(estate: Estate, plan: Plan): { readonly judgeable: Plan; readonly undecided: readonly string[] } {
+  if (estate.problems.every(({ severity }) => severity !== 'error')) return { judgeable: plan, undecided: [] }
   const declared = new Set<string>(estate.resources.map(({ key }) => key))
-  return { ...plan, entries: plan.entries.filter(({ key }) => declared.has(key)) }
+  const entries = plan.entries.filter(({ key }) => declared.has(key))
+  const undecided = plan.entries.filter(({ key }) => !declared.has(key)).map(({ key }) => key)
+  return { judgeable: { ...plan, entries }, undecided }
 }
 
 /** One look, as the controller would show it. */
@@ -150,15 +160,7 @@ function seenNow(
   checks: readonly CheckView[],
 ): Omit<EstateView, 'version' | 'atMs'> {
   const { powers, hosts = [] } = plan
-  const report = {
-    plan,
-    records,
-    events: [],
-    effects: 0,
-    settled: true,
-    lookAgainMs: 0,
-    ...(powers === undefined ? {} : { powers }),
-  }
+  const report = defined({ plan, records, events: [], effects: 0, settled: true, lookAgainMs: 0, powers })
   const drifts = driftsOf({ plan, records })
   return { ...atOnce(viewOf({ sources: [], estate, report, drifts, checks })), hosts }
 }
