@@ -759,3 +759,29 @@ test('a guest that was taken over without a mark is found by its record when Git
   assert.ok(!keys(taken('file', true)).includes('Machine/old 105'))
   assert.ok(!keys(taken('vm', true), guest(105, { of: 'Machine/other' })).includes('Machine/old 105'))
 })
+
+test('a setting about a guest needs it to be there and at rest, whether or not it has come up', () => {
+  const guestOf = machine('web', { vmid: 108 })
+  const setting: Resource = {
+    ...machine('replication', { needs: [guestOf.key] }),
+    desired: { type: 'setting', setting: { definition: 'replication', id: '108-0', fields: {} } },
+  }
+  const rules = { ...FAKE_RULES, keeps: () => true }
+  const awaited = (seen: ObservedResource, ledger: Ledger = ledgerWith(), by: Resource = setting) =>
+    plan({
+      estate: estateOf([guestOf, by]),
+      worlds: new Map([['default', worldWith([seen], { '100': 'free' })]]),
+      ledger,
+      rules: new Map([['fake', rules]]),
+      nowMs: NOW,
+    })
+      .entries.filter(({ key, action }) => key === by.key && action.do === 'wait')
+      .map(({ action }) => words(action))
+  const there = guest(108, { of: guestOf.key })
+  assert.deepEqual(awaited(there), [])
+  assert.deepEqual(awaited({ ...there, lock: 'migrate' }), ['wait NeedsNotReady'])
+  const moving = ledgerWith({ intentions: new Map([[guestOf.key, intention(guestOf.key, '108')]]) })
+  assert.deepEqual(awaited(there, moving), ['wait NeedsNotReady'])
+  // A machine waits until the other one has come up.
+  assert.deepEqual(awaited(there, ledgerWith(), machine('app', { needs: [guestOf.key] })), ['wait NeedsNotReady'])
+})

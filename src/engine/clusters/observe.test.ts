@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ClusterSurroundings } from '../../drivers/cluster-port.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import type { Change } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
 import type { SshTarget } from '../../model/secret.ts'
+import type { Step } from '../../model/step.ts'
 import {
   cleanK3s,
   clusterSpec,
@@ -15,7 +19,17 @@ import {
   nodeSpec,
   observedCluster,
 } from '../../plan/clusters/testing/fixture.ts'
-import { estateOf, ledgerWith, ORIGIN } from '../../plan/testing/fixture.ts'
+import {
+  CONNECTION,
+  estateOf,
+  FAKE_RULES,
+  guest,
+  ledgerWith,
+  machine,
+  ORIGIN,
+  step,
+  worldWith,
+} from '../../plan/testing/fixture.ts'
 import { observeClusters } from './observe.ts'
 import type { ClusterSessions } from './sessions.ts'
 
@@ -92,4 +106,40 @@ test('a former node is looked for on a box that is still declared and is no node
   const off = { s3: { kube: 'absent', k3s: cleanK3s } } as const
   const after = await looked({ ...observedCluster('s1 s2 s3', off), members: [member('s1'), member('s2')] }, boxes)
   assert.deepEqual([after.names, after.cleared], [['s1', 's2'], ['s3']])
+})
+
+test('a machine that needs a restart says for which fields; where no field names one, for the first that differs', async () => {
+  const node = machine('s1', { vmid: 100 })
+  const wants = async (changes: readonly Partial<Change>[], disruption: Step['disruption'] = 'restart') => {
+    const rules: Rules = {
+      ...FAKE_RULES,
+      diff: () => changes as readonly Change[],
+      updateSteps: () => [step('configure', '100', { disruption })],
+    }
+    let told: ClusterSurroundings | undefined
+    const observe = async (surroundings: ClusterSurroundings) => {
+      told = surroundings
+      return observedCluster('s1')
+    }
+    const sessions = { of: async () => ({ observe }), shellsOf: async () => new Map() } as unknown as ClusterSessions
+    const cluster = { ...declaration, spec: clusterSpec('s1'), hosts: new Map() }
+    await observeClusters(
+      estateOf([node], { clusters: [cluster], connections: [CONNECTION] }),
+      { worlds: new Map([['default', worldWith([guest(100, { of: node.key })])]]), factsByConnection: new Map() },
+      ledgerWith(),
+      new Map([['fake', rules]]),
+      { store: { getValue: async () => undefined }, sessions },
+      NOW,
+      new AbortController().signal,
+    )
+    return told?.nodes.get('s1')?.machine.wantsRestart
+  }
+  const live = { path: 'tags', effect: 'live' } as const
+  assert.equal(await wants([]), undefined)
+  assert.equal(await wants([live], 'none'), undefined)
+  assert.equal(await wants([live]), 'tags')
+  assert.equal(await wants([live, { path: 'memory', effect: 'restart' }]), 'memory')
+  const both = [{ path: 'memory', effect: 'restart' }, live, { path: 'cpu', effect: 'restart' }] as const
+  assert.equal(await wants(both), 'memory, cpu')
+  assert.equal(await wants([{ path: 'disk', effect: 'replace' }]), undefined)
 })
