@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { nearest } from '../lib/nearest.ts'
 import { type Tree, type TreeMap, valueFrom } from '../model/vm.ts'
 
@@ -158,11 +159,7 @@ function unknownKey(key: string, shape: ConfigShape & { is: 'map' }, path: SeedP
 
 function wrong(tree: Tree, shape: ConfigShape, path: SeedPath): SeedProblem {
   const hint = hintFor(tree, shape)
-  return {
-    path,
-    message: `${called(path)} is ${shown(tree)}; expected ${described(shape)}`,
-    ...(hint === undefined ? {} : { hint }),
-  }
+  return defined({ path, message: `${called(path)} is ${shown(tree)}; expected ${described(shape)}`, hint })
 }
 
 function hintFor(tree: Tree, shape: ConfigShape): string | undefined {

@@ -1,4 +1,5 @@
 import { cleanText } from '../lib/clean-text.ts'
+import { defined } from '../lib/defined.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { BuildPlan } from './build-spec.ts'
 import { judgeCleanliness, type Residue, readListing } from './cleanliness.ts'
@@ -37,11 +38,7 @@ export async function buildImage(plan: BuildPlan, shell: Shell, options: BuildOp
   try {
     for (const [index, step] of plan.steps.entries()) {
       options.onStep?.(step.summary, index + 1, plan.steps.length)
-      const ran = await shell.run(step.argv, {
-        signal,
-        timeoutMs: step.timeoutMs,
-        ...(step.input === undefined ? {} : { input: step.input }),
-      })
+      const ran = await shell.run(step.argv, defined({ signal, timeoutMs: step.timeoutMs, input: step.input }))
       if (ran.code !== 0)
         throw new BuildFailed(
           `could not ${step.summary}: ${step.argv[0]} ended with ${ran.code}: ${cleanText(ran.stderr.slice(-2000))}`,

@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import type { ClientCommand, Command } from './command.ts'
 import type { KubeObject } from './kube-object.ts'
 import type { Intention } from './record.ts'
@@ -164,14 +165,7 @@ function laneOf({ lane, do: verb }: SavedStep): Lane {
 function readWrite({ method, path, params }: RestCall, secretParams: readonly string[] = []): ObjectWrite {
   if (method === 'DELETE') {
     const { apiVersion = '', kind = '', uid } = params
-    return {
-      do: 'delete',
-      path,
-      apiVersion,
-      kind,
-      propagationPolicy: 'Background',
-      ...(uid === undefined ? {} : { uid }),
-    }
+    return defined({ do: 'delete', path, apiVersion, kind, propagationPolicy: 'Background', uid })
   }
   const [place = '', query] = path.split('?')
   const asked = new URLSearchParams(query)

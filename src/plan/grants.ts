@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../kinds/kind.ts'
+import { defined } from '../lib/defined.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
@@ -141,11 +142,7 @@ export function boundResource(
   const hostAccess = (what: string, field: RegExp) =>
     problem(placeOf(written, { field }), `${what} reaches into the host, which the source ${grant.source} may not`, {})
 
-  const bounds = {
-    source: grant.source,
-    names: grant.names,
-    ...(grant.vmids === undefined ? {} : { ids: grant.vmids }),
-  }
+  const bounds = defined({ source: grant.source, names: grant.names, ids: grant.vmids })
   const secretsOf = (desired: Resource['desired']) => ownSecrets(desired, grant, written)
   if (placement === undefined) {
     const { own, problems: secrets } = secretsOf(resource.desired)

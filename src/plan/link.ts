@@ -1,5 +1,6 @@
 import { endpointUrl } from '../k3s/config.ts'
 import type { Expanded, FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
+import { defined } from '../lib/defined.ts'
 import { atOnce, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import {
@@ -130,23 +131,13 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
         const { connection, desired, needs, placement } = expanded
         parts.push({
           declaration,
-          part: {
-            key: declaration.key,
-            desired,
-            needs,
-            ...(connection === undefined ? {} : { connection }),
-            ...(placement === undefined ? {} : { placement }),
-          },
+          part: defined({ key: declaration.key, desired, needs, connection, placement }),
         })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
       }
       case 'cluster':
-        clusters.push({
-          declaration,
-          cluster: expanded.cluster,
-          ...(expanded.drill === undefined ? {} : { drill: expanded.drill }),
-        })
+        clusters.push(defined({ declaration, cluster: expanded.cluster, drill: expanded.drill }))
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break

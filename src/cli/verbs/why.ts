@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { ownerOf, type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
@@ -30,12 +31,7 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
       `There is no ${key} in ${directory}, declared or remembered. Run croft get to see what there is.`,
     )
   const revisions = all.filter((event) => event.reason === 'Revision')
-  const data = {
-    key,
-    ...(record === undefined ? {} : { record }),
-    revisions: revisions.map(eventJson),
-    events: events.map(eventJson),
-  }
+  const data = defined({ key, record, revisions: revisions.map(eventJson), events: events.map(eventJson) })
   if (await writeData(runtime, options.output, data)) return EXIT.ok
   const { estate } = declared ?? {}
   const origin = estate?.resources.find((one) => one.key === key)?.origin

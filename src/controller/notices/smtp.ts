@@ -1,5 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { MailServer } from '../../model/notification.ts'
 import type { Secret } from '../../model/secret.ts'
@@ -11,12 +12,7 @@ export async function sendMail(
   mail: { readonly subject: string; readonly text: string; readonly atMs: number; readonly id: string },
   options: { readonly ca?: string; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
-  const trust = {
-    host: to.host,
-    port: to.port,
-    servername: to.host,
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
-  }
+  const trust = defined({ host: to.host, port: to.port, servername: to.host, ca: options.ca })
   let talk = openTalk(
     options.signal,
     to.tls === 'implicit' ? connectTls(trust) : connectPlain({ host: to.host, port: to.port }),
@@ -30,11 +26,7 @@ export async function sendMail(
       await talk.say('STARTTLS', 220)
       talk = openTalk(
         options.signal,
-        connectTls({
-          socket: talk.release(),
-          servername: to.host,
-          ...(options.ca === undefined ? {} : { ca: options.ca }),
-        }),
+        connectTls(defined({ socket: talk.release(), servername: to.host, ca: options.ca })),
       )
       offers = await talk.say('EHLO croft.invalid', 250)
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { jsonIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/declaration.ts'
@@ -83,13 +84,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
           : [
               {
                 waits: manual && !approved.has(`${name}@${waiting.revision.id}`),
-                candidate: {
-                  source: name,
-                  revision: waiting.revision,
-                  keepGoing,
-                  alone,
-                  ...(grant === undefined ? {} : { grant }),
-                },
+                candidate: defined({ source: name, revision: waiting.revision, keepGoing, alone, grant }),
               },
             ],
     )

@@ -3,6 +3,7 @@ import { NODE_PROGRAM, type NodeFacts, type NodeVerb } from '../../k3s/node-prog
 import { NODE_PROGRAM_TEXT } from '../../k3s/programs.ts'
 import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
@@ -118,11 +119,7 @@ async function ran(
   signal: AbortSignal,
 ): Promise<ProgramAnswer<unknown>> {
   try {
-    const answered = await shell.run(argv, {
-      signal,
-      timeoutMs: LIMITS.commandTimeoutMs,
-      ...(input === undefined ? {} : { input }),
-    })
+    const answered = await shell.run(argv, defined({ signal, timeoutMs: LIMITS.commandTimeoutMs, input }))
     const line = answered.stdout.trim().split('\n').at(-1) ?? ''
     const value = recordIn(line)
     if (value !== undefined) return { is: 'answer', value }

@@ -4,6 +4,7 @@ import { tokenHash } from '../../k3s/token.ts'
 import { segment } from '../../kubernetes/client.ts'
 import { objectName } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type ClusterSecrets, RecordClosed } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
@@ -150,16 +151,7 @@ function merged(there: ClusterSecrets, found: ClusterSecrets): ClusterSecrets {
 
 function asStep({ node, lane, summary, awaits }: Step<'operation'>): Step<'cluster'> {
   // Only the node and the lane of it are read by what both have in common.
-  return {
-    about: 'cluster',
-    verb: 'restart-k3s',
-    lane,
-    summary,
-    reason: '',
-    awaits,
-    sinceMs: 0,
-    ...(node === undefined ? {} : { node }),
-  }
+  return defined({ about: 'cluster', verb: 'restart-k3s', lane, summary, reason: '', awaits, sinceMs: 0, node })
 }
 
 async function runVerb(operating: Operating, verb: Parameters<typeof command>[1], input?: unknown): Promise<Outcome> {

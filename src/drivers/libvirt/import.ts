@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { ObservedResource } from '../../model/resource.ts'
 import type { ImportedGuest } from '../port.ts'
 import { configOf, slotOf } from './names.ts'
@@ -38,10 +39,7 @@ function imported(observed: ObservedResource): ImportedGuest | undefined {
     counted++
     return [{ storage: disk.pool, size: `${size / GIB}Gi` }]
   })
-  const networks = domain.nics.map((nic) => ({
-    network: nic.source ?? '',
-    ...(nic.mac === undefined ? {} : { mac: nic.mac }),
-  }))
+  const networks = domain.nics.map((nic) => defined({ network: nic.source ?? '', mac: nic.mac }))
   for (const { device } of domain.pci) unmanaged.push(`PCI device ${device}`)
   for (const { device } of domain.usb) unmanaged.push(`USB device ${device}`)
   if (config.snapshots > 0) notes.push(`${config.snapshots} snapshots stay with it and are not declared`)

@@ -1,5 +1,6 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
 import { ifObserved } from '../../drivers/port.ts'
+import { defined } from '../../lib/defined.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
@@ -58,11 +59,7 @@ export async function observeClusters(
           .map((node) => (claimed(node) ? node : { ...node, unclaimed: true as const })),
       }
       const cleared = all.nodes.filter((node) => former.has(node.name) && isCleared(node, all)).map(({ name }) => name)
-      return {
-        look: { declaration, observed, cleared },
-        surroundings,
-        ...(drill === undefined ? {} : { drill }),
-      }
+      return defined({ look: { declaration, observed, cleared }, surroundings, drill })
     }),
   )
 }

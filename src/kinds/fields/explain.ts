@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { FieldProblem } from '../kind.ts'
 
@@ -105,12 +106,7 @@ function wrongType(
   }
   const hint = typeHint(expected, found, schema, fields)
   const wanting = expected === 'string' && hint === undefined ? (patternOf(schema) ?? wanted) : wanted
-  return {
-    code: 'wrong-type',
-    path,
-    message: `${name} is ${show(found)}; expected ${wanting}`,
-    ...(hint === undefined ? {} : { hint }),
-  }
+  return defined({ code: 'wrong-type', path, message: `${name} is ${show(found)}; expected ${wanting}`, hint })
 }
 
 /** A problem of this code is told without the lines around it. */

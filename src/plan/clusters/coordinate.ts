@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { type ClusterDecision, isDestruction, type ObservedCluster } from '../../model/observed-cluster.ts'
@@ -101,11 +102,7 @@ function oneGoesAtATime(view: ClusterSituation, finding: ClusterFinding): Cluste
     steps: finding.steps.filter((step) => !later.includes(step)),
     waits: [
       ...finding.waits,
-      ...later.map(({ node, summary }) => ({
-        awaits: `${awaited}: ${summary}`,
-        sinceMs: view.nowMs,
-        ...(node === undefined ? {} : { node }),
-      })),
+      ...later.map(({ node, summary }) => defined({ awaits: `${awaited}: ${summary}`, sinceMs: view.nowMs, node })),
     ],
   }
 }

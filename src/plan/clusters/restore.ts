@@ -1,4 +1,5 @@
 import { minorOf } from '../../k3s/version.ts'
+import { defined } from '../../lib/defined.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import type { Policy } from '../../model/declaration.ts'
 import type { ClusterOperation, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
@@ -231,15 +232,7 @@ export function local(
   awaits: string,
   target?: string,
 ): Step<'operation'> {
-  return {
-    about: 'operation',
-    verb,
-    lane: 'local',
-    summary,
-    awaits,
-    until: 'nothing',
-    ...(target === undefined ? {} : { target }),
-  }
+  return defined({ about: 'operation', verb, lane: 'local', summary, awaits, until: 'nothing', target })
 }
 
 export function on(

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
+import { defined } from '../../lib/defined.ts'
 import { isFields } from '../manifest.ts'
 import type { ComposedDocument, GraphExpansion } from './expand-graph.ts'
 import { typeOfExpression } from './expression-type.ts'
@@ -320,11 +321,7 @@ function named(base: DocumentFields, { metadata }: DocumentFields, part: string)
   const { generateName: _, ...rest } = own
   return {
     ...base,
-    metadata: {
-      name: `${String(name)}-${part}`.toLowerCase(),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...rest,
-    },
+    metadata: defined({ name: `${String(name)}-${part}`.toLowerCase(), namespace, ...rest }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
 
@@ -60,12 +61,7 @@ export function* walking(root: string, onEntry: (path: string) => void = () => {
     isWanted,
   }
   const tooLarge = yield* walkDirectory(root, '', 0, state)
-  return {
-    files: state.files,
-    links: state.links,
-    passed: state.passed,
-    ...(tooLarge === undefined ? {} : { tooLarge }),
-  }
+  return defined({ files: state.files, links: state.links, passed: state.passed, tooLarge })
 }
 
 interface State {

@@ -1,5 +1,6 @@
 import { EXTERNAL_NAME } from '../../kinds/fields/annotations.ts'
 import { KINDS } from '../../kinds/registry.ts'
+import { defined } from '../../lib/defined.ts'
 import { isFields, objectsOf } from '../manifest.ts'
 import { documentsIn } from './documents.ts'
 import type { Draft } from './draft.ts'
@@ -88,10 +89,7 @@ function draftOf({ kind: name, node, id, fields, without }: OperatorGuest, own: 
 /** Cores, sockets and memory, where the object names them. */
 export function sizeFields(cores: unknown, sockets: unknown, memory: unknown): Fields {
   const whole = (value: unknown) => (typeof value === 'number' && value > 0 ? value : undefined)
-  const cpu = {
-    ...(whole(cores) === undefined ? {} : { cores: whole(cores) }),
-    ...(whole(sockets) === undefined ? {} : { sockets: whole(sockets) }),
-  }
+  const cpu = defined({ cores: whole(cores), sockets: whole(sockets) })
   return {
     ...(Object.keys(cpu).length === 0 ? {} : { cpu: [cpu] }),
     ...(whole(memory) === undefined ? {} : { memory: [{ dedicated: whole(memory) }] }),

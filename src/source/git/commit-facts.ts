@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { printable } from '../yaml/excerpt.ts'
 import { GitFailed, runGit } from './git-run.ts'
@@ -29,11 +30,7 @@ export async function standsOn(
   signal?: AbortSignal,
 ): Promise<boolean> {
   try {
-    await runGit({
-      directory: repository,
-      arguments: ['merge-base', '--is-ancestor', older, newer],
-      ...(signal === undefined ? {} : { signal }),
-    })
+    await runGit(defined({ directory: repository, arguments: ['merge-base', '--is-ancestor', older, newer], signal }))
     return true
   } catch (error) {
     if (error instanceof GitFailed) return false

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ObjectsAt } from '../../kinds/kind.ts'
+import { defined } from '../../lib/defined.ts'
 import { type Egress, EVERYWHERE } from '../../lib/egress.ts'
 import type { SourceReader } from '../reader.ts'
 import { readCommit } from './git.ts'
@@ -56,12 +57,7 @@ export async function objectsAtCommit(
     // No more of a large repository is read than the part that is meant, and what its overlays name.
     const slash = path.indexOf('/')
     const [top, below] = slash < 0 ? ['.', path] : [path.slice(0, slash), path.slice(slash + 1)]
-    const revision = await readCommit(directory, commit, {
-      path: top,
-      places: [below],
-      ...(reader === undefined ? {} : { reader }),
-      ...common,
-    })
+    const revision = await readCommit(directory, commit, defined({ path: top, places: [below], reader, ...common }))
     const [tooLarge] = revision.problems.filter(({ code }) => code === 'too-large')
     if (tooLarge !== undefined) return { problem: `${url}: ${tooLarge.message}` }
     return revision.objectsAt?.(below) ?? { problem: `${url} has nothing at ${path}` }

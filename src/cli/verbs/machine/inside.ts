@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { defined } from '../../../lib/defined.ts'
 import { type Ran, type Shell, ShellFailure } from '../../../lib/shell.ts'
 
 import { ownState } from '../../load.ts'
@@ -16,10 +17,7 @@ export function exec(runtime: Runtime, words: readonly string[], options: Option
   if (words.length === 0) throw new UsageError('Name the program after two dashes: croft machine exec web-1 -- uptime.')
   return async (shell) => {
     const timeoutMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
-    const ran: Ran = await shell.run(words, {
-      signal: runtime.signal,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    })
+    const ran: Ran = await shell.run(words, defined({ signal: runtime.signal, timeoutMs }))
     // On a terminal what comes from inside must not move the cursor about; a file gets every byte.
     const shown = (text: string, isTty: boolean) => (isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
     runtime.out.write(shown(ran.stdout, runtime.out.isTty))

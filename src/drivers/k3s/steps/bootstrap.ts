@@ -1,5 +1,6 @@
 import type { NodeFacts, PutFiles, StartInput } from '../../../k3s/node-program.ts'
 import { parseToken } from '../../../k3s/token.ts'
+import { defined } from '../../../lib/defined.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import type { ClusterSecrets, NodeSpec } from '../../../model/cluster.ts'
@@ -216,10 +217,7 @@ async function tokenOn(shell: Shell, signal: AbortSignal): Promise<{ caHash?: st
     const bytes = await shell.readFile('/var/lib/rancher/k3s/server/token', signal)
     const token = bytes === undefined ? undefined : parseToken(Buffer.from(bytes).toString('utf8'))
     if (token === undefined || 'problem' in token || !('password' in token.credentials)) return undefined
-    return {
-      password: token.credentials.password,
-      ...(token.caHash === undefined ? {} : { caHash: token.caHash }),
-    }
+    return defined({ password: token.credentials.password, caHash: token.caHash })
   } catch (error) {
     if (error instanceof ShellFailure) return undefined
     throw error

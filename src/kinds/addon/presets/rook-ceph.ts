@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../../lib/defined.ts'
 import { whole } from '../../fields/number.ts'
 import { matching } from '../../fields/text.ts'
 import { className, hostPath, labels } from './fields.ts'
@@ -38,11 +39,7 @@ export const rookCeph = preset({
         mon: { count: monitors, allowMultiplePerNode: false },
         mgr: { count: monitors > 1 ? 2 : 1 },
         dashboard: { enabled: true, ssl: false },
-        storage: {
-          useAllNodes: true,
-          useAllDevices: false,
-          ...(devices === undefined ? {} : { deviceFilter: devices }),
-        },
+        storage: defined({ useAllNodes: true, useAllDevices: false, deviceFilter: devices }),
         ...(nodes === undefined ? {} : { placement: { all: { nodeAffinity: onNodes(nodes) } } }),
       },
     },
