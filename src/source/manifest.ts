@@ -1,6 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import { readFullYaml, type YamlFinding } from './yaml/full-yaml.ts'
 import { type Dialect, hasOldWords } from './yaml/kubernetes-yaml.ts'
+import { deeperQuotes } from './yaml/quoted-lines.ts'
 import { NOT_SIMPLE, readSimpleYaml } from './yaml/simple-yaml.ts'
 
 /** One document of a file: its text, and the line of the file at which that text begins. */
@@ -41,7 +42,7 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
     const { value, findings, document } = read
     const apiVersion = isFields(value) ? value.apiVersion : undefined
     const ours = typeof apiVersion === 'string' && STRICT_GROUPS.test(apiVersion)
-    if (ours || findings.length === 0 || findings.some(({ weight }) => weight === 'syntax')) return read
+    if (ours || findings.length === 0 || findings.some(isSyntax)) return read
     return readDocument(document, 'kustomize')
   })
 }
@@ -90,7 +91,31 @@ function readDocument(document: SourceDocument, dialect: Dialect = 'strict'): Re
   if (/^%/m.test(document.text.slice(0, document.text.search(/^(?!%|#|\s*$)/m)))) {
     return unread(document, 'directive', 'YAML directives (%) are not read')
   }
-  return { document, ...readFullYaml(document.text, dialect) }
+  const read = readFullYaml(document.text, dialect)
+  const shallow = read.findings.some(isSyntax) ? readShallowQuotes(document.text, dialect) : undefined
+  return { document, ...(shallow ?? read) }
+}
+
+/** The same text with its quoted lines indented. Only for objects of others: croft's own are written as YAML says. */
+function readShallowQuotes(text: string, dialect: Dialect): ReturnType<typeof readFullYaml> | undefined {
+  const deeper = deeperQuotes(text)
+  if (deeper === undefined) return undefined
+  const { value, findings } = readFullYaml(deeper.text, dialect)
+  if (findings.some(isSyntax) || (dialect === 'strict' && !isOfOthers(value))) return undefined
+  return {
+    value,
+    findings: findings.map((finding) => ({ ...finding, offset: deeper.originalOffset(finding.offset) })),
+  }
+}
+
+function isSyntax({ weight }: YamlFinding): boolean {
+  return weight === 'syntax'
+}
+
+function isOfOthers(value: unknown): boolean {
+  return objectsOf(value).every(
+    ({ value: { apiVersion } }) => typeof apiVersion === 'string' && !STRICT_GROUPS.test(apiVersion),
+  )
 }
 
 /**

@@ -165,9 +165,13 @@ class Walk {
   }
 
   #pair(pair: Pair, map: Record<string, unknown>, depth: number): void {
-    const key = yamlLibrary().isScalar(pair.key) ? this.#key(pair.key) : undefined
     const at = pair.key as Node
-    if (typeof key !== 'string') {
+    const named = this.#dialect !== 'strict' && yamlLibrary().isAlias(at) ? at.resolve(this.#document) : at
+    const key = yamlLibrary().isScalar(named) ? this.#key(named) : undefined
+    if (key === undefined && this.#dialect !== 'strict') {
+      // Nearly always the braces of a template, which no tool of Kubernetes reads as they stand.
+      this.#findings.push(refused('bad-key', at, 'a key must be text, and a map or a list is none', 'syntax'))
+    } else if (typeof key !== 'string') {
       // Text that looks like a number or a boolean is a key to one reader and an error to the next.
       this.#findings.push(refused('bad-key', at, 'a key must be text', 'strict', 'write it in quotes'))
       map[String(key)] = this.value(pair.value, depth + 1)
