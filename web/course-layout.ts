@@ -53,7 +53,8 @@ export function layoutOf(course: CourseOnPage, nowMs: number): CourseLayout {
     name,
     sort,
     bars: bars.map((bar) => placed(bar, at, endMs)),
-    words: bars.length === 0 ? 'not yet' : bars.map((bar) => wordsOf(bar, endMs)).join(', '),
+    words:
+      bars.length === 0 ? (course.over ? 'untouched' : 'not yet') : bars.map((bar) => wordsOf(bar, endMs)).join(', '),
   }))
   const band = course.votes.map((votes, index) => {
     const left = at(votes.atMs)

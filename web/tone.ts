@@ -10,6 +10,7 @@ export function toneOf(row: Row): Tone {
   if (row.stalled || row.do === 'refuse') return 'bad'
   if (row.paused) return 'quiet'
   if (row.do === 'hold' || row.drifted) return 'warn'
+  if (isOutOfSight(row)) return 'quiet'
   if (row.do === 'wait' || isDoing(row.do)) return 'busy'
   if (row.ready === 'False') return isComing(row) ? 'busy' : 'bad'
   if (row.ready === 'Unknown' || row.synced === 'Unknown') return 'quiet'
@@ -21,6 +22,11 @@ export function isComing(row: Row): boolean {
   return isComingAt(row, serverNow())
 }
 
+/** Its host is off or cut off: nothing is changing, and nobody knows how it is. */
+function isOutOfSight(row: Row): boolean {
+  return row.do === 'wait' && row.reason === 'HostOffline'
+}
+
 export const TONE_ORDER: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, busy: 2, quiet: 3, ok: 4 }
 
 export function isDoing(action: Row['do']): boolean {
@@ -28,19 +34,31 @@ export function isDoing(action: Row['do']): boolean {
 }
 
 /** How a cluster stands, in a word. One that is off on request is well. */
-export function clusterState(cluster: ClusterOnPage, page: Page): { readonly tone: Tone; readonly word: string } {
+export function clusterState(
+  cluster: Pick<ClusterOnPage, 'name' | 'phase' | 'operation' | 'unseenSinceMs'>,
+  page: Pick<Page, 'power'>,
+): { readonly tone: Tone; readonly word: string; readonly ordered: boolean } {
   const power = (page.power ?? []).find((one) => one.cluster === cluster.name)
-  if (power?.phase === 'GoingOn') return { tone: 'busy', word: 'Coming on' }
-  if (power?.phase === 'GoingOff') return { tone: 'busy', word: 'Going off' }
-  if (power?.phase === 'Off') return { tone: 'quiet', word: 'Off' }
-  return { tone: clusterTone(cluster), word: cluster.phase }
+  if (power?.phase === 'GoingOn') return { tone: 'busy', word: 'Coming on', ordered: true }
+  if (power?.phase === 'GoingOff') return { tone: 'busy', word: 'Going off', ordered: true }
+  if (power?.phase === 'Off') return { tone: 'quiet', word: 'Off', ordered: true }
+  return { ...phaseWords(cluster), ordered: false }
 }
 
-function clusterTone(cluster: ClusterOnPage): Tone {
-  if (['QuorumLost', 'Blocked'].includes(cluster.phase)) return 'bad'
-  if (cluster.phase === 'Degraded') return 'warn'
-  if (cluster.phase === 'Unknown') return 'quiet'
-  return cluster.phase === 'Ready' ? 'ok' : 'busy'
+function phaseWords({
+  phase,
+  operation,
+  unseenSinceMs,
+}: Pick<ClusterOnPage, 'phase' | 'operation' | 'unseenSinceMs'>): { readonly tone: Tone; readonly word: string } {
+  const restores = operation?.name.startsWith('restore') === true
+  if (operation?.stopped === false) return { tone: 'busy', word: restores ? 'Restoring' : phase }
+  if (phase === 'QuorumLost') return { tone: 'bad', word: 'Quorum lost' }
+  if (phase === 'Blocked') return { tone: 'bad', word: restores ? 'Restore stopped' : phase }
+  if (phase === 'Degraded') return { tone: 'warn', word: phase }
+  if (phase === 'AwaitingCNI') return { tone: 'busy', word: 'Awaiting CNI' }
+  if (phase === 'Unknown')
+    return unseenSinceMs === undefined ? { tone: 'quiet', word: 'Not known' } : { tone: 'bad', word: 'No answer' }
+  return { tone: phase === 'Ready' ? 'ok' : 'busy', word: phase }
 }
 
 /** Until a cluster has formed, a node without its machine is one that is still to come. */
@@ -82,6 +100,7 @@ export function syncWord(row: Row): { readonly tone: Tone; readonly word: string
   if (row.do === 'hold') return { tone: 'warn', word: 'Held' }
   if (row.do === 'refuse') return { tone: 'bad', word: 'Refused' }
   if (row.drifted) return { tone: 'warn', word: 'Drifted' }
+  if (isOutOfSight(row)) return { tone: 'quiet', word: 'Not known' }
   if (isDoing(row.do)) return { tone: 'busy', word: 'Out of sync' }
   if (row.synced === 'Unknown') return { tone: 'quiet', word: 'Not known' }
   return row.synced === 'True' ? { tone: 'ok', word: 'Synced' } : { tone: 'busy', word: 'Waiting' }
@@ -90,6 +109,7 @@ export function syncWord(row: Row): { readonly tone: Tone; readonly word: string
 /** Is it up, in a word? */
 export function readyWord(row: Row): { readonly tone: Tone; readonly word: string } {
   if (row.stalled) return { tone: 'bad', word: row.status }
+  if (isOutOfSight(row)) return { tone: 'quiet', word: 'Host offline' }
   if (row.ready === 'True') return { tone: 'ok', word: row.status }
   if (row.ready === 'Unknown') return { tone: 'quiet', word: row.status }
   return { tone: isDoing(row.do) || row.do === 'wait' || isComing(row) ? 'busy' : 'bad', word: row.status }

@@ -1,5 +1,5 @@
 import { defined } from '../lib/defined.ts'
-import type { EstateView } from './estate-view.ts'
+import type { ClusterView, EstateView } from './estate-view.ts'
 import type { PowerView } from './observed-power.ts'
 import { asBoxes } from './one-box.ts'
 
@@ -65,6 +65,8 @@ export interface StatusCluster {
   readonly faultTolerance: string
   /** Since when its API has not answered, for a cluster that was formed. */
   readonly unseenSinceMs?: number | undefined
+  /** A restore or a rotation that somebody began by command, and the step that it is at. */
+  readonly operation?: ClusterView['operation'] | undefined
   readonly nodes: readonly {
     readonly name: string
     readonly role: string
@@ -141,7 +143,7 @@ export function statusIn(view: Omit<EstateView, 'version' | 'atMs'>): EstateStat
     connections: view.connections,
     hosts: asBoxes(view),
     rows: view.resources.map(rowStatus),
-    clusters: view.clusters.map(({ name, quorumMargin, decision, observed, unseenSinceMs }) => {
+    clusters: view.clusters.map(({ name, quorumMargin, decision, observed, unseenSinceMs, operation }) => {
       const phases = new Map(decision.nodes.map((node) => [node.name, node.phase]))
       return {
         name,
@@ -149,6 +151,7 @@ export function statusIn(view: Omit<EstateView, 'version' | 'atMs'>): EstateStat
         phase: decision.phase,
         faultTolerance: decision.faultTolerance,
         unseenSinceMs,
+        operation,
         holds: decision.holds,
         refusals: decision.refusals,
         nodes: observed.nodes.map((node) => ({

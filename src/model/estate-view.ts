@@ -139,6 +139,15 @@ export interface ClusterView {
   readonly quorumMargin: number | 'unknown'
   /** Since when its API has not answered, for a cluster that was formed. */
   readonly unseenSinceMs?: number
+  /** A restore or a rotation that somebody began by command, and the step that it is at. */
+  readonly operation?: {
+    /** `restore of edge from before-upgrade`. */
+    readonly name: string
+    readonly step: string
+    readonly sinceMs: number
+    /** Nobody has gone on with it for longer than a step takes. */
+    readonly stopped: boolean
+  }
 }
 
 export interface DriftView {

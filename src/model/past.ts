@@ -27,8 +27,12 @@ export function* healthOf(view: EstateView): Generator<HealthSubject> {
 /** The few that people ask about after weeks: clusters, hosts and checks. */
 export function* healthOfServices(view: EstateView): Generator<HealthSubject> {
   const off = offByRequest(view)
-  for (const { name, decision } of view.clusters)
-    yield { what: 'cluster', subject: name, state: off.clusters.has(name) ? 'off' : clusterState(decision.phase) }
+  for (const { name, decision, operation, observed } of view.clusters) {
+    // A restore stops every server: whoever asks the API then gets no answer.
+    const stopped = operation !== undefined && observed.api !== 'yes'
+    const state = stopped ? 'down' : clusterState(decision.phase)
+    yield { what: 'cluster', subject: name, state: off.clusters.has(name) ? 'off' : state }
+  }
   for (const { name, online } of view.hosts)
     yield { what: 'host', subject: name, state: online ? 'up' : off.hosts.has(name) ? 'off' : 'down' }
   for (const { name, passed } of view.checks) yield { what: 'check', subject: name, state: STATE_OF[passed] }

@@ -48,6 +48,8 @@ const node = (role: string, phase: string) => ({ name: 'n1', role, phase })
 const objection = { guard: 'quorum', reason: 'why', allow: 'how' }
 const drift = { key: 'Machine/web', field: 'memory', declared: '2', observed: '1', sinceMs: 5 }
 
+const RESTORE = { name: 'restore of home from old', step: 'stop K3s on s1', sinceMs: NOW - 5000, stopped: false }
+
 /** What is wrong, and how it is told: `tone id: title`. */
 const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readonly string[]][] = [
   ['nothing', {}, []],
@@ -131,6 +133,42 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
     ['bad cluster/home: home has lost its quorum'],
   ],
   [
+    'a quorum that is lost, with what the machines show of it',
+    {
+      clusters: [
+        cluster({ phase: 'QuorumLost', quorumMargin: 'unknown', holds: [{ ...objection, guard: 'quorum-lost' }] }),
+      ],
+    },
+    ['bad cluster/home: home has lost its quorum'],
+  ],
+  [
+    'a quorum that is most likely lost, at once',
+    {
+      clusters: [
+        cluster({ phase: 'Unknown', quorumMargin: 'unknown', holds: [{ ...objection, guard: 'quorum-unseen' }] }),
+      ],
+    },
+    ['bad cluster/home: home has most likely lost its quorum'],
+  ],
+  [
+    'a restore that goes on',
+    { clusters: [cluster({ phase: 'Changing', holds: [{ ...objection, guard: 'request' }], operation: RESTORE })] },
+    ['warn operation/home: Restore of home from old is under way'],
+  ],
+  [
+    'a restore that stopped in the middle',
+    {
+      clusters: [
+        cluster({
+          phase: 'Blocked',
+          holds: [{ ...objection, guard: 'request' }],
+          operation: { ...RESTORE, stopped: true },
+        }),
+      ],
+    },
+    ['bad operation-stopped/home: Restore of home from old has stopped'],
+  ],
+  [
     'a server that is not ready',
     { clusters: [cluster({ phase: 'Degraded', nodes: [node('server', 'NotReady')] })] },
     ['bad cluster/home: 1 node of home not ready'],
@@ -193,6 +231,14 @@ test('[D-11] a host and a UPS say what would help, on the page as in the termina
       'b: see to its cooling, or give it less to do',
     ],
   )
+})
+
+test('[D-11] a lost quorum says what the machines show and what would help', () => {
+  const lost = cluster({ phase: 'QuorumLost', quorumMargin: -1 })
+  const said = (one: StatusCluster) =>
+    troublesOf({ ...WELL, clusters: [one] }, NOW).map(({ text, allow }) => [text, allow])
+  assert.deepEqual(said({ ...lost, holds: [{ ...objection, guard: 'quorum-lost' }] }), [['why', 'how']])
+  assert.deepEqual(said(lost), [['The API stands still until 1 more of its servers runs.', 'bring servers back']])
 })
 
 test('[D-11] every class that a Notification may name is found by some case, and no two troubles share an id', () => {

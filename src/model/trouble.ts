@@ -100,18 +100,26 @@ function offByRequest({ name }: StatusCluster, { power = [] }: EstateStatus): bo
 }
 
 function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Trouble[] {
-  const { name, phase, unseenSinceMs: since, quorumMargin, faultTolerance, holds, refusals } = cluster
-  const objections = [...refusals, ...holds].map((one) =>
-    of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', `${name} is held by ${one.guard ?? 'a guard'}`, {
-      id: `cluster/${one.guard ?? 'guard'}`,
-      text: one.reason,
-      allow: one.allow,
-    }),
+  const { name, phase, unseenSinceMs: since, quorumMargin, faultTolerance, holds, refusals, operation } = cluster
+  const quorum = holds.find(({ guard }) => guard === 'quorum-lost' || guard === 'quorum-unseen')
+  const objections = [...refusals, ...holds.filter((one) => one !== quorum)].map((one) =>
+    one.guard === 'request' && operation !== undefined
+      ? operationTrouble(name, operation, one.allow)
+      : of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', `${name} is held by ${one.guard ?? 'a guard'}`, {
+          id: `cluster/${one.guard ?? 'guard'}`,
+          text: one.reason,
+          allow: one.allow,
+        }),
   )
-  if (phase === 'QuorumLost' || (typeof quorumMargin === 'number' && quorumMargin < 0)) {
+  if (quorum !== undefined || phase === 'QuorumLost' || (typeof quorumMargin === 'number' && quorumMargin < 0)) {
+    const likely = quorum?.guard === 'quorum-unseen' ? 'most likely ' : ''
     const short = typeof quorumMargin === 'number' && quorumMargin < 0 ? -quorumMargin : 'some'
-    const text = `The API stands still until ${short} more of its servers run${short === 1 ? 's' : ''}.`
-    return [of('cluster', name, 'bad', `${name} has lost its quorum`, { text }), ...objections]
+    const still = `The API stands still until ${short} more of its servers run${short === 1 ? 's' : ''}.`
+    const { reason: text, allow } = quorum ?? { reason: still, allow: 'bring servers back' }
+    return [
+      of('cluster', name, 'bad', `${name} has ${likely}lost its quorum`, { text, allow, sinceMs: since }),
+      ...objections,
+    ]
   }
   if (since !== undefined && nowMs - since >= UNSEEN_MS) {
     const text = 'Its API does not answer: it is down, has lost its quorum, or nobody reaches it from here.'
@@ -128,10 +136,23 @@ function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Troubl
     const since = unwell.flatMap(({ readySinceMs }) => readySinceMs ?? [])
     const text = `${names.join(', ')}${more}.${margin}`
     const sinceMs = since.length === 0 ? undefined : Math.min(...since)
-    return [of('cluster', name, server ? 'bad' : 'warn', title, { text, sinceMs }), ...objections]
+    const allow = `bring it back, or see what croft knows of it: croft why Cluster/${name}`
+    return [of('cluster', name, server ? 'bad' : 'warn', title, { text, allow, sinceMs }), ...objections]
   }
   if (objections.length > 0 || (phase !== 'Degraded' && phase !== 'Blocked')) return objections
   return [of('cluster', name, 'bad', `${name} is ${phase.toLowerCase()}`, { text: faultTolerance })]
+}
+
+/** What somebody began by command is no fault, but whoever looks must know of it; one that stopped is a fault. */
+function operationTrouble(
+  cluster: string,
+  { name, step, stopped, sinceMs }: NonNullable<StatusCluster['operation']>,
+  allow: string,
+): Trouble {
+  const what = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  if (!stopped) return of('cluster', cluster, 'warn', `${what} is under way`, { id: 'operation', text: step, sinceMs })
+  const text = `It has been at this step for too long: ${step}.`
+  return of('cluster', cluster, 'bad', `${what} has stopped`, { id: 'operation-stopped', text, allow, sinceMs })
 }
 
 /** An API that restarts, or one look that fails, is no trouble yet. */

@@ -21,7 +21,7 @@ function told(what: string, subject: string, looks: readonly EstateView[]) {
   return found === undefined ? undefined : { slots: found.slots.slice(-looks.length), share: found.share }
 }
 
-test('a slot is as its worst moment was, and a share is of the slots that were looked at', () => {
+test('a slot is as its worst moment was, and a share is of what was looked at', () => {
   const well = smallEstate()
   const down = { ...well, ...withResource(well, KEY, (one) => ({ ...one, conditions: conditions(true, false) })) }
   assert.deepEqual(told('resource', KEY, [well, down]), { slots: 'ox', share: 0.5 })
@@ -34,6 +34,16 @@ test('a slot is as its worst moment was, and a share is of the slots that were l
       ?.slots.at(-1),
     'x',
   )
+})
+
+test('a share is of the time: a bad minute in an hour is a minute, and not its half hour', () => {
+  const well = smallEstate()
+  const down = { ...well, ...withResource(well, KEY, (one) => ({ ...one, conditions: conditions(true, false) })) }
+  const strips = createHealthStrips()
+  for (let minute = 0; minute < 60; minute++) strips.note(minute === 1 ? down : well, NOW + minute * 60_000)
+  const [strip] = strips.strips(NOW + 59 * 60_000).filter(({ subject }) => subject === KEY)
+  assert.equal(strip?.slots.slice(-2), 'xo')
+  assert.ok(Math.abs((strip?.share ?? 0) - 58 / 59) < 1e-4, String(strip?.share))
 })
 
 test('what is being made is neither well nor unwell', () => {
@@ -84,5 +94,6 @@ test('a strip goes on where it was before a restart', () => {
   const [strip] = strips.strips(NOW)
   // NOW is half past: the present hour has two slots so far.
   assert.equal(strip?.slots.slice(-6), 'xxoooo')
-  assert.equal(strip?.share, 4 / 6)
+  // A minute of three hours, and not one slot of six: what is counted is time.
+  assert.equal(strip?.share, 10_800 / 10_860)
 })

@@ -15,8 +15,17 @@ export interface HealthStrips {
 
 interface Track {
   readonly what: Strip['what']
-  /** By number of the slot since the epoch; the worst of a slot stands. */
-  readonly slots: Map<number, Letter>
+  /** By number of the slot since the epoch. */
+  readonly slots: Map<number, Slot>
+  /** When it was last looked at. */
+  notedMs: number
+}
+
+/** The worst of a slot is what is drawn; how long it was well and not well is what is counted. */
+interface Slot {
+  letter: Letter
+  upMs: number
+  downMs: number
 }
 
 const WORSE: Readonly<Record<Letter, number>> = { '-': 0, o: 1, '?': 2, x: 3 }
@@ -26,26 +35,39 @@ const HOUR_MS = 3_600_000
 export function createHealthStrips(): HealthStrips {
   const tracks = new Map<string, Track>()
 
-  function note(what: Strip['what'], subject: string, letter: Letter, slot: number): void {
+  function trackOf(what: Strip['what'], subject: string): Track | undefined {
     const name = `${what}/${subject}`
-    let track = tracks.get(name)
-    if (track === undefined) {
-      if (tracks.size >= LIMITS.healthSubjects) return
-      track = { what, slots: new Map() }
-      tracks.set(name, track)
-    }
-    const before = track.slots.get(slot)
-    if (before === undefined || WORSE[letter] > WORSE[before]) track.slots.set(slot, letter)
-    for (const old of track.slots.keys()) {
-      if (old > slot - LIMITS.healthSlots) break
-      track.slots.delete(old)
+    const known = tracks.get(name)
+    if (known !== undefined || tracks.size >= LIMITS.healthSubjects) return known
+    const made = { what, slots: new Map(), notedMs: 0 }
+    tracks.set(name, made)
+    return made
+  }
+
+  function note({ slots }: Track, letter: Letter, number: number, seconds: { upMs: number; downMs: number }): void {
+    const slot = slots.get(number) ?? { letter, upMs: 0, downMs: 0 }
+    if (WORSE[letter] > WORSE[slot.letter]) slot.letter = letter
+    slot.upMs += seconds.upMs
+    slot.downMs += seconds.downMs
+    slots.set(number, slot)
+    for (const old of slots.keys()) {
+      if (old > number - LIMITS.healthSlots) break
+      slots.delete(old)
     }
   }
 
   return {
     note(view, nowMs) {
       const slot = Math.floor(nowMs / LIMITS.healthSlotMs)
-      for (const { what, subject, state } of healthOf(view)) note(what, subject, LETTER_OF[state], slot)
+      for (const { what, subject, state } of healthOf(view)) {
+        const track = trackOf(what, subject)
+        if (track === undefined) continue
+        // A first look, or one after a gap, stands for a moment: nobody knows how it was before.
+        const sinceMs = nowMs - track.notedMs
+        const ms = sinceMs > 0 && sinceMs <= LIMITS.historyGapMs ? sinceMs : 1
+        note(track, LETTER_OF[state], slot, { upMs: state === 'up' ? ms : 0, downMs: state === 'down' ? ms : 0 })
+        track.notedMs = nowMs
+      }
     },
     recall(hours, nowMs) {
       const perHour = HOUR_MS / LIMITS.healthSlotMs
@@ -56,7 +78,10 @@ export function createHealthStrips(): HealthStrips {
           const letter = letterOf(seconds)
           if (letter === undefined) continue
           const first = (firstHour + index) * perHour
-          for (let slot = first; slot < Math.min(first + perHour, now + 1); slot++) note(what, subject, letter, slot)
+          const track = trackOf(what, subject)
+          const share = { upMs: ((seconds?.up ?? 0) * 1000) / perHour, downMs: ((seconds?.down ?? 0) * 1000) / perHour }
+          for (let slot = first; track !== undefined && slot < Math.min(first + perHour, now + 1); slot++)
+            note(track, letter, slot, share)
         }
       }
     },
@@ -66,16 +91,20 @@ export function createHealthStrips(): HealthStrips {
       for (const [name, { what, slots }] of tracks) {
         const letters = Array.from(
           { length: LIMITS.healthSlots },
-          (_, index) => slots.get(last - LIMITS.healthSlots + 1 + index) ?? '.',
+          (_, index) => slots.get(last - LIMITS.healthSlots + 1 + index)?.letter ?? '.',
         )
         // Not seen for a whole day: it is gone, and so is its strip.
         if (letters.every((letter) => letter === '.')) {
           tracks.delete(name)
           continue
         }
-        const well = letters.filter((letter) => letter === 'o').length
         // What nobody knows is neither well nor unwell.
-        const known = well + letters.filter((letter) => letter === 'x').length
+        let [well, known] = [0, 0]
+        for (const [number, { upMs, downMs }] of slots) {
+          if (number <= last - LIMITS.healthSlots) continue
+          well += upMs
+          known += upMs + downMs
+        }
         strips.push({
           subject: name.slice(what.length + 1),
           what,

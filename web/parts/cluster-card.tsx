@@ -1,5 +1,6 @@
 import type { ClusterOnPage, Page } from '../../src/server/api/schemas.ts'
 import { plural } from '../format.ts'
+import { quorumWords } from '../quorum-words.ts'
 import { hrefTo } from '../route.ts'
 import { clusterState, nodeTone, TONE_ORDER } from '../tone.ts'
 import { Badge, Icon } from './icon.tsx'
@@ -54,36 +55,28 @@ export function ClusterCard({
 
 /** How much etcd can still lose: one mark for each voter, and the sentence. */
 export function Quorum({ cluster }: { readonly cluster: ClusterOnPage }) {
-  const { members, quorumMargin: margin } = cluster
-  const tone = margin === 'unknown' ? 'quiet' : margin < 0 ? 'bad' : margin === 0 ? 'warn' : 'ok'
-  const words =
-    margin === 'unknown'
-      ? 'Quorum is not known'
-      : margin < 0
-        ? 'Quorum is lost'
-        : margin === 0
-          ? 'No server can fail'
-          : `${plural(margin, 'server')} can fail`
+  const { members } = cluster
+  const { tone, words } = quorumWords(cluster)
   return (
     <div class={`quorum tone-${tone}`}>
-      <span class="quorum-marks" aria-hidden="true">
-        {members !== 'unknown' &&
-          members
-            .slice(0, 9)
-            .map(({ id, up, learner, leader }) => (
-              <i
-                key={id}
-                class={`voter ${up === 'yes' ? 'is-up' : 'is-down'} ${learner ? 'is-learner' : ''} ${leader ? 'is-leader' : ''}`}
-              />
-            ))}
-      </span>
+      {members !== 'unknown' && members.length > 0 && (
+        <span class="quorum-marks" aria-hidden="true">
+          {members.slice(0, 9).map(({ id, up, learner, leader }) => (
+            <i
+              key={id}
+              class={`voter ${up === 'yes' ? 'is-up' : 'is-down'} ${learner ? 'is-learner' : ''} ${leader ? 'is-leader' : ''}`}
+            />
+          ))}
+        </span>
+      )}
       <span class="quorum-words">{words}</span>
     </div>
   )
 }
 
 export function upgradeOf(cluster: ClusterOnPage): { readonly done: number; readonly all: number } | undefined {
-  if (cluster.hops.length === 0) return undefined
+  // After a restore the nodes of the snapshot say their old release until they are back.
+  if (cluster.hops.length === 0 || cluster.operation !== undefined) return undefined
   const all = cluster.nodes.length
   return { done: cluster.nodes.filter(({ version }) => version === cluster.version).length, all }
 }

@@ -6,6 +6,7 @@ import { Quorum, UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
 import { ClusterCommands, ClusterOrders } from '../parts/cluster-orders.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { later } from '../parts/later.tsx'
+import { quorumWords } from '../quorum-words.ts'
 import { hrefTo } from '../route.ts'
 import { clusterState, nodeTone, TONE_ORDER } from '../tone.ts'
 
@@ -37,7 +38,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
       <div class="columns">
         <Card title="etcd">
           <Quorum cluster={cluster} />
-          <p class="muted">{cluster.faultTolerance}</p>
+          {quorumWords(cluster).detail !== undefined && <p class="muted">{quorumWords(cluster).detail}</p>}
           <Members cluster={cluster} />
         </Card>
         <div class="stack">
@@ -67,8 +68,7 @@ const Courses = later(() => import('./course.tsx').then((module) => module.Cours
 const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs))
 
 function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
-  const { tone, word } = clusterState(cluster, page)
-  const switched = word !== cluster.phase
+  const { tone, word, ordered: switched } = clusterState(cluster, page)
   const now = useNow(1000)
   const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every(
     (list) => list.length === 0,
@@ -147,7 +147,8 @@ function Held({ hold, tone }: { readonly hold: ClusterOnPage['holds'][number]; r
 }
 
 function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
-  if (cluster.members === 'unknown') return <p class="muted">The members cannot be seen now.</p>
+  if (cluster.members === 'unknown')
+    return cluster.phase === 'Forming' ? null : <p class="muted">The members cannot be seen now.</p>
   return (
     <ul class="plain">
       {cluster.members.map((member) => (

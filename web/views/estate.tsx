@@ -198,7 +198,7 @@ const WORDS: Readonly<Record<Tone, string>> = {
   bad: 'wrong',
   warn: 'to decide',
   busy: 'changing',
-  quiet: 'quiet',
+  quiet: 'not known or suspended',
   ok: 'well',
 }
 

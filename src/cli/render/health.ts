@@ -7,7 +7,6 @@ import type { Trouble } from '../../model/trouble.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
 import { showAge } from './duration.ts'
 import { foldEvents } from './events.ts'
-import { lostMajority } from './lost-majority.ts'
 import { clean, type Style } from './text.ts'
 
 /** One thing that is not as it should be: what, since when, why, and what to do about it. */
@@ -139,7 +138,7 @@ export function renderTrouble({ key, what, sinceMs, why, next }: HealthProblem, 
 export function votesOf({ observed }: Pick<ClusterPlan, 'observed'>): string {
   const margin = quorumMargin(observed)
   if (margin === 'unknown' || observed.members === 'unknown')
-    return lostMajority(observed) ?? 'its votes cannot be seen'
+    return 'its votes cannot be seen'
   const voters = observed.members.filter(({ learner }) => !learner)
   const up = voters.filter((member) => member.up === 'yes').length
   const votes = `${up} of ${voters.length} votes`

@@ -1,6 +1,5 @@
 import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import { clusterDiffers, forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
-import { lostMajority } from './lost-majority.ts'
 import { clean, type Style } from './text.ts'
 
 const SYMBOL: Readonly<Record<NodeForecast['becomes'], string>> = {
@@ -29,7 +28,6 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
   const next = decision.steps
     .filter(({ verb }) => !verb.endsWith('-machine'))
     .map(({ summary }) => `next: ${clean(summary)}`)
-  const lost = lostMajority(look.observed)
   const waits = decision.waits.map(({ awaits }) => `waits for ${clean(awaits)}`)
   const body = [
     ...rows,
@@ -37,7 +35,6 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
     ...waits,
     ...decision.holds.flatMap((hold) => objection('held', hold)),
     ...decision.refusals.flatMap((refusal) => objection('refused', refusal)),
-    ...(lost === undefined ? [] : [`warning: ${lost}`]),
     ...decision.warnings.map((warning) => `warning: ${clean(warning)}`),
     isLost(look) ? '' : clean(decision.faultTolerance),
   ]

@@ -92,12 +92,25 @@ test('a cluster that is as declared has no course, and neither has one that only
   assert.equal(clusterMoment(look as unknown as ClusterPlan, NOW).about, undefined)
 })
 
+test('a cluster that does not answer has nothing under way that is new', () => {
+  const unseen = { machine: { exists: 'unknown', power: 'unknown' }, kube: 'unknown', k3s: 'unknown' } as const
+  const silent = observedCluster(
+    's1 s2 s3',
+    { s1: { kube: 'unknown' }, s2: unseen, s3: unseen },
+    { api: 'no', members: 'unknown' },
+  )
+  const moment = looked('s1 s2 s3', silent)
+  assert.equal(moment.blind, true)
+  assert.equal(steps(moment), 's1 no answer, s2 no answer, s3 no answer')
+  assert.equal(looked('s1 s2 s3', observedCluster('s1 s2 s3')).blind, undefined)
+})
+
 test('a server that comes to a running cluster is a change', () => {
   const moment = looked(
     's1 s2 s3',
     observedCluster('s1 s2 s3', { s3: FRESH }, { members: [member('s1'), member('s2')] }),
   )
-  assert.deepEqual(moment.about, { purpose: 'change', title: 'Nodes change' })
+  assert.deepEqual(moment.about, { purpose: 'change', title: 'Node changes' })
   assert.equal(steps(moment), 's1 -, s2 -, s3 join')
   assert.deepEqual(moment.votes, { up: 2, voters: 2, needed: 2 })
 })

@@ -36,6 +36,8 @@ export interface Moment {
   readonly fromMs?: number
   /** Absent: nothing is under way. */
   readonly about?: Pick<Course, 'purpose' | 'title'>
+  /** Nobody sees what happens: what is under way goes on, and nothing new begins. */
+  readonly blind?: true
   readonly tracks: readonly MomentTrack[]
   readonly votes?: Omit<CourseVotes, 'atMs'>
 }
@@ -72,6 +74,7 @@ const PHASE_BARS: Readonly<Partial<Record<NodePhase, Bar>>> = {
   Learner: ['join', 'change'],
   NotReady: ['not ready', 'down'],
   Flapping: ['not ready', 'down'],
+  Unknown: ['no answer', 'wait'],
   PoweredOff: ['off', 'off'],
 }
 
@@ -144,16 +147,26 @@ export function clusterMoment(look: ClusterPlan, atMs: number): Moment {
     const bars = operation === undefined ? undefined : barsByOperation(operation, node.name)
     return { ...trackOf(node.name, node.role, doingOn(look, node)), ...defined({ bars }) }
   })
-  const about = aboutCluster(look, tracks, atMs)
+  const blind = isBlind(look)
+  const about = blind ? CHANGES : aboutCluster(look, tracks, atMs)
   const votes = votesOf(observed, servers)
   return {
     key: declaration.key,
     atMs,
     ...(about === undefined ? {} : { about }),
+    ...(blind ? { blind } : {}),
     ...(operation === undefined ? {} : { fromMs: operation.before?.[0]?.sinceMs ?? operation.sinceMs }),
     tracks,
     ...(votes === undefined ? {} : { votes }),
   }
+}
+
+const CHANGES = { purpose: 'change', title: 'Node changes' } as const
+
+/** A cluster that stood and does not answer: its nodes wait to be seen, and that is no change of them. */
+function isBlind({ decision, observed }: ClusterPlan): boolean {
+  if (observed.requests.hold !== undefined || decision.steps.length > 0) return false
+  return decision.phase === 'Unknown' || decision.phase === 'QuorumLost'
 }
 
 function aboutCluster(look: ClusterPlan, tracks: Moment['tracks'], atMs: number): Moment['about'] {
@@ -164,7 +177,7 @@ function aboutCluster(look: ClusterPlan, tracks: Moment['tracks'], atMs: number)
     if (!isUnderWay(operation, atMs)) return undefined
     return { purpose: 'operation', title: capital(cleanText(operation.name)) }
   }
-  const busy = tracks.some(({ doing }) => doing !== undefined && doing.step !== 'off' && doing.step !== 'not ready')
+  const busy = tracks.some(({ doing }) => doing !== undefined && !STANDS.has(doing.step))
   if (!busy && decision.steps.length === 0) return undefined
   const { version } = declaration.spec
   if (decision.phase === 'Upgrading' && observed.nodes.some((node) => isUpgraded(node, version)))
@@ -172,10 +185,12 @@ function aboutCluster(look: ClusterPlan, tracks: Moment['tracks'], atMs: number)
   // A backup by schedule is no change of a cluster.
   const changes = tracks.some(({ doing }) => doing !== undefined && QUIET.every((step) => step !== doing.step))
   if (!changes) return undefined
-  return { purpose: 'change', title: decision.phase === 'Forming' ? 'The cluster is formed' : 'Nodes change' }
+  return decision.phase === 'Forming' ? { ...CHANGES, title: 'Forming the cluster' } : CHANGES
 }
 
-const QUIET = ['snapshot', 'off', 'not ready', 'soak']
+/** How a node is, and not what is done to it. */
+const STANDS: ReadonlySet<string> = new Set(['off', 'not ready', 'no answer'])
+const QUIET = [...STANDS, 'snapshot', 'soak']
 
 function doingOn({ decision, observed }: ClusterPlan, node: ObservedNode): NodeActivity | undefined {
   const { operation } = observed.requests.hold ?? {}

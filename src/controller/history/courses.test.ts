@@ -56,6 +56,17 @@ test('steps become bars, one after the other; what goes on has no end; votes cha
   assert.equal(course.over, false)
 })
 
+test('while nobody sees the cluster, what is under way goes on, and nothing begins or begins again', () => {
+  const blind = (atMs: number): Moment => ({ ...moment(atMs, { s1: 'no answer' }, change, 'unknown'), blind: true })
+  assert.deepEqual(told(blind(0)), [])
+  const [upgrading] = told(moment(0, { s1: 'restart' }, upgrade), blind(5 * SECOND))
+  assert.ok(upgrading)
+  assert.deepEqual([upgrading.title, upgrading.over], [upgrade.title, false])
+  assert.deepEqual(bars(upgrading), ['s1 restart 0-5 no answer 5-'])
+  const [over] = told(moment(0, { s1: 'drain' }, change), moment(4 * SECOND, {}, undefined), blind(9 * SECOND))
+  assert.deepEqual([over?.over, over?.seenMs], [true, 4 * SECOND])
+})
+
 test('it ends when nothing is under way, and a short pause does not begin another', () => {
   const before = told(moment(0, { s1: 'drain' }, upgrade), moment(8 * SECOND, { s1: undefined }, undefined, 2))
   assert.deepEqual(bars(before[0] as Course), ['s1 drain 0-8'])

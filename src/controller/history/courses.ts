@@ -12,7 +12,7 @@ export function withMoment(courses: readonly Course[], moment: Moment): readonly
   const last = courses.find(({ key }) => key === moment.key)
   // A clock that was set back does not make a course shorter.
   const atMs = Math.max(moment.atMs, last?.seenMs ?? 0)
-  const { about } = moment
+  const about = moment.blind === true && last?.over !== false ? undefined : moment.about
   if (about === undefined) {
     if (last === undefined || last.over) return courses
     return replaced(courses, last, ended(last, atMs, moment.votes))

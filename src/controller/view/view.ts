@@ -177,7 +177,19 @@ function clusterOf({ declaration, observed, decision }: ClusterPlan, records: re
     observed,
     quorumMargin: quorumMargin(observed),
     ...(unseen === undefined ? {} : { unseenSinceMs: unseen }),
+    ...operationOf(observed, decision),
   }
+}
+
+/** The phase says whether it goes on: it was judged with the time of the pass. */
+function operationOf(
+  { requests }: ObservedCluster,
+  { phase }: ClusterPlan['decision'],
+): Pick<ClusterView, 'operation'> {
+  const operation = requests.hold?.operation
+  if (operation === undefined) return {}
+  const { name, summary, sinceMs } = operation
+  return { operation: { name: clean(name), step: clean(summary), sinceMs, stopped: phase !== 'Changing' } }
 }
 
 function endpointOf(spec: ClusterPlan['declaration']['spec']): string {

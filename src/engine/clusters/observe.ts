@@ -268,7 +268,9 @@ function restartFor(
   const disturbs = rules.updateSteps(resource, observed, changes).some(({ disruption }) => disruption === 'restart')
   if (!disturbs) return undefined
   const paths = changes.filter(({ effect }) => effect === 'restart').map(({ path }) => path)
-  return paths.length === 0 ? changes[0]?.path : paths.join(', ')
+  const named = paths.length === 0 ? changes.slice(0, 1).map(({ path }) => path) : paths
+  // What the hypervisor keeps until the next start has no field of its own.
+  return named.map((path) => (path === 'restart' ? 'a pending change' : path)).join(', ')
 }
 
 /**

@@ -144,7 +144,7 @@ function joining(view: ClusterSituation, node: NodeView, local: LocalK3s | undef
   const becomes = `${node.name} to become ${node.role === 'agent' ? 'a Node' : stage}`
   const finding = waitFor({
     node: node.name,
-    awaits: isKnown(view, node) ? becomes : `the API, to say whether ${node.name} is in`,
+    awaits: isKnown(view, node) ? becomes : `the API to answer: only it says whether ${node.name} is in`,
     sinceMs,
     untilMs: sinceMs + LIMITS.clusterJoinMs,
   })
@@ -283,7 +283,11 @@ function booting(view: ClusterSituation, node: NodeView): ClusterFinding {
 function notSeen(view: ClusterSituation, node: NodeView): ClusterFinding {
   // Nobody can tell as long as the majority is lost, and that waits for a person.
   if (quorumLost(view)) return NOTHING
-  return waitFor({ node: node.name, awaits: `a report of what exists of ${node.name}`, sinceMs: view.nowMs })
+  return waitFor({
+    node: node.name,
+    awaits: `news of the machine of ${node.name}, which nothing reports now`,
+    sinceMs: view.nowMs,
+  })
 }
 
 /** Is it known whether the cluster has this node? Before there is one: yes, it has not. */

@@ -9,7 +9,7 @@ import { ghostsOut } from './ghosts.ts'
 import { giveBack } from './node-work.ts'
 import { clusterPhase, nodeRows } from './phases.ts'
 import type { GuardAnswer } from './quorum.ts'
-import { quorumLost } from './quorum-lost.ts'
+import { majorityAway, quorumLost } from './quorum-lost.ts'
 import { eviction, remediation } from './remediate.ts'
 import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { agentsBehind, driftOf, rolloutOf } from './rollout.ts'
@@ -165,10 +165,14 @@ function agents(view: ClusterSituation, sick: ClusterFinding): ClusterFinding {
 }
 
 function lostQuorum(view: ClusterSituation): ClusterFinding {
-  if (!quorumLost(view)) return NOTHING
+  const away = majorityAway(view)
+  const lost = quorumLost(view)
+  if (!lost && away === undefined) return NOTHING
   return holdFor({
-    guard: 'quorum-lost',
-    reason: 'etcd has lost its majority; croft never resets a cluster by itself',
+    guard: lost ? 'quorum-lost' : 'quorum-unseen',
+    reason: lost
+      ? `${away === undefined ? '' : `${away.text}: `}etcd has lost its majority; croft never resets a cluster by itself`
+      : `${away?.text}, and the API does not answer: etcd has most likely lost its majority`,
     allow: 'bring servers back; if their disks are lost, run croft cluster restore with the last usable snapshot',
   })
 }

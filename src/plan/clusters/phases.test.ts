@@ -35,6 +35,17 @@ for (const [name, turn, phase] of NODES)
     assert.equal(nodes.find((node) => node.name === 's2')?.phase, phase)
   })
 
+test('only a node that gets another release makes its cluster Upgrading, and each work has its words', () => {
+  const under = (purpose: Parameters<typeof work>[0]) => {
+    const observed = observedCluster('s1 s2 s3', { s2: { kube: { ...SETTLED, work: work(purpose) } } })
+    const { phase, nodes } = coordinate(clusterSpec('s1 s2 s3'), observed, NOW)
+    return `${phase}: ${nodes[1]?.message}`
+  }
+  assert.equal(under('upgrade'), 'Upgrading: upgrade to v2')
+  assert.equal(under('restart'), 'Changing: its machine is restarted for v2')
+  assert.equal(under('configure'), 'Changing: restarted with changed settings')
+})
+
 test('a cluster that stands still says whether a person ordered it or nobody can look at it', () => {
   const held = (hold: NonNullable<typeof NO_REQUESTS.hold>) => {
     const requests = { ...NO_REQUESTS, hold }
@@ -45,6 +56,31 @@ test('a cluster that stands still says whether a person ordered it or nobody can
   assert.deepEqual(held({ guard: 'not-seen', reason: 'r', allow: 'a' }), ['Blocked', 'not-seen'])
   assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'off' }), ['Off'])
   assert.deepEqual(held({ reason: 'r', allow: 'a', power: 'changing' }), ['Changing', 'request'])
+  const operation = { name: 'restore', verb: 'stop-k3s', summary: 's', sinceMs: NOW - MINUTE } as const
+  assert.deepEqual(held({ reason: 'r', allow: 'a', operation }), ['Changing', 'request'])
+  const stuck = { ...operation, sinceMs: NOW - HOUR }
+  assert.deepEqual(held({ reason: 'r', allow: 'a', operation: stuck }), ['Blocked', 'request'])
+})
+
+test('under a restore a node is what the restore does to it', () => {
+  const operation = {
+    name: 'restore of c',
+    verb: 'stop-k3s',
+    node: 's1',
+    summary: 'stop K3s on s1',
+    sinceMs: NOW,
+  } as const
+  const requests = { ...NO_REQUESTS, hold: { reason: 'r', allow: 'a', operation } }
+  const stopped = { k3s: { service: 'stopped' }, kube: 'unknown' } as const
+  const observed = observedCluster(
+    's1 s2 s3',
+    { s1: stopped, s2: stopped, s3: { kube: 'unknown' } },
+    { api: 'no', members: 'unknown', requests },
+  )
+  assert.deepEqual(
+    coordinate(clusterSpec('s1 s2 s3'), observed, NOW).nodes.map(({ phase, message }) => `${phase}: ${message}`),
+    ['Working: stop K3s on s1', 'Waiting: K3s is stopped until its turn comes', 'Waiting: restore of c'],
+  )
 })
 
 test('the phase of a server whose etcd member is not as it should be', () => {

@@ -1,10 +1,27 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterDecision, ClusterPhase, KubeNode, NodePhase } from '../../model/observed-cluster.ts'
+import {
+  type ClusterDecision,
+  type ClusterPhase,
+  isUnderWay,
+  type KubeNode,
+  type NodePhase,
+  type NodeWork,
+} from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
 import type { ClusterFinding } from './finding.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { isFlapping } from './remediate.ts'
-import { awaitsCni, type ClusterSituation, isIn, isRemnant, isWell, kubeOf, type NodeView, sleeps } from './view.ts'
+import {
+  awaitsCni,
+  type ClusterSituation,
+  isIn,
+  isRemnant,
+  isWell,
+  kubeOf,
+  localOf,
+  type NodeView,
+  sleeps,
+} from './view.ts'
 
 /** A Node says that it is not Ready within this time of its coming; what changes later is news. */
 const FIRST_WORD_MS = 10_000
@@ -28,6 +45,8 @@ export function clusterPhase(
 ): ClusterPhase {
   const { hold } = view.observed.requests
   if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
+  // A restore or a rotation that somebody began: the hold is its own.
+  if (isUnderWay(hold?.operation, view.nowMs)) return 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
   if (hold !== undefined || guards.includes('ghost-member')) return 'Blocked'
   if (quorumLost(view)) return 'QuorumLost'
@@ -36,8 +55,9 @@ export function clusterPhase(
   if (view.observed.api !== 'yes') return view.observed.identity?.formed === false ? 'Forming' : 'Unknown'
   const declared = rows.filter(({ name }) => isDeclared(view, name))
   const all = (...phases: readonly NodePhase[]) => declared.every(({ phase }) => phases.includes(phase))
-  if (upgrading || rows.some(({ phase }) => phase === 'Working')) return 'Upgrading'
-  if (finding.steps.length > 0 || rows.some(({ phase }) => phase === 'Leaving')) return 'Changing'
+  if (upgrading || nodesUnder(view, 'upgrade')) return 'Upgrading'
+  if (finding.steps.length > 0 || rows.some(({ phase }) => phase === 'Leaving' || phase === 'Working'))
+    return 'Changing'
   // A changed flag that waits for the soak of the node before it is not in force yet.
   if (finding.waits.some(({ soak }) => soak === true)) return 'Changing'
   if (all('Ready', 'Soaking', 'PoweredOff')) return 'Ready'
@@ -53,12 +73,16 @@ function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase,
   if (sleeps(node)) return ['PoweredOff', 'off, as it may be']
   if (view.observed.requests.hold?.power === 'off') return ['PoweredOff', 'off, on request']
   if (node.spec === undefined) return ['Leaving', 'no longer declared']
+  const operation = operationPhase(view, node)
+  if (operation !== undefined) return operation
   if (node.machine.exists === 'no') return ['NoMachine', '']
   if (kube?.work !== undefined) {
     const leaves = !['upgrade', 'configure', 'restart'].includes(kube.work.purpose)
-    return [leaves ? 'Leaving' : 'Working', `${kube.work.purpose} to ${kube.work.target}`]
+    return leaves ? ['Leaving', `${kube.work.purpose} to ${kube.work.target}`] : ['Working', workWords(kube.work)]
   }
   if (isIn(node) && kube !== undefined) return inPhase(view, node)
+  const unseen = unseenPhase(view, node)
+  if (unseen !== undefined) return unseen
   const arrival = arrivalOf(view, node)
   switch (arrival.is) {
     case 'ready-to-join':
@@ -77,6 +101,39 @@ function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase,
     case 'asleep':
       return ['Unknown', '']
   }
+}
+
+/** While a command works on the cluster, what is seen of a node is that command's doing. */
+function operationPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] | undefined {
+  const operation = view.observed.requests.hold?.operation
+  if (!isUnderWay(operation, view.nowMs)) return undefined
+  if (operation.node === node.name) return ['Working', operation.summary]
+  const service = localOf(node)?.service
+  if (service === 'stopped' || service === 'absent') return ['Waiting', 'K3s is stopped until its turn comes']
+  return isIn(node) && isWell(node) ? undefined : ['Waiting', operation.name]
+}
+
+/**
+ * Of a cluster that stood and does not answer nobody can say which node is in: one that runs is not on its way in, and
+ * one that nobody sees is not booting.
+ */
+function unseenPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] | undefined {
+  const { api, identity } = view.observed
+  if (api === 'yes' || identity?.formed !== true || node.kube !== 'unknown') return undefined
+  if (isSilent(node)) return ['Unknown', 'nothing is seen of its machine']
+  if (node.machine.power === 'off') return ['NotReady', 'its machine is off']
+  const local = localOf(node)
+  const runs = local?.service === 'running' || local?.service === 'starting'
+  return runs && local.data === identity.caHash ? ['Unknown', 'K3s runs on it, and the API does not answer'] : undefined
+}
+
+function workWords({ purpose, target }: NodeWork): string {
+  if (purpose === 'upgrade') return `upgrade to ${target}`
+  return purpose === 'configure' ? 'restarted with changed settings' : `its machine is restarted for ${target}`
+}
+
+function nodesUnder(view: ClusterSituation, purpose: NodeWork['purpose']): boolean {
+  return [...view.servers, ...view.agents].some((node) => kubeOf(node)?.work?.purpose === purpose)
 }
 
 function inPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] {

@@ -1,10 +1,11 @@
 import { majority } from './etcd-rules.ts'
-import { type ClusterSituation, localOf } from './view.ts'
+import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 /** Known to have fewer voters up than it needs. One of which nothing is known may be up: that is no certain loss. */
 export function quorumLost(view: ClusterSituation): boolean {
   if (!view.formed) return false
-  if (view.members === 'unknown' || view.members.length === 0) return dataGone(view)
+  if (view.members === 'unknown' || view.members.length === 0)
+    return dataGone(view) || majorityAway(view)?.certain === true
   const voters = view.members.filter(({ learner }) => !learner)
   const down = voters.filter(({ up }) => up === 'no').length
   return voters.length - down < majority(voters.length)
@@ -18,4 +19,31 @@ function dataGone({ servers, observed, spec }: ClusterSituation): boolean {
     declared.length === spec.servers.length &&
     declared.every((node) => node.machine.exists === 'no' || localOf(node)?.data === 'none')
   )
+}
+
+/**
+ * What the machines show of the majority where etcd cannot be asked: too many of them are off, or cannot be seen while
+ * others can. Undefined where enough run, where nobody sees any of them, and before the cluster was formed.
+ */
+export function majorityAway(view: ClusterSituation): { readonly certain: boolean; readonly text: string } | undefined {
+  const { members, identity, api } = view.observed
+  if (members !== 'unknown' || identity?.formed !== true || api === 'yes') return undefined
+  const voters = votersOf(view)
+  const needed = majority(voters.length)
+  const named = (nodes: readonly NodeView[]) => nodes.map(({ name }) => name).join(', ')
+  const off = voters.filter(({ machine }) => machine.power === 'off')
+  const on = voters.filter(({ machine }) => machine.power === 'on')
+  const needs = `and etcd needs ${needed} that run`
+  if (off.length > 0 && voters.length - off.length < needed)
+    return { certain: true, text: `${off.length} of ${voters.length} servers are off (${named(off)}) ${needs}` }
+  // With none in sight it is croft that is cut off.
+  if (on.length === 0 || on.length >= needed) return undefined
+  const away = voters.filter((node) => !on.includes(node))
+  return { certain: false, text: `${away.length} of ${voters.length} servers are not seen (${named(away)}) ${needs}` }
+}
+
+/** Those that hold a vote as far as a server that runs says so; else those that are declared. */
+function votersOf({ servers }: ClusterSituation): readonly NodeView[] {
+  const told = new Set(servers.flatMap((node) => localOf(node)?.etcd?.voters.map((voter) => voter.node) ?? []))
+  return servers.filter(({ name, spec }) => (told.size === 0 ? spec !== undefined : told.has(name)))
 }

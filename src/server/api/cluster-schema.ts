@@ -10,6 +10,7 @@ export const cluster = z.object({
   endpoint: z.string(),
   quorumMargin: z.union([z.number(), z.literal('unknown')]),
   unseenSinceMs: ms.optional(),
+  operation: z.object({ name: z.string(), step: z.string(), sinceMs: ms, stopped: z.boolean() }).optional(),
   phase: z.string(),
   api: answer,
   faultTolerance: z.string(),

@@ -151,7 +151,7 @@ function projectCluster(view: ClusterView): ClusterOnPage {
     version: view.version,
     endpoint: view.endpoint,
     quorumMargin: view.quorumMargin,
-    unseenSinceMs: view.unseenSinceMs,
+    ...defined({ unseenSinceMs: view.unseenSinceMs, operation: view.operation }),
     phase: decision.phase,
     api: observed.api,
     faultTolerance: decision.faultTolerance,

@@ -108,7 +108,7 @@ describe('health strips', () => {
     strips.note(estate, NOW + 30 * 60_000)
     const find = (nowMs: number) => strips.strips(nowMs).find(({ subject }) => subject === key)
     assert.match(find(NOW + 30 * 60_000)?.slots ?? '', /^\.{46}xo$/)
-    assert.equal(find(NOW + 30 * 60_000)?.share, 0.5)
+    assert.equal(find(NOW + 30 * 60_000)?.share?.toFixed(2), '0.50')
     assert.equal(find(NOW + 25 * 3_600_000), undefined)
   })
 })
