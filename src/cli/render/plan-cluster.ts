@@ -42,8 +42,8 @@ export function renderClusterPlan(look: ClusterPlan, style: Style): string {
 }
 
 /** What the declared number of servers survives is no comfort while the majority of them is away. */
-function isLost({ observed, decision }: ClusterPlan): boolean {
-  return decision.phase === 'QuorumLost' || lostMajority(observed) !== undefined
+function isLost({ decision: { phase, holds } }: ClusterPlan): boolean {
+  return phase === 'QuorumLost' || holds.some(({ guard }) => guard === 'quorum-unseen')
 }
 
 /** `Nodes: 3 to join, 1 to change.`: what the clusters of a plan come to, or came to. Empty when nothing was to be done. */
