@@ -137,8 +137,7 @@ export function renderTrouble({ key, what, sinceMs, why, next }: HealthProblem, 
 /** How much of a cluster may still be lost, in the words of somebody who must decide whether to get up. */
 export function votesOf({ observed }: Pick<ClusterPlan, 'observed'>): string {
   const margin = quorumMargin(observed)
-  if (margin === 'unknown' || observed.members === 'unknown')
-    return 'its votes cannot be seen'
+  if (margin === 'unknown' || observed.members === 'unknown') return 'its votes cannot be seen'
   const voters = observed.members.filter(({ learner }) => !learner)
   const up = voters.filter((member) => member.up === 'yes').length
   const votes = `${up} of ${voters.length} votes`
