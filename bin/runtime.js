@@ -9,10 +9,11 @@ const { pathToFileURL } = require('node:url')
 
 const OLDEST_MAJOR = 24
 
-// A smaller nursery costs no time here and saves 20 MB on a large estate. Freed memory goes back to the system at once:
+// A smaller nursery costs no time here and saves 20 MB on a large estate; to wake other threads for something so small
+// costs more than they save. Freed memory goes back to the system at once:
 // what runs for months would otherwise keep the most that it ever needed. The first line of bin/croft and the launcher of
 // the packages say the same to a Node that needs no other.
-const FLAGS = ['--max-semi-space-size=1']
+const FLAGS = ['--max-semi-space-size=1', '--no-parallel-scavenge']
 const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '2' }
 
 function pinnedNode() {

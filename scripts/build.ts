@@ -1,9 +1,11 @@
 // Builds what is published into dist/: the program with everything it needs in a few files, because most of a short
 // command's time is spent opening modules, and the tables that it reads beside them. Node strips types everywhere but
 // under node_modules, so a package cannot run from its TypeScript.
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
+import { BUILD_STAMP } from '../src/source/disk-cache.ts'
 import { licenceTexts } from './licence-texts.ts'
 import { OUTPUT, type Pack, pack } from './pack.ts'
 import { startedAs } from './started.ts'
@@ -34,6 +36,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
   )
   for (const file of globSync(['src/**/*.{json,sh}', 'sim/**/*.json'], { cwd: root, exclude: ['**/testing'] }))
     cpSync(join(root, file), join(outDir, file.replace(/^src\//, '')))
+  writeFileSync(join(outDir, BUILD_STAMP), stampOf(outDir))
   writeFileSync(
     join(outDir, 'THIRD-PARTY-LICENSES'),
     licenceTexts(
@@ -41,6 +44,16 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
       [metafile, ...libraries].flatMap(({ inputs }) => Object.keys(inputs)),
     ),
   )
+}
+
+/** By this the program knows that it is the same that judged a manifest before. */
+function stampOf(outDir: string): string {
+  const hash = createHash('sha256')
+  for (const file of globSync('**/*', { cwd: outDir, exclude: ['web'] }).sort()) {
+    const path = join(outDir, file)
+    if (statSync(path).isFile()) hash.update(`${file}\0`).update(readFileSync(path))
+  }
+  return hash.digest('hex')
 }
 
 /** What every command loads, what reads manifests, and what looks at the world: plan, apply and their like. */
@@ -83,6 +96,7 @@ const APART: Readonly<Record<string, string>> = {
   '@bufbuild/cel': 'library-cel.cjs',
   '@bufbuild/re2': 'library-re2.cjs',
   zod: 'library-zod.cjs',
+  'age-encryption': 'library-age.cjs',
 }
 
 async function library(root: string, name: string, outfile: string): Promise<Metafile> {
@@ -103,7 +117,7 @@ function apart(root: string): Plugin {
   return {
     name: 'apart',
     setup(made) {
-      made.onResolve({ filter: /^(?:yaml|zod|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
+      made.onResolve({ filter: /^(?:yaml|zod|age-encryption|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
         const file = APART[path]
         if (kind === 'require-call' && file !== undefined) return { path: `./${file}`, external: true }
         return path === 'zod' ? { path: join(root, 'src/lib/zod-when-needed.ts') } : undefined

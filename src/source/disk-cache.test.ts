@@ -27,7 +27,10 @@ after(() => rmSync(root, { recursive: true, force: true }))
 beforeEach(() => {
   rmSync(cacheDir, { recursive: true, force: true })
   mkdirSync(tree, { recursive: true })
-  writeFileSync(join(tree, 'a.yaml'), `${vmManifest('vmId: 100\nmigrate: true')}---\n${vmManifest('vmId: x', 'bad')}`)
+  writeFileSync(
+    join(tree, 'a.yaml'),
+    `# Zürich 🏔\n${vmManifest('vmId: 100\nmigrate: true')}---\n${vmManifest('vmId: x', 'bad')}`,
+  )
   writeFileSync(join(tree, 'b.yaml'), 'apiVersion: v1\nkind: Secret\n')
 })
 
@@ -54,7 +57,7 @@ test('what is in the cache is used, and is not written again when nothing change
   const cache = openDiskCache(cacheDir, tree)
   const blobs = (JSON.parse(readFileSync(pack(), 'utf8').slice(65)) as [string, unknown][]).map(([blob]) => blob)
   assert.equal(blobs.length, 2)
-  assert.ok(blobs.every((blob) => cache.get(blob) !== undefined))
+  assert.ok(blobs.every((blob) => cache.get(blob, new Uint8Array()) !== undefined))
   await readTree(tree, { cacheDir })
   assert.equal(statSync(pack()).mtimeMs, before)
   writeFileSync(join(tree, 'b.yaml'), 'apiVersion: v1\nkind: ConfigMap\n')
@@ -70,7 +73,7 @@ test('a cache that is torn, changed, foreign or open to others is as if it were 
     chmodSync(pack(), 0o600)
     change()
     const [blob = ''] = (JSON.parse(text.slice(65)) as [string][])[0] ?? []
-    return openDiskCache(cacheDir, tree).get(blob) !== undefined
+    return openDiskCache(cacheDir, tree).get(blob, new Uint8Array()) !== undefined
   }
   assert.equal(
     known(() => {}),
@@ -96,6 +99,15 @@ test('a cache that is torn, changed, foreign or open to others is as if it were 
     known(() => chmodSync(pack(), 0o666)),
     false,
   )
+})
+
+test('the cache keeps no text of a file, and gives exactly that of the file', async () => {
+  const texts = ({ declarations, text }: Awaited<ReturnType<typeof readTree>>) => declarations.map((one) => text?.(one))
+  const plain = texts(await readTree(tree))
+  await readTree(tree, { cacheDir })
+  assert.doesNotMatch(readFileSync(pack(), 'utf8'), /Zürich|migrate: true/)
+  assert.deepEqual(texts(await readTree(tree, { cacheDir })), plain)
+  assert.match(plain[0] ?? '', /^# Zürich 🏔\n.*migrate: true/s)
 })
 
 test('a cache that cannot be written changes nothing', async () => {

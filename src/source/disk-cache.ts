@@ -19,6 +19,9 @@ import { LIMITS } from '../lib/limits.ts'
 import type { ParseCache } from './files/parse-cache.ts'
 import type { JudgedObject } from './judge.ts'
 
+/** Written beside what was built: a hash of all of it. */
+export const BUILD_STAMP = 'build-stamp'
+
 /** What was judged in earlier runs, from a directory of the user's own. */
 export interface DiskCache extends ParseCache {
   /** Writes what is new. A cache that cannot be written is no error. */
@@ -26,6 +29,18 @@ export interface DiskCache extends ParseCache {
 }
 
 type CachedObjects = readonly JudgedObject[]
+
+interface Remembered {
+  readonly judged: CachedObjects
+  /** Of the file, where it is one. */
+  readonly bytes: Uint8Array | undefined
+}
+
+/** A judged object as it is stored. A kind is code, so only its name is; of a text that is in the file, where it is. */
+type Frozen = Omit<JudgedObject, 'kind' | 'document'> & {
+  readonly document: { readonly line: number; readonly text?: string; readonly at?: readonly [number, number] }
+  readonly kindId?: readonly [string, string]
+}
 
 /**
  * One file for one tree: a thousand small files would cost more to open than to judge again. The file is used only if
@@ -36,20 +51,20 @@ export function openDiskCache(directory: string, tree: string): DiskCache {
   const path = join(directory, `judged-${sha256(tree).slice(0, 24)}.json`)
   const stamp = programStamp()
   const stored = load(path, stamp)
-  const fresh = new Map<string, CachedObjects>()
+  const fresh = new Map<string, Remembered>()
   let changed = false
   return {
-    get(blob) {
+    get(blob, bytes) {
       const known = fresh.get(blob)
-      if (known !== undefined) return known
+      if (known !== undefined) return known.judged
       const entry = stored.get(blob)
-      const revived = entry === undefined ? undefined : revive(entry)
-      if (revived !== undefined) fresh.set(blob, revived)
-      return revived
+      const judged = entry === undefined ? undefined : revive(entry, bytes)
+      if (judged !== undefined) fresh.set(blob, { judged, bytes })
+      return judged
     },
-    put(blob, judged) {
+    put(blob, judged, bytes) {
       changed = true
-      fresh.set(blob, judged)
+      fresh.set(blob, { judged, bytes })
     },
     retain(blobs) {
       for (const blob of fresh.keys()) if (!blobs.has(blob)) fresh.delete(blob)
@@ -63,6 +78,8 @@ export function openDiskCache(directory: string, tree: string): DiskCache {
 
 /** Changes whenever the code that judges does. */
 function programStamp(): string {
+  const built = join(import.meta.dirname, '..', BUILD_STAMP)
+  if (existsSync(built)) return readFileSync(built, 'utf8')
   const seen = programFiles().map((file) => {
     const stat = statSync(file)
     return `${file} ${stat.size} ${stat.mtimeMs}`
@@ -107,10 +124,10 @@ function load(path: string, stamp: string): ReadonlyMap<string, readonly unknown
   }
 }
 
-function store(path: string, stamp: string, entries: ReadonlyMap<string, CachedObjects>): void {
+function store(path: string, stamp: string, entries: ReadonlyMap<string, Remembered>): void {
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    const body = JSON.stringify([...entries].map(([blob, judged]) => [blob, judged.map(frozen)]))
+    const body = JSON.stringify([...entries].map(([blob, one]) => [blob, frozen(one)]))
     if (body.length > LIMITS.cacheBytes) return
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     if ((statSync(dirname(path)).mode & 0o022) !== 0) return
@@ -135,21 +152,45 @@ function forgetOldest(directory: string): void {
   for (const { name } of byAge.slice(LIMITS.cachedTrees)) rmSync(join(directory, name), { force: true })
 }
 
-/** A kind is code: only its name can be stored. */
-function frozen(judged: JudgedObject): unknown {
-  const { kind, ...rest } = judged
-  return kind === undefined ? rest : { ...rest, kindId: [kind.apiVersion, kind.kind] }
+function frozen({ judged, bytes }: Remembered): readonly Frozen[] {
+  const file = bytes === undefined ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let from = 0
+  return judged.map(({ kind, document, ...rest }) => {
+    const text = Buffer.from(document.text)
+    const start = file?.indexOf(text, from) ?? -1
+    if (start !== -1) from = start
+    const place = start === -1 ? { text: document.text } : { at: [start, start + text.length] as const }
+    return {
+      ...rest,
+      document: { line: document.line, ...place },
+      ...(kind === undefined ? {} : { kindId: [kind.apiVersion, kind.kind] as const }),
+    }
+  })
 }
 
-function revive(entry: readonly unknown[]): CachedObjects | undefined {
+function revive(entry: readonly unknown[], bytes: Uint8Array | undefined): CachedObjects | undefined {
   const judged: JudgedObject[] = []
-  for (const item of entry as readonly (JudgedObject & { kindId?: [string, string] })[]) {
-    const { kindId, ...rest } = item
+  for (const item of entry as readonly Frozen[]) {
+    const { kindId, document, ...rest } = item
     const kind = kindId === undefined ? undefined : findKind(...kindId)
     if (kindId !== undefined && kind === undefined) return undefined
-    judged.push((kind === undefined ? rest : { ...rest, kind }) as JudgedObject)
+    const read = documentOf(document, bytes)
+    if (read === undefined) return undefined
+    judged.push((kind === undefined ? { ...rest, document: read } : { ...rest, document: read, kind }) as JudgedObject)
   }
   return judged
+}
+
+/** Its text is wanted only where something is wrong with it. */
+function documentOf({ line, text, at }: Frozen['document'], bytes: Uint8Array | undefined) {
+  if (at === undefined) return { line, text: text ?? '' }
+  if (bytes === undefined) return undefined
+  return {
+    line,
+    get text() {
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', ...at)
+    },
+  }
 }
 
 function sha256(text: string): string {

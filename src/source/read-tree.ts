@@ -1,5 +1,5 @@
-import { constants, existsSync } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { constants, existsSync, realpathSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { inTurns } from '../lib/in-turns.ts'
@@ -48,7 +48,7 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
   return {
     ...revision,
     read: (file) => readSibling(directory, file),
-    place: `directory ${await realpath(directory)}`,
+    place: `directory ${realpathSync(directory)}`,
     logs: [{ log: gitLog(() => placeOfDirectory(directory), readCommit) }],
   }
 }
@@ -92,9 +92,10 @@ async function readSibling(directory: string, file: string): Promise<string | un
 /** A file of the directory or of its repository. What leads out of that is not followed. */
 async function siblingBytes(directory: string, file: string): Promise<Buffer | undefined> {
   try {
-    const here = await realpath(directory)
+    // Most are not there, and threads that read files would be started to find that out.
+    const here = realpathSync(directory)
     const root = file.startsWith('../') ? repositoryOf(here) : here
-    const wanted = await realpath(join(here, file))
+    const wanted = realpathSync(join(here, file))
     if (!wanted.startsWith(`${root}${sep}`)) return undefined
     const handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {

@@ -1,6 +1,6 @@
 import path from 'node:path'
-import { armor, Decrypter, Encrypter } from 'age-encryption'
 import type { ClusterVault } from '../drivers/cluster-port.ts'
+import { ageLibrary } from '../lib/age-library.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type ClusterSecrets, RecordClosed } from '../model/cluster.ts'
@@ -47,7 +47,7 @@ export function openAgeVault({
     const { identities, from } = await identity().catch((error: unknown) => {
       throw error instanceof NoAgeKey ? new RecordClosed(place, error.message, kept) : error
     })
-    const decrypter = new Decrypter()
+    const decrypter = new (ageLibrary().Decrypter)()
     for (const one of identities) decrypter.addIdentity(one.reveal())
     let text: string
     try {
@@ -63,7 +63,7 @@ export function openAgeVault({
   }
   const sealedFor = async (secrets: ClusterSecrets): Promise<Uint8Array> => {
     const { recipients } = await identityToWriteFor()
-    const encrypter = new Encrypter()
+    const encrypter = new (ageLibrary().Encrypter)()
     for (const recipient of recipients) encrypter.addRecipient(recipient)
     return encrypter.encrypt(formatSecrets(secrets))
   }
@@ -93,7 +93,7 @@ export function openAgeVault({
           const kept = await opened(cluster, escrowFile(cluster), unarmored(cluster, before))
           if (formatSecrets(kept) === formatSecrets(secrets)) return undefined
         }
-        return armor.encode(await sealedFor(secrets))
+        return ageLibrary().armor.encode(await sealedFor(secrets))
       },
       async key() {
         const { from, recipients } = await identityToWriteFor()
@@ -101,7 +101,7 @@ export function openAgeVault({
       },
       async seal(cluster) {
         const secrets = await read(cluster)
-        return secrets === undefined ? undefined : armor.encode(await sealedFor(secrets))
+        return secrets === undefined ? undefined : ageLibrary().armor.encode(await sealedFor(secrets))
       },
     },
   }
@@ -114,7 +114,7 @@ export function escrowFile(cluster: string): string {
 
 function unarmored(cluster: string, text: string): Uint8Array {
   try {
-    return armor.decode(text)
+    return ageLibrary().armor.decode(text)
   } catch {
     throw new Error(`${escrowFile(cluster)} is not a file of age; croft cluster escrow ${cluster} prints one`)
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { ageLibrary } from '../lib/age-library.ts'
 import { createOnce } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { AgeKeyUnusable } from '../model/cluster.ts'
@@ -49,7 +49,7 @@ export async function vaultIdentity(
   if (missing === 'only-read') {
     throw new NoAgeKey(keyFile)
   }
-  const made = await generateIdentity()
+  const made = await ageLibrary().generateIdentity()
   const note = '# croft: opens the records of clusters. Without it they are lost; keep a copy in a safe place.\n'
   await createOnce(keyFile, `${note}${made}\n`)
   // Another process may have been faster: then its key counts.
@@ -66,7 +66,7 @@ async function identityFrom(text: string, from: string): Promise<VaultIdentity> 
   }
   return {
     identities: keys.map((key) => new Secret(key)),
-    recipients: await Promise.all(keys.map((key) => identityToRecipient(key))),
+    recipients: await Promise.all(keys.map((key) => ageLibrary().identityToRecipient(key))),
     from,
   }
 }

@@ -7,8 +7,9 @@ import { readDocuments, readJson } from '../manifest.ts'
  * only what changed since the last commit.
  */
 export interface ParseCache {
-  get(blob: string): readonly JudgedObject[] | undefined
-  put(blob: string, judged: readonly JudgedObject[]): void
+  /** `bytes`: of the file, from which a cache that keeps no texts takes them. */
+  get(blob: string, bytes?: Uint8Array): readonly JudgedObject[] | undefined
+  put(blob: string, judged: readonly JudgedObject[], bytes?: Uint8Array): void
   /** Forgets everything but these, so that the cache is as large as one revision. */
   retain(blobs: ReadonlySet<string>): void
 }
@@ -32,11 +33,17 @@ export function blobHash(bytes: Uint8Array): string {
 }
 
 /** Judges a text, or remembers. JSON and YAML differ, so the name of the file is part of what is remembered. */
-export function judgeText(text: string, json: boolean, blob: string, cache: ParseCache): readonly JudgedObject[] {
+export function judgeText(
+  text: string,
+  json: boolean,
+  blob: string,
+  cache: ParseCache,
+  bytes?: Uint8Array,
+): readonly JudgedObject[] {
   const key = json ? `${blob}.json` : blob
-  const known = cache.get(key)
+  const known = cache.get(key, bytes)
   if (known !== undefined) return known
   const judged = (json ? readJson(text) : readDocuments(text)).flatMap(judgeDocument)
-  cache.put(key, judged)
+  cache.put(key, judged, bytes)
   return judged
 }

@@ -92,7 +92,8 @@ export function readFiles(reading: FileReading): Revision {
       if ('finding' in text)
         outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
       else if (built.idle.includes(path)) left.push(idleComponent(path))
-      else if (!built.used.has(path)) left.push(...unnamed(path, judgeText(text.text, isJson(path), blob, cache)))
+      else if (!built.used.has(path))
+        left.push(...unnamed(path, judgeText(text.text, isJson(path), blob, cache, file.bytes)))
       else if (isKustomization(path)) left.push(kustomizationFile(path, text.text))
       else if (!brings.has(path))
         left.push({ file: path, line: 1, apiVersion: '', kind: '', note: 'part of a kustomization' })
@@ -219,11 +220,11 @@ function judgeFile(
   const json = isJson(path)
   const key = json ? `${blob}.json` : blob
   used.add(key)
-  const known = cache.get(key)
+  const known = cache.get(key, bytes)
   if (known !== undefined) return { file: path, judged: known }
   const text = textOf(bytes)
   if ('finding' in text) return refusedFile(path, text.finding, commit, new TextDecoder().decode(bytes))
-  return { file: path, judged: judgeText(text.text, json, blob, cache) }
+  return { file: path, judged: judgeText(text.text, json, blob, cache, bytes) }
 }
 
 function refusedFile(

@@ -1,4 +1,4 @@
-import { armor, Decrypter } from 'age-encryption'
+import { ageLibrary } from '../../lib/age-library.ts'
 import { PatternRefused } from '../../lib/foreign-pattern.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { openTrees, SopsFailed, type SopsTree, type SopsValue, treesOf } from './sops.ts'
@@ -70,9 +70,9 @@ async function dataKey({ age }: SopsMetadata, identities: AgeIdentities): Promis
 /** Undefined: it is not for this key, or was changed. Which of them it is age does not say, and it is the same to us. */
 async function tryKey(enc: string, identity: string): Promise<Uint8Array | undefined> {
   try {
-    const decrypter = new Decrypter()
+    const decrypter = new (ageLibrary().Decrypter)()
     decrypter.addIdentity(identity)
-    const key = await decrypter.decrypt(armor.decode(enc))
+    const key = await decrypter.decrypt(ageLibrary().armor.decode(enc))
     return key.length === 32 ? key : undefined
   } catch {
     return undefined
