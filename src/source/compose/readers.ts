@@ -1,6 +1,9 @@
-import type { ApiReader } from './api.ts'
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { type Origin, showOrigin } from '../../model/declaration.ts'
+import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
 import { compositions } from './compositions.ts'
 import { expandGraph } from './expand-graph.ts'
+import { idOfApi } from './expand-instance.ts'
 import { readGraph } from './graph.ts'
 
 /** kro's graphs. */
@@ -33,3 +36,27 @@ const graphs: ApiReader = {
 
 /** Every way to define kinds that croft reads. */
 export const READERS: readonly ApiReader[] = [graphs, compositions]
+
+/** Every API that these objects define, by its version and kind. A kind that is defined twice is told. */
+export function readApis(
+  objects: readonly PlacedObject[],
+  complain: (place: TemplatePlace, problem: FieldProblem) => void,
+  originOf: (place: TemplatePlace) => Origin,
+): ReadonlyMap<string, ComposedApi> {
+  const apis = READERS.flatMap((reader) => {
+    const own = objects.filter(({ value }) => reader.reads(String(value.apiVersion), String(value.kind)))
+    return reader.read(own, complain, originOf)
+  })
+  const byKind = new Map<string, ComposedApi>()
+  for (const api of apis.toSorted((a, b) => (showOrigin(a.origin) < showOrigin(b.origin) ? -1 : 1))) {
+    const other = byKind.get(idOfApi(api))
+    if (other === undefined) byKind.set(idOfApi(api), api)
+    else
+      complain(api.place, {
+        code: 'duplicate-object',
+        path: ['metadata', 'name'],
+        message: `${api.kind} of ${api.apiVersion} is also defined at ${showOrigin(other.origin)}`,
+      })
+  }
+  return byKind
+}
