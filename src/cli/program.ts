@@ -122,6 +122,10 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--namespace <name>', 'where its own objects and its state are; default croft-system')
     .option('--name <name>', 'who this replica is; default POD_NAME')
     .option('--health <address>', 'where /healthz and /readyz answer, e.g. 0.0.0.0:8081; default nowhere')
+    .option(
+      '--own-apis',
+      'make what instances of graphs and compositions in the cluster stand for, in place of kro or Crossplane',
+    )
   for (const [name, what, load] of [
     [
       'move-in',

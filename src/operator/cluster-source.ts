@@ -10,6 +10,7 @@ import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { Secret } from '../model/secret.ts'
 import { type DeclaredObject, declaredObject, stampOf } from './objects.ts'
+import { madeFor } from './own-apis/composed-objects.ts'
 import { type Partition, partition, type Shard } from './partition.ts'
 import { type ClusterRevision, createReader } from './revision.ts'
 import { collectionOf, type ServedKind, servedKinds, takenAlong } from './served.ts'
@@ -24,6 +25,12 @@ export interface ClusterSource {
   shards(): readonly Shard[] | undefined
   /** The objects of one shard. `onChange`: one of them says something else. */
   part(shard: Shard, onChange: () => void): ShardSource
+  /** Every object of croft's kinds. */
+  all(): readonly DeclaredObject[]
+  /** The kinds that are followed. */
+  served(): readonly ServedKind[]
+  /** Says so at every change of any object, also of its status. The answer ends it. */
+  follow(onChange: () => void): () => void
   /** The value of a Secret, for connections and seeds. Undefined: there is none. */
   secret(place: SecretPlace): Promise<Secret | undefined>
 }
@@ -83,6 +90,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   let listed = false
   let gathering = false
   const followed = new Set<FollowedShard>()
+  const listeners = new Set<() => void>()
 
   let gatherMs = GATHER_MS
 
@@ -103,6 +111,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
 
   /** While an estate settles, nearly every change is a status that some replica wrote: it changes no declaration. */
   const noticed = (served: ServedKind, change: ChangedObject | undefined): void => {
+    for (const tell of listeners) tell()
     const [before, after] = [change?.before, change?.after].map((object) =>
       object === undefined ? undefined : declaredObject(served, object, home),
     )
@@ -187,6 +196,18 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     return [{ apiVersion: 'croft.dev/v1alpha1', kind: 'Estate', metadata: { name: 'cluster' }, spec: { uid } }]
   }
 
+  /** The server deletes what belongs to something that is gone. An instance goes after what was made for it, unless it was lost. */
+  const lostInstance = async (object: Foreign): Promise<string | undefined> => {
+    const made = madeFor(object)
+    if (made === undefined) return undefined
+    const asked = await client.get(made.path.split('/').map(segment).join('/'))
+    if (asked.is === 'answer' && at(asked.value, 'metadata', 'uid') === made.uid) return undefined
+    const lost = asked.is === 'answer' || (asked.is === 'error' && asked.status === 404)
+    return lost
+      ? `${made.path}, for which it was made, is gone without having been deleted`
+      : `the server does not say whether ${made.path}, for which it was made, lives`
+  }
+
   /** Objects that are deleted because their definition or namespace is, with the reason. Asked each time: it may come later. */
   const alongIn = async (all: readonly DeclaredObject[]): Promise<ReadonlyMap<ResourceKey, string>> => {
     const along = new Map<ResourceKey, string>()
@@ -195,13 +216,22 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       (object) => object.served,
     )) {
       const why = await takenAlong(client, served, home)
-      if (why !== undefined) for (const { key } of own) along.set(key, why)
+      for (const { key, object } of own) {
+        const because = why ?? (await lostInstance(object))
+        if (because !== undefined) along.set(key, because)
+      }
     }
     return along
   }
 
   return {
     synced: () => discovered && [...informers.values()].every(({ informer }) => informer.synced()),
+    all: objects,
+    served: () => [...informers.values()].map(({ served }) => served),
+    follow(onChange) {
+      listeners.add(onChange)
+      return () => void listeners.delete(onChange)
+    },
     shards: () => (isSynced() ? current().shards : undefined),
     part(shard, onChange) {
       const one: FollowedShard = { atoms: shard.atoms.join('\n'), objects: [], common: [], stamps: new Map(), onChange }

@@ -25,7 +25,7 @@ export function declaredObject(served: ServedKind, object: Foreign, home: string
 }
 
 /** The operator's own namespace is left out: its objects have the keys that they would have in a file. */
-function namespaceIn(object: Foreign, home: string): string | undefined {
+export function namespaceIn(object: Foreign, home: string): string | undefined {
   const namespace = nameOf(at(object, 'metadata', 'namespace'))
   return namespace === home ? undefined : namespace
 }
@@ -34,7 +34,7 @@ function namespaceIn(object: Foreign, home: string): string | undefined {
 const stamps = new WeakMap<Foreign, string>()
 
 /** Differs when the object declares something else; not when only its status does. */
-export function stampOf({ object }: DeclaredObject): string {
+export function stampOf({ object }: Pick<DeclaredObject, 'object'>): string {
   const known = stamps.get(object)
   if (known !== undefined) return known
   const { generation, resourceVersion, uid, labels, annotations, finalizers, deletionTimestamp } = recordOf(

@@ -11,7 +11,8 @@ import { type ClusterSource, createClusterSource, type ShardSource } from './clu
 import { joinedEpoch, joinStores } from './joined-stores.ts'
 import { shardStore } from './leases.ts'
 import { createOperator, OBJECTS } from './operator.ts'
-import type { Shard } from './partition.ts'
+import { createOwnApis } from './own-apis/own-apis.ts'
+import { REST, type Shard } from './partition.ts'
 import { createReplica, type Held, type Replica } from './replica.ts'
 
 export interface OperateOptions {
@@ -27,6 +28,8 @@ export interface OperateOptions {
   openStore(place: { readonly name: string; readonly epoch: number }): Store | Promise<Store>
   openEngine(store: Store, epoch: number): Promise<Engine>
   resolveSecret(reference: SecretReference): Promise<Secret>
+  /** Make the objects that instances of composed APIs stand for. */
+  readonly ownApis?: boolean
   onEvents?(events: readonly CroftEvent[]): void
   note(message: string): void
   warn(message: string): void
@@ -69,13 +72,25 @@ export function createOperation(options: OperateOptions): Operation {
       })
       poke = () => operator.poke('cluster')
       operator.subscribe((_view, events) => options.onEvents?.(events))
-      await operator.run(signal)
+      const ends = new AbortController()
+      const both = AbortSignal.any([signal, ends.signal])
+      // Whoever works on what belongs nowhere composes for all.
+      const composing = options.ownApis === true && shard.atoms[0] === REST ? composer(both).run(both) : undefined
+      try {
+        await operator.run(signal)
+      } finally {
+        ends.abort()
+        await composing
+      }
     } finally {
       parts.delete(own)
       own.close()
       await engine.close()
     }
   }
+
+  const composer = (signal: AbortSignal) =>
+    createOwnApis({ ...options, namespaces: [home], source, mayWrite: () => !signal.aborted && replica.alive() })
 
   const replica = createReplica({
     ...options,

@@ -49,7 +49,7 @@ function groupVersions(list: Foreign): readonly string[] {
  */
 export async function takenAlong(
   client: KubernetesClient,
-  { apiVersion, plural, namespaced }: ServedKind,
+  { apiVersion, plural, namespaced }: Omit<ServedKind, 'kind'>,
   home: string,
 ): Promise<string | undefined> {
   const listed = await client.get(`/apis/${apiVersion.split('/').map(segment).join('/')}`)

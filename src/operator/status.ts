@@ -21,7 +21,22 @@ type ShownCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowMs: number): Foreign | undefined {
   const wanted = shownConditions(declared, known)
   if (wanted.length === 0) return undefined
-  const there = recordsOf(at(declared.object, 'status', 'conditions'))
+  const { conditions, differs } = withConditions(declared.object, wanted, nowMs)
+  const generation = at(declared.object, 'metadata', 'generation')
+  const observed =
+    !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
+  const old = at(declared.object, 'status', 'observedGeneration')
+  if (!differs && (observed.observedGeneration === undefined || observed.observedGeneration === old)) return undefined
+  return { ...observed, conditions }
+}
+
+/** The conditions of an object with these in their place; since when one holds stays as long as its status does. Pure. */
+export function withConditions(
+  object: Foreign,
+  wanted: readonly (Omit<ShownCondition, 'type'> & { readonly type: string })[],
+  nowMs: number,
+): { readonly conditions: readonly Foreign[]; readonly differs: boolean } {
+  const there = recordsOf(at(object, 'status', 'conditions'))
   let differs = false
   const mine = wanted.map((condition) => {
     const before = there.find(({ type }) => type === condition.type)
@@ -39,13 +54,8 @@ export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowM
       lastTransitionTime: since ?? `${new Date(nowMs).toISOString().slice(0, 19)}Z`,
     }
   })
-  const generation = at(declared.object, 'metadata', 'generation')
-  const observed =
-    !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
-  const old = at(declared.object, 'status', 'observedGeneration')
-  if (!differs && (observed.observedGeneration === undefined || observed.observedGeneration === old)) return undefined
   const byType = new Map<unknown, Foreign>([...there, ...mine].map((condition) => [condition.type, condition]))
-  return { ...observed, conditions: [...byType.values()] }
+  return { conditions: [...byType.values()], differs }
 }
 
 function shownConditions(declared: DeclaredObject, known: KnownOfObject): readonly ShownCondition[] {

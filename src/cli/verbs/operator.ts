@@ -51,6 +51,7 @@ export const run: Verb = async (runtime, _args, options) => {
     openStore: (place) => open({ client, namespace: home, random, wait, ...place }),
     openEngine: (store, epoch) => runtime.openEngine(store, { ...secrets, epoch }),
     resolveSecret: deps.resolveSecret,
+    ownApis: options.ownApis === true,
     onEvents(events) {
       for (const event of events) runtime.out.write(`${eventLine(event)}\n`)
     },

@@ -32,6 +32,8 @@ export interface StartOptions {
   readonly wire?: Wire
   /** How far its clock is off. */
   readonly skewMs?: number
+  /** Make what instances of composed APIs stand for. */
+  readonly ownApis?: boolean
 }
 
 export interface RunningOperator {
@@ -115,7 +117,7 @@ let seed = 11
 async function startOperator(
   api: KubernetesLab,
   datacentres: ReadonlyMap<string, Datacentre>,
-  { name = 'one', wire: given = api.wire(), skewMs = 0 }: StartOptions,
+  { name = 'one', wire: given = api.wire(), skewMs = 0, ownApis = false }: StartOptions,
 ): Promise<RunningOperator> {
   const gate = createGate()
   const { clock: virtual } = api.lab
@@ -165,6 +167,7 @@ async function startOperator(
         },
       }),
     resolveSecret,
+    ownApis,
     note: () => {},
     warn,
   })

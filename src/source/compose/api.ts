@@ -23,11 +23,25 @@ export interface DefinedApi {
   readonly origin: Origin
 }
 
+/** What the definition of a kind in a cluster says besides its schema. */
+export interface Serving {
+  readonly plural: string
+  readonly scope: 'Namespaced' | 'Cluster'
+  /** The version in which a cluster keeps its objects, of several. */
+  readonly stored: boolean
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+}
+
 /** The same with what its instances become. */
 export interface ComposedApi extends DefinedApi {
   /** `ResourceGraphDefinition/k3snode`. */
   readonly definition: string
   readonly metadata: unknown
+  /** How a cluster serves its instances. */
+  readonly serving: Serving
+  /** Ids of its resources in the order in which they are made, where that is the same for every instance. */
+  readonly order: readonly string[]
   /** Where templates stand, unless a document says otherwise. */
   readonly place: TemplatePlace
   expand(
@@ -35,6 +49,8 @@ export interface ComposedApi extends DefinedApi {
   ):
     | { readonly documents: readonly (ComposedDocument & { readonly place?: TemplatePlace })[] }
     | { readonly problem: FieldProblem & { readonly place?: TemplatePlace } }
+  /** What the status of an instance shows of the objects that were made for it, by their id; what nobody can say yet is left out. */
+  statusOf(instance: DocumentFields, made: ReadonlyMap<string, readonly DocumentFields[]>): DocumentFields
 }
 
 /** One way to define kinds. */

@@ -294,6 +294,23 @@ export function expandComposition(parts: readonly CompositionPart[], instance: D
   return { documents }
 }
 
+/** What patches write to the status of a composite from the objects that were made for it. Pure. */
+export function statusOfComposite(
+  parts: readonly CompositionPart[],
+  made: ReadonlyMap<string, readonly DocumentFields[]>,
+): DocumentFields {
+  let composite: unknown = {}
+  for (const { name, patches } of parts) {
+    const [object] = made.get(name) ?? []
+    if (object === undefined) continue
+    for (const patch of patches.filter(({ to, target }) => to === 'composite' && target[0] === 'status')) {
+      const put = patched(patch, object)
+      if (!('problem' in put) && put.value !== undefined) composite = withValue(composite, patch.target, put.value)
+    }
+  }
+  return fieldsOf(fieldsOf(composite).status)
+}
+
 function patched(
   { sources, format, transforms, required, path }: Patch,
   from: unknown,

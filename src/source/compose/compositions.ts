@@ -1,6 +1,6 @@
 import { isFields } from '../manifest.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
-import { type CompositionPart, expandComposition, fieldsOf, partsOf } from './composition.ts'
+import { type CompositionPart, expandComposition, fieldsOf, partsOf, statusOfComposite } from './composition.ts'
 import { ANYTHING, type DocumentFields, shapeOf, type ValueShape } from './shape.ts'
 
 interface NamedComposition {
@@ -67,10 +67,27 @@ function shapesIn({ value }: PlacedObject) {
       return {
         type: `${apiVersion} ${kind}`,
         apiVersion,
-        kinds: [kind, ...(typeof claims.kind === 'string' ? [claims.kind] : [])],
+        kinds: [
+          { kind, names, scope: scopeOf(value) },
+          ...(typeof claims.kind === 'string'
+            ? [{ kind: claims.kind, names: claims, scope: 'Namespaced' as const }]
+            : []),
+        ],
+        stored: version.referenceable === true || versions.length === 1,
         shape,
       }
     })
+}
+
+/** Composites have no namespace in the first version of definitions, and one in the second unless it says otherwise. */
+function scopeOf({ apiVersion, spec }: DocumentFields): 'Namespaced' | 'Cluster' {
+  const { scope } = fieldsOf(spec)
+  if (String(apiVersion).endsWith('/v1') && scope === undefined) return 'Cluster'
+  return scope === 'Cluster' || scope === 'LegacyCluster' ? 'Cluster' : 'Namespaced'
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
 function apisOf(
@@ -81,8 +98,8 @@ function apisOf(
   const { value, ...place } = object
   const metadata = fieldsOf(value.metadata)
   const spec = fieldsOf(value.spec)
-  return shapesIn(object).flatMap(({ type, apiVersion, kinds, shape }) =>
-    kinds.map((kind, index): ComposedApi => {
+  return shapesIn(object).flatMap(({ type, apiVersion, kinds, shape, stored }) =>
+    kinds.map(({ kind, names, scope }, index): ComposedApi => {
       const fitting = all.filter((one) => one.type === type)
       return {
         kind,
@@ -93,6 +110,19 @@ function apisOf(
         metadata: value.metadata,
         place,
         origin: originOf(place),
+        order: [],
+        serving: {
+          plural: typeof names.plural === 'string' ? names.plural : `${kind.toLowerCase()}s`,
+          scope,
+          stored,
+          shortNames: textsOf(names.shortNames),
+          categories: textsOf(names.categories),
+        },
+        statusOf(instance, made) {
+          const chosen = chosenFor(instance, spec, fitting)
+          if (typeof chosen === 'string' || chosen.parts === undefined) return {}
+          return statusOfComposite(chosen.parts, made)
+        },
         expand(instance) {
           const chosen = chosenFor(instance, spec, fitting)
           if (typeof chosen === 'string')

@@ -51,6 +51,37 @@ export function expandGraph(graph: Graph, schema: DocumentFields): GraphExpansio
   return { documents }
 }
 
+/** The status of an instance: each of its fields whose expressions can be answered by what is there. Pure. */
+export function statusOfGraph(
+  { status, resources }: Graph,
+  schema: DocumentFields,
+  made: ReadonlyMap<string, readonly DocumentFields[]>,
+): DocumentFields {
+  const names: Record<string, unknown> = Object.assign(Object.create(null), { schema })
+  for (const { id, forEach } of resources) {
+    const objects = made.get(id) ?? []
+    if (forEach.length > 0) names[id] = objects
+    else if (objects[0] !== undefined) names[id] = objects[0]
+  }
+  const answered = (value: unknown, path: FieldProblem['path']): unknown => {
+    if (isFields(value)) {
+      const fields = Object.entries(value).flatMap(([name, one]) => {
+        const found = answered(one, [...path, name])
+        return found === undefined ? [] : [[name, found] as const]
+      })
+      return fields.length === 0 ? undefined : Object.fromEntries(fields)
+    }
+    try {
+      return filled(value, names, path)
+    } catch (error) {
+      if (!(error instanceof TemplateMistake)) throw error
+      return undefined
+    }
+  }
+  const found = answered(status, ['status'])
+  return isFields(found) ? found : {}
+}
+
 function isIncluded({ includeWhen, path }: GraphResource, names: DocumentFields): boolean {
   return includeWhen.every((expression, index) => {
     const at = [...path.slice(0, -1), 'includeWhen', index]

@@ -12,6 +12,8 @@ import { ANYTHING, conform, type DocumentFields } from './shape.ts'
 
 /** One document that an instance became, and what it was judged to be. */
 export interface MadeDocument {
+  /** The resource of the definition that it was made from; of what an instance in it became, that instance's. */
+  readonly id: string
   /** The resource of the definition, with a number where it makes several. */
   readonly part: string
   readonly manifest: DocumentFields
@@ -24,6 +26,8 @@ export interface MadeDocument {
 
 /** What is known besides the instance. */
 export interface ExpansionScope {
+  /** The namespace whose objects have the keys that they would have in a file. */
+  readonly home?: string
   /** By `idOfApi`. */
   readonly apis: ReadonlyMap<string, ComposedApi>
   complain(place: TemplatePlace, problem: FieldProblem): void
@@ -59,7 +63,8 @@ export function expandInstance(
   for (const one of wrong) complain(instance, one)
   if (wrong.length > 0) return []
   const expansion = api.expand({ ...instance.value, metadata, spec: spec as DocumentFields })
-  const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : undefined
+  const { namespace: said } = metadata
+  const namespace = typeof said === 'string' && said !== scope.home ? said : undefined
   const by: ComposedBy = {
     instance: resourceKey(api.kind, name, namespace),
     definition: api.definition,
@@ -88,9 +93,10 @@ export function expandInstance(
       nested !== undefined
         ? expandInstance({ ...place, value: document.value }, nested, scope, depth + 1).map((one) => ({
             ...one,
+            id: document.id,
             part: `${part}.${one.part}`,
           }))
-        : finish(document, { place, after, by, cluster, addon, part }, complain)
+        : finish(atHome(document, scope.home), { place, after, by, cluster, addon, part }, complain)
     keysOf.set(document.id, [...(keysOf.get(document.id) ?? []), ...done.flatMap(({ keys }) => keys)])
     all.push(...done)
     if (index > LIMITS.composedDocuments) break
@@ -141,7 +147,14 @@ function finish(
       message: `croft does not keep ${String(kind)} of ${String(apiVersion)} (for ${by.instance})`,
     })
   const keys = judged.flatMap(({ key }) => (key === undefined ? [] : [key]))
-  return [{ part, manifest: ordered, file: place.file, judged, keys, after }]
+  return [{ id: document.id, part, manifest: ordered, file: place.file, judged, keys, after }]
+}
+
+function atHome(document: ComposedDocument, home: string | undefined): ComposedDocument {
+  const { metadata } = document.value
+  if (home === undefined || !isFields(metadata) || metadata.namespace !== home) return document
+  const { namespace: _, ...rest } = metadata
+  return { ...document, value: { ...document.value, metadata: rest } }
 }
 
 /** An object of Kubernetes becomes an add-on of its cluster. */

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { isFields } from '../manifest.ts'
+import type { Serving } from './api.ts'
 import { type TypeScope, typeOfExpression } from './expression-type.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
@@ -26,6 +27,9 @@ export interface Graph {
   readonly kind: string
   readonly apiVersion: string
   readonly spec: ValueShape
+  readonly serving: Serving
+  /** With expressions over the objects that were made. */
+  readonly status: DocumentFields
   /** What is used comes before what uses it. */
   readonly resources: readonly GraphResource[]
 }
@@ -230,10 +234,29 @@ export function readGraph(document: DocumentFields): {
       kind: schema.kind,
       apiVersion: `${group}/${version}`,
       spec: simple.shape,
+      serving: servingOf(schema),
+      status: isFields(schema.status) ? schema.status : {},
       resources: ordered,
     },
     problems,
   }
+}
+
+function servingOf(schema: DocumentFields): Serving {
+  const texts = (value: unknown) => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+  return {
+    plural: pluralOf(String(schema.kind).toLowerCase()),
+    scope: schema.scope === 'Cluster' ? 'Cluster' : 'Namespaced',
+    stored: true,
+    shortNames: texts(schema.shortNames),
+    categories: texts(schema.categories),
+  }
+}
+
+/** As English has it in most cases: kro names the definition of a kind so. */
+function pluralOf(word: string): string {
+  if (/(?:s|x|z|ch|sh)$/.test(word)) return `${word}es`
+  return /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`
 }
 
 /** CEL takes a dash for a minus. An id with dashes has underscores here, and so has every expression that names it. */

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../../kinds/kind.ts'
 import { type Origin, showOrigin } from '../../model/declaration.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
 import { compositions } from './compositions.ts'
-import { expandGraph } from './expand-graph.ts'
+import { expandGraph, statusOfGraph } from './expand-graph.ts'
 import { idOfApi } from './expand-instance.ts'
 import { readGraph } from './graph.ts'
 
@@ -28,7 +28,10 @@ const graphs: ApiReader = {
           metadata: value.metadata,
           place,
           origin: originOf(place),
+          serving: graph.serving,
+          order: graph.resources.map(({ id }) => id),
           expand: (instance) => expandGraph(graph, instance),
+          statusOf: (instance, made) => statusOfGraph(graph, instance, made),
         },
       ]
     }),

@@ -1,0 +1,118 @@
+import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
+import type { Condition } from '../../model/record.ts'
+import { type DeclaredObject, finalizersOf } from '../objects.ts'
+import { comesAfter, isAsWanted, uidOf, type WantedObject } from './composed-objects.ts'
+
+export const INSTANCE_FINALIZER = 'croft.dev/finalizer'
+/** The server's own wish that what belongs to an object stays. */
+const ORPHAN = 'orphan'
+
+/** What is known of one instance. */
+export interface InstanceFacts {
+  readonly object: Foreign
+  /** Why its deletion says nothing about what was made for it. */
+  readonly along: string | undefined
+  /** What it should have, or why nobody can tell. */
+  readonly wanted: readonly WantedObject[] | { readonly problem: string }
+  /** What was made for it and is there. */
+  readonly children: readonly DeclaredObject[]
+  /** The objects that are not its own and stand where it wants to have some. */
+  readonly strangers: readonly string[]
+}
+
+export type ComposeStep =
+  /** Nothing is made for an instance that could go without croft being asked. */
+  | { readonly do: 'hold' }
+  | { readonly do: 'apply'; readonly wanted: WantedObject }
+  | { readonly do: 'delete'; readonly child: DeclaredObject }
+  | { readonly do: 'release' }
+
+export type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+
+export interface InstanceDecision {
+  readonly steps: readonly ComposeStep[]
+  readonly synced: Said
+  readonly ready: Said
+}
+
+/** What to do next for an instance, and what to say on it. Pure. */
+export function decideInstance(facts: InstanceFacts): InstanceDecision {
+  const { object, wanted, children, strangers } = facts
+  if (at(object, 'metadata', 'deletionTimestamp') !== undefined) return leaving(facts)
+  if ('problem' in wanted) return refused('Refused', wanted.problem, children)
+  if (strangers.length > 0)
+    return refused(
+      'Conflict',
+      `${strangers.join(', ')} ${strangers.length === 1 ? 'is' : 'are'} there already and not made for this instance; rename one of them, or hand it over with the label compose.croft.dev/instance-uid=${uidOf(object)} and an ownerReference`,
+      children,
+    )
+  if (!finalizersOf(object).includes(INSTANCE_FINALIZER))
+    return { steps: [{ do: 'hold' }], synced: said('True', 'Expanded'), ready: said('False', 'Creating') }
+  const byKey = new Map(children.map((child) => [child.key, child]))
+  const keys = new Set(wanted.map(({ key }) => key))
+  const applied = wanted.flatMap((one): readonly ComposeStep[] => {
+    const live = byKey.get(one.key)
+    return live !== undefined && (live.deleting || isAsWanted(live.object, one)) ? [] : [{ do: 'apply', wanted: one }]
+  })
+  const surplus = children.filter(({ key }) => !keys.has(key))
+  return {
+    steps: [...applied, ...deletions(surplus, children)],
+    synced: said('True', 'Expanded'),
+    ready: readyOf(wanted, byKey),
+  }
+}
+
+function leaving({ object, along, children }: InstanceFacts): InstanceDecision {
+  const synced = said('True', 'Expanded')
+  if (along !== undefined)
+    return refused('DeletionHeld', `${along}: nothing that was made for it is deleted for that`, children)
+  const going = said('False', 'Deleting', children.map(({ key }) => key).join(', '))
+  // The server takes away what says that they belong together; from then on they are nobody's.
+  if (finalizersOf(object).includes(ORPHAN)) return { steps: [], synced, ready: going }
+  if (children.length === 0) return { steps: [{ do: 'release' }], synced, ready: going }
+  return { steps: deletions(children, children), synced, ready: going }
+}
+
+/** What comes after others goes before them. */
+function deletions(leave: readonly DeclaredObject[], present: readonly DeclaredObject[]): readonly ComposeStep[] {
+  return leave
+    .filter(
+      ({ key, deleting }) =>
+        !deleting && !present.some((other) => other.key !== key && comesAfter(other).includes(key)),
+    )
+    .map((child) => ({ do: 'delete', child }))
+}
+
+function refused(reason: string, message: string, children: readonly DeclaredObject[]): InstanceDecision {
+  const lacks = children.find((child) => readiness(child) !== 'True')
+  const ready =
+    children.length > 0 && lacks === undefined
+      ? said('True', 'Available', 'as it was made before')
+      : said('False', reason, 'see Synced')
+  return { steps: [], synced: said('False', reason, message), ready }
+}
+
+function readyOf(wanted: readonly WantedObject[], byKey: ReadonlyMap<string, DeclaredObject>): Said {
+  for (const { key } of wanted) {
+    const child = byKey.get(key)
+    if (child === undefined) return said('False', 'Creating', `${key} is not there yet`)
+    if (readiness(child) === 'True') continue
+    const conditions = recordsOf(at(child.object, 'status', 'conditions'))
+    const why =
+      conditions.find(({ type, status }) => type === 'Synced' && status !== 'True') ??
+      conditions.find(({ type, status }) => type === 'Ready' && status !== 'True')
+    const cause = [why?.reason, why?.message].filter((one) => typeof one === 'string' && one !== '').join(': ')
+    return said('False', 'Creating', `${key}: ${cause === '' ? 'nothing is known of it yet' : cause}`)
+  }
+  return said('True', 'Available')
+}
+
+/** Connections of the provider have no conditions: that they are there is all there is to say. */
+function readiness({ served, object }: DeclaredObject): unknown {
+  const condition = recordsOf(at(object, 'status', 'conditions')).find(({ type }) => type === 'Ready')
+  return condition === undefined && served.kind.kind.endsWith('ProviderConfig') ? 'True' : condition?.status
+}
+
+function said(status: Said['status'], reason: string, message = ''): Said {
+  return { status, reason, message }
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
+import { conditionOf, createGround, type Ground, VMS } from '../testing/harness.ts'
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const GRAPHS = '/apis/kro.run/v1alpha1/resourcegraphdefinitions'
+const NODES = '/apis/kro.run/v1alpha1/namespaces/croft-system/poolednodes'
+const POOLS = '/apis/croft.dev/v1alpha1/namespaces/croft-system/proxmoxpools'
+
+async function define(
+  ground: Ground,
+  group: string,
+  plural: string,
+  kind: string,
+  scope = 'Cluster',
+  version = 'v1alpha1',
+) {
+  const versions = [{ name: version, served: true, storage: true, subresources: { status: {} } }]
+  const names = { plural, kind, singular: kind.toLowerCase() }
+  await ground.call('POST', DEFINITIONS, {
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope, names, versions },
+  })
+  await ground.pass(2_000)
+}
+
+/** An expression of a template. */
+const cel = (expression: string) => `\${${expression}}`
+
+const vmTemplate = (memory: unknown = cel('schema.spec.memory')) => ({
+  apiVersion: 'virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1',
+  kind: 'EnvironmentVM',
+  metadata: { name: cel('schema.metadata.name') },
+  spec: {
+    deletionPolicy: 'Delete',
+    providerConfigRef: { name: 'default' },
+    forProvider: {
+      nodeName: cel('schema.spec.host'),
+      name: cel('schema.metadata.name'),
+      poolId: cel('pool.metadata.name'),
+      started: false,
+      cpu: [{ cores: 1 }],
+      memory: [{ dedicated: memory }],
+    },
+  },
+})
+
+const graph = (template: object = vmTemplate()) => ({
+  metadata: { name: 'poolednode' },
+  spec: {
+    schema: {
+      apiVersion: 'v1alpha1',
+      kind: 'PooledNode',
+      spec: { host: 'string | required=true', memory: 'integer | default=512' },
+      status: { machine: cel('vm.metadata.name'), missing: cel('vm.status.atProvider.id') },
+    },
+    resources: [
+      { id: 'vm', template },
+      {
+        id: 'pool',
+        template: {
+          apiVersion: 'croft.dev/v1alpha1',
+          kind: 'ProxmoxPool',
+          metadata: { name: `${cel('schema.metadata.name')}-pool` },
+          spec: { connection: 'default' },
+        },
+      },
+    ],
+  },
+})
+
+async function groundWithGraphs(): Promise<Ground> {
+  const ground = await createGround()
+  await define(ground, 'kro.run', 'resourcegraphdefinitions', 'ResourceGraphDefinition')
+  return ground
+}
+
+const names = (ground: Ground) => [...ground.datacentre.world.guests.values()].map(({ config }) => config.get('name'))
+const messageOf = (object: Foreign | undefined, type: string) =>
+  String(recordsOf(at(object, 'status', 'conditions')).find((one) => one.type === type)?.message)
+const instance = (name = 'agent-1', spec: object = { host: 'fun-bedbug' }) => ({ metadata: { name }, spec })
+
+test('a graph of kro in the cluster defines its kind, and an instance becomes objects that are owned by it', async () => {
+  const ground = await groundWithGraphs()
+  await ground.call('POST', GRAPHS, graph())
+  const operator = await ground.start({ ownApis: true })
+  await ground.pass(30_000)
+  const definition = await ground.get(`${GRAPHS}/poolednode`)
+  assert.equal(conditionOf(definition, 'Ready'), 'True Ready', JSON.stringify(definition?.status))
+  assert.equal(at(definition, 'status', 'state'), 'Active')
+  assert.deepEqual(at(definition, 'status', 'topologicalOrder'), ['pool', 'vm'])
+
+  await ground.call('POST', NODES, instance())
+  await ground.pass(240_000)
+  assert.deepEqual(operator.warnings, [])
+  const pool = await ground.get(`${POOLS}/agent-1-pool`)
+  const vm = await ground.get(`${VMS}/agent-1`)
+  const live = await ground.get(`${NODES}/agent-1`)
+  assert.equal(conditionOf(vm, 'Ready'), 'True Available', JSON.stringify(vm))
+  assert.equal(conditionOf(live, 'Ready'), 'True Available', JSON.stringify(live))
+  assert.equal(conditionOf(live, 'GraphResolved'), 'True Expanded')
+  assert.equal(at(live, 'status', 'state'), 'ACTIVE')
+  assert.equal(at(live, 'status', 'machine'), 'agent-1')
+  assert.equal(at(live, 'status', 'missing'), undefined)
+  assert.deepEqual(recordsOf(at(pool, 'metadata', 'ownerReferences')), [
+    {
+      apiVersion: 'kro.run/v1alpha1',
+      kind: 'PooledNode',
+      name: 'agent-1',
+      uid: at(live, 'metadata', 'uid'),
+      controller: true,
+    },
+  ])
+  assert.equal(
+    at(vm, 'metadata', 'ownerReferences'),
+    undefined,
+    'what has no namespace cannot be owned by what has one',
+  )
+  assert.ok(names(ground).includes('agent-1'))
+
+  ground.api.calls.length = 0
+  await ground.pass(300_000)
+  assert.deepEqual(
+    ground.api.calls.filter((call) => !call.startsWith('GET ') && !call.includes('/leases/')),
+    [],
+    'nothing happens: nothing is written',
+  )
+
+  await ground.call('PATCH', `${NODES}/agent-1`, { spec: { memory: 1024 } })
+  await ground.pass(120_000)
+  const changed = await ground.get(`${VMS}/agent-1`)
+  assert.deepEqual(at(changed, 'spec', 'forProvider', 'memory'), [{ dedicated: 1024 }])
+
+  await ground.call('DELETE', `${NODES}/agent-1`)
+  await ground.pass(300_000)
+  assert.equal(await ground.get(`${NODES}/agent-1`), undefined)
+  assert.equal(await ground.get(`${VMS}/agent-1`), undefined)
+  assert.equal(await ground.get(`${POOLS}/agent-1-pool`), undefined)
+  assert.equal(names(ground).includes('agent-1'), false)
+  const gone = ground.datacentre.writes.filter(({ method }) => method === 'DELETE').map(({ path }) => path)
+  assert.match(gone[0] ?? '', /\/qemu\//, 'what comes after others goes before them')
+  await operator.stop()
+})
+
+test('[F-09] a graph that is deleted while instances live is kept, says which, and takes no machine along', async () => {
+  const ground = await groundWithGraphs()
+  await ground.call('POST', GRAPHS, graph())
+  const operator = await ground.start({ ownApis: true })
+  await ground.pass(30_000)
+  await ground.call('POST', NODES, instance())
+  await ground.pass(240_000)
+  await ground.call('DELETE', `${GRAPHS}/poolednode`)
+  await ground.pass(120_000)
+  const held = await ground.get(`${GRAPHS}/poolednode`)
+  assert.equal(conditionOf(held, 'Ready'), 'False DeletionHeld')
+  assert.match(messageOf(held, 'Ready'), /PooledNode\/agent-1; delete them first/)
+  assert.ok(names(ground).includes('agent-1'))
+  await ground.call('DELETE', `${NODES}/agent-1`)
+  await ground.pass(300_000)
+  assert.equal(await ground.get(`${GRAPHS}/poolednode`), undefined)
+  assert.equal(names(ground).includes('agent-1'), false)
+  await operator.stop()
+})
+
+test('[F-09] neither a graph removed by force, nor a lost instance, nor a deleted kind takes a machine along', async () => {
+  const ground = await groundWithGraphs()
+  await ground.call('POST', GRAPHS, graph())
+  const operator = await ground.start({ ownApis: true })
+  await ground.pass(30_000)
+  for (const name of ['agent-1', 'agent-2']) await ground.call('POST', NODES, instance(name))
+  await ground.pass(300_000)
+  const lost = async (path: string) => {
+    await ground.call('PATCH', path, { metadata: { finalizers: null } })
+    await ground.call('DELETE', path)
+  }
+  await lost(`${NODES}/agent-2`)
+  // As the server's own collector does it.
+  await ground.call('DELETE', `${POOLS}/agent-2-pool`)
+  await ground.call('DELETE', `${VMS}/agent-2`)
+  await ground.pass(120_000)
+  assert.equal(conditionOf(await ground.get(`${VMS}/agent-2`), 'Synced'), 'False DeletionHeld')
+  await ground.call('DELETE', `${DEFINITIONS}/poolednodes.kro.run`)
+  await ground.pass(120_000)
+  assert.equal(conditionOf(await ground.get(`${NODES}/agent-1`), 'Synced'), 'False DeletionHeld')
+  await lost(`${GRAPHS}/poolednode`)
+  await ground.pass(300_000)
+  assert.ok(names(ground).includes('agent-1') && names(ground).includes('agent-2'))
+  assert.deepEqual(
+    ground.datacentre.writes.filter(({ method }) => method === 'DELETE'),
+    [],
+  )
+  await operator.stop()
+})
+
+test('what is wrong is a condition with the expression and its path, before anything is made', async () => {
+  const ground = await groundWithGraphs()
+  await ground.call('POST', GRAPHS, graph(vmTemplate(cel('schema.spec.memroy'))))
+  const operator = await ground.start({ ownApis: true })
+  await ground.pass(30_000)
+  const wrong = await ground.get(`${GRAPHS}/poolednode`)
+  assert.equal(conditionOf(wrong, 'GraphAccepted'), 'False InvalidResourceGraph')
+  assert.equal(at(wrong, 'status', 'state'), 'Inactive')
+  assert.equal(
+    messageOf(wrong, 'Ready'),
+    'spec.resources[0].template.spec.forProvider.memory[0].dedicated: schema.spec.memroy: schema.spec has no field memroy; did you mean memory?',
+  )
+  await ground.call('PATCH', `${GRAPHS}/poolednode`, { spec: graph().spec })
+  await ground.pass(60_000)
+  assert.equal(conditionOf(await ground.get(`${GRAPHS}/poolednode`), 'Ready'), 'True Ready')
+  await ground.call('POST', NODES, instance('agent-1', { host: 'fun-bedbug', memory: 1 }))
+  await ground.call('POST', VMS, { metadata: { name: 'taken' }, spec: { managementPolicies: ['Observe'] } })
+  await ground.call('POST', NODES, instance('taken'))
+  await ground.pass(60_000)
+  const refused = await ground.get(`${NODES}/agent-1`)
+  assert.equal(conditionOf(refused, 'Synced'), 'False Refused', JSON.stringify(refused))
+  assert.match(
+    messageOf(refused, 'Synced'),
+    /^ResourceGraphDefinition\/poolednode: spec\.resources\[0\]\.template\.spec\.forProvider\.memory/,
+  )
+  const taken = await ground.get(`${NODES}/taken`)
+  assert.equal(conditionOf(taken, 'Synced'), 'False Conflict')
+  assert.match(messageOf(taken, 'Synced'), /EnvironmentVM\/taken is there already/)
+  assert.deepEqual(recordsOf((await ground.get(POOLS))?.items), [], 'nothing was made for either')
+  await operator.stop()
+})
