@@ -5,6 +5,7 @@ import type { Connection } from '../model/estate.ts'
 import type { MissingFact, Plan } from '../model/plan.ts'
 import type { ObservedResource, PowerState, Resource, Survey } from '../model/resource.ts'
 import type { Refusal } from '../model/step.ts'
+import type { PlanInput } from '../plan/planner.ts'
 import { observedWorld, type World } from '../plan/things/world.ts'
 import type { ConnectionMemory } from './connections.ts'
 import { type DetailCache, remember } from './detail-cache.ts'
@@ -27,6 +28,8 @@ export interface ConnectionFacts {
   /** What was asked for and could not be read, with the words of whoever was asked. */
   readonly failed: Map<string, string>
 }
+
+export type FactsByConnection = ReadonlyMap<string, ConnectionFacts>
 
 /** Rounds of "the plan lacks something, look, plan again". More would mean that looking does not help. */
 export const LOOK_ROUNDS = 6
@@ -70,6 +73,11 @@ export function worldOf(facts: ConnectionFacts): World {
       ? facts.survey
       : { ...facts.survey, resources: facts.survey.resources.filter((s) => !facts.gone.has(s.externalId)) }
   return observedWorld(facts.connection, survey, facts.close, facts.lists, facts.probes)
+}
+
+/** The worlds of these connections, with what was read since they were surveyed. */
+export function worldsSince(worlds: PlanInput['worlds'], factsByConnection: FactsByConnection): PlanInput['worlds'] {
+  return new Map([...worlds, ...[...factsByConnection].map(([name, one]) => [name, worldOf(one)] as const)])
 }
 
 /** What a plan could not decide for want of looking, by connection, each thing once. */

@@ -5,7 +5,7 @@ import type { CoordinatedIntention, Intention, ResourceRecord, ThingIntention } 
 import type { RemoteTask } from '../model/resource.ts'
 import type { Ledger } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import type { ConnectionFacts, FactsByConnection } from './connection-facts.ts'
 import { type Fate, fateOf, fateOfStep } from './recover.ts'
 import type { Happening } from './resource-pass.ts'
 
@@ -63,7 +63,7 @@ function isOfThing(intention: Intention): intention is ThingIntention {
 /** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
   { ledger, steps }: StoredLedger,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<UpToDate> {
@@ -166,7 +166,7 @@ const LISTED_FROM = 2
 /** How tasks ended that left the running set, as far as lists tell: the survey's own, and one for each host with several. */
 async function listEnds(
   fates: ReadonlyMap<ThingIntention, Fate>,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, RemoteTask>> {
   const ends = new Map<string, RemoteTask>()

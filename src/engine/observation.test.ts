@@ -10,8 +10,11 @@ import { observeAndPlan } from './observation.ts'
 
 const { signal } = new AbortController()
 
-/** Which guests are read closely in this pass, and which are put off, where these were just made by this process. */
-async function reads(made: readonly string[], begun: readonly string[] = made) {
+/** In which order guests are read closely in this pass, and which are put off, where these were made just now. */
+async function reads(
+  made: readonly string[],
+  { begun = made, memory = 1024 }: { readonly begun?: readonly string[]; readonly memory?: number } = {},
+) {
   const guests = [guest(100, { of: 'Machine/a', seenOnly: true }), guest(101, { of: 'Machine/b', seenOnly: true })]
   const read: string[] = []
   const session = {
@@ -21,34 +24,38 @@ async function reads(made: readonly string[], begun: readonly string[] = made) {
       return guest(Number(seen.externalId), { of: seen.mark?.owner ?? '' })
     },
   } as unknown as Session
-  const memory: ConnectionMemory = {
+  const remembered: ConnectionMemory = {
     free: new Map(),
     bare: new Map(),
     born: new Set(made),
     begun: new Set(begun),
     waited: new Map(),
   }
-  const facts = await surveyConnection(CONNECTION, session, { looks: new Map(), memory }, signal)
+  const facts = await surveyConnection(CONNECTION, session, { looks: new Map(), memory: remembered }, signal)
   assert.ok('survey' in facts)
   const { later } = await observeAndPlan(
-    estateOf([machine('a', { vmid: 100 }), machine('b', { vmid: 101 })]),
+    {
+      estate: estateOf([machine('a', { vmid: 100 }), machine('b', { vmid: 101, memory })]),
+      ledger: ledgerWith(),
+      rules: new Map([['fake', FAKE_RULES]]),
+      nowMs: NOW,
+    },
     { factsByConnection: new Map([['default', facts]]), unseen: new Map() },
-    ledgerWith(),
-    new Map([['fake', FAKE_RULES]]),
-    {},
-    NOW,
     turnsOf(systemClock),
     signal,
     (plan) => plan.entries,
   )
   const off = [...later.values()].flat().flatMap((fact) => ('externalId' in fact ? [fact.externalId] : []))
-  return { read: read.toSorted(), off }
+  return { read, off }
 }
 
 test('machines that this process has just made are read after everything else', async () => {
   assert.deepEqual(await reads([]), { read: ['100', '101'], off: [] })
-  const { read } = await reads(['101'])
-  assert.equal(read[0], '100')
+  assert.deepEqual(await reads(['100']), { read: ['101', '100'], off: [] })
   // What an earlier process made is read at once.
-  assert.deepEqual(await reads(['101'], []), { read: ['100', '101'], off: [] })
+  assert.deepEqual(await reads(['100'], { begun: [] }), { read: ['100', '101'], off: [] })
+})
+
+test('while others are changed, machines that this process has just made are not read in this pass', async () => {
+  assert.deepEqual(await reads(['100'], { memory: 2048 }), { read: ['101'], off: ['100'] })
 })

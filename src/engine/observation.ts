@@ -11,9 +11,10 @@ import { holdForPower } from '../plan/clusters/power-hold.ts'
 import { planWhole, revise, withRefusedNodes } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
-import { type Ledger, unseenWorld, type World } from '../plan/things/world.ts'
+import { unseenWorld, type World } from '../plan/things/world.ts'
 import {
   type ConnectionFacts,
+  type FactsByConnection,
   LOOK_ROUNDS,
   missingFacts,
   readDetails,
@@ -29,7 +30,7 @@ import { withHistory } from './history.ts'
 export interface Observation {
   readonly plan: Plan
   readonly worlds: ReadonlyMap<string, World>
-  readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
+  readonly factsByConnection: FactsByConnection
   /** As Powers let it be, and with what the history of its sources says of things that are declared no more. */
   readonly estate: Estate
   /** New machines that are read while others are begun, by connection: the next pass decides about them. */
@@ -38,6 +39,12 @@ export interface Observation {
 
 type MissingFacts = ReturnType<typeof missingFacts>
 
+/** The connections of an estate: what was seen of each, and those that could not be seen. */
+export interface Surveyed {
+  readonly factsByConnection: FactsByConnection
+  readonly unseen: ReadonlyMap<string, ConnectionTrouble>
+}
+
 /** Surveys every connection of the estate at once, but for those whose trouble says to wait. */
 export async function surveyAll(
   estate: Estate,
@@ -45,10 +52,7 @@ export async function surveyAll(
   rules: ReadonlyMap<string, Rules>,
   nowMs: number,
   signal: AbortSignal,
-): Promise<{
-  readonly factsByConnection: Map<string, ConnectionFacts>
-  readonly unseen: Map<string, ConnectionTrouble>
-}> {
+): Promise<Surveyed> {
   const factsByConnection = new Map<string, ConnectionFacts>()
   const unseen = new Map<string, ConnectionTrouble>()
   await Promise.all(
@@ -78,24 +82,17 @@ export async function surveyAll(
  * now is decided on looks that are good enough for it; what must wait for its turn is not read meanwhile.
  */
 export async function observeAndPlan(
-  inGit: Estate,
-  surveyed: {
-    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-    readonly unseen: ReadonlyMap<string, ConnectionTrouble>
-  },
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
-  { clusters = [], powers = [], unforeseen = new Map() }: Pick<PlanInput, 'clusters' | 'powers' | 'unforeseen'>,
-  nowMs: number,
+  input: Omit<PlanInput, 'worlds'>,
+  { factsByConnection, unseen }: Surveyed,
   turns: Turns,
   signal: AbortSignal,
   begins?: (plan: Plan) => readonly PlanEntry[],
 ): Promise<Observation> {
-  const { factsByConnection, unseen } = surveyed
-  let worlds = worldsOf(inGit, factsByConnection, unseen)
-  let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
+  const { ledger, nowMs, unforeseen = new Map() } = input
+  let worlds = worldsOf(input.estate, factsByConnection, unseen)
+  let estate = await withHistory(input.estate, worlds, ledger, nowMs, signal)
   let later: MissingFacts = NOTHING
-  let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }))
+  let current = await turns.perform(planWhole({ ...input, estate, worlds }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const missing = missingFacts(current.plan)
     const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
@@ -113,9 +110,7 @@ export async function observeAndPlan(
     if (read.length === 0) break
     worlds = new Map([...worlds, ...worldsAnew(read, factsByConnection)])
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
-    current = await turns.perform(
-      revise(current, { estate, worlds, ledger, rules, clusters, powers, unforeseen, nowMs }),
-    )
+    current = await turns.perform(revise(current, { ...input, estate, worlds }))
   }
   let { plan } = current
   await turns.pause()
@@ -139,7 +134,7 @@ const NOTHING: MissingFacts = new Map()
 function putOff(
   missing: MissingFacts,
   beginning: readonly PlanEntry[],
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
 ): { readonly now: MissingFacts; readonly later: MissingFacts } {
   const now = new Map<string, readonly MissingFact[]>()
   const later = new Map<string, readonly MissingFact[]>()
@@ -170,10 +165,7 @@ export async function readLater({ later, factsByConnection }: Observation, signa
 }
 
 /** What was seen of these connections, with what has been read since. */
-function worldsAnew(
-  names: readonly string[],
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
-): readonly [string, World][] {
+function worldsAnew(names: readonly string[], factsByConnection: FactsByConnection): readonly [string, World][] {
   return names.flatMap((name): [string, World][] => {
     const facts = factsByConnection.get(name)
     return facts === undefined ? [] : [[name, worldOf(facts)]]
@@ -184,10 +176,7 @@ function worldsAnew(
  * Reads every guest that has not been read yet, ours or not, and asks those that run for their addresses: before one more
  * machine comes with an address of its own. What was read is remembered, so this costs something once.
  */
-async function askForAddresses(
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
-  signal: AbortSignal,
-): Promise<void> {
+async function askForAddresses(factsByConnection: FactsByConnection, signal: AbortSignal): Promise<void> {
   for (const facts of factsByConnection.values()) {
     const unasked = facts.survey.resources.filter(({ externalId, list, type, power, template, lock }) => {
       if (list !== undefined || (type !== 'vm' && type !== 'container') || template === true || lock !== undefined)
@@ -205,7 +194,7 @@ async function askForAddresses(
 /** Asks the hosts to which machines with fixed addresses are to come who has these addresses there. */
 async function askHosts(
   making: readonly Resource[],
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   signal: AbortSignal,
 ): Promise<readonly AddressUse[]> {
   const wanted = new Map<
@@ -231,7 +220,7 @@ async function askHosts(
 /** What the surveys have shown, indexed. */
 export function worldsOf(
   estate: Estate,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   unseen: ReadonlyMap<string, ConnectionTrouble>,
 ): ReadonlyMap<string, World> {
   const worlds = new Map<string, World>()
@@ -247,7 +236,7 @@ export function worldsOf(
 /** Reads what has our mark and is not declared, on every connection: before anything is concluded from its absence. */
 export async function readAllUndeclared(
   estate: Estate,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   signal: AbortSignal,
 ): Promise<void> {
   for (const facts of factsByConnection.values()) await readUndeclared(estate, facts, signal)
@@ -266,7 +255,7 @@ async function readUndeclared(estate: Estate, facts: ConnectionFacts, signal: Ab
 /** What is to begin, by connection, where what was read of it earlier is not good enough for it. */
 function oldLooks(
   entries: readonly PlanEntry[],
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   passStartedMs: number,
 ): ReadonlyMap<string, readonly MissingFact[]> {
   const old = new Map<string, MissingFact[]>()

@@ -15,12 +15,19 @@ import type { Store } from '../store/port.ts'
 import { withDrills } from './clusters/drills.ts'
 import { observeClusters, type ReachedCluster, surroundingsOfAll } from './clusters/observe.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
-import type { Connections, ConnectionTrouble } from './connections.ts'
+import type { FactsByConnection } from './connection-facts.ts'
+import type { Connections } from './connections.ts'
 import { forgetForSweep } from './detail-cache.ts'
 import { withHistory } from './history.ts'
 import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledger.ts'
-import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
+import {
+  type Observation,
+  observeAndPlan,
+  readAllUndeclared,
+  type Surveyed,
+  surveyAll,
+  worldsOf,
+} from './observation.ts'
 import type { PowerObserveDeps } from './power/deps.ts'
 import { observePowers, type ReachedPower } from './power/observe.ts'
 import type { Happening } from './resource-pass.ts'
@@ -48,10 +55,7 @@ export interface ObserveOptions {
 /** The machines of an estate as they were seen, before anything is decided. */
 interface Ground {
   readonly startedMs: number
-  readonly surveyed: {
-    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-    readonly unseen: ReadonlyMap<string, ConnectionTrouble>
-  }
+  readonly surveyed: Surveyed
   readonly worlds: ReadonlyMap<string, World>
   /** The store had never finished a complete pass. */
   readonly fresh: boolean
@@ -84,27 +88,23 @@ export async function observe(
   options: ObserveOptions,
   signal: AbortSignal,
 ): Promise<Observed> {
-  const { rules } = deps
   const turns = turnsOf(deps.clock)
   const ground = await observeMachines(inGit, deps, options, signal)
   await turns.pause()
-  const { startedMs, surveyed, ledger, estate: placed } = ground
-  const seen = { worlds: ground.worlds, factsByConnection: surveyed.factsByConnection }
-  const looked = await observeClusters(placed, seen, ledger, rules, deps, startedMs, signal)
-  const switched = await observePowers(placed, seen, ledger, rules, looked, deps, signal)
+  const { surveyed, ledger, estate: placed } = ground
+  const input = inputOf(ground, deps)
+  const looked = await observeClusters(input, surveyed.factsByConnection, deps, signal)
+  const switched = await observePowers(input, surveyed.factsByConnection, looked, deps, signal)
   await turns.pause()
   const { begins } = options
   const observation = await observeAndPlan(
-    placed,
-    surveyed,
-    ledger,
-    rules,
     {
+      ...input,
       clusters: looked.map(({ look }) => look),
       powers: switched.map(({ look }) => look),
       ...defined({ unforeseen: options.unforeseen }),
     },
-    startedMs,
+    surveyed,
     turns,
     signal,
     begins === undefined ? undefined : (plan) => begins(plan, { estate: placed, ledger }),
@@ -135,10 +135,12 @@ export async function observeSurroundings(
   signal: AbortSignal,
 ): Promise<ClusterSurroundings | undefined> {
   const ground = await observeMachines(inGit, deps, { retryStalled: true }, signal)
-  const { estate, worlds, surveyed, ledger, startedMs } = ground
-  const seen = { worlds, factsByConnection: surveyed.factsByConnection }
-  const all = await surroundingsOfAll(estate, seen, ledger, deps.rules, deps, startedMs, signal)
+  const all = await surroundingsOfAll(inputOf(ground, deps), ground.surveyed.factsByConnection, deps, signal)
   return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
+}
+
+function inputOf({ estate, worlds, ledger, startedMs }: Ground, { rules }: ObserveDeps): PlanInput {
+  return { estate, worlds, ledger, rules, nowMs: startedMs }
 }
 
 async function observeMachines(
@@ -156,13 +158,7 @@ async function observeMachines(
   await readAllUndeclared(declared, surveyed.factsByConnection, signal)
   const worlds = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)
   const known = await withHistory(declared, worlds, ledger, startedMs, signal)
-  const estate = await placeAll(
-    known,
-    { worlds, factsByConnection: surveyed.factsByConnection },
-    ledger,
-    startedMs,
-    signal,
-  )
+  const estate = await placeAll(known, worlds, surveyed.factsByConnection, ledger, startedMs, signal)
   return { startedMs, surveyed, worlds, fresh: remembered.ledger.fresh, ledger, ended, findings, unsure, estate }
 }
 
@@ -181,17 +177,15 @@ async function withFormerHosts(estate: Estate, store: Pick<Store, 'records'>): P
 /** The estate with a host for every machine that leaves it to croft. Asks how busy hosts are only when one is to be chosen. */
 async function placeAll(
   estate: Estate,
-  seen: {
-    readonly worlds: ReadonlyMap<string, World>
-    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-  },
+  worlds: PlanInput['worlds'],
+  factsByConnection: FactsByConnection,
   ledger: Ledger,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Estate> {
   const loads = new Map<string, readonly LoadSample[]>()
-  for (const [connection, facts] of seen.factsByConnection) {
-    const open = unplaced(estate, { worlds: seen.worlds, ledger }).filter((one) => one.connection === connection)
+  for (const [connection, facts] of factsByConnection) {
+    const open = unplaced(estate, { worlds, ledger }).filter((one) => one.connection === connection)
     const nodes = new Set(open.flatMap(({ placement }) => placement?.candidates.map(({ node }) => node) ?? []))
     const { session, survey } = facts
     const here = survey.hosts.filter(({ name, online }) => online && nodes.has(name))
@@ -201,5 +195,5 @@ async function placeAll(
       if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
     })
   }
-  return place(estate, { worlds: seen.worlds, ledger, loads, nowMs })
+  return place(estate, { worlds, ledger, loads, nowMs })
 }

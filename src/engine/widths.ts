@@ -6,7 +6,7 @@ import type { Step } from '../model/step.ts'
 import { learnPace, type Pace, UNKNOWN_PACE } from '../plan/pace.ts'
 import { type Lesson, learn, type Windows } from '../plan/windows.ts'
 import type { Attempt } from './act.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import type { FactsByConnection } from './connection-facts.ts'
 import type { Happening } from './resource-pass.ts'
 
 /** How wide the queues of this engine have turned out to be, which of them something had to wait for, and how fast tasks end. */
@@ -43,7 +43,7 @@ export function learnWidths(
   attempts: readonly Attempt[],
   estate: Estate,
   records: ReadonlyMap<string, ResourceRecord>,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
 ): void {
   const connectionOf = new Map<string, string>()
   // What is being removed is declared no more: only its record knows where it was.

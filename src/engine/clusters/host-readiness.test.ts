@@ -25,11 +25,13 @@ function readiness(
     updateSteps: () => [step('configure', '100', { disruption })],
   }
   return hostReadiness(
-    estateOf([curl]),
-    new Map([['default', worldWith([])]]),
+    {
+      estate: estateOf([curl]),
+      worlds: new Map([['default', worldWith([])]]),
+      rules: new Map(changes === 'no rules' ? [] : [['fake', rules]]),
+      ledger: ledgerWith(),
+    },
     new Map(identified === undefined ? [] : [[curl.key, identified]]),
-    new Map(changes === 'no rules' ? [] : [['fake', rules]]),
-    ledgerWith(),
   ).get('box')
 }
 
@@ -49,6 +51,7 @@ test('a box is prepared when every item is known to be in place, and waits for i
 })
 
 test('of a box whose connection was not surveyed nothing is known', () => {
-  const found = hostReadiness(estateOf([curl]), new Map(), new Map(), new Map(), ledgerWith()).get('box')
+  const unseen = { estate: estateOf([curl]), worlds: new Map(), rules: new Map(), ledger: ledgerWith() }
+  const found = hostReadiness(unseen, new Map()).get('box')
   assert.deepEqual(found, { unprepared: 'to see what it has of its HostConfig' })
 })

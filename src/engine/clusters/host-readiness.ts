@@ -1,14 +1,13 @@
 import { ifObserved } from '../../drivers/port.ts'
 import { defined } from '../../lib/defined.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { Estate } from '../../model/estate.ts'
 import { itemId } from '../../model/host-item.ts'
 import type { ObservedMachine } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Identified } from '../../plan/things/identify-all.ts'
-import type { Ledger, World } from '../../plan/things/world.ts'
-import { type ConnectionFacts, readMissing } from '../connection-facts.ts'
+import type { Identified, IdentifyInput } from '../../plan/things/identify-all.ts'
+import type { Ledger } from '../../plan/things/world.ts'
+import { type FactsByConnection, readMissing } from '../connection-facts.ts'
 
 /** What the configuration of a box means for the node on it. */
 export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
@@ -18,11 +17,8 @@ export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
  * done; a node that needs a restart gets it from the coordinator, when its turn comes.
  */
 export function hostReadiness(
-  estate: Estate,
-  worlds: ReadonlyMap<string, World>,
+  { estate, worlds, rules, ledger }: IdentifyInput,
   identities: ReadonlyMap<ResourceKey, Identified>,
-  rules: ReadonlyMap<string, Rules>,
-  ledger: Ledger,
 ): ReadonlyMap<string, HostReadiness> {
   const missing = new Map<string, string[]>()
   const restarts = new Map<string, string[]>()
@@ -44,12 +40,7 @@ export function hostReadiness(
     [...hosts].map((host) => {
       const unprepared = unseen.has(host) ? 'to see what it has of its HostConfig' : awaited(missing.get(host) ?? [])
       const wants = restarts.get(host)?.join(', ')
-      return [
-        host,
-        {
-          ...defined({ unprepared, wantsRestart: wants }),
-        },
-      ] as const
+      return [host, defined({ unprepared, wantsRestart: wants })] as const
     }),
   )
 }
@@ -61,9 +52,8 @@ function awaited([first, ...others]: readonly string[]): string | undefined {
 
 /** Brings the lists of items that boxes are wanted to have, where the survey got through to them. */
 export async function readHostItems(
-  estate: Estate,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
-  rules: ReadonlyMap<string, Rules>,
+  { estate, rules }: Pick<IdentifyInput, 'estate' | 'rules'>,
+  factsByConnection: FactsByConnection,
   signal: AbortSignal,
 ): Promise<void> {
   for (const resource of estate.resources) {

@@ -73,12 +73,15 @@ async function looked(observed: ObservedCluster, details: Readonly<Record<string
     },
   } as unknown as ClusterSessions
   const [found] = await observeClusters(
-    estateOf([], { clusters: [declaration] }),
-    { worlds: new Map(), factsByConnection: new Map() },
-    ledgerWith({ known: [{ ...RECORD, details }] }),
+    {
+      estate: estateOf([], { clusters: [declaration] }),
+      worlds: new Map(),
+      ledger: ledgerWith({ known: [{ ...RECORD, details }] }),
+      rules: new Map(),
+      nowMs: NOW,
+    },
     new Map(),
     { store: { getValue: async () => undefined }, sessions },
-    NOW,
     new AbortController().signal,
   )
   assert.ok(found !== undefined)
@@ -124,12 +127,15 @@ test('a machine that needs a restart says for which fields; where no field names
     const sessions = { of: async () => ({ observe }), shellsOf: async () => new Map() } as unknown as ClusterSessions
     const cluster = { ...declaration, spec: clusterSpec('s1'), hosts: new Map() }
     await observeClusters(
-      estateOf([node], { clusters: [cluster], connections: [CONNECTION] }),
-      { worlds: new Map([['default', worldWith([guest(100, { of: node.key })])]]), factsByConnection: new Map() },
-      ledgerWith(),
-      new Map([['fake', rules]]),
+      {
+        estate: estateOf([node], { clusters: [cluster], connections: [CONNECTION] }),
+        worlds: new Map([['default', worldWith([guest(100, { of: node.key })])]]),
+        ledger: ledgerWith(),
+        rules: new Map([['fake', rules]]),
+        nowMs: NOW,
+      },
+      new Map(),
       { store: { getValue: async () => undefined }, sessions },
-      NOW,
       new AbortController().signal,
     )
     return told?.nodes.get('s1')?.machine.wantsRestart

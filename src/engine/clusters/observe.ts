@@ -11,13 +11,14 @@ import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import { plan } from '../../plan/plan.ts'
+import type { PlanInput } from '../../plan/planner.ts'
 import { type Identified, identifyAll } from '../../plan/things/identify-all.ts'
 import { isDeclaredHere } from '../../plan/things/proof.ts'
 import { type Removal, removals } from '../../plan/things/removals.ts'
 import { suspect } from '../../plan/things/suspicion.ts'
-import type { Ledger, World } from '../../plan/things/world.ts'
+import type { Ledger } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
-import { type ConnectionFacts, readDetails, worldOf } from '../connection-facts.ts'
+import { type FactsByConnection, readDetails, worldsSince } from '../connection-facts.ts'
 import { boxesIn, MEMBERS } from './departed.ts'
 import { hostReadiness, readHostItems } from './host-readiness.ts'
 import { readRemediations, readRequests } from './remembered.ts'
@@ -32,20 +33,20 @@ export interface ReachedCluster<Look extends ClusterInput = ClusterPlan> {
   readonly drill?: NodeReach
 }
 
+interface ClusterObserveDeps {
+  readonly store: Pick<Store, 'getValue'>
+  readonly sessions: ClusterSessions
+}
+
 /** Looks at every declared cluster at once. */
 export async function observeClusters(
-  estate: Estate,
-  seen: {
-    readonly worlds: ReadonlyMap<string, World>
-    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-  },
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
-  deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
-  nowMs: number,
+  input: PlanInput,
+  factsByConnection: FactsByConnection,
+  deps: ClusterObserveDeps,
   signal: AbortSignal,
 ): Promise<readonly ReachedCluster<ClusterInput>[]> {
-  const around = await surroundingsOfAll(estate, seen, ledger, rules, deps, nowMs, signal)
+  const { estate, ledger, nowMs } = input
+  const around = await surroundingsOfAll(input, factsByConnection, deps, signal)
   return Promise.all(
     around.map(async ({ declaration, surroundings, drill, removed }) => {
       const session = await deps.sessions.of(declaration)
@@ -66,15 +67,9 @@ export async function observeClusters(
 
 /** What each cluster's session is told about machines and ways: for a pass, and for operations by command. */
 export async function surroundingsOfAll(
-  estate: Estate,
-  seen: {
-    readonly worlds: ReadonlyMap<string, World>
-    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-  },
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
-  deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
-  nowMs: number,
+  input: PlanInput,
+  factsByConnection: FactsByConnection,
+  deps: ClusterObserveDeps,
   signal: AbortSignal,
 ): Promise<
   readonly {
@@ -85,17 +80,15 @@ export async function surroundingsOfAll(
     readonly removed: readonly Removal[]
   }[]
 > {
+  const { estate, ledger } = input
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
-  const before = removedIn(estate, seen.worlds, ledger, nowMs)
-  const read = await observeMembers(estate, seen, ledger, rules, before, signal)
-  await readHostItems(estate, seen.factsByConnection, rules, signal)
-  const worlds = new Map([
-    ...seen.worlds,
-    ...[...seen.factsByConnection].map(([name, one]) => [name, worldOf(one)] as const),
-  ])
-  const removed = read ? removedIn(estate, worlds, ledger, nowMs) : before
-  const machines = machinesSeen(estate, worlds, removed, ledger, rules, nowMs)
+  const before = removedIn(input)
+  const read = await observeMembers(input, factsByConnection, before, signal)
+  await readHostItems(input, factsByConnection, signal)
+  const now = { ...input, worlds: worldsSince(input.worlds, factsByConnection) }
+  const removed = read ? removedIn(now) : before
+  const machines = machinesSeen(now, removed)
   return Promise.all(
     clusters.map(async (declaration) => {
       const former = formerBoxes(estate, declaration, ledger)
@@ -105,7 +98,7 @@ export async function surroundingsOfAll(
         deps.sessions.shellsOf(declaration, [...former.values()]),
       ])
       const ways: Ways = {
-        intoGuest: (observed) => seen.factsByConnection.get(observed.connection)?.session.agent?.shell(observed),
+        intoGuest: (observed) => factsByConnection.get(observed.connection)?.session.agent?.shell(observed),
         hosts,
         former,
       }
@@ -196,24 +189,13 @@ function wasNode(record: ResourceRecord, name: string, cluster: string): boolean
   return record.details?.cluster === cluster && record.key.endsWith(`/${name}`)
 }
 
-function removedIn(
-  estate: Estate,
-  worlds: ReadonlyMap<string, World>,
-  ledger: Ledger,
-  nowMs: number,
-): readonly Removal[] {
+function removedIn({ estate, worlds, ledger, nowMs }: PlanInput): readonly Removal[] {
   return [...worlds.values()].flatMap((world) => removals(estate, world, ledger, nowMs))
 }
 
-function machinesSeen(
-  estate: Estate,
-  worlds: ReadonlyMap<string, World>,
-  removed: readonly Removal[],
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
-  nowMs: number,
-): ObservedMachines {
-  const identities = identifyAll({ estate, worlds, ledger, rules })
+function machinesSeen(input: PlanInput, removed: readonly Removal[]): ObservedMachines {
+  const { estate, worlds, ledger, rules, nowMs } = input
+  const identities = identifyAll(input)
   const believed = new Set(validApprovals(estate, nowMs).flatMap(({ absence = [] }) => absence))
   const suspicious = [...worlds].filter(
     ([name, world]) =>
@@ -227,8 +209,8 @@ function machinesSeen(
   const leaving = removed.filter(({ type }) => isGuest(type))
   return {
     restarts,
-    kept: leaving.length === 0 ? new Map() : keptOf(leaving, plan({ estate, worlds, ledger, rules, nowMs })),
-    hosts: hostReadiness(estate, worlds, identities, rules, ledger),
+    kept: leaving.length === 0 ? new Map() : keptOf(leaving, plan(input)),
+    hosts: hostReadiness(input, identities),
     resources: new Map(estate.resources.map((resource) => [resource.key, resource])),
     identities: new Map([...identities].map(([key, identified]) => [key, identified.identity])),
     leaving,
@@ -279,24 +261,20 @@ function restartFor(
  * forms, or misses a server, must not wait for a cache. Answers whether a machine that leaves was read.
  */
 async function observeMembers(
-  estate: Estate,
-  seen: {
-    readonly worlds: ReadonlyMap<string, World>
-    readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-  },
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
+  input: PlanInput,
+  factsByConnection: FactsByConnection,
   removed: readonly Removal[],
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { estate, ledger } = input
   let left = false
   const nodes = new Set(
     (estate.clusters ?? []).flatMap(({ spec }) =>
       [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
     ),
   )
-  const identities = identifyAll({ estate, worlds: seen.worlds, ledger, rules })
-  for (const [name, facts] of seen.factsByConnection) {
+  const identities = identifyAll(input)
+  for (const [name, facts] of factsByConnection) {
     const doubtful = estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !nodes.has(resource.key) || ledger.intentions.has(resource.key)) return []
       const identity = identities.get(resource.key)?.identity

@@ -2,7 +2,7 @@ import type { PowerDriver } from '../../drivers/power-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Outcome, PowerVerb, Step } from '../../model/step.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
-import type { ConnectionFacts } from '../connection-facts.ts'
+import type { FactsByConnection } from '../connection-facts.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
 import { dueSteps, performSteps, refusalIn, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
 import type { PowerMemory } from './memory.ts'
@@ -31,7 +31,7 @@ const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
 /** Performs the due steps of one Power side by side, each with its intention. Each of them may be repeated. */
 export async function actOnPower(
   looked: ReachedPower,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   deps: PowerActDeps,
   signal: AbortSignal,
 ): Promise<readonly StepAttempt<'power'>[]> {
@@ -100,7 +100,7 @@ async function noteHooks(
 async function perform(
   step: Step<'power'>,
   looked: ReachedPower,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   driver: PowerDriver,
   client: Awaited<ReturnType<typeof clientOf>>,
   deps: PowerActDeps,

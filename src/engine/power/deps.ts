@@ -1,18 +1,10 @@
 import type { PowerDriver } from '../../drivers/power-port.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { World } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
-import type { ConnectionFacts } from '../connection-facts.ts'
 import type { ExistingClusters } from '../existing-clusters.ts'
 import type { AskCheck } from '../health-check.ts'
 import type { PowerMemory } from './memory.ts'
-
-/** What connections have shown in this pass. */
-export interface PowerSurroundings {
-  readonly worlds: ReadonlyMap<string, World>
-  readonly factsByConnection: ReadonlyMap<string, ConnectionFacts>
-}
 
 export interface PowerObserveDeps {
   readonly clock: Clock

@@ -4,7 +4,7 @@ import type { PowerPlan } from '../../model/observed-power.ts'
 import type { NewEvent, ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
 import { waitName } from '../../plan/power/view.ts'
-import type { ConnectionFacts } from '../connection-facts.ts'
+import type { FactsByConnection } from '../connection-facts.ts'
 import { type StepAttempt, stepName } from '../steps.ts'
 import { actOnPower, type PowerActDeps } from './act.ts'
 import { noteEnergy } from './energy.ts'
@@ -23,7 +23,7 @@ export interface KeptPowers {
 /** Takes each Power one step further and says what came of it. */
 export async function keepPowers(
   powers: readonly ReachedPower[],
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: PowerActDeps,
   only: ReadonlySet<ResourceKey> | undefined,

@@ -4,8 +4,8 @@ import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ObservedPower, ObservedPowerHost } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import type { World } from '../../plan/things/world.ts'
-import type { ConnectionFacts } from '../connection-facts.ts'
+import type { PlanInput } from '../../plan/planner.ts'
+import type { FactsByConnection } from '../connection-facts.ts'
 import type { PowerObserveDeps } from './deps.ts'
 import { fresh } from './kept-answers.ts'
 import type { PowerNotes } from './notes.ts'
@@ -13,8 +13,7 @@ import type { PowerNotes } from './notes.ts'
 /** Boxes: as their hypervisor shows them, or as their management controller or SSH says. */
 export async function observeHosts(
   spec: PowerSpec,
-  worlds: ReadonlyMap<string, World>,
-  estate: Estate,
+  { worlds, estate }: Pick<PlanInput, 'worlds' | 'estate'>,
   notes: PowerNotes | undefined,
   driver: PowerDriver,
   deps: PowerObserveDeps,
@@ -48,7 +47,7 @@ export async function observeHosts(
 export async function observeHa(
   spec: PowerSpec,
   estate: Estate,
-  factsByConnection: ReadonlyMap<string, ConnectionFacts>,
+  factsByConnection: FactsByConnection,
   signal: AbortSignal,
 ): Promise<ObservedPower['ha']> {
   if (!spec.ha) return []

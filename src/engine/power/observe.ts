@@ -11,12 +11,11 @@ import type { Connection, Estate } from '../../model/estate.ts'
 import type { ClusterInput } from '../../model/observed-cluster.ts'
 import type { CheckOutput, ObservedPower, PowerInput, PowerPlan, UpsReading } from '../../model/observed-power.ts'
 import type { PowerDeclaration } from '../../model/power.ts'
-import type { Rules } from '../../model/rules.ts'
+import type { PlanInput } from '../../plan/planner.ts'
 import { identifyAll } from '../../plan/things/identify-all.ts'
-import type { Ledger } from '../../plan/things/world.ts'
 import type { ReachedCluster } from '../clusters/observe.ts'
-import { readDetails, worldOf } from '../connection-facts.ts'
-import type { PowerObserveDeps, PowerSurroundings } from './deps.ts'
+import { type FactsByConnection, readDetails, worldsSince } from '../connection-facts.ts'
+import type { PowerObserveDeps } from './deps.ts'
 import { fresh, latest } from './kept-answers.ts'
 import { type PowerMemory, unexpired } from './memory.ts'
 import { type PowerNotes, readPowerDone, readPowerNotes, readPowerRequests } from './notes.ts'
@@ -36,24 +35,19 @@ export interface ReachedPower<Look extends PowerInput = PowerPlan> {
 
 /** Looks at every declared Power. */
 export async function observePowers(
-  estate: Estate,
-  seen: PowerSurroundings,
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
+  input: PlanInput,
+  factsByConnection: FactsByConnection,
   clusters: readonly ReachedCluster<ClusterInput>[],
   deps: PowerObserveDeps,
   signal: AbortSignal,
 ): Promise<readonly ReachedPower<PowerInput>[]> {
+  const { estate, ledger } = input
   const powers = estate.powers ?? []
   if (powers.length === 0) return []
   if (deps.power === undefined) throw new Error('a Power is declared, and nothing here can switch anything')
   const driver = await deps.power()
-  await askMachines(estate, powers, seen, ledger, rules, deps.powerMemory, signal)
-  const worlds = new Map([
-    ...seen.worlds,
-    ...[...seen.factsByConnection].map(([name, one]) => [name, worldOf(one)] as const),
-  ])
-  const found = identifyAll({ estate, worlds, ledger, rules })
+  await askMachines(input, powers, factsByConnection, deps.powerMemory, signal)
+  const found = identifyAll({ ...input, worlds: worldsSince(input.worlds, factsByConnection) })
   return Promise.all(
     powers.map(async (declaration): Promise<ReachedPower<PowerInput>> => {
       const { spec, name } = declaration
@@ -66,7 +60,7 @@ export async function observePowers(
       const requests = unexpired(name, ordered, powerMemory, clock)
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
-      const hosts = await observeHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
+      const hosts = await observeHosts(spec, input, notes, driver, deps, signal)
       const existing =
         cluster === undefined && spec.cluster !== undefined
           ? estate.connections.find((one) => one.existing?.name === spec.cluster)
@@ -94,21 +88,21 @@ export async function observePowers(
           ? await fresh(powerMemory.people, name, LIMITS.peopleLookMs, clock, () => driver.people(shells, signal))
           : []
       const ups = spec.ups === undefined ? undefined : await upsOf(spec.ups.name, driver, deps, signal)
-      const ha = await observeHa(spec, estate, seen.factsByConnection, signal)
+      const ha = await observeHa(spec, estate, factsByConnection, signal)
       const observed: ObservedPower = {
         ...(cluster === undefined ? {} : { cluster: clusterPower(cluster.look, shown, machines, hosts, spec, driver) }),
         ...(existing === undefined ? {} : { cluster: existingPower(shown) }),
         machines,
         hosts,
         ha,
-        holds: [...people, ...(shown?.holds ?? []), ...guestBackups(spec, seen.worlds, guests, machines)],
+        holds: [...people, ...(shown?.holds ?? []), ...guestBackups(spec, input.worlds, guests, machines)],
         ...defined({ ups }),
         hooks: notes?.hooks ?? {},
         checks: checksOf(
           declaration,
           estate,
           clusters.map(({ look }) => look),
-          seen,
+          factsByConnection,
           deps,
           signal,
         ),
@@ -155,7 +149,7 @@ function checksOf(
   { key, spec }: PowerDeclaration,
   estate: Estate,
   clusters: readonly ClusterInput[],
-  { factsByConnection }: PowerSurroundings,
+  factsByConnection: FactsByConnection,
   { clock, powerMemory, askCheck }: PowerObserveDeps,
   signal: AbortSignal,
 ): ObservedPower['checks'] {
@@ -187,11 +181,9 @@ function checksOf(
  * themselves: their tier must not wait for a cache.
  */
 async function askMachines(
-  estate: Estate,
+  input: PlanInput,
   powers: readonly PowerDeclaration[],
-  seen: PowerSurroundings,
-  ledger: Ledger,
-  rules: ReadonlyMap<string, Rules>,
+  factsByConnection: FactsByConnection,
   memory: PowerMemory,
   signal: AbortSignal,
 ): Promise<void> {
@@ -208,9 +200,9 @@ async function askMachines(
     for (const machine of Object.keys(last?.machines ?? {})) off.add(machine as ResourceKey)
   }
   if (moving.size + off.size === 0) return
-  const found = identifyAll({ estate, worlds: seen.worlds, ledger, rules })
-  for (const [name, facts] of seen.factsByConnection) {
-    const ids = estate.resources.flatMap((resource) => {
+  const found = identifyAll(input)
+  for (const [name, facts] of factsByConnection) {
+    const ids = input.estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !(moving.has(resource.key) || off.has(resource.key))) return []
       const identity = found.get(resource.key)?.identity
       if (identity?.is !== 'ours') return []
