@@ -1,9 +1,20 @@
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { PowerNode } from '../../model/observed-power.ts'
 import { type PowerHost, type PowerWorkload, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
 import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { awaiting, isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken, waited } from './view.ts'
+import {
+  awaiting,
+  isDown,
+  isLast,
+  nodesOf,
+  type PowerSituation,
+  seenHost,
+  spoken,
+  stepAndWait,
+  waited,
+} from './view.ts'
 
 /** Everything that is to be off, taken down in order: first who needs others, last who is needed. */
 export function goDown(view: PowerSituation): PowerFinding {
@@ -109,7 +120,6 @@ function disarmed(view: PowerSituation): PowerFinding {
   const watching = view.observed.ha.filter(({ armed }) => armed === 'armed' || armed === 'disarming')
   return merge(
     watching.map(({ connection, armed }) => {
-      const awaits = 'HA to be disarmed'
       const step: Step<'power'> = {
         about: 'power',
         verb: 'disarm-ha',
@@ -117,10 +127,10 @@ function disarmed(view: PowerSituation): PowerFinding {
         connection,
         lane: 'rest',
         summary: `disarm HA on ${connection}`,
-        awaits,
+        awaits: 'HA to be disarmed',
       }
-      const wait = awaiting(view, { tier: 'ha', what: connection, awaits, deadline: 'stop' })
-      return merge([{ ...NOTHING, steps: armed === 'armed' ? [step] : [] }, wait])
+      const finding = stepAndWait(view, step, connection, 'stop')
+      return armed === 'armed' ? finding : { ...finding, steps: [] }
     }),
   )
 }
@@ -238,27 +248,28 @@ function stopped(view: PowerSituation, node: PowerNode, tier: Tier): PowerFindin
         summary: `stop K3s on ${name}`,
         awaits: 'K3s to be stopped',
       }
-      return merge([
-        { ...NOTHING, steps: [step] },
-        awaiting(view, { tier, what: name, awaits: 'K3s to be stopped', deadline: 'stop' }),
-      ])
+      return stepAndWait(view, step, name, 'stop')
     },
-    () => {
-      if (machine === undefined) return NOTHING
-      const step: Step<'power'> = {
-        about: 'power',
-        verb: 'stop-machine',
-        tier,
-        node: name,
-        machine,
-        lane: 'rest',
-        summary: `shut ${name} down`,
-        awaits: 'its machine to be off',
-      }
-      const wait = awaiting(view, { tier, what: name, awaits: 'its machine to be off', deadline: 'stop' })
-      return merge([{ ...NOTHING, steps: [step] }, off(machine), wait])
-    },
+    () =>
+      machine === undefined
+        ? NOTHING
+        : shutDown(view, name, { tier, node: name, machine, awaits: 'its machine to be off' }),
   ])
+}
+
+function shutDown(
+  view: PowerSituation,
+  name: string,
+  of: Pick<Step<'power'>, 'tier' | 'node' | 'awaits'> & { readonly machine: ResourceKey },
+): PowerFinding {
+  const step: Step<'power'> = {
+    about: 'power',
+    verb: 'stop-machine',
+    lane: 'rest',
+    summary: `shut ${name} down`,
+    ...of,
+  }
+  return merge([off(of.machine), stepAndWait(view, step, name, 'stop')])
 }
 
 function off(machine: string): PowerFinding {
@@ -272,20 +283,11 @@ function machines(view: PowerSituation, tier: 'machines' | 'infrastructure'): Po
     () => (going.length === 0 ? NOTHING : hooksOf(view, tier, 'off')),
     () =>
       merge(
-        going.map(({ key, name, power, exists }) => {
-          if (power === 'off' || exists === 'no') return off(key)
-          const step: Step<'power'> = {
-            about: 'power',
-            verb: 'stop-machine',
-            tier,
-            machine: key,
-            lane: 'rest',
-            summary: `shut ${name} down`,
-            awaits: 'it to be off',
-          }
-          const wait = awaiting(view, { tier, what: name, awaits: 'it to be off', deadline: 'stop' })
-          return merge([{ ...NOTHING, steps: [step] }, off(key), wait])
-        }),
+        going.map(({ key, name, power, exists }) =>
+          power === 'off' || exists === 'no'
+            ? off(key)
+            : shutDown(view, name, { tier, machine: key, awaits: 'it to be off' }),
+        ),
       ),
   ])
 }

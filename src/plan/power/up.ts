@@ -1,10 +1,11 @@
+import { defined } from '../../lib/defined.ts'
 import type { PowerNode } from '../../model/observed-power.ts'
 import { type ScaledTier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
 import { workloadsIn } from './down.ts'
 import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { awaiting, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
+import { awaiting, nodesOf, type PowerSituation, seenHost, spoken, stepAndWait } from './view.ts'
 
 /** Everything that is to be on, brought up in order: first who is needed, last who needs others. */
 export function goUp(view: PowerSituation): PowerFinding {
@@ -33,8 +34,7 @@ function hosts(view: PowerSituation): PowerFinding {
         summary: `wake the host ${name}`,
         awaits: 'the host to be on',
       }
-      const wait = awaiting(view, { tier: 'hosts', what: name, awaits: 'the host to be on', deadline: 'start' })
-      return merge([{ ...NOTHING, steps: [step] }, wait])
+      return stepAndWait(view, step, name, 'start')
     }),
   )
   return inTurn([() => all, () => hooksOf(view, 'hosts', 'on')])
@@ -49,19 +49,9 @@ function infrastructure(view: PowerSituation): PowerFinding {
       merge(
         own
           .filter(({ power, exists }) => power !== 'on' && exists === 'yes')
-          .map(({ key, name }) => {
-            const step: Step<'power'> = {
-              about: 'power',
-              verb: 'start-machine',
-              tier: 'infrastructure',
-              machine: key,
-              lane: 'rest',
-              summary: `start ${name}`,
-              awaits: 'it to be on',
-            }
-            const awaits = { tier: 'infrastructure', what: name, awaits: 'it to be on', deadline: 'start' } as const
-            return merge([{ ...NOTHING, steps: [step] }, awaiting(view, awaits)])
-          }),
+          .map(({ key, name }) =>
+            stepAndWait(view, startMachine(name, { tier: 'infrastructure', machine: key }), name, 'start'),
+          ),
       ),
     () => (own.length === 0 ? NOTHING : hooksOf(view, 'infrastructure', 'on')),
   ])
@@ -76,20 +66,13 @@ function machines(view: PowerSituation): PowerFinding {
     const off = node === undefined ? targets.machines.has(key) : targets.nodes.has(node.name)
     if (off || role === 'infrastructure' || power !== 'off' || exists !== 'yes') return []
     const tier = node === undefined ? 'machines' : node.role === 'server' ? 'servers' : 'workers'
-    return [
-      {
-        about: 'power',
-        verb: 'start-machine',
-        tier,
-        machine: key,
-        ...(node === undefined ? {} : { node: node.name }),
-        lane: 'rest',
-        summary: `start ${name}`,
-        awaits: 'it to be on',
-      },
-    ]
+    return [startMachine(name, defined({ tier, machine: key, node: node?.name }))]
   })
   return { ...NOTHING, steps }
+}
+
+function startMachine(name: string, of: Pick<Step<'power'>, 'tier' | 'machine' | 'node'>): Step<'power'> {
+  return { about: 'power', verb: 'start-machine', lane: 'rest', summary: `start ${name}`, awaits: 'it to be on', ...of }
 }
 
 /** Guests that HA watches are started by now: it may look after them again. */

@@ -8,7 +8,8 @@ import type {
   PowerWait,
 } from '../../model/observed-power.ts'
 import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
-import { NOTHING, type PowerFinding } from './finding.ts'
+import type { Step } from '../../model/step.ts'
+import { merge, NOTHING, type PowerFinding } from './finding.ts'
 import type { WantedPower } from './wanted.ts'
 
 /** Everything that a judgement may look at. */
@@ -44,6 +45,17 @@ interface Awaited {
   readonly seen?: string
   /** Without it nothing else can be done: however late, it is waited for. */
   readonly essential?: true
+}
+
+/** One step, and the wait until it has brought about what it is for. */
+export function stepAndWait(
+  view: PowerSituation,
+  step: Step<'power'>,
+  what: string,
+  deadline: Awaited['deadline'],
+): PowerFinding {
+  const { tier, awaits } = step
+  return merge([{ ...NOTHING, steps: [step] }, awaiting(view, { tier, what, awaits, deadline })])
 }
 
 /**
