@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { wordSet } from '../lib/word-list.ts'
 import type { WaitingRow } from '../model/estate-view.ts'
 import type { Plan } from '../model/plan.ts'
 import { closingLine, renderPlan } from './render/plan.ts'
@@ -23,16 +24,7 @@ export interface SavedPlan {
 }
 
 /** What a plan says besides what would be done, and what changes by itself: places in files, free memory, how far a node is. */
-const BESIDE: ReadonlySet<string> = new Set([
-  'origin',
-  'notes',
-  'remarks',
-  'warnings',
-  'problems',
-  'message',
-  'waits',
-  'nodes',
-])
+const BESIDE = wordSet('origin notes remarks warnings problems message waits nodes')
 
 /** Whatever would be done is part of it; the revision is not, because another commit may mean the same. */
 export function fingerprintOf(plan: Plan): string {

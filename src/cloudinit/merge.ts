@@ -1,19 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { wordSet } from '../lib/word-list.ts'
 import type { Tree, TreeMap } from '../model/vm.ts'
 import type { SeedProblem } from './shape.ts'
 
 /** Lists whose members are told apart by a field: two of the same name contradict each other. */
 const NAMED: Readonly<Record<string, string>> = { users: 'name', write_files: 'path' }
 /** Lists that are put together, what croft needs first. */
-const JOINED = new Set([
-  'users',
-  'write_files',
-  'runcmd',
-  'bootcmd',
-  'packages',
-  'ssh_authorized_keys',
-  'ssh_import_id',
-])
+const JOINED = wordSet('users write_files runcmd bootcmd packages ssh_authorized_keys ssh_import_id')
 
 /**
  * What croft needs, with what a person wrote added to it. Where both say something about the same thing and not the

@@ -1,3 +1,4 @@
+import { wordList } from '../lib/word-list.ts'
 import {
   anything,
   type ConfigShape,
@@ -222,49 +223,13 @@ const DESCRIBED: Keys = {
 }
 
 /** Keys whose insides are left to cloud-init. */
-const UNDESCRIBED = [
-  'ansible',
-  'autoinstall',
-  'byobu_by_default',
-  'chef',
-  'cloud_config_modules',
-  'cloud_final_modules',
-  'cloud_init_modules',
-  'datasource',
-  'datasource_list',
-  'disable_ec2_metadata',
-  'drivers',
-  'fan',
-  'grub-dpkg',
-  'grub_dpkg',
-  'landscape',
-  'launch-index',
-  'lxd',
-  'manual_cache_clean',
-  'mcollective',
-  'merge_how',
-  'merge_type',
-  'migrate',
-  'output',
-  'phone_home',
-  'puppet',
-  'reporting',
-  'rh_subscription',
-  'rpi',
-  'rsyslog',
-  'salt_minion',
-  'snap',
-  'spacewalk',
-  'ssh_fp_console_blacklist',
-  'ssh_key_console_blacklist',
-  'system_info',
-  'ubuntu_advantage',
-  'ubuntu_pro',
-  'updates',
-  'vendor_data',
-  'wireguard',
-  'zypper',
-]
+const UNDESCRIBED = wordList(`
+  ansible autoinstall byobu_by_default chef cloud_config_modules cloud_final_modules cloud_init_modules datasource
+  datasource_list disable_ec2_metadata drivers fan grub-dpkg grub_dpkg landscape launch-index lxd
+  manual_cache_clean mcollective merge_how merge_type migrate output phone_home puppet reporting rh_subscription
+  rpi rsyslog salt_minion snap spacewalk ssh_fp_console_blacklist ssh_key_console_blacklist system_info
+  ubuntu_advantage ubuntu_pro updates vendor_data wireguard zypper
+`)
 
 export const userDataShape: ConfigShape = map({
   ...Object.fromEntries(UNDESCRIBED.map((key) => [key, anything])),

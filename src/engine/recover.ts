@@ -1,3 +1,4 @@
+import { wordSet } from '../lib/word-list.ts'
 import type { CoordinatedIntention, ThingIntention } from '../model/record.ts'
 import type { RemoteTask } from '../model/resource.ts'
 
@@ -21,17 +22,9 @@ const LATE_MS = 40_000
  * Verbs whose call must not arrive after something else was done: a delete, and an upload whose file was discarded. Of a
  * cluster what would hit a node that has come back since, of a Power what would switch off a host that was woken.
  */
-const NEVER_LATE: ReadonlySet<string> = new Set([
-  'delete',
-  'upload',
-  'wipe-k3s',
-  'delete-node',
-  'delete-node-password',
-  'remove-member',
-  'restore-snapshot',
-  'forget-db',
-  'stop-host',
-])
+const NEVER_LATE = wordSet(`
+  delete upload wipe-k3s delete-node delete-node-password remove-member restore-snapshot forget-db stop-host
+`)
 
 /** Tasks that do not name what they work on, by the verb that begins them. */
 const NAMELESS: Readonly<Record<string, string>> = {

@@ -1,3 +1,5 @@
+import { wordList } from '../lib/word-list.ts'
+
 /** One thing in an image's root, as `find -printf '%y %m %s %P\n'` shows it. */
 export interface ImageEntry {
   readonly type: string
@@ -160,24 +162,8 @@ export function cleaningSteps(root: string): readonly (readonly string[])[] {
   ]
 }
 
-const CLEANED = [
-  'var/lib/cloud',
-  'run',
-  'etc/netplan',
-  'etc/network/interfaces.d',
-  'etc/systemd/network',
-  'etc/ssh',
-  'var/log',
-  'etc/udev/rules.d',
-  'var/lib/dhcp',
-  'var/lib/NetworkManager',
-  'var/lib/dhcpcd',
-  'var/lib/systemd',
-  'var/lib/apt/lists',
-  'var/cache/apt',
-  'var/cache/ldconfig',
-  'tmp',
-  'var/tmp',
-  'root',
-  'home',
-]
+const CLEANED = wordList(`
+  var/lib/cloud run etc/netplan etc/network/interfaces.d etc/systemd/network etc/ssh var/log etc/udev/rules.d
+  var/lib/dhcp var/lib/NetworkManager var/lib/dhcpcd var/lib/systemd var/lib/apt/lists var/cache/apt
+  var/cache/ldconfig tmp var/tmp root home
+`)

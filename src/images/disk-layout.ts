@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { wordList } from '../lib/word-list.ts'
 import type { BuildStep } from './build-spec.ts'
 
 /*
@@ -13,19 +14,7 @@ const BIOS_FIRST = 2048
 const EFI_FIRST = 4096
 const EFI_MB = 64
 const ROOT_FIRST = EFI_FIRST + (EFI_MB * MIB) / SECTOR
-const GRUB_MODULES = [
-  'part_gpt',
-  'ext2',
-  'normal',
-  'configfile',
-  'search',
-  'search_fs_uuid',
-  'linux',
-  'test',
-  'echo',
-  'serial',
-  'terminal',
-]
+const GRUB_MODULES = wordList('part_gpt ext2 normal configfile search search_fs_uuid linux test echo serial terminal')
 
 export interface ImageDisk {
   readonly work: string

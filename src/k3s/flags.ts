@@ -1,4 +1,5 @@
 import { jsonIn } from '../lib/foreign-json.ts'
+import { wordSet } from '../lib/word-list.ts'
 import type { ClusterSpec, FlagValue, NodeSpec } from '../model/cluster.ts'
 import { clusterFlags } from './config.ts'
 
@@ -31,31 +32,11 @@ export const EQUAL_ON_SERVERS: Readonly<Record<string, string>> = {
 }
 
 /** croft sets these itself; declared as further flags they would fight with it, or carry a secret in plain text. */
-const RESERVED = new Set([
-  'token',
-  'token-file',
-  'agent-token',
-  'agent-token-file',
-  'server',
-  'cluster-init',
-  'cluster-reset',
-  'cluster-reset-restore-path',
-  'config',
-  'data-dir',
-  'datastore-endpoint',
-  'disable-etcd',
-  'node-name',
-  'node-ip',
-  'node-external-ip',
-  'node-label',
-  'node-taint',
-  'with-node-id',
-  'tls-san',
-  'etcd-s3-access-key',
-  'etcd-s3-secret-key',
-  'etcd-s3-session-token',
-  'vpn-auth',
-])
+const RESERVED = wordSet(`
+  token token-file agent-token agent-token-file server cluster-init cluster-reset cluster-reset-restore-path
+  config data-dir datastore-endpoint disable-etcd node-name node-ip node-external-ip node-label node-taint
+  with-node-id tls-san etcd-s3-access-key etcd-s3-secret-key etcd-s3-session-token vpn-auth
+`)
 
 /** Flags of the declaration that are in the wrong place. */
 export function flagProblems(spec: ClusterSpec): readonly string[] {

@@ -1,3 +1,4 @@
+import { wordSet } from '../lib/word-list.ts'
 import type { SecretReference } from './secret.ts'
 
 /** An object of the Kubernetes API as it is declared: croft keeps the fields that it has and ignores all others. */
@@ -104,14 +105,10 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 }
 
 /** Kinds that are learnt later and whose scope nobody could guess from their names. */
-const WITHOUT_NAMESPACE: ReadonlySet<string> = new Set([
-  'CiliumLoadBalancerIPPool',
-  'CiliumL2AnnouncementPolicy',
-  'CiliumBGPClusterConfig',
-  'CiliumClusterwideNetworkPolicy',
-  'ClusterIssuer',
-  'GatewayClass',
-])
+const WITHOUT_NAMESPACE = wordSet(`
+  CiliumLoadBalancerIPPool CiliumL2AnnouncementPolicy CiliumBGPClusterConfig CiliumClusterwideNetworkPolicy
+  ClusterIssuer GatewayClass
+`)
 
 const known: ReadonlyMap<string, KubeKind> = new Map(
   Object.entries(BUILT_IN).flatMap(([apiVersion, rows]) =>

@@ -1,4 +1,5 @@
 import { defined } from '../lib/defined.ts'
+import { wordSet } from '../lib/word-list.ts'
 import type { EstateStatus, StatusCluster, StatusHost, StatusPower, StatusRow } from './estate-status.ts'
 import type { TroubleSort } from './notification.ts'
 
@@ -248,18 +249,10 @@ export function isComing({ reason, sinceMs }: Pick<StatusRow, 'reason' | 'sinceM
   return COMING.has(reason) && (sinceMs === undefined ? Number.POSITIVE_INFINITY : nowMs - sinceMs) < COMING_MS
 }
 
-const COMING = new Set([
-  'PowerChanging',
-  'Seeding',
-  'AgentDown',
-  'AgentNotAsked',
-  'CloudInitRunning',
-  'NotATemplate',
-  'NotReadClosely',
-  'NotInForce',
-  'Locked',
-  'InProgress',
-])
+const COMING = wordSet(`
+  PowerChanging Seeding AgentDown AgentNotAsked CloudInitRunning NotATemplate NotReadClosely NotInForce Locked
+  InProgress
+`)
 const COMING_MS = 180_000
 
 function driftTroubles({ drifts }: EstateStatus): readonly Trouble[] {

@@ -1,3 +1,4 @@
+import { wordSet } from '../lib/word-list.ts'
 import { type ClusterPlan, isDestruction } from '../model/observed-cluster.ts'
 import type { Action, Disruption, Doing, Plan, PlanDisruption, PlanEntry } from '../model/plan.ts'
 import { isGuest } from '../model/resource.ts'
@@ -142,16 +143,7 @@ function drained(nodes: number, soakMinutes: number): string {
   return `${count(nodes, 'node')} drained and restarted${nodes === 1 ? '' : `, one after the other${soak}`}`
 }
 
-const RESTARTING: ReadonlySet<string> = new Set([
-  'stop-machine',
-  'restart-machine',
-  'stop-k3s',
-  'restart-k3s',
-  'upgrade-k3s',
-  'configure-k3s',
-  'cordon',
-  'drain',
-])
+const RESTARTING = wordSet('stop-machine restart-machine stop-k3s restart-k3s upgrade-k3s configure-k3s cordon drain')
 
 function votersIn(members: readonly { readonly learner: boolean }[]): number {
   return members.filter(({ learner }) => !learner).length

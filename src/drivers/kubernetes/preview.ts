@@ -1,20 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { wordSet } from '../../lib/word-list.ts'
 import type { Change } from '../../model/resource.ts'
 import { spreadValues } from './fields.ts'
 import { isMarkName } from './marks.ts'
 
 /** What a server writes for itself and nobody declares. */
-const ITS_OWN: ReadonlySet<string> = new Set([
-  'metadata.managedFields',
-  'metadata.resourceVersion',
-  'metadata.generation',
-  'metadata.creationTimestamp',
-  'metadata.uid',
-  'metadata.selfLink',
-  'status',
-])
+const ITS_OWN = wordSet(`
+  metadata.managedFields metadata.resourceVersion metadata.generation metadata.creationTimestamp metadata.uid
+  metadata.selfLink status
+`)
 
 /** Which object it is: said already where the changes are shown. */
 const NAMES: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.namespace'])

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { wordSet } from '../../lib/word-list.ts'
 import { type Declaration, type Policy, resourceKey } from '../../model/declaration.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
@@ -14,15 +15,9 @@ import type { AddonDeclaration, AddonSpec } from './schema.ts'
 const ALWAYS_THERE: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease'])
 
 /** What takes more with it than itself when it goes. */
-const HOLDING: ReadonlySet<string> = new Set([
-  'Namespace',
-  'CustomResourceDefinition',
-  'PersistentVolumeClaim',
-  'PersistentVolume',
-  'StatefulSet',
-  'CephCluster',
-  'CephBlockPool',
-])
+const HOLDING = wordSet(`
+  Namespace CustomResourceDefinition PersistentVolumeClaim PersistentVolume StatefulSet CephCluster CephBlockPool
+`)
 
 /** The way from an add-on by one of its needs back to itself; undefined: there is none. */
 function circleThrough(

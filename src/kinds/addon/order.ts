@@ -1,4 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
+import { wordSet } from '../../lib/word-list.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import { builtInKind, type KubeObject, objectId } from '../../model/kube-object.ts'
 import { groupOf } from './objects.ts'
@@ -14,28 +15,13 @@ export interface Keyed {
 }
 
 /** Whose coming to rest says that an add-on works. */
-const CARRIERS: ReadonlySet<string> = new Set([
-  'HelmChart',
-  'Deployment',
-  'DaemonSet',
-  'StatefulSet',
-  'Job',
-  'CustomResourceDefinition',
-])
+const CARRIERS = wordSet('HelmChart Deployment DaemonSet StatefulSet Job CustomResourceDefinition')
 
 /** Made first and needing nothing but their place: what others read when they start. */
-const GROUND: ReadonlySet<string> = new Set([
-  'Namespace',
-  'CustomResourceDefinition',
-  'Secret',
-  'ConfigMap',
-  'ServiceAccount',
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'Role',
-  'RoleBinding',
-  'PriorityClass',
-])
+const GROUND = wordSet(`
+  Namespace CustomResourceDefinition Secret ConfigMap ServiceAccount ClusterRole ClusterRoleBinding Role
+  RoleBinding PriorityClass
+`)
 
 /** All objects of a cluster, sorted out once by what others ask of them. */
 export interface ObjectOrder {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { RELEASES } from '../../k3s/releases.ts'
 import { parseVersion } from '../../k3s/version.ts'
 import { isRecord } from '../../lib/is-record.ts'
+import { wordSet } from '../../lib/word-list.ts'
 import { checkAnnotations } from '../fields/annotations.ts'
 import { show } from '../fields/explain.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
@@ -123,19 +124,9 @@ function checkFamily({ family, podCidrs, serviceCidrs, endpoint }: ClusterFields
 }
 
 /** What may be said of a cluster that croft does not run. All else is about machines, K3s or etcd. */
-const OF_EXISTING: ReadonlySet<string> = new Set([
-  'type',
-  'description',
-  'kubeconfig',
-  'context',
-  'inCluster',
-  'charts',
-  'proxy',
-  'family',
-  'podCidrs',
-  'serviceCidrs',
-  'clusterDomain',
-])
+const OF_EXISTING = wordSet(`
+  type description kubeconfig context inCluster charts proxy family podCidrs serviceCidrs clusterDomain
+`)
 
 const ONLY_OF_EXISTING = ['kubeconfig', 'context', 'inCluster', 'charts'] as const
 

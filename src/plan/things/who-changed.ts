@@ -1,3 +1,4 @@
+import { wordSet } from '../../lib/word-list.ts'
 import type { RemoteTask } from '../../model/resource.ts'
 
 export interface WhoChanged {
@@ -9,14 +10,7 @@ export interface WhoChanged {
 }
 
 /** Tasks that look at a guest, or carry it away without touching it, have changed nothing. */
-const ONLY_LOOKED: ReadonlySet<string> = new Set([
-  'vncproxy',
-  'vncshell',
-  'spiceproxy',
-  'spiceshell',
-  'vzdump',
-  'aptupdate',
-])
+const ONLY_LOOKED = wordSet('vncproxy vncshell spiceproxy spiceshell vzdump aptupdate')
 
 /**
  * Who was the last to work on a thing since it was seen as declared, as far as the outside system keeps a list of it.

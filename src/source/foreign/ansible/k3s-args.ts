@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { LIMITS } from '../../../lib/limits.ts'
+import { wordSet } from '../../../lib/word-list.ts'
 import { isFields } from '../../manifest.ts'
 import { valuesIn } from '../addon-draft.ts'
 import type { NotCarried } from '../reading.ts'
@@ -63,17 +64,10 @@ export interface ForeignNode {
   readonly addresses: readonly string[]
 }
 
-const FIELD_FLAGS = new Set([
-  'cluster-cidr',
-  'cluster-domain',
-  'disable',
-  'disable-kube-proxy',
-  'disable-network-policy',
-  'flannel-backend',
-  'secrets-encryption',
-  'service-cidr',
-  'tls-san',
-])
+const FIELD_FLAGS = wordSet(`
+  cluster-cidr cluster-domain disable disable-kube-proxy disable-network-policy flannel-backend secrets-encryption
+  service-cidr tls-san
+`)
 /** Of each node, in fields of its own. */
 const NODE_FIELD_FLAGS = new Set(['node-ip', 'node-external-ip', 'node-label', 'node-taint'])
 const BY_CROFT = 'croft sets it itself'
@@ -101,17 +95,10 @@ const NOT_FLAGS: Readonly<Record<string, string>> = {
   'tls-san-security': 'croft sets it when it may change the cluster',
 }
 /** Further flags that all servers must have alike. */
-const ALIKE_ON_SERVERS = new Set([
-  'cluster-dns',
-  'disable-cloud-controller',
-  'disable-helm-controller',
-  'egress-selector-mode',
-  'embedded-registry',
-  'flannel-external-ip',
-  'flannel-ipv6-masq',
-  'secrets-encryption-provider',
-  'supervisor-metrics',
-])
+const ALIKE_ON_SERVERS = wordSet(`
+  cluster-dns disable-cloud-controller disable-helm-controller egress-selector-mode embedded-registry
+  flannel-external-ip flannel-ipv6-masq secrets-encryption-provider supervisor-metrics
+`)
 
 /** Why a cluster with this flag is none that croft can take over. */
 export const NOT_TAKEN_OVER = [

@@ -1,3 +1,4 @@
+import { wordSet } from '../../../lib/word-list.ts'
 import { isFields } from '../../manifest.ts'
 import { wordsOf } from '../ansible/ini-inventory.ts'
 import { argsIn } from '../ansible/k3s-args.ts'
@@ -67,47 +68,15 @@ interface K3supCall {
 }
 
 /** Flags without a value. */
-const SWITCHES = new Set([
-  'cluster',
-  'server',
-  'local',
-  'merge',
-  'print-command',
-  'print-config',
-  'skip-install',
-  'sudo',
-  'no-extras',
-  'ipsec',
-  'token',
-])
+const SWITCHES = wordSet(`
+  cluster server local merge print-command print-config skip-install sudo no-extras ipsec token
+`)
 /** Flags that become a field, or that only say how k3sup itself works. */
-const KNOWN = new Set([
-  'ip',
-  'host',
-  'user',
-  'ssh-port',
-  'ssh-key',
-  'k3s-version',
-  'k3s-extra-args',
-  'tls-san',
-  'context',
-  'no-extras',
-  'cluster',
-  'server',
-  'server-ip',
-  'server-host',
-  'server-user',
-  'server-ssh-port',
-  'server-url',
-  'local',
-  'datastore',
-  'local-path',
-  'merge',
-  'print-command',
-  'print-config',
-  'skip-install',
-  'sudo',
-])
+const KNOWN = wordSet(`
+  ip host user ssh-port ssh-key k3s-version k3s-extra-args tls-san context no-extras cluster server server-ip
+  server-host server-user server-ssh-port server-url local datastore local-path merge print-command print-config
+  skip-install sudo
+`)
 
 /** Every call of k3sup in a script, with the variables that the script itself sets. */
 function callsIn({ path, text }: ForeignFile): readonly K3supCall[] {
