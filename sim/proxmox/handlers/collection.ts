@@ -25,6 +25,8 @@ export interface Collection {
   readonly sees?: (call: Call, id: string, thing: Thing) => boolean
   /** Says no to a new thing before anything else is looked at. */
   readonly refuseNew?: (call: Call, id: string) => void
+  /** Says no to a change before it is known whether there is such a thing. */
+  readonly refuseChange?: (call: Call) => void
   /** It is a section of a file: `delete` must name one of its options. This stands before the refusal. */
   readonly sections?: string
   /** Checks and completes what will be kept. `old` is what was there before. */
@@ -129,6 +131,7 @@ function create(spec: Collection): Handler {
 export function updateIn(spec: Collection): Handler {
   return (call) => {
     const id = idOf(spec, call)
+    spec.refuseChange?.(call)
     const old = need(spec, call, id, 'update')
     refuseStale(call, digestOfAll(spec, call), spec.stale)
     const wanted: Thing = { ...old, ...fields(call, spec.key) }

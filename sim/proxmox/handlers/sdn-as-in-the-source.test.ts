@@ -287,3 +287,28 @@ test('fabrics: nodes have addresses of their own in the prefix, and what uses a 
   await holds(client, [['DELETE', `${at}/fab`, undefined, 'ok']])
   assert.deepEqual(await client.data('GET', '/cluster/sdn/fabrics/all'), { fabrics: [], nodes: [] })
 })
+
+test('the bridges of a host have the virtual networks that are in effect there beside them', async () => {
+  const client = createTestClient()
+  const [here = '', there = ''] = client.datacentre.world.hosts.keys()
+  type Row = {
+    readonly iface: string
+    readonly type: string
+    readonly ipam?: number
+    readonly comments?: string | null
+  }
+  const vnets = async (node: string, type: string) => {
+    const rows = await client.data<readonly Row[]>('GET', `/nodes/${node}/network${type}`)
+    return rows.filter((row) => row.type === 'vnet').map(({ iface, ipam, comments }) => [iface, ipam, comments])
+  }
+  await holds(client, [
+    ['POST', ZONES, { zone: 'z1', type: 'simple', nodes: here, ipam: 'pve' }, 'ok'],
+    ['POST', VNETS, { vnet: 'shop', zone: 'z1', alias: 'the shop' }, 'ok'],
+  ])
+  assert.deepEqual(await vnets(here, '?type=any_bridge'), [], 'not applied yet')
+  await client.task('PUT', '/cluster/sdn')
+  for (const type of ['any_bridge', 'include_sdn', 'vnet'])
+    assert.deepEqual(await vnets(here, `?type=${type}`), [['shop', 1, 'the shop']], type)
+  for (const type of ['', '?type=any_local_bridge', '?type=bridge']) assert.deepEqual(await vnets(here, type), [], type)
+  assert.deepEqual(await vnets(there, '?type=any_bridge'), [], 'the zone is not on that host')
+})

@@ -4,7 +4,7 @@ import type { Host } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../../call.ts'
 import { deletions } from '../collection.ts'
-import { fields, textOf } from '../shelf.ts'
+import { fields, shelf, type Thing, textOf } from '../shelf.ts'
 import { checkAddress6 } from './address.ts'
 import { checkInterfaces, portParameter, portsOf, words } from './check.ts'
 import { throughFile } from './file.ts'
@@ -54,8 +54,9 @@ function list(call: Call): unknown {
     .map(([iface, entry]): Record<string, unknown> => ({ iface, ...entry }))
     .filter((row) => !/^(?:bridge|OVSBridge)$/.test(textOf(row.type)) || usesBridge(call, String(row.iface)))
     .filter((row) => isWanted(textOf(row.type), type))
-  if (host.newInterfaces === undefined) return rows
-  return new Answer(rows, { changes: '--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n' })
+  const all = /^(?:any_bridge|include_sdn|vnet)$/.test(type ?? '') ? [...rows, ...vnetsOn(call, host)] : rows
+  if (host.newInterfaces === undefined) return all
+  return new Answer(all, { changes: '--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n' })
 }
 
 function isWanted(type: string, filter: string | undefined): boolean {
@@ -63,9 +64,31 @@ function isWanted(type: string, filter: string | undefined): boolean {
   return /^any(?:_local)?_bridge$/.test(filter) && (type === 'bridge' || type === 'OVSBridge')
 }
 
+/** The virtual networks that are in effect on a host, of those that one may use or see. */
+function vnetsOn(call: Call, { name }: Host): Record<string, unknown>[] {
+  const zones = shelf(call.world, 'sdn/zones')
+  return [...shelf(call.world, 'sdn/vnets')].flatMap(([iface, { applied }]) => {
+    const vnet = applied as Thing | undefined
+    const zone = zones.get(textOf(vnet?.zone))?.applied as Thing | undefined
+    if (vnet === undefined || zone === undefined || !usesBridge(call, iface, textOf(vnet.zone))) return []
+    if (textOf(zone.nodes) !== '' && !words(zone.nodes).includes(name)) return []
+    const alias = textOf(vnet.alias)
+    return [
+      {
+        iface,
+        type: 'vnet',
+        active: '1',
+        ipam: textOf(zone.ipam) === '' ? 0 : 1,
+        vlanaware: Number(vnet.vlanaware ?? 0),
+        comments: alias === '' ? null : alias,
+      },
+    ]
+  })
+}
+
 /** Bridges are shown to those who may use or see them; cards to everybody. */
-function usesBridge(call: Call, iface: string): boolean {
-  const path = `/sdn/zones/localnetwork/${iface}`
+function usesBridge(call: Call, iface: string, zone = 'localnetwork'): boolean {
+  const path = `/sdn/zones/${zone}/${iface}`
   return may(call.world, call.who, path, 'SDN.Use') || may(call.world, call.who, path, 'SDN.Audit')
 }
 

@@ -1,6 +1,6 @@
 import { may } from '../../../world/access.ts'
 import { uuid } from '../../../world/chance.ts'
-import { driveKeys, driveVolume, guestName, isCdrom } from '../../../world/guest-config.ts'
+import { driveKeys, driveVolume, isCdrom } from '../../../world/guest-config.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, World } from '../../../world/types.ts'
 import { type ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
@@ -21,6 +21,8 @@ const JOBS: Collection = {
     if (verb === 'read') return badParameter('id', `No such job '${id}'`)
     return failed(verb === 'update' ? 'no such vzdump job' : `${INVALID}id: No such job '${id}'`)
   },
+  refuseNew: (call) => checkCall(call, true),
+  refuseChange: (call) => checkCall(call, false),
   prepare,
   row: (_, thing, id) => ({ ...shownJob(thing), id, type: 'vzdump' }),
   one: (_, thing) => thing,
@@ -35,15 +37,15 @@ export const backupJobRoutes: Routes = {
   'GET /cluster/backup/{id}/included_volumes': (call) => {
     const job = shelf(call.world, 'backup-jobs').get(param(call, 'id'))
     if (job === undefined) throw badParameter('id', `No such job '${param(call, 'id')}'`)
-    return { children: guestsOf(call.world, job).map((guest) => included(guest)) }
+    const seen = guestsOf(call.world, job).filter((vmid) => maySee(call, vmid))
+    return { children: seen.map((vmid) => included(vmid, call.world.guests.get(vmid))) }
   },
   'GET /cluster/backup-info/not-backed-up': (call) => {
-    const kept = new Set<Guest>()
-    for (const job of shelf(call.world, 'backup-jobs').values())
-      for (const guest of guestsOf(call.world, job)) kept.add(guest)
+    const jobs = [...shelf(call.world, 'backup-jobs').values()]
+    const kept = new Set(jobs.flatMap((job) => guestsOf(call.world, job)))
     return [...call.world.guests.values()]
-      .filter((guest) => !kept.has(guest))
-      .map((guest) => ({ vmid: guest.vmid, name: guestName(guest), type: guest.type }))
+      .filter(({ vmid }) => !kept.has(vmid) && maySee(call, vmid))
+      .map((guest) => ({ vmid: guest.vmid, ...named(guest), type: guest.type }))
   },
   'GET /cluster/jobs/schedule-analyze': analyze,
 }
@@ -64,26 +66,39 @@ function shownJob(job: Thing): Thing {
 }
 
 function whenNext(call: Call, job: Thing): Thing {
-  const next = job.enabled === 0 ? undefined : nextRun(String(job.schedule), call.world.clock.now())
+  // Also of one that is switched off.
+  const next = nextRun(String(job.schedule), call.world.clock.now())
   return next === undefined ? {} : { 'next-run': next }
 }
 
-function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): Thing {
+/** What a call may say at all, looked at before it is known whether there is such a job. */
+function checkCall(call: Call, isNew: boolean): void {
   const { params } = call
   requireBackupRights(call)
-  if (old === undefined || params.storage !== undefined || deletions(call).includes('storage'))
-    requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
+  if (call.who.id !== 'root@pam' && params.dumpdir === undefined)
+    if (isNew || params.storage !== undefined || deletions(call).includes('storage'))
+      requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
   if (params.pool !== undefined) {
     if (!call.world.pools.has(params.pool)) throw forbidden(`pool '${params.pool}' does not exist`)
     requireRight(call, `/pool/${params.pool}`, 'VM.Backup')
   }
   if (params.starttime !== undefined && params.schedule !== undefined)
     throw badParameter('starttime', "'starttime' and 'schedule' cannot both be set")
-  if (old === undefined && params.starttime === undefined && params.schedule === undefined)
-    throw badParameter('schedule', "neither 'starttime' nor 'schedule' were set")
+  if (isNew) {
+    if (params.starttime === undefined && params.schedule === undefined)
+      throw badParameter('schedule', "neither 'starttime' nor 'schedule' were set")
+    return
+  }
+  const given = Object.keys(params).filter((key) => !['id', 'digest', 'delete'].includes(key))
+  if (given.length === 0 && deletions(call).length === 0) throw failed('no options specified')
+  checkSelection(Object.fromEntries(given.map((key) => [key, params[key] === '0' ? 0 : params[key]])), inJob)
+}
+
+function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): Thing {
+  const { params } = call
   if (old !== undefined) checkChange(call, old)
   const { starttime, dow, node: _, ...rest } = job
-  const times = starttime === undefined ? {} : { schedule: `${textOf(dow)} ${textOf(starttime)}`.trim() }
+  const times = starttime === undefined ? {} : { schedule: `${daysOf(dow)} ${textOf(starttime)}`.trim() }
   // Which node it is for is a setting here, not the place that the call goes to.
   const node = params.node ?? old?.node
   const vmid = params.vmid === undefined ? {} : { vmid: params.vmid }
@@ -112,9 +127,6 @@ export function requireBackupRights(call: Call): void {
 
 /** What is asked of a change before it is put together with what is there. */
 function checkChange(call: Call, old: Thing): void {
-  const given = Object.keys(call.params).filter((key) => !['id', 'digest', 'delete'].includes(key))
-  if (given.length === 0 && deletions(call).length === 0) throw failed('no options specified')
-  checkSelection(Object.fromEntries(given.map((key) => [key, call.params[key] === '0' ? 0 : call.params[key]])), inJob)
   if (call.who.id !== 'root@pam') {
     if (old.dumpdir !== undefined) throw failed("only root@pam may edit jobs with a 'dumpdir' option.")
     requireRight(call, `/storage/${textOf(old.storage) || 'local'}`, 'Datastore.Allocate')
@@ -164,39 +176,76 @@ export function checkSelection(job: Thing, refusal: (key: string, why: string) =
   if (unknown.length > 0) throw refusal('notes-template', `found unknown: ${unknown.join(', ')}`)
 }
 
-function guestsOf(world: World, job: Thing): Guest[] {
-  const listed = new Set(idsOf(job.vmid))
+/** `mon,tue`; nothing for every day of the week. */
+function daysOf(dow: unknown): string {
+  const days = textOf(dow)
+    .split(/[,;\s\0]+/)
+    .join(',')
+  return days === 'mon,tue,wed,thu,fri,sat,sun' ? '' : days
+}
+
+/** The guests of a job, in the order of their ids: one that it names and that is gone is among them. */
+function guestsOf(world: World, job: Thing): number[] {
   const excluded = new Set(idsOf(job.exclude))
   const pool = typeof job.pool === 'string' ? world.pools.get(job.pool) : undefined
-  return [...world.guests.values()].filter((guest) => {
-    if (job.vmid !== undefined) return listed.has(guest.vmid)
-    if (job.pool !== undefined) return pool?.guests.has(guest.vmid) === true
-    return job.all === 1 && !excluded.has(guest.vmid)
-  })
+  const all = [...world.guests.keys()].filter((vmid) => !excluded.has(vmid))
+  const some = says(job, 'vmid') ? idsOf(job.vmid) : says(job, 'all') ? all : []
+  return (says(job, 'pool') ? [...(pool?.guests ?? [])] : some)
+    .filter((vmid) => {
+      const guest = world.guests.get(vmid)
+      return job.node === undefined || guest === undefined || guest.node === job.node
+    })
+    .sort((a, b) => a - b)
+}
+
+function maySee(call: Call, vmid: number): boolean {
+  return may(call.world, call.who, `/vms/${vmid}`, 'VM.Audit')
+}
+
+function named(guest: Guest): Thing {
+  const name = guest.config.get(guest.type === 'qemu' ? 'name' : 'hostname')
+  return name === undefined ? {} : { name }
 }
 
 function idsOf(value: unknown): number[] {
   return typeof value === 'string' || typeof value === 'number' ? `${value}`.split(/[,;\s]+/).map(Number) : []
 }
 
-function included(guest: Guest): Thing {
-  const disks =
-    guest.type === 'qemu'
-      ? driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
-      : [...guest.config.keys()].filter((key) => /^(rootfs|mp\d+)$/.test(key))
-  return {
-    id: guest.vmid,
-    name: guestName(guest),
-    type: guest.type,
-    leaf: 0,
-    children: disks.map((key) => {
-      const value = guest.config.get(key) ?? ''
-      const yes =
-        key === 'rootfs' || /(^|,)backup=1/.test(value) || (guest.type === 'qemu' && !/(^|,)backup=0/.test(value))
-      const reason = key === 'rootfs' ? 'rootfs' : yes ? 'backup=yes' : 'backup=no'
-      return { id: `${guest.vmid}:${key}`, name: driveVolume(value), leaf: 1, included: yes ? 1 : 0, reason }
-    }),
-  }
+function included(vmid: number, guest: Guest | undefined): Thing {
+  if (guest === undefined) return { id: vmid, type: 'unknown', leaf: 1 }
+  const children = guest.type === 'qemu' ? machineVolumes(guest) : containerVolumes(guest)
+  return { id: vmid, ...named(guest), type: guest.type, leaf: children.length === 0 ? 1 : 0, children }
+}
+
+function machineVolumes({ vmid, config }: Guest): Thing[] {
+  const disks = driveKeys(config).filter((key) => !isCdrom(config.get(key) ?? ''))
+  return disks.map((key) => {
+    const value = config.get(key) ?? ''
+    const said = parseProperties(value).named.get('backup')
+    const idle = key.startsWith('efidisk') && config.get('bios') !== 'ovmf'
+    // Whoever says anything about it is told `no`, also for a yes.
+    const reason = idle ? 'efidisk but no OVMF BIOS' : said === undefined ? 'backup=yes' : 'backup=no'
+    return {
+      id: `${vmid}:${key}`,
+      name: driveVolume(value),
+      leaf: 1,
+      included: idle || said === '0' ? 0 : 1,
+      reason,
+    }
+  })
+}
+
+function containerVolumes({ vmid, config }: Guest): Thing[] {
+  const mounts = [...config.keys()].filter((key) => /^(rootfs|mp\d+)$/.test(key))
+  return mounts.map((key) => {
+    const value = config.get(key) ?? ''
+    const volume = driveVolume(value)
+    const said = parseProperties(value).named.get('backup')
+    const reason =
+      key === 'rootfs' ? 'rootfs' : volume.startsWith('/') ? 'not a volume' : said === '1' ? 'enabled' : 'disabled'
+    const yes = reason === 'rootfs' || reason === 'enabled'
+    return { id: `${vmid}:${key}`, name: volume, leaf: 1, included: yes ? 1 : 0, reason }
+  })
 }
 
 function analyze(call: Call): Thing[] {
