@@ -84,3 +84,31 @@ process.stdout.write([before, asked.has('@bufbuild/cel')].join())`
   const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   assert.equal(ran.stdout, 'false,true', ran.stderr)
 })
+
+for (const [expression, answer] of [
+  [`base64.encode(b'croft')`, 'Y3JvZnQ='],
+  [`string(base64.decode('Y3JvZnQ='))`, 'croft'],
+  [`base64.encode(hash.sha256(''))`, '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='],
+  [`base64.encode(hash.md5(''))`, '1B2M2Y8AsgTpgAmY7PhCfg=='],
+  [`base64.encode(hash.fnv64a('a'))`, 'r2PcTIYB7Iw='],
+  [`json.marshal({'a': [1, true]})`, '{"a":[1,true]}'],
+  [`json.unmarshal('{"a": [1, 2]}').a[1]`, 2],
+  [`'a.b.c'.split('.').slice(0, 2).join('.')`, 'a.b'],
+  ['[100, 200, 300].sum()', 600],
+  ['[3, 1, 2].min() + [3, 1, 2].max()', 4],
+  // Drawn from sha256 of the seed, four bytes for each letter.
+  [`random.seededString(9, '')`, 'ew0w84jle'],
+  [`random.seededInt(10, 12, '')`, 10],
+] as const)
+  test(`kro's ${expression}`, () => assert.deepEqual(evaluate(expression, {}), { value: answer }))
+
+test('what these functions cannot answer is a problem', () => {
+  for (const [expression, why] of [
+    ['[1].slice(0, 2)', /slice\(0, 2\) of 1 entries/],
+    ['[].sum() == 0', /the list is empty/],
+    [`['a'].max() == 'a'`, /not every entry/],
+    [`json.unmarshal('{') == 1`, /./],
+    [`random.seededString(0, 'a')`, /the length is 0/],
+  ] as const)
+    assert.match(String(Object.values(evaluate(expression, {}))[0]), why, expression)
+})

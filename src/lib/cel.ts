@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Cel from '@bufbuild/cel'
 import { stringFunctions } from './cel-strings.ts'
+import { valueFunctions } from './cel-values.ts'
 import { cleanText } from './clean-text.ts'
 import { foreignPattern } from './foreign-pattern.ts'
 import { LIMITS } from './limits.ts'
@@ -28,6 +29,7 @@ function environment(): ReturnType<typeof Cel.celEnv> {
       celFunc(SPEND, [], CelScalar.BOOL, () => spend()),
       celFunc('lists.range', [CelScalar.INT], listType(CelScalar.INT), rangeTo),
       ...stringFunctions(cel()),
+      ...valueFunctions(cel(), { plain, input: celInput }),
     ],
     re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
   })

@@ -330,7 +330,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const collections = places.flatMap((place) => collectionsOf(place, options))
     instancesOf.follow(collections, signal)
     const all = placedInstances(apis)
-    for (const path of [...expanded.keys()]) if (!all.some((one) => one.path === path)) expanded.delete(path)
+    for (const path of expanded.keys()) if (!all.some((one) => one.path === path)) expanded.delete(path)
     const complete = source.synced() && collections.every((each) => instancesOf.synced(each))
     if (complete) await inParallel(all, AT_ONCE, (one) => reconcile(one, found, stamp))
     // What could not be listed may have instances: then a definition stays.

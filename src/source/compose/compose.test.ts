@@ -427,3 +427,23 @@ spec: {bindings: {storages: {disks: local-lvm}}}
     ['Machine/agent-1'],
   )
 })
+
+test('an optional field is refused with what to write in its place, and a graph that makes nothing is one', () => {
+  const optional = GRAPH.replace(`\${schema.spec.host}`, `\${schema.spec.?host}`)
+  assert.notEqual(optional, GRAPH)
+  assert.match(
+    told(readTexts({ 'a.yaml': optional }).problems).join(),
+    /optional fields \(\.\?\) are not supported: write has/,
+  )
+  const noop = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: noop}
+spec: {schema: {apiVersion: v1alpha1, kind: Noop, spec: {name: string}}}
+---
+apiVersion: kro.run/v1alpha1
+kind: Noop
+metadata: {name: a}
+spec: {name: a}
+`
+  assert.deepEqual(told(readTexts({ 'a.yaml': noop }).problems), [])
+})

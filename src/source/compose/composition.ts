@@ -3,7 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { isFields } from '../manifest.ts'
 import type { ComposedDocument, GraphExpansion } from './expand-graph.ts'
 import { typeOfExpression } from './expression-type.ts'
-import { fieldPath, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
+import { fieldPath, type MergePolicy, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
 import { isCroftTemplate, SELF } from './graph.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
@@ -19,6 +19,8 @@ interface Patch {
   readonly format?: string
   readonly transforms: readonly ReturnType<typeof transformOf>[]
   readonly required: boolean
+  /** How the value comes together with what stands there. Absent: it takes its place. */
+  readonly merge?: MergePolicy
   readonly path: ProblemPath
 }
 
@@ -50,7 +52,14 @@ export function partsOf(
     )
     for (const [index, entry] of listOf(resources).entries()) {
       const at = [...path, 'resources', index]
-      const { name, base, patches, readinessChecks } = fieldsOf(entry)
+      const { name, base, patches, readinessChecks, connectionDetails } = fieldsOf(entry)
+      if (listOf(connectionDetails).length > 0)
+        problems.push({
+          code: 'not-kept',
+          path: [...at, 'connectionDetails'],
+          severity: 'warning',
+          message: 'connection details are not supported: croft writes no Secret for them',
+        })
       const known = typeof name === 'string' && name !== '' ? name : `resource-${index}`
       if (!isFields(base)) {
         wrong([...at, 'base'], `${known} has no base`)
@@ -118,10 +127,12 @@ function inputsOf({ spec: written }: DocumentFields, wrong: Complain) {
   return listOf(spec.pipeline).flatMap((entry, index) => {
     const { functionRef, input } = fieldsOf(entry)
     const name = String(fieldsOf(functionRef).name)
+    // A function may be installed under any name; the group of its input is its own.
+    const takes = String(fieldsOf(input).apiVersion)
     const path: ProblemPath = ['spec', 'pipeline', index, 'input']
     // It only says that a composite is ready when its parts are, which croft knows itself.
-    if (name.endsWith('function-auto-ready')) return []
-    if (!name.endsWith('function-patch-and-transform')) {
+    if (/function-auto-ready(?:-|$)/.test(name)) return []
+    if (!takes.startsWith('pt.fn.crossplane.io/') && !/function-patch-and-transform(?:-|$)/.test(name)) {
       wrong(
         ['spec', 'pipeline', index, 'functionRef', 'name'],
         `croft runs no functions, so it cannot tell what ${name} makes`,
@@ -133,6 +144,16 @@ function inputsOf({ spec: written }: DocumentFields, wrong: Complain) {
     if (environment !== undefined) wrong([...path, 'environment'], 'environments are not supported')
     return [{ resources, patchSets, path }]
   })
+}
+
+/** By the words of patch-and-transform; the last two are older names. */
+const MERGES: Readonly<Record<string, MergePolicy>> = {
+  MergeObjects: { force: false, append: false },
+  MergeObjectsAppendArrays: { force: false, append: true },
+  ForceMergeObjects: { force: true, append: false },
+  ForceMergeObjectsAppendArrays: { force: true, append: true },
+  MergeObject: { force: false, append: false },
+  AppendArray: { force: true, append: true },
 }
 
 const TYPES: Readonly<Record<string, Pick<Patch, 'to'> & { readonly combines: boolean }>> = {
@@ -182,10 +203,11 @@ function patchOf(
     else if (!known.combines) shape = there
   }
   const policy = fieldsOf(patch.policy)
-  if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace')
+  const merge = policy.toFieldPath === undefined ? undefined : MERGES[String(policy.toFieldPath)]
+  if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace' && merge === undefined)
     wrong(
       [...path, 'policy', 'toFieldPath'],
-      `${shown(policy.toFieldPath)} is not supported: a patch replaces what stands there`,
+      `${shown(policy.toFieldPath)} is not a policy: Replace, ${Object.keys(MERGES).join(', ')} are`,
     )
   const transforms = listOf(patch.transforms).flatMap((entry, index) => {
     try {
@@ -215,6 +237,7 @@ function patchOf(
     ...(known.combines ? { format: typeof format === 'string' ? format : '%s' } : {}),
     transforms,
     required: policy.fromFieldPath === 'Required',
+    ...(merge === undefined ? {} : { merge }),
     path,
   }
 }
@@ -273,6 +296,10 @@ function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly 
   })
 }
 
+function placed(value: unknown, { target, merge }: Patch, put: unknown): unknown {
+  return withValue(value, target, put, merge)
+}
+
 /** What a composite becomes. Pure: the same composite always becomes the same. */
 export function expandComposition(parts: readonly CompositionPart[], instance: DocumentFields): GraphExpansion {
   let composite: unknown = instance
@@ -282,12 +309,12 @@ export function expandComposition(parts: readonly CompositionPart[], instance: D
     for (const patch of patches.filter(({ to }) => to === 'resource')) {
       const put = patched(patch, composite)
       if ('problem' in put) return put
-      if (put.value !== undefined) value = withValue(value, patch.target, put.value)
+      if (put.value !== undefined) value = placed(value, patch, put.value)
     }
     for (const patch of patches.filter(({ to }) => to === 'composite')) {
       const put = patched(patch, value)
       if ('problem' in put) return put
-      if (put.value !== undefined) composite = withValue(composite, patch.target, put.value)
+      if (put.value !== undefined) composite = placed(composite, patch, put.value)
     }
     documents.push({ id: name, value: fieldsOf(value), path, uses, readyWhen })
   }
@@ -305,7 +332,7 @@ export function statusOfComposite(
     if (object === undefined) continue
     for (const patch of patches.filter(({ to, target }) => to === 'composite' && target[0] === 'status')) {
       const put = patched(patch, object)
-      if (!('problem' in put) && put.value !== undefined) composite = withValue(composite, patch.target, put.value)
+      if (!('problem' in put) && put.value !== undefined) composite = placed(composite, patch, put.value)
     }
   }
   return fieldsOf(fieldsOf(composite).status)

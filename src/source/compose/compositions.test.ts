@@ -325,3 +325,47 @@ test('paths of fields are read as Crossplane writes them', () => {
   assert.deepEqual(withValue({ a: [{ b: 1 }, { b: 2 }] }, ['a', '*', 'b'], 3), { a: [{ b: 3 }, { b: 3 }] })
   assert.equal(valueAt(withValue({}, ['a', 0, 'b'], 1), ['a', 0, 'b']), 1)
 })
+
+for (const [policy, there, put, expected] of [
+  ['MergeObjects', { a: 1, b: { c: 1 } }, { a: 2, b: { c: 2, d: 2 }, e: 2 }, { a: 1, b: { c: 1, d: 2 }, e: 2 }],
+  ['ForceMergeObjects', { a: 1, b: { c: 1 }, f: 1 }, { a: 2, b: { d: 2 } }, { a: 2, b: { c: 1, d: 2 }, f: 1 }],
+  ['MergeObjectsAppendArrays', { a: 1, l: [1, 2] }, { a: 2, l: [2, 3] }, { a: 1, l: [1, 2, 3] }],
+  ['ForceMergeObjectsAppendArrays', [{ a: 1 }], [{ a: 1 }, { b: 2 }], [{ a: 1 }, { b: 2 }]],
+  ['ForceMergeObjects', [1], [2], [2]],
+  ['MergeObjects', [1], [2], [1]],
+  ['MergeObjects', undefined, { a: 1 }, { a: 1 }],
+  ['MergeObjects', '', 'text', 'text'],
+] as const)
+  test(`${policy}: ${JSON.stringify(put)} comes to ${JSON.stringify(there)}`, () => {
+    const [force, append] = [policy.startsWith('Force'), policy.endsWith('AppendArrays')]
+    assert.deepEqual(withValue({ at: there }, ['at'], put, { force, append }), { at: expected })
+  })
+
+test('a patch with a merging policy adds to the base, and a policy that is none is refused at its line', () => {
+  const tagged = PLAIN.replace(
+    'toFieldPath: spec.forProvider.nodeName',
+    `toFieldPath: spec.forProvider.tags
+          transforms: [{type: string, string: {type: Convert, convert: ToJson}}, {type: string, string: {type: Format, fmt: '[%s]'}}, {type: convert, convert: {toType: array, format: json}}]
+          policy: {toFieldPath: MergeObjectsAppendArrays}`,
+  )
+  assert.notEqual(tagged, PLAIN)
+  assert.deepEqual(told(readTexts({ 'a.yaml': DEFINITION, 'b.yaml': tagged }).problems), [])
+  const wrong = readTexts({ 'a.yaml': DEFINITION, 'b.yaml': tagged.replace('MergeObjectsAppendArrays', 'Append') })
+  assert.match(told(wrong.problems).join(), /Append is not a policy: Replace, MergeObjects/)
+})
+
+test('functions under other names are known by their input; connection details are named and left out', () => {
+  const named = PIPELINE.replace('name: function-patch-and-transform', 'name: pt-in-house').replace(
+    'name: function-auto-ready',
+    'name: function-auto-ready-in-house',
+  )
+  const detailed = named.replace(
+    '- name: image\n',
+    '- name: image\n            connectionDetails: [{name: ip, type: FromFieldPath, fromFieldPath: status.ip}]\n',
+  )
+  assert.notEqual(detailed, named)
+  const revision = readTexts({ 'a.yaml': DEFINITION, 'b.yaml': detailed, 'c.yaml': CLAIM })
+  assert.equal(revision.declarations.length, 2)
+  assert.equal(revision.incomplete, false)
+  assert.match(told(revision.problems).join(), /not-kept 15:\d+ connection details are not supported/)
+})

@@ -38,7 +38,7 @@ export const compositions: ApiReader = {
         }
         const { parts, problems } = partsOf(value, shape)
         for (const problem of problems) complain(place, problem)
-        return { ...base, parts: problems.length > 0 ? undefined : parts }
+        return { ...base, parts: problems.some(({ severity }) => severity !== 'warning') ? undefined : parts }
       })
     return definitions.flatMap((object) => apisOf(object, named, originOf))
   },

@@ -19,7 +19,11 @@ class TypeMistake extends Error {}
 /** The type of an expression over names whose shapes are known, found without evaluating anything. */
 export function typeOfExpression(expression: string, scope: TypeScope): TypedExpression {
   const parsed = parseCel(expression)
-  if ('problem' in parsed) return { problem: `not an expression in CEL: ${parsed.problem}` }
+  if ('problem' in parsed) {
+    if (/\.\?|\[\?/.test(expression))
+      return { problem: 'optional fields (.?) are not supported: write has(a.b) ? a.b : "" in the place of a.?b' }
+    return { problem: `not an expression in CEL: ${parsed.problem}` }
+  }
   const walk = { reads: [] as string[][], places: [] as { readonly name: string; readonly at: number }[] }
   try {
     const type = infer(parsed.root, scope, (path, node) => {
@@ -66,7 +70,7 @@ function infer(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
       if (target?.exprKind.case === 'identExpr' && !isScoped(target.exprKind.value.name, scope)) {
         const known = OWN_FUNCTIONS[`${target.exprKind.value.name}.${name}`]
         if (known !== undefined) {
-          for (const one of args) mustBe(of(one), known.takes)
+          for (const one of args.map(of)) if (known.takes.type !== undefined) mustBe(one, known.takes)
           return known.answer
         }
       }
@@ -110,6 +114,15 @@ const OWN_NAMES: ReadonlySet<string> = new Set('bool bytes double int list map n
 /** Functions whose name has a dot: what stands before it is no value. */
 const OWN_FUNCTIONS: Readonly<Record<string, { readonly takes: ValueShape; readonly answer: ValueShape }>> = {
   'lists.range': { takes: INTEGER, answer: { type: 'array', items: INTEGER } },
+  'base64.encode': { takes: ANYTHING, answer: TEXT },
+  'base64.decode': { takes: TEXT, answer: ANYTHING },
+  'hash.sha256': { takes: TEXT, answer: ANYTHING },
+  'hash.md5': { takes: TEXT, answer: ANYTHING },
+  'hash.fnv64a': { takes: TEXT, answer: ANYTHING },
+  'json.marshal': { takes: ANYTHING, answer: TEXT },
+  'json.unmarshal': { takes: TEXT, answer: ANYTHING },
+  'random.seededString': { takes: ANYTHING, answer: TEXT },
+  'random.seededInt': { takes: ANYTHING, answer: INTEGER },
 }
 
 function isScoped(name: string, scope: TypeScope): boolean {
@@ -194,6 +207,10 @@ const FUNCTIONS: Readonly<Record<string, { readonly on?: ValueShape; readonly an
   indexOf: { on: TEXT, answer: INTEGER },
   split: { on: TEXT, answer: { type: 'array', items: TEXT } },
   join: { on: { type: 'array' }, answer: TEXT },
+  slice: { on: { type: 'array' }, answer: { type: 'array' } },
+  sum: { on: { type: 'array' }, answer: ANYTHING },
+  min: { on: { type: 'array' }, answer: ANYTHING },
+  max: { on: { type: 'array' }, answer: ANYTHING },
 }
 
 function called(name: string, types: readonly ValueShape[], args: readonly CelExpression[]): ValueShape {

@@ -17,6 +17,12 @@ export function fieldPath(text: string): readonly PathSegment[] | undefined {
   return end === text.length && segments.length > 0 && !text.startsWith('.') ? segments : undefined
 }
 
+/** `force`: what is put wins. `append`: entries of lists that are not there yet come after those that are. */
+export interface MergePolicy {
+  readonly force: boolean
+  readonly append: boolean
+}
+
 /** What stands at a path; undefined where it leads nowhere. */
 export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
   let at = value
@@ -29,21 +35,37 @@ export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
 }
 
 /** The same value with something else at a path. What is missing on the way is made; `*` is every entry that is there. */
-export function withValue(value: unknown, path: readonly PathSegment[], put: unknown): unknown {
+export function withValue(value: unknown, path: readonly PathSegment[], put: unknown, merge?: MergePolicy): unknown {
   const [step, ...rest] = path
-  if (step === undefined) return put
+  if (step === undefined) return merge === undefined ? put : merged(value, put, merge)
   if (step === '*') {
-    if (Array.isArray(value)) return value.map((one: unknown) => withValue(one, rest, put))
+    if (Array.isArray(value)) return value.map((one: unknown) => withValue(one, rest, put, merge))
     if (!isFields(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withValue(one, rest, put)]))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withValue(one, rest, put, merge)]))
   }
   if (typeof step === 'number') {
     const list: unknown[] = Array.isArray(value) ? [...value] : []
-    list[step] = withValue(list[step], rest, put)
+    list[step] = withValue(list[step], rest, put, merge)
     return list
   }
   const fields = isFields(value) ? value : {}
-  return { ...fields, [step]: withValue(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, put) }
+  return { ...fields, [step]: withValue(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, put, merge) }
+}
+
+function merged(there: unknown, put: unknown, policy: MergePolicy): unknown {
+  // What is empty counts as not set.
+  if (there === undefined || there === null || there === '' || there === 0 || there === false) return put
+  if (isFields(there) && isFields(put)) {
+    const fields: Record<string, unknown> = { ...there }
+    for (const [name, one] of Object.entries(put))
+      fields[name] = Object.hasOwn(there, name) ? merged(there[name], one, policy) : one
+    return fields
+  }
+  if (Array.isArray(there) && Array.isArray(put) && policy.append) {
+    const known = new Set(there.map((one) => JSON.stringify(one)))
+    return [...there, ...put.filter((one) => !known.has(JSON.stringify(one)))]
+  }
+  return policy.force ? put : there
 }
 
 /** The shape at a path; undefined: the shape says that there is no such field. */

@@ -96,7 +96,6 @@ export function readGraph(document: DocumentFields): {
   const written = (Array.isArray(spec.resources) ? spec.resources : []).flatMap((one: unknown, index) =>
     isFields(one) ? [{ one, path: ['spec', 'resources', index] as ProblemPath }] : [],
   )
-  if (written.length === 0) wrong(['spec', 'resources'], 'spec.resources is empty: nothing would be made')
   const named = new Map<string, (typeof written)[number]>()
   for (const entry of written) {
     const { id } = entry.one
