@@ -73,7 +73,7 @@ describe('a bridge that is not there', () => {
   test('nobody could tell', () => assert.deepEqual(bridgeObstacles(on('vmbr9'), survey()), []))
 })
 
-test('a host is asked once a minute, and the survey is never older than the answer', async () => {
+test('a host is asked once a minute, and the survey is taken once', async () => {
   const told: string[] = []
   let now = 0
   const tell = <T>(what: string, answer: T): T => {
@@ -87,13 +87,13 @@ test('a host is asked once a minute, and the survey is never older than the answ
   const wanted = [guest('a', 'pve1', ['vmbr9'])]
   const first = await look(take, wanted, signal)
   assert.deepEqual(first.hosts[0]?.bridges, ['vmbr0'])
-  assert.deepEqual(told, ['survey', '/nodes/pve1/network?type=any_bridge', 'survey'])
+  assert.deepEqual(told, ['survey', '/nodes/pve1/network?type=any_bridge'])
   now = 59_999
   assert.deepEqual((await look(take, wanted, signal)).hosts[0]?.bridges, ['vmbr0'])
-  assert.equal(told.length, 4)
+  assert.equal(told.length, 3)
   now = 60_000
   await look(take, wanted, signal)
-  assert.equal(told.length, 7)
+  assert.equal(told.length, 5)
   await look(take, [], signal)
-  assert.equal(told.length, 8, 'nothing is to be made: no host is asked')
+  assert.equal(told.length, 6, 'nothing is to be made: no host is asked')
 })

@@ -40,7 +40,7 @@ const KEPT_MS = 60_000
 
 /**
  * Proxmox creates a guest on a bridge that does not exist, and only its start fails: so the plan looks first. A host is
- * asked once in a while, and then the survey is taken again: it must not be older than what is read after it.
+ * asked once in a while.
  */
 export function createBridgeLook(api: Api, clock: Clock) {
   const answers = new Map<string, { readonly atMs: number; readonly answer: unknown }>()
@@ -54,14 +54,13 @@ export function createBridgeLook(api: Api, clock: Clock) {
         answers.set(node, { atMs: clock.now(), answer })
       }),
     )
-    const fresh = stale.length === 0 ? survey : await take()
-    const hosts = fresh.hosts.map((host) => {
+    const hosts = survey.hosts.map((host) => {
       const bridges = nodes.includes(host.name)
         ? readBridges(host.name, answers.get(host.name)?.answer, wanted)
         : undefined
       return bridges === undefined ? host : { ...host, bridges }
     })
-    return nodes.length === 0 ? fresh : { ...fresh, hosts }
+    return nodes.length === 0 ? survey : { ...survey, hosts }
   }
 }
 
