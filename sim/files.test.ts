@@ -58,12 +58,53 @@ test('an address that refuses or has nothing fails the task', async () => {
   )
 })
 
-test('a storage is asked for what it can hold', async () => {
+test('a file is judged by its storage and its name, an upload and a download each in their own words', async () => {
   const client = createTestClient()
-  const answer = await client.call('POST', `${HOST}/storage/local-zfs/download-url`, FILE)
-  assert.equal(answer.status, 500)
-  const bad = await client.call('POST', `${STORAGE}/download-url`, { ...FILE, filename: 'alpine.txt' })
-  assert.match(bad.body, /wrong file extension/)
+  const zfs = `${HOST}/storage/local-zfs`
+  await client.data('PUT', '/storage/local', { content: 'iso,import,images' })
+  const said = async (path: string, more: Readonly<Record<string, string>>) => {
+    const { status, reason, body } = await client.call('POST', path, { ...FILE, ...more })
+    return status === 400 ? (JSON.parse(body) as { errors: unknown }).errors : reason
+  }
+  const wrong = { filename: 'wrong file extension' }
+  const invalid = { filename: 'invalid filename or wrong extension' }
+  const rows: readonly (readonly [string, Readonly<Record<string, string>>, unknown])[] = [
+    [`${zfs}/download-url`, {}, "can't upload to storage type 'zfspool', not a file based storage!"],
+    [`${STORAGE}/download-url`, { filename: 'alpine.txt' }, invalid],
+    [`${STORAGE}/download-url`, { filename: 'alpine.ovf' }, invalid],
+    [`${STORAGE}/download-url`, { filename: '.qcow2' }, invalid],
+    [`${STORAGE}/download-url`, { filename: 'x.zip', content: 'iso' }, wrong],
+    [
+      `${STORAGE}/download-url`,
+      { filename: 'x.zip', content: 'vztmpl' },
+      "storage 'local' is not configured for content-type 'vztmpl'",
+    ],
+  ]
+  for (const [path, more, expected] of rows)
+    assert.deepEqual(await said(path, more), expected, `${path} ${JSON.stringify(more)}`)
+  assert.equal(
+    await client.task('POST', `${STORAGE}/download-url`, { ...FILE, filename: 'a/b (1)+ü.raw', compression: 'gz' }),
+    'decompression not supported for import',
+  )
+  await client.task('POST', `${STORAGE}/download-url`, { ...FILE, filename: 'a/b (1)+ü.raw' })
+  assert.ok((await volumes(client, 'import')).includes('local:import/b__1___.raw'))
+  await client.data('PUT', '/storage/local', { content: 'iso,vztmpl' })
+  await client.task('POST', `${STORAGE}/download-url`, { ...FILE, content: 'vztmpl', filename: 'app.tar' })
+  assert.ok((await volumes(client, 'vztmpl')).includes('local:vztmpl/app.tar'))
+})
+
+test('nothing is pulled from registries without the program that does it', async () => {
+  const client = createTestClient()
+  const reason = async (method: string, path: string, params?: Readonly<Record<string, string>>) =>
+    (await client.call(method, path, params)).reason
+  assert.equal(
+    await reason('GET', `${HOST}/query-oci-repo-tags?reference=debian`),
+    "Install 'skopeo' to list tags from OCI registries.",
+  )
+  assert.equal(
+    await reason('POST', `${STORAGE}/oci-registry-pull`, { reference: 'debian:13' }),
+    "Install 'skopeo' to pull OCI images from registries.",
+  )
 })
 
 test('a volume is described, and removed without complaint even when it is gone', async () => {

@@ -126,7 +126,6 @@ const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
   [/ \/nodes\/\{node\}\/sdn\/(vnets|zones)\/.*(mac-vrf|ip-vrf)/, 'tables of a running router'],
   [/ \/cluster\/sdn\/vnets\/\{vnet\}\/ips/, 'addresses that an IPAM gives out by itself'],
   [/file-restore|extractconfig/, 'reads inside a backup, which has no bytes here'],
-  [/oci/, 'fetches from a registry on the internet'],
   [/openid\/login/, 'ends a login that a browser began'],
   [/bulk-action\/guest\/migrate/, 'croft moves guests one at a time'],
 ]

@@ -21,6 +21,8 @@ export const absentRoutes: Routes = {
   'GET /cluster/sdn/route-maps/entries': () => [],
   'GET /cluster/sdn/ipams/{ipam}/status': () => [],
   'GET /nodes/{node}/apt/changelog': (call) => `${param(call, 'name')} (1.0) unstable; urgency=medium\n`,
+  'GET /nodes/{node}/query-oci-repo-tags': () => withoutSkopeo('list tags'),
+  'POST /nodes/{node}/storage/{storage}/oci-registry-pull': () => withoutSkopeo('pull OCI images'),
   'GET /nodes/{node}/scan/nfs': (call) =>
     unreachable(`/sbin/showmount --no-headers --exports ${param(call, 'server')}`),
   'GET /nodes/{node}/scan/cifs': (call) => unreachable(`/usr/bin/smbclient -d 0 -L ${param(call, 'server')} -N`),
@@ -33,6 +35,11 @@ export const absentRoutes: Routes = {
 
 function missing(what: string, id: string): never {
   throw failed(`${what} '${id}' does not exist`)
+}
+
+/** The program that speaks to registries is no part of an installation. */
+function withoutSkopeo(doing: string): never {
+  throw failed(`Install 'skopeo' to ${doing} from ${doing === 'list tags' ? 'OCI registries' : 'registries'}.`)
 }
 
 function unreachable(command: string): never {

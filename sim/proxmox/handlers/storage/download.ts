@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Downloadable, StorageEntry, Volume } from '../../../world/parts.ts'
+import type { Downloadable, Volume } from '../../../world/parts.ts'
 import { answers, portOf } from '../../../world/reachable.ts'
 import { GIB, MIB } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
@@ -31,37 +31,45 @@ function metadata(call: Call): Record<string, unknown> {
   }
 }
 
-const EXTENSIONS: Readonly<Record<string, RegExp>> = {
-  iso: /\.(iso|img)$/i,
-  vztmpl: /\.tar\.(gz|xz|zst|bz2)$/,
-  import: /\.(ova|ovf|qcow2|raw|vmdk|img)$/,
+const NAMES: Readonly<Record<string, RegExp>> = {
+  iso: /.\.(iso|img)$/i,
+  vztmpl: /.\.(tar|tar\.(gz|xz|zst|bz2))$/i,
+  import: /.\.(ova|qcow2|raw|vmdk)$/,
 }
 
-/** Where the file goes, or the refusal. Characters that do not belong in a file name become `_`. */
-function target(call: Call): { entry: StorageEntry; content: string; name: string; format: string } {
+/** Where the file goes, or the refusal. An upload judges the name first, a download what the storage is for. */
+function target(call: Call, way: 'upload' | 'download') {
   const entry = needStorage(call)
+  if (!entry.files)
+    throw failed(`can't upload to storage type '${entry.type}'${way === 'upload' ? '' : ', not a file based storage!'}`)
   const content = param(call, 'content')
-  if (!entry.content.includes(content)) throw failed(`storage '${entry.id}' does not support '${content}' content`)
+  const takes = entry.content.includes(content)
+  if (way === 'download' && !takes)
+    throw failed(`storage '${entry.id}' is not configured for content-type '${content}'`)
   const filename = param(call, 'filename')
+    .replace(/\n$/, '')
     .replace(/^.*[/\\]/, '')
-    .replace(/\s+/g, '_')
-  if (!EXTENSIONS[content]?.test(filename)) throw badParameter('filename', 'wrong file extension')
-  const format =
-    content === 'iso'
-      ? 'iso'
-      : content === 'vztmpl'
-        ? `t${filename.replace(/^.*\./, '')}`
-        : filename.replace(/^.*\./, '')
+    .replace(/[^a-zA-Z0-9_.-]/g, '_')
+  if (NAMES[content]?.test(filename) !== true)
+    throw badParameter(
+      'filename',
+      content === 'import' ? 'invalid filename or wrong extension' : 'wrong file extension',
+    )
+  if (!takes) throw failed(`storage '${entry.id}' does not support '${content}' content`)
+  const extension = filename.replace(/^.*\./, '')
+  const format = content === 'iso' ? 'iso' : content === 'vztmpl' ? `t${extension}` : extension
   return { entry, content, name: `${content}/${filename}`, format }
 }
 
 function download(call: Call): string {
   const { world } = call
   const host = hostOf(call)
-  const { entry, content, name, format } = target(call)
+  const { entry, content, name, format } = target(call, 'download')
   const url = param(call, 'url')
   const path = filePath(entry, name)
   return startTask(world, host, 'download', name.replace(/^.*\//, ''), call.who.id, async (work) => {
+    if (call.params.compression !== undefined && content !== 'iso')
+      throw new Error(`decompression not supported for ${content}`)
     if (call.params.compression !== undefined && !/^(gz|lzo|zst|bz2)$/.test(call.params.compression)) {
       throw new Error('no decompression method found')
     }
@@ -158,7 +166,7 @@ function verify(call: Call, work: Work, sum: (algorithm: string) => string): voi
 function upload(call: Call): string {
   const { world } = call
   const host = hostOf(call)
-  const { entry, content, name, format } = target(call)
+  const { entry, content, name, format } = target(call, 'upload')
   const bytes = call.file?.bytes ?? new Uint8Array()
   return startTask(world, host, 'imgcopy', '', call.who.id, async (work) => {
     const from = `/var/tmp/pveupload-${checksumOf(`${name}${world.clock.now()}`, 'md5')}`
