@@ -193,16 +193,18 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   }
 
   const brokenConnection = read.unreadable.some((key) => HYPERVISORS.some(({ kind }) => key.startsWith(`${kind}/`)))
+  const refusedYet = new Set([...read.unreadable, ...refusedKeys(problems)])
+  const isOfRefusedCluster = (asked = '') => refusedYet.has(`Cluster/${asked.replace(/^cluster\//, '')}`)
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
   const allConnections = [...connections, ...clusterConnections]
   for (const { declaration, part } of parts) {
     yield
     const connection = connectionFor(part.connection, allConnections, lookup)
-    // A connection that is written wrongly is one problem, not one for each of its resources as well.
+    // A connection or a cluster that is written wrongly is one problem, not one for each of its resources as well.
     if (!('message' in connection))
       resources.push(...withinQuota(declaration, made(declaration, part, connection), part.as?.path))
-    else if (brokenConnection) unlinked.push(part.key)
+    else if (brokenConnection || isOfRefusedCluster(part.connection)) unlinked.push(part.key)
     else complain(declaration, connection)
   }
   const distinct = yield* refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))

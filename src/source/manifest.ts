@@ -1,6 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import { readFullYaml, type YamlFinding } from './yaml/full-yaml.ts'
-import { type Dialect, hasOldWords } from './yaml/kubernetes-yaml.ts'
+import { type Dialect, hasOldWords, hasOwnBlocks } from './yaml/kubernetes-yaml.ts'
 import { deeperQuotes } from './yaml/quoted-lines.ts'
 import { NOT_SIMPLE, readSimpleYaml } from './yaml/simple-yaml.ts'
 
@@ -42,7 +42,8 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
     const { value, findings, document } = read
     const apiVersion = isFields(value) ? value.apiVersion : undefined
     const ours = typeof apiVersion === 'string' && STRICT_GROUPS.test(apiVersion)
-    if (ours || findings.length === 0 || findings.some(isSyntax)) return read
+    const plain = findings.length === 0 && !hasOwnBlocks(document.text)
+    if (ours || plain || findings.some(isSyntax)) return read
     return readDocument(document, 'kustomize')
   })
 }
@@ -79,7 +80,9 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
 }
 
 function readDocument(document: SourceDocument, dialect: Dialect = 'strict'): ReadDocument {
-  const simple = dialect === 'kubectl' && hasOldWords(document.text) ? NOT_SIMPLE : readSimpleYaml(document.text)
+  const own =
+    dialect === 'kubectl' ? hasOldWords(document.text) : dialect === 'kustomize' && hasOwnBlocks(document.text)
+  const simple = own ? NOT_SIMPLE : readSimpleYaml(document.text)
   if (simple !== NOT_SIMPLE) return { document, value: simple, findings: [] }
   if (document.text.length > LIMITS.yamlDocumentBytes) {
     return unread(

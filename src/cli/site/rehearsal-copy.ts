@@ -30,7 +30,8 @@ export function checkCopyPlace(from: string, to: string, shown: string): void {
 /** A copy of the manifests that leads to the simulator: a directory of its own, with a state of its own. */
 export function writeCopy(from: string, to: string, edits: readonly DocumentEdit[], extra: string | undefined): void {
   cpSync(from, to, { recursive: true, filter: (file) => path.basename(file) !== '.git' })
-  for (const edit of edits) {
+  // From the last place to the first: an edit may change how many lines its document has.
+  for (const edit of edits.toSorted((a, b) => b.origin.line - a.origin.line)) {
     const file = path.join(to, edit.origin.file)
     writeFileSync(file, edited(readFileSync(file, 'utf8'), edit))
   }

@@ -197,3 +197,20 @@ function leaves(value: unknown): readonly string[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leaves)
   return []
 }
+
+test('a cluster with a mistake is one problem, and its add-ons have none of their own', () => {
+  const wrong = CLUSTER.replace('Host\nmetadata: {name: cow}', 'Host\nmetadata: {name: sheep}')
+  const addon = `apiVersion: croft.dev/v1alpha1
+kind: Addon
+metadata: {name: web}
+spec:
+  cluster: farm
+  chart: {repo: "https://charts.example", name: web, version: 1.2.3}
+`
+  const estate = link(readTexts({ 'farm.yaml': wrong, 'web.yaml': addon }), { findKind })
+  assert.deepEqual(
+    estate.problems.map(({ object, code }) => `${object} ${code}`),
+    ['Cluster/farm unknown-reference'],
+  )
+  assert.ok(estate.unreadable.some((key) => key.startsWith('Addon/web')))
+})

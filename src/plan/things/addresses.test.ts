@@ -63,6 +63,11 @@ const guest = (more: Partial<ObservedResource>): Partial<ObservedResource> => ({
 
 test('[D-10] whose address it is', () => {
   const web = vm('web', '192.168.4.50/24')
+  const api = (server: string) => ({
+    name: 'cluster/home',
+    endpoint: 'https://192.168.4.50:6443',
+    cluster: { spec: { servers: [{ machine: { key: `Machine/${server}` } }] } },
+  })
   const busy = (by: string) => ({ 'Machine/web': `192.168.4.50 is in use by ${by}` })
   const table: readonly (readonly [what: string, given: Parameters<typeof refused>[0], expected: object])[] = [
     ['nobody', { declared: [web] }, {}],
@@ -116,6 +121,16 @@ test('[D-10] whose address it is', () => {
       'the connection',
       { declared: [web], estate: { connections: [{ name: 'pve', endpoint: 'https://192.168.4.50:8006' }] as never } },
       busy('the connection pve'),
+    ],
+    [
+      'the API of the cluster whose server it is',
+      { declared: [web], estate: { connections: [api('web')] as never } },
+      {},
+    ],
+    [
+      'the API of the cluster of another',
+      { declared: [web], estate: { connections: [api('db')] as never } },
+      busy('the connection cluster/home'),
     ],
     [
       'a host',

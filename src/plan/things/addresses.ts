@@ -56,7 +56,7 @@ export function refuseTakenAddresses(
       const other = (declared.get(address) ?? []).find((one) => one !== key && (!made.has(one) || one < key))
       const who =
         there === undefined || there.mark?.uid === uid
-          ? (places.get(address) ?? other ?? answering(address, desired, near))
+          ? (placeOf(places.get(address), key) ?? other ?? answering(address, desired, near))
           : describe(there)
       if (who === undefined) continue
       refused.set(key, {
@@ -89,19 +89,30 @@ function describe({ type, externalId, name, host, power }: ObservedResource): st
   return `${type === 'container' ? 'container' : 'VM'} ${externalId}${called} on ${host}${off}`
 }
 
+interface OwnPlace {
+  readonly who: string
+  /** Machines that are themselves what is reached there: servers of a cluster whose API has no address of its own. */
+  readonly servers: readonly string[]
+}
+
+function placeOf(place: OwnPlace | undefined, key: string): string | undefined {
+  return place?.servers.includes(key) === true ? undefined : place?.who
+}
+
 /** Addresses at which the estate itself reaches something: hypervisors, hosts, the API of clusters. */
-function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
-  for (const { name, endpoint, ssh, hosts } of connections) {
+function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<string, OwnPlace> {
+  const found = new Map<string, OwnPlace>()
+  for (const { name, endpoint, ssh, hosts, cluster } of connections) {
     const hostname = URL.canParse(endpoint) ? new URL(endpoint).hostname.replace(/^\[|\]$/g, '') : ''
-    if (isIP(hostname) !== 0) found.set(hostname, `the connection ${name}`)
+    const servers = (cluster?.spec.servers ?? []).flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
+    if (isIP(hostname) !== 0) found.set(hostname, { who: `the connection ${name}`, servers })
     for (const target of [...(ssh === undefined ? [] : [ssh]), ...Object.values(hosts ?? {})])
-      if (isIP(target.address) !== 0) found.set(target.address, `a host of ${name}`)
+      if (isIP(target.address) !== 0) found.set(target.address, { who: `a host of ${name}`, servers: [] })
   }
   for (const { key, spec } of clusters) {
     const endpoint: unknown = spec.endpoint
     const vip = typeof endpoint === 'object' && endpoint !== null && 'vip' in endpoint ? endpoint.vip : undefined
-    if (typeof vip === 'string') found.set(vip, `the API of ${key}`)
+    if (typeof vip === 'string') found.set(vip, { who: `the API of ${key}`, servers: [] })
   }
   return found
 }

@@ -214,3 +214,21 @@ test('RFC 6902 and merging, row by row', () => {
   ])
   assert.deepEqual(mergePatch(list, [{ name: 'b' }], { shape: undefined }), [{ name: 'b' }])
 })
+
+test('a component among the resources is refused, as kustomize refuses it', () => {
+  const texts = new Map([
+    ['kustomization.yaml', 'resources:\n- part\n'],
+    ['part/kustomization.yaml', 'kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\nnamePrefix: a-\n'],
+  ])
+  const [found] = buildKustomization({ texts }).findings
+  assert.deepEqual(
+    { ...found },
+    {
+      file: 'kustomization.yaml',
+      line: 2,
+      code: 'kustomize-component',
+      message: 'part is a Component',
+      hint: 'name it under components, not under resources',
+    },
+  )
+})

@@ -105,8 +105,14 @@ export function createKustomizer(
   const known = new Map<string, readonly ReadDocument[]>()
   let built = 0
 
+  const fileIn = (directory: string) => NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
+
+  /** What a kustomization says, where nobody is to hear what is wrong with it. */
+  const readQuietly = (file: string): Kustomization | undefined =>
+    kustomizationSchema.safeParse(readFullYaml(files.get(file) ?? '').value ?? {}).data
+
   const build = (directory: string, above: readonly string[], onto: KustomizeParts): KustomizeParts => {
-    const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
+    const file = fileIn(directory)
     const asker = above.at(-1) ?? '.'
     if (file === undefined) {
       complain(asker, 'kustomize-missing', `there is no kustomization.yaml in ${directory === '' ? '.' : directory}`)
@@ -194,6 +200,12 @@ export function createKustomizer(
     if (place === undefined) return NOTHING
     const text = files.get(place)
     if (text === undefined) {
+      const kustomization = fileIn(place)
+      if (kustomization !== undefined && readQuietly(kustomization)?.kind === 'Component') {
+        const hint = 'name it under components, not under resources'
+        complain(file, 'kustomize-component', `${entry.slice(0, 200)} is a Component`, hint, entry)
+        return NOTHING
+      }
       if (isDirectory(place)) return build(place, above, NOTHING)
       complain(file, 'kustomize-missing', `${entry} is not there`, 'correct the path, or add the file', entry)
       return NOTHING
@@ -378,7 +390,7 @@ export function createKustomizer(
         gathered = build(directory, [], NOTHING)
       } catch (error) {
         if (!(error instanceof BudgetSpent)) throw error
-        const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
+        const file = fileIn(directory)
         complain(file ?? directory, 'too-large', error.message, 'follow fewer overlays at once (path), or patch less')
         return []
       }
@@ -390,15 +402,15 @@ export function createKustomizer(
       return [...unread, ...documentsOf(kept)]
     },
     names(file) {
-      const parsed = kustomizationSchema.safeParse(readFullYaml(files.get(file) ?? '').value ?? {})
-      if (!parsed.success) return { directories: [], generatorFiles: [], component: false }
-      const { resources, bases, components, kind } = parsed.data
+      const parsed = readQuietly(file)
+      if (parsed === undefined) return { directories: [], generatorFiles: [], component: false }
+      const { resources, bases, components, kind } = parsed
       const entries = [...(resources ?? []), ...(bases ?? []), ...(components ?? [])]
       const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
       const from = (entry: string) => normal(join(directory, entry))
       return {
         directories: entries.map(from),
-        generatorFiles: generatorFiles(parsed.data).map(from),
+        generatorFiles: generatorFiles(parsed).map(from),
         component: kind === 'Component',
       }
     },

@@ -50,7 +50,7 @@ export function documentsOf(items: readonly KustomizeItem[]): readonly Carrier[]
   const byCarrier = new Map<Carrier, Map<number, ObjectFields>>()
   for (const { carrier, index, object } of items) {
     const objects = byCarrier.get(carrier) ?? new Map<number, ObjectFields>()
-    byCarrier.set(carrier, objects.set(index, object))
+    byCarrier.set(carrier, objects.set(index, withoutNoAnnotations(object)))
   }
   return [...byCarrier].map(([carrier, objects]) => {
     const { read } = carrier
@@ -60,6 +60,14 @@ export function documentsOf(items: readonly KustomizeItem[]): readonly Carrier[]
     const items = (list.items as readonly unknown[]).map((_, index) => objects.get(index) ?? null)
     return { ...carrier, read: { ...read, value: { ...list, items } } }
   })
+}
+
+/** kustomize notes its own annotations on every object and takes the field away with the last of them. */
+function withoutNoAnnotations(object: ObjectFields): ObjectFields {
+  if (!isFields(object.metadata) || !('annotations' in object.metadata)) return object
+  const { annotations, ...metadata } = object.metadata
+  if (annotations !== null && (!isFields(annotations) || Object.keys(annotations).length > 0)) return object
+  return { ...object, metadata }
 }
 
 export function metadataOf(object: ObjectFields) {

@@ -1,7 +1,7 @@
 import type { Document, Node, Pair, Scalar } from 'yaml'
 import { LIMITS } from '../../lib/limits.ts'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
-import { type Dialect, plainScalar } from './kubernetes-yaml.ts'
+import { blockOfKustomize, type Dialect, plainScalar } from './kubernetes-yaml.ts'
 
 /** Something wrong at an offset of the text. */
 export interface YamlFinding {
@@ -36,7 +36,7 @@ export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYam
   for (const warning of document.warnings) {
     findings.push({ code: 'tag', offset: warning.pos[0], message: firstLine(warning.message), weight: 'strict' })
   }
-  const walk = new Walk(document, findings, dialect)
+  const walk = new Walk(document, findings, dialect, text.endsWith('\n') ? undefined : text.length)
   const value = document.contents === null ? null : walk.value(document.contents, 0)
   return { value, findings }
 }
@@ -125,14 +125,17 @@ class Walk {
   readonly #document: Document
   readonly #findings: YamlFinding[]
   readonly #dialect: Dialect
+  /** Where the text ends, if it does so without a line break. */
+  readonly #unended: number | undefined
   #nodes = 0
   #aliases = 0
   #full = false
 
-  constructor(document: Document, findings: YamlFinding[], dialect: Dialect) {
+  constructor(document: Document, findings: YamlFinding[], dialect: Dialect, unended: number | undefined) {
     this.#document = document
     this.#findings = findings
     this.#dialect = dialect
+    this.#unended = unended
   }
 
   value(node: unknown, depth: number): unknown {
@@ -219,6 +222,8 @@ class Walk {
         )
       return plain
     }
+    if (this.#dialect === 'kustomize' && typeof value === 'string' && node.type?.startsWith('BLOCK_') === true)
+      return blockOfKustomize(value, node.type === 'BLOCK_FOLDED', node.range?.[1] === this.#unended)
     if (typeof value === 'bigint') return Number(value)
     if (typeof value !== 'number') return value
     // 1.10 is 1.1, 1e3 is 1000, 010 is 8 or 10: what is read must be what stands there.
