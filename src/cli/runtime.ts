@@ -247,6 +247,8 @@ export interface Runtime extends StateAccess {
   openKubernetesStore?(place: KubernetesStorePlace): Promise<ClosableStore>
   /** What makes clusters themselves, in Secrets of that cluster. */
   openKubernetesVault?(place: Pick<KubernetesStorePlace, 'client' | 'namespace' | 'wait'>): Promise<ClusterVault>
+  /** For whoever runs for months, when work is over. */
+  giveMemoryBack?(): void
   /** What speaks to clusters and keeps their secrets, for operations by command. */
   openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */

@@ -29,6 +29,9 @@ import { createManualApply, type ManualApplyDeps } from './wishes/manual-apply.t
 import { type ActiveWishes, currentWishes, readWishes, withWishes } from './wishes/wishes.ts'
 import { createWorkQueue } from './work-queue.ts'
 
+/** What came before a rest: effects, or looks that found nothing to do. */
+export type Calm = 'work' | 'looks'
+
 export interface ControllerOptions {
   readonly clock: Clock
   readonly store: Store
@@ -61,8 +64,10 @@ export interface ControllerOptions {
   workloads?: Workloads
   /** Access to a cluster for a person, where croft holds its CA. */
   kubeconfigs?: Kubeconfigs
-  /** Work is over for now: a moment to give memory back. */
-  onCalm?(): void
+  /** Work is over for now, or nothing was found to do for a while: a moment to give memory back. */
+  onCalm?(after: Calm): void
+  /** Nobody asks for a view: none is made, and listeners are called for events alone. */
+  readonly headless?: true
 }
 
 /** What adopting a drift needs to know. */
@@ -149,6 +154,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const fresh = lastSeq === newestSeq ? [] : await store.events({ afterSeq: lastSeq })
     lastSeq = fresh.at(-1)?.seq ?? lastSeq
     newestSeq = lastSeq
+    if (options.headless === true) {
+      if (fresh.length > 0) for (const listener of listeners) listener(view, fresh)
+      return
+    }
     const turns = turnsOf(clock)
     const next = await turns.perform(
       viewOf({
@@ -262,7 +271,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     passDueMs = clock.monotonicMs() + restedMs
     if (made.settled && (wasBusy || clock.monotonicMs() - calmMs >= LIMITS.longestRestMs)) {
       calmMs = clock.monotonicMs()
-      options.onCalm?.()
+      options.onCalm?.(wasBusy ? 'work' : 'looks')
     }
     pass = { endedMs, tookMs, effects: made.effects, nextMs: endedMs + restedMs }
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))

@@ -28,6 +28,8 @@ export interface InformerOptions {
   /** `/apis/croft.dev/v1alpha1/machines`. */
   readonly path: string
   readonly labelSelector?: string
+  /** What of an object is kept, for as long as it is there. Absent: all that anybody may ask for. */
+  keep?(object: Foreign): Foreign
   /** Something changed: one object, or whatever a list brought. Holds no queue. */
   onChange(changed?: ChangedObject): void
 }
@@ -46,6 +48,10 @@ const SLACK_MS = 10_000
 export function createInformer(options: InformerOptions): Informer {
   const { client, wire, clock, path, random } = options
   const select = options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }
+  const kept = (object: Foreign): Foreign => {
+    const own = withoutManagers(object)
+    return options.keep?.(own) ?? own
+  }
   let objects = new Map<string, Foreign>()
   /** Characters of the JSON that they came in, of those that a watch brought. */
   const lengths = new Map<string, number>()
@@ -176,7 +182,7 @@ export function createInformer(options: InformerOptions): Informer {
 }
 
 /** Without the server's notes on who wrote which field: nobody asks an informer for them, and they are as long as the rest. */
-function kept(object: Foreign): Foreign {
+function withoutManagers(object: Foreign): Foreign {
   const { managedFields, ...metadata } = recordOf(object.metadata)
   return managedFields === undefined ? object : { ...object, metadata }
 }

@@ -1,6 +1,4 @@
 import path from 'node:path'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { kubeconfigEntry } from '../cli/clusters/opened.ts'
 import { takeSnapshot } from '../cli/clusters/snapshot-now.ts'
 import { asKnown } from '../cli/estate-files.ts'
@@ -37,6 +35,7 @@ import { sourceKeys } from '../state/secrets.ts'
 import { sourcesIdentity } from '../state/state-file.ts'
 import { noteEstate } from '../state/state-folder.ts'
 import { chartsToKeep } from './charts.ts'
+import { giveMemoryBack } from './give-memory-back.ts'
 import { servePage } from './page.ts'
 
 const PREVIEWED = 'controller/previewed'
@@ -124,7 +123,7 @@ export async function openController(
         return entry && { yaml: renderKubeconfig(entry), untilMs: entry.untilMs }
       },
     },
-    onCalm: giveMemoryBack,
+    onCalm: (after) => giveMemoryBack(after === 'work' ? 'all' : 'some'),
     previews: createPreviews({
       clock: runtime.clock,
       sources: previewedSources(config.sources, sourceDeps),
@@ -184,14 +183,4 @@ export async function openController(
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
-}
-
-/**
- * Work on many machines leaves a large heap behind, which Node keeps for as long as nothing presses it. Whoever leaves
- * croft running for months would rather have the memory.
- */
-function giveMemoryBack(): void {
-  setFlagsFromString('--expose-gc')
-  const collect: unknown = runInNewContext('gc')
-  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -9,7 +9,7 @@ import type { Wire } from '../lib/wire.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { Secret } from '../model/secret.ts'
-import { type DeclaredObject, declaredObject, stampOf } from './objects.ts'
+import { type DeclaredObject, declaredObject, heldObject, stampOf } from './objects.ts'
 import { madeFor } from './own-apis/composed-objects.ts'
 import { type Partition, partition, type Shard } from './partition.ts'
 import { type ClusterRevision, createReader } from './revision.ts'
@@ -161,7 +161,13 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     for (const served of found.value) {
       const path = collectionOf(served, home)
       if (informers.has(path)) continue
-      const informer = createInformer({ ...options, path, onChange: (change) => noticed(served, change) })
+      const informer = createInformer({
+        ...options,
+        path,
+        // An API of one's own may read anything in what was made for it.
+        keep: (object) => (madeFor(object) === undefined ? heldObject(served, object) : object),
+        onChange: (change) => noticed(served, change),
+      })
       informers.set(path, { served, informer })
       running.add(informer.run(signal))
     }

@@ -13,6 +13,7 @@ export interface DeclaredObject {
 /** Crossplane's provider puts this on its objects; whoever keeps them in its place takes it away in its place. */
 const PROVIDER_FINALIZER = 'finalizer.managedresource.crossplane.io'
 const OWN_FINALIZER = 'croft.dev/finalizer'
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 export function declaredObject(served: ServedKind, object: Foreign, home: string): DeclaredObject | undefined {
   const name = objectName(object)
@@ -22,6 +23,22 @@ export function declaredObject(served: ServedKind, object: Foreign, home: string
   const counts = kind.namespaced === undefined || kind.namespaced(served.apiVersion)
   const key = resourceKey(kind.kind, name, counts ? namespace : undefined)
   return { served, object, key, deleting: at(object, 'metadata', 'deletionTimestamp') !== undefined }
+}
+
+/**
+ * What a replica holds of an object of the cluster: it holds all of them, and those of one shard in three are its own work. What
+ * the provider saw of a machine is as long as what is declared of it, kubectl's copy of what was applied likewise; croft reads
+ * neither.
+ */
+export function heldObject(served: ServedKind, object: Foreign): Foreign {
+  const metadata = recordOf(object.metadata)
+  const annotations = recordOf(metadata.annotations)
+  const { [LAST_APPLIED]: applied, ...said } = annotations
+  const slim = applied === undefined ? object : { ...object, metadata: { ...metadata, annotations: said } }
+  const status = recordOf(object.status)
+  if (!isManagedByProvider(served) || status.atProvider === undefined) return slim
+  const { atProvider: _, ...told } = status
+  return { ...slim, status: told }
 }
 
 /** The operator's own namespace is left out: its objects have the keys that they would have in a file. */
@@ -50,11 +67,9 @@ export function isManagedByProvider({ apiVersion }: ServedKind): boolean {
   return apiVersion.includes('crossplane.io/') && !/^(?:proxmoxbpg\.(?:m\.)?)?crossplane\.io\//.test(apiVersion)
 }
 
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
-
 /** What a person declares in it, as a document of a file: without what the server and controllers write. */
 export function manifestOf({ served, object }: DeclaredObject, home: string): Foreign {
-  const annotations = Object.fromEntries([...annotationsOf(object)].filter(([name]) => name !== LAST_APPLIED))
+  const annotations = Object.fromEntries(annotationsOf(object))
   const namespace = namespaceIn(object, home)
   const spec = isManagedByProvider(served) ? withoutEmpty(recordOf(object.spec)) : recordOf(object.spec)
   return {

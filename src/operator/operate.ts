@@ -1,3 +1,4 @@
+import type { Calm } from '../controller/controller.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Wait } from '../kubernetes/patience.ts'
@@ -33,6 +34,8 @@ export interface OperateOptions {
   onEvents?(events: readonly CroftEvent[]): void
   note(message: string): void
   warn(message: string): void
+  /** The work of its shards is over for now: a moment to give memory back. */
+  onCalm?(): void
 }
 
 export interface Operation {
@@ -40,6 +43,9 @@ export interface Operation {
   readonly source: ClusterSource
   readonly working: Replica['working']
 }
+
+/** Shards that come to rest within this time of each other do so together. */
+const CALM_MS = 5_000
 
 /** One replica of the operator: the objects of a cluster, its share of their shards, and an engine for each of these. */
 export function createOperation(options: OperateOptions): Operation {
@@ -49,6 +55,16 @@ export function createOperation(options: OperateOptions): Operation {
   const parts = new Set<ShardSource>()
   const otherThan = (own: ShardSource): number =>
     [...parts].reduce((sum, part) => sum + (part === own ? 0 : part.count()), 0)
+
+  let rested = 0
+  /** Shards come to rest one after the other: it is said once, after the last of them. */
+  const calm = (after: Calm): void => {
+    if (after === 'looks') return
+    const mine = ++rested
+    void clock.sleep(CALM_MS).then(() => {
+      if (mine === rested) options.onCalm?.()
+    })
+  }
 
   const work = async (shard: Shard, held: readonly Held[], signal: AbortSignal): Promise<void> => {
     const store = together(shard, held)
@@ -68,6 +84,7 @@ export function createOperation(options: OperateOptions): Operation {
         known,
         resolveSecret: options.resolveSecret,
         otherResources: () => otherThan(own),
+        onCalm: calm,
         back: { client, home, name: options.name, warn, mayWrite: () => !signal.aborted && replica.alive() },
       })
       poke = () => operator.poke('cluster')

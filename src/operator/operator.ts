@@ -1,9 +1,10 @@
 import { missingSecrets, withoutMissing } from '../controller/checks/secret-check.ts'
-import { createController, type RunningController } from '../controller/controller.ts'
+import { type Calm, createController, type RunningController } from '../controller/controller.ts'
 import { linkingRevision } from '../controller/sources/link-revision.ts'
 import type { Source } from '../controller/sources/source-state.ts'
 import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { inParallel } from '../lib/parallel.ts'
 import { ownerOf, type ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
@@ -31,6 +32,8 @@ export interface OperatorOptions {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** How many objects of other shards this replica works on. */
   otherResources(): number
+  /** Its work is over for now, or it looked and found none. */
+  onCalm?(after: Calm): void
 }
 
 /** Keys of the objects that were there: one that is missing without a deletion proves nothing. */
@@ -145,6 +148,8 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     sources: [objects],
     link: linkingRevision,
     otherResources: options.otherResources,
+    headless: true,
+    ...defined({ onCalm: options.onCalm }),
     prepare: async (estate) => withoutMissing(estate, await missingSecrets(estate, options.resolveSecret)),
   })
   return controller

@@ -39,22 +39,36 @@ type JudgedFile = FileOutcome & { readonly judged: readonly JudgedObject[] }
 /** Reads what the objects of a cluster declare, as files would; each object again only when it says something else. */
 export function createReader(home: string): { read(state: ClusterState): ClusterRevision } {
   let known = new Map<ResourceKey, { readonly stamp: string; readonly outcome: JudgedFile }>()
+  let before: { readonly state: ClusterState; readonly revision: ClusterRevision } | undefined
   return {
     read(state) {
+      if (before !== undefined && declaresTheSame(before.state, state)) return before.revision
       const now: typeof known = new Map()
       const revision = revisionOf(state, (object) => {
         const { key, served } = object
         const stamp = stampOf(object)
-        const before = known.get(key)
+        const judged = known.get(key)
         const place = `${served.plural}.${served.apiVersion.split('/')[0]}/${key}`
-        const outcome = before?.stamp === stamp ? before.outcome : outcomeOf(manifestOf(object, home), place)
+        const outcome = judged?.stamp === stamp ? judged.outcome : outcomeOf(manifestOf(object, home), place)
         now.set(key, { stamp, outcome })
         return outcome
       })
       known = now
+      before = { state, revision }
       return revision
     },
   }
+}
+
+/** Nothing came, went or says something else. What the store remembers counts only for what is being deleted. */
+function declaresTheSame(before: ClusterState, now: ClusterState): boolean {
+  return (
+    before.incomplete === now.incomplete &&
+    before.known === now.known &&
+    before.derived.length === now.derived.length &&
+    before.objects.length === now.objects.length &&
+    now.objects.every((object, index) => !object.deleting && isAs(object, before.objects[index]))
+  )
 }
 
 function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => JudgedFile): ClusterRevision {
@@ -96,6 +110,10 @@ function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => Judg
   return { revision: { ...read, id, declarations, unreadable }, leaving, kept, vanished, paused }
 }
 
+function isAs(object: DeclaredObject, before: DeclaredObject | undefined): boolean {
+  return before?.key === object.key && stampOf(before) === stampOf(object)
+}
+
 /**
  * An object that is being deleted counts as gone once the store knows what should become of the thing: until then it is
  * declared and nothing is written, so that a policy that was changed just before is not overlooked.
@@ -119,9 +137,17 @@ function policyFor(policy: Policy, still: boolean): Policy {
   return still ? { ...unmarked, paused: true } : unmarked
 }
 
-/** An object has no lines that a problem could point at: its fields say where. So no text is kept for it, nor ever parsed. */
+/**
+ * An object has no lines that a problem could point at: its fields say where. So no text is kept for it, nor ever parsed. Nor has
+ * it a place for warnings; a machine of the provider has a dozen, one for each field that only the provider knows.
+ */
 function outcomeOf(manifest: Foreign, file: string): JudgedFile {
-  return { file, judged: judgeDocument({ document: { text: '', line: 1 }, value: plainTree(manifest), findings: [] }) }
+  const judged = judgeDocument({ document: { text: '', line: 1 }, value: plainTree(manifest), findings: [] })
+  return { file, judged: judged.map((one) => ({ ...one, problems: one.problems.filter(isError) })) }
+}
+
+function isError({ severity }: JudgedObject['problems'][number]): boolean {
+  return severity !== 'warning'
 }
 
 function policyIn({ judged: [first] }: JudgedFile): Policy | undefined {

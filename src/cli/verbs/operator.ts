@@ -57,6 +57,7 @@ export const run: Verb = async (runtime, _args, options) => {
     },
     note: (message) => runtime.err.write(`${cleanLines(message)}.\n`),
     warn,
+    ...defined({ onCalm: runtime.giveMemoryBack }),
   })
   // A replica that waits for its turn is ready for it.
   await using _health = closing(await healthAt(textOption(options.health), () => operation.source.synced()))

@@ -7,6 +7,7 @@ import { createEngine } from '../../engine/create.ts'
 import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
 import { patience } from '../../kubernetes/patience.ts'
+import { defined } from '../../lib/defined.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { SecretReference } from '../../model/secret.ts'
@@ -34,6 +35,7 @@ export interface StartOptions {
   readonly skewMs?: number
   /** Make what instances of composed APIs stand for. */
   readonly ownApis?: boolean
+  onCalm?(): void
 }
 
 export interface RunningOperator {
@@ -117,7 +119,7 @@ let seed = 11
 async function startOperator(
   api: KubernetesLab,
   datacentres: ReadonlyMap<string, Datacentre>,
-  { name = 'one', wire: given = api.wire(), skewMs = 0, ownApis = false }: StartOptions,
+  { name = 'one', wire: given = api.wire(), skewMs = 0, ownApis = false, onCalm }: StartOptions,
 ): Promise<RunningOperator> {
   const gate = createGate()
   const { clock: virtual } = api.lab
@@ -170,6 +172,7 @@ async function startOperator(
     ownApis,
     note: () => {},
     warn,
+    ...defined({ onCalm }),
   })
   const datacentreOf = (connection: string) =>
     datacentres.get(connection) ?? assert.fail(`there is no connection ${connection}`)
