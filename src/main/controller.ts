@@ -123,7 +123,7 @@ export async function openController(
         return entry && { yaml: renderKubeconfig(entry), untilMs: entry.untilMs }
       },
     },
-    onCalm: (after) => giveMemoryBack(after === 'work' ? 'all' : 'some'),
+    onCalm: giveMemoryBack,
     previews: createPreviews({
       clock: runtime.clock,
       sources: previewedSources(config.sources, sourceDeps),

@@ -3,12 +3,10 @@ import { runInNewContext } from 'node:vm'
 
 /**
  * Work on many machines leaves a large heap behind, which Node keeps for as long as nothing presses it. Whoever leaves
- * croft running for months would rather have the memory. To give back all of it costs as much as many passes: that is for
- * the end of work, and never for an idle process.
+ * croft running for months would rather have the memory. The larger the heap, the more this costs.
  */
-export function giveMemoryBack(how: 'all' | 'some'): void {
+export function giveMemoryBack(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
-  if (typeof collect !== 'function') return
-  collect({ type: 'major', execution: 'sync', ...(how === 'all' ? { flavor: 'last-resort' } : {}) })
+  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

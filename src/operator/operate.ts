@@ -59,6 +59,7 @@ export function createOperation(options: OperateOptions): Operation {
   let rested = 0
   /** Shards come to rest one after the other: it is said once, after the last of them. */
   const calm = (after: Calm): void => {
+    // To collect the heap of a replica costs as much as many of its looks.
     if (after === 'looks') return
     const mine = ++rested
     void clock.sleep(CALM_MS).then(() => {
