@@ -76,7 +76,13 @@ function ociArchive(layers: readonly Buffer[], version: string): Buffer {
       config: {
         User: `${USER}:${USER}`,
         Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production', 'MALLOC_ARENA_MAX=2'],
-        Entrypoint: ['/opt/croft/node', '--max-semi-space-size=1', '--no-parallel-scavenge', '/opt/croft/bin/croft'],
+        Entrypoint: [
+          '/opt/croft/node',
+          '--max-semi-space-size=1',
+          '--no-parallel-scavenge',
+          '--no-maglev',
+          '/opt/croft/bin/croft',
+        ],
         Cmd: ['operator'],
         WorkingDir: '/tmp',
         Labels: { 'org.opencontainers.image.title': 'croft', 'org.opencontainers.image.version': version },

@@ -131,7 +131,7 @@ mount -t tmpfs tmpfs "$root/tmp"
 mount --bind /dev "$root/dev"
 as() { chroot --userspec=65532:65532 "$root" "$@"; }
 export PATH="/usr/bin:$PATH" HOME=/tmp
-as /opt/croft/node --max-semi-space-size=1 --no-parallel-scavenge /opt/croft/bin/croft version
+as /opt/croft/node --max-semi-space-size=1 --no-parallel-scavenge --no-maglev /opt/croft/bin/croft version
 as /opt/croft/node -e 'let said = "written"; try { require("fs").writeFileSync("/opt/croft/x", "") } catch (error) { said = error.code } console.log("uid " + process.getuid() + ", " + said)'
 as /usr/bin/ssh -V 2>&1
 `
