@@ -121,7 +121,8 @@ export const api = {
   health: () => read<{ strips: Strip[]; slotMs: number; atMs: number }>('/api/health'),
   healthDays: () => read<{ strips: DayStrip[]; atMs: number }>('/api/health-days'),
   gauges: (hours: number) => read<{ gauges: Gauge[]; slotMs: number; atMs: number }>(`/api/gauges?hours=${hours}`),
-  courses: (key: string) => read<{ courses: CourseOnPage[]; atMs: number }>(keyed('/api/courses', key)),
+  courses: (key?: string) =>
+    read<{ courses: CourseOnPage[]; atMs: number }>(key === undefined ? '/api/courses' : keyed('/api/courses', key)),
   kubeconfig: (cluster: string) => write<{ message: string; yaml: string }>('/api/kubeconfig', { cluster }),
   wish: (name: string, input: unknown) => write<{ message: string; link?: string }>(`/api/wishes/${name}`, input),
 }

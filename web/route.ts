@@ -34,8 +34,9 @@ export function goTo(view: string, ...args: readonly string[]): void {
   location.hash = hrefTo(view, ...args)
 }
 
-/** Where a key is shown: clusters have a view of their own. */
+/** Where a key is shown: clusters have a view of their own, and all Power stands in one. */
 export function hrefToKey(key: string): string {
   const [kind, name = ''] = key.split('/')
+  if (kind === 'Power') return hrefTo('power')
   return kind === 'Cluster' ? hrefTo('cluster', name) : hrefTo('resource', key)
 }

@@ -8,6 +8,7 @@ export interface EstateStatus {
   readonly sources: readonly {
     readonly name: string
     readonly trouble?: string | undefined
+    readonly unreachable?: boolean | undefined
     /** A commit that comes into force when a person approves its plan. */
     readonly waiting?:
       | { readonly plan?: string | undefined; readonly summary: string; readonly sinceMs: number }

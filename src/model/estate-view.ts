@@ -44,6 +44,8 @@ export interface SourceView {
   readonly lookedMs?: number
   /** Why the newest commit is not the one in force. */
   readonly trouble?: string
+  /** Nobody knows whether there is a newer commit: the repository does not answer. */
+  readonly unreachable?: true
   /** A commit that comes into force when a person approves its plan. */
   readonly waiting?: {
     readonly commit: string

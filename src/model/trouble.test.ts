@@ -75,6 +75,11 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
     ['bad source/main: The newest commit of main is not in force'],
   ],
   [
+    'a source that does not answer',
+    { sources: [{ name: 'main', trouble: 'away', unreachable: true }] },
+    ['bad source/main: The source main cannot be reached'],
+  ],
+  [
     'a manifest with two errors in a line and one with a warning',
     {
       problems: [

@@ -27,11 +27,12 @@ export interface Trouble {
  */
 export function troublesOf(status: EstateStatus, nowMs: number): readonly Trouble[] {
   const troubles: readonly Trouble[] = [
-    ...status.sources.flatMap(({ name, trouble }): readonly Trouble[] =>
-      trouble === undefined
-        ? []
-        : [of('source', name, 'bad', `The newest commit of ${name} is not in force`, { text: trouble })],
-    ),
+    ...status.sources.flatMap(({ name, trouble, unreachable }): readonly Trouble[] => {
+      if (trouble === undefined) return []
+      const title =
+        unreachable === true ? `The source ${name} cannot be reached` : `The newest commit of ${name} is not in force`
+      return [of('source', name, 'bad', title, { text: trouble })]
+    }),
     ...status.sources.flatMap(({ name, waiting }): readonly Trouble[] => {
       if (waiting === undefined) return []
       const { plan, summary, sinceMs } = waiting

@@ -42,5 +42,13 @@ describe('an upgrade on croft sim, in a real browser', { skip: whyNoBrowser() ??
     }
     await picture.scrollIntoViewIfNeeded()
     await shot(page, 'real-upgraded')
+    // The timeline tells of the same change under the revision that asked for it, and does not say that none was needed.
+    await it.go('timeline')
+    const chapter = page.locator('.chapter').first()
+    const told = chapter.getByRole('img', { name: new RegExp(`^Upgrade to ${NEXT.replace('+', '\\+')}, took`) })
+    await told.waitFor()
+    for (const name of NODES) assert.ok((await told.locator(`[data-lane="${name}"] .course-bar`).count()) > 0, name)
+    assert.equal(await chapter.getByText('No changes were needed').count(), 0)
+    await shot(page, 'real-upgraded-timeline')
   })
 })

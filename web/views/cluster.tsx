@@ -1,9 +1,9 @@
 import type { ClusterOnPage, Page } from '../../src/server/api/schemas.ts'
-import { bytes, duration } from '../format.ts'
-import { useNow } from '../hooks.ts'
+import { bytes } from '../format.ts'
 import { Ago, Card, Empty } from '../parts/bits.tsx'
 import { Quorum, UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
 import { ClusterCommands, ClusterOrders } from '../parts/cluster-orders.tsx'
+import { ClusterSteps, isUnsettled } from '../parts/cluster-steps.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { later } from '../parts/later.tsx'
 import { quorumWords } from '../quorum-words.ts'
@@ -69,10 +69,7 @@ const Graphs = later(() => import('./graphs.tsx').then((module) => module.Graphs
 
 function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
   const { tone, word, ordered: switched } = clusterState(cluster, page)
-  const now = useNow(1000)
-  const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every(
-    (list) => list.length === 0,
-  )
+  const quiet = !isUnsettled(cluster)
   return (
     <Card title="Next steps">
       {upgradeOf(cluster) !== undefined && <UpgradeBar cluster={cluster} />}
@@ -94,55 +91,8 @@ function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page
           <span class="muted">{cluster.phase === 'Ready' ? 'It is as Git says.' : 'croft keeps looking.'}</span>
         </p>
       )}
-      <ul class="plain">
-        {cluster.refusals.map((one) => (
-          <Held key={one.reason} hold={one} tone="bad" />
-        ))}
-        {cluster.holds.map((one) => (
-          <Held key={one.reason} hold={one} tone="warn" />
-        ))}
-        {cluster.steps.map((one) => (
-          <li key={`${one.do}${one.node ?? ''}`} class="condition">
-            <Badge tone="busy" word={one.do} />
-            <span class="grow">
-              {one.summary}
-              <span class="trouble-detail">
-                {one.reason}; waits for {one.awaits}
-              </span>
-            </span>
-          </li>
-        ))}
-        {cluster.waits.map((one) => (
-          <li key={`${one.awaits}${one.node ?? ''}`} class="condition">
-            <Badge tone="quiet" word="waits" />
-            <span class="grow">
-              {one.node !== undefined && <b>{one.node}: </b>}
-              {one.awaits}, for {duration(now - one.sinceMs)}
-              {one.untilMs !== undefined && one.untilMs > now && `, ${duration(one.untilMs - now)} to go`}
-            </span>
-          </li>
-        ))}
-        {cluster.warnings.map((text) => (
-          <li key={text} class="condition">
-            <Badge tone="warn" word="note" />
-            <span class="grow">{text}</span>
-          </li>
-        ))}
-      </ul>
+      <ClusterSteps cluster={cluster} />
     </Card>
-  )
-}
-
-function Held({ hold, tone }: { readonly hold: ClusterOnPage['holds'][number]; readonly tone: 'bad' | 'warn' }) {
-  return (
-    <li class="condition">
-      <Badge tone={tone} word={hold.guard} />
-      <span class="grow">
-        {hold.node !== undefined && <b>{hold.node}: </b>}
-        {hold.reason}
-        <span class="trouble-allow">→ {hold.allow}</span>
-      </span>
-    </li>
   )
 }
 

@@ -6,6 +6,7 @@ import { duration } from '../format.ts'
 import { useFetched, useNarrow, useNow } from '../hooks.ts'
 import { Ago, Card } from '../parts/bits.tsx'
 import { Badge } from '../parts/icon.tsx'
+import { hrefToKey } from '../route.ts'
 
 const RUNNING_MS = 2000
 const RESTING_MS = 15_000
@@ -46,20 +47,46 @@ export function Courses({ of, phase }: { readonly of: string; readonly phase: st
 }
 
 function OneCourse({ course, nowMs }: { readonly course: CourseOnPage; readonly nowMs: number }) {
+  return (
+    <Card class="course" title={course.title} aside={<Ended course={course} nowMs={nowMs} />}>
+      <Picture course={course} nowMs={nowMs} />
+    </Card>
+  )
+}
+
+/** The same as a part of a chapter of the timeline. */
+export function CourseInChapter({ course, nowMs }: { readonly course: CourseOnPage; readonly nowMs: number }) {
+  return (
+    <section class="course chapter-course">
+      <header class="chapter-course-head">
+        <h3>
+          <a href={hrefToKey(course.key)}>{course.key}</a> {course.title}
+        </h3>
+        <span>
+          <Ended course={course} nowMs={nowMs} />
+        </span>
+      </header>
+      <Picture course={course} nowMs={nowMs} />
+    </section>
+  )
+}
+
+function Ended({ course, nowMs }: { readonly course: CourseOnPage; readonly nowMs: number }) {
+  const { tookMs } = layoutOf(course, nowMs)
+  return (
+    <>
+      {course.over && <Ago atMs={course.seenMs} />}{' '}
+      <Badge tone={course.over ? 'ok' : 'busy'} word={`${course.over ? 'took' : 'for'} ${duration(tookMs)}`} />
+    </>
+  )
+}
+
+function Picture({ course, nowMs }: { readonly course: CourseOnPage; readonly nowMs: number }) {
   const [text, showText] = useState(false)
   const layout = layoutOf(course, nowMs)
   const { tookMs, lanes, band, sentence } = layout
   return (
-    <Card
-      class="course"
-      title={course.title}
-      aside={
-        <>
-          {course.over && <Ago atMs={course.seenMs} />}{' '}
-          <Badge tone={course.over ? 'ok' : 'busy'} word={`${course.over ? 'took' : 'for'} ${duration(tookMs)}`} />
-        </>
-      }
-    >
+    <>
       {!text && (
         <div class="course-picture" role="img" aria-label={sentence}>
           <Axis tookMs={tookMs} />
@@ -81,7 +108,7 @@ function OneCourse({ course, nowMs }: { readonly course: CourseOnPage; readonly 
       <button type="button" class="button-quiet" aria-expanded={text} onClick={() => showText(!text)}>
         {text ? 'Show as a picture' : 'Show as text'}
       </button>
-    </Card>
+    </>
   )
 }
 

@@ -41,7 +41,7 @@ export function OverviewView({ page }: { readonly page: Page }) {
           )}
         </Card>
       )}
-      {empty && <FirstSteps page={page} />}
+      {empty && (page.ready || page.sources.length === 0) && <FirstSteps page={page} />}
       {page.clusters.length > 0 && (
         <>
           <h2 class="section">Clusters</h2>

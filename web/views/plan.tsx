@@ -3,10 +3,15 @@ import { api } from '../api.ts'
 import { plural, shortCommit } from '../format.ts'
 import { useCalm, useFetched } from '../hooks.ts'
 import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
+import { UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
+import { ClusterSteps, isUnsettled } from '../parts/cluster-steps.tsx'
 import { Held } from '../parts/held.tsx'
 import { Badge } from '../parts/icon.tsx'
 import { Entries } from '../parts/plan-entries.tsx'
 import { Change, WaitingPlan } from '../parts/waiting-plan.tsx'
+import { idleWords } from '../plan-words.ts'
+import { hrefTo } from '../route.ts'
+import { clusterState } from '../tone.ts'
 
 export function PlanView({ page }: { readonly page: Page }) {
   // Only what is in the plan makes it new, not every pass.
@@ -21,6 +26,7 @@ export function PlanView({ page }: { readonly page: Page }) {
   const held = entries.filter(({ action }) => action.do === 'hold')
   const refused = entries.filter(({ action }) => action.do === 'refuse')
   const rest = entries.filter(({ action }) => !['hold', 'refuse'].includes(action.do))
+  const clusters = page.clusters.filter((one) => isUnsettled(one) || upgradeOf(one) !== undefined)
   return (
     <>
       <header class="view-head">
@@ -28,10 +34,8 @@ export function PlanView({ page }: { readonly page: Page }) {
         <span class="muted">{summary(entries)}</span>
       </header>
       {page.problems.length > 0 && <Problems page={page} />}
-      {entries.length === 0 && page.sources.every(({ waiting }) => waiting === undefined) && (
-        <Empty icon="ok" title="Nothing to do">
-          Git and the world agree. A push, or a change by somebody else, appears here.
-        </Empty>
+      {entries.length === 0 && clusters.length === 0 && page.sources.every(({ waiting }) => waiting === undefined) && (
+        <Idle page={page} />
       )}
       {page.sources.map((source) =>
         source.waiting === undefined ? null : (
@@ -50,11 +54,30 @@ export function PlanView({ page }: { readonly page: Page }) {
           <Entries entries={rest} page={page} />
         </Card>
       )}
+      {clusters.map((cluster) => (
+        <Card
+          key={cluster.key}
+          title={cluster.key}
+          aside={<a href={hrefTo('cluster', cluster.name)}>{clusterState(cluster, page).word}</a>}
+        >
+          <UpgradeBar cluster={cluster} />
+          <ClusterSteps cluster={cluster} />
+        </Card>
+      ))}
       <ChangesInForce page={page} entries={entries} />
       <Card title="In a terminal">
         <Command text="croft plan ." />
       </Card>
     </>
+  )
+}
+
+function Idle({ page }: { readonly page: Page }) {
+  const { icon, title, text } = idleWords(page)
+  return (
+    <Empty icon={icon} title={title}>
+      {text}
+    </Empty>
   )
 }
 

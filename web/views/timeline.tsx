@@ -1,20 +1,27 @@
 import { useState } from 'preact/hooks'
-import type { Chapter, Page, Span } from '../../src/server/api/schemas.ts'
+import type { Chapter, CourseOnPage, Page, Span } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
+import { coursesByChapter, extentOf } from '../chapter-courses.ts'
 import { clockTime, duration, plural, shortCommit } from '../format.ts'
 import { useCalm, useFetched, useNow } from '../hooks.ts'
 import { live } from '../live.ts'
 import { Ago, Awaited, Card, Empty } from '../parts/bits.tsx'
 import { EventTable } from '../parts/event-table.tsx'
 import { Badge, Icon } from '../parts/icon.tsx'
-import { hrefToKey } from '../route.ts'
+import { later } from '../parts/later.tsx'
+import { hrefTo, hrefToKey } from '../route.ts'
+
+const CourseInChapter = later(() => import('./course.tsx').then((module) => module.CourseInChapter), 0)
 
 export function TimelineView({ page }: { readonly page: Page }) {
   const { events } = live.use()
   const newest = useCalm(events[0]?.seq)
   const fetched = useFetched(() => api.timeline(), [newest, page.sources[0]?.commit])
   const { value } = fetched
+  const now = useNow(ASKED_MS)
+  const { courses = [], atMs = 0 } = useFetched(() => api.courses(), [newest, Math.floor(now / ASKED_MS)]).value ?? {}
   if (value === undefined) return <Awaited fetched={fetched} />
+  const byChapter = coursesByChapter(value.chapters, courses)
   return (
     <>
       <header class="view-head">
@@ -29,7 +36,7 @@ export function TimelineView({ page }: { readonly page: Page }) {
       <ol class="chapters">
         {value.chapters.map((chapter, index) => (
           <li key={chapter.commit ?? `none${index}`}>
-            <ChapterCard chapter={chapter} />
+            <ChapterCard chapter={chapter} courses={byChapter[index] ?? []} atMs={atMs} />
           </li>
         ))}
       </ol>
@@ -37,8 +44,17 @@ export function TimelineView({ page }: { readonly page: Page }) {
   )
 }
 
-function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
+function ChapterCard({
+  chapter,
+  courses,
+  atMs,
+}: {
+  readonly chapter: Chapter
+  readonly courses: readonly CourseOnPage[]
+  readonly atMs: number
+}) {
   const [open, set] = useState(false)
+  const extent = extentOf(chapter, courses)
   return (
     <Card class="chapter">
       <div class="chapter-head">
@@ -54,12 +70,20 @@ function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
           </p>
         </div>
         {chapter.warnings > 0 && <Badge tone="warn" word={plural(chapter.warnings, 'warning')} />}
-        {chapter.spans.length > 0 && <Took chapter={chapter} />}
+        {extent !== undefined && <Took extent={extent} />}
       </div>
-      {chapter.spans.length > 0 ? (
-        <Waterfall spans={chapter.spans} />
-      ) : (
-        <p class="muted chapter-none">No changes were needed.</p>
+      {chapter.spans.length > 0 && <Waterfall spans={chapter.spans} />}
+      {courses.map((course) => (
+        <CourseInChapter key={`${course.key} ${course.fromMs}`} course={course} nowMs={atMs} />
+      ))}
+      {extent === undefined && chapter.commit !== undefined && (
+        <p class="muted chapter-none">
+          {chapter.waits === true ? (
+            <a href={hrefTo('plan')}>Its plan waits for approval.</a>
+          ) : (
+            'No changes were needed.'
+          )}
+        </p>
       )}
       {chapter.events.length > 0 && (
         <button type="button" class="button-quiet" aria-expanded={open} onClick={() => set(!open)}>
@@ -77,18 +101,19 @@ function titleOf({ commit }: Chapter): string {
   return /^[0-9a-f]{40}/.test(commit) ? 'A commit' : 'The files of the directory'
 }
 
-function Took({ chapter }: { readonly chapter: Chapter }) {
+function Took({ extent: { fromMs, toMs } }: { readonly extent: NonNullable<ReturnType<typeof extentOf>> }) {
   const now = useNow()
-  const ends = chapter.spans.map(({ toMs }) => toMs)
-  const running = ends.includes(undefined)
-  const from = Math.min(...chapter.spans.map(({ fromMs }) => fromMs))
-  const to = running ? now : Math.max(...ends.map((end) => end ?? 0))
-  return <Badge tone={running ? 'busy' : 'ok'} word={`${running ? 'for ' : 'in '}${duration(to - from)}`} />
+  const running = toMs === undefined
+  return (
+    <Badge tone={running ? 'busy' : 'ok'} word={`${running ? 'for ' : 'in '}${duration((toMs ?? now) - fromMs)}`} />
+  )
 }
+
+const ASKED_MS = 5000
 
 const SHOWN = 60
 const SORTS = [
-  ['seen', 'way of the push'],
+  ['seen', 'commit to first step'],
   ['step', "croft's steps"],
   ['settle', 'until ready'],
 ] as const

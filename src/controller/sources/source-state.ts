@@ -133,6 +133,7 @@ export function sourceView({ source, revision, facts, trouble: kept, waiting, pl
     ...(revision === undefined ? {} : { commit: revision.id }),
     ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author, committedMs: facts.committedMs }),
     ...(kept === undefined ? {} : { trouble: kept.message }),
+    ...(kept?.reason === 'unreachable' ? { unreachable: true as const } : {}),
     ...(plan === undefined ? {} : { waiting: waitingView(plan, waiting?.facts) }),
   }
 }

@@ -123,6 +123,7 @@ const source = z.object({
   committedMs: ms.optional(),
   lookedMs: ms.optional(),
   trouble: z.string().optional(),
+  unreachable: z.literal(true).optional(),
   waiting: z
     .object({
       commit: z.string(),
@@ -260,6 +261,8 @@ export const chapter = z.object({
   firstMs: ms,
   lastMs: ms,
   warnings: z.number(),
+  /** Its plan waits for a person: that is why nothing was done for it. */
+  waits: z.literal(true).optional(),
   spans: list(span),
   events: list(event),
 })

@@ -28,6 +28,15 @@ describe('the timeline', () => {
     )
   })
 
+  test('a commit whose plan waits for a person is told with its words, and that it waits', () => {
+    const [source] = smallEstate().sources
+    assert.ok(source)
+    const waiting = { commit: 'f00', subject: 'Add web', author: 'Anna', summary: '', text: '', sinceMs: NOW }
+    const event: CroftEvent = { seq: 1, atMs: NOW, type: 'Normal', reason: 'PlanWaits', message: '', commit: 'f00' }
+    const [chapter] = tellTimeline([event], [], [{ ...source, waiting }])
+    assert.deepEqual([chapter?.subject, chapter?.author, chapter?.waits], ['Add web', 'Anna', true])
+  })
+
   const at = (seq: number, reason: string, message: string, type: CroftEvent['type'] = 'Normal'): CroftEvent => ({
     seq,
     atMs: seq * 1000,

@@ -23,6 +23,13 @@ export function tellTimeline(
         committedMs: committedMs ?? 0,
       })
   }
+  const waiting = new Set<string>()
+  for (const { name, waiting: waits } of sources) {
+    if (waits === undefined) continue
+    const { commit, subject = '', author = '' } = waits
+    waiting.add(commit)
+    about.set(commit, { source: name, commit, subject, author, committedMs: 0 })
+  }
   for (const commit of commits) about.set(commit.commit, commit)
   const groups = byCause(events)
   // A commit that changed nothing is worth its line: the push was seen.
@@ -41,6 +48,7 @@ export function tellTimeline(
       ...(known === undefined || known.committedMs === 0 ? {} : { committedMs: known.committedMs }),
       firstMs: beganMs,
       lastMs: sorted.at(-1)?.atMs ?? firstMs,
+      ...(commit !== undefined && waiting.has(commit) ? { waits: true as const } : {}),
       warnings: sorted.filter(({ type }) => type === 'Warning').length,
       spans: spansOf(sorted, known === undefined || known.committedMs === 0 ? undefined : known.committedMs),
       events: sorted,

@@ -37,7 +37,7 @@ export function judgeRevision(lastGood: RevisionFacts | undefined, look: Polled)
       : {
           follow: 'last-good',
           reason: 'unreachable',
-          message: `${look.message}; revision ${lastGood.id} stays in force`,
+          message: `${look.message}; what is in force stays in force`,
         }
   }
   const { revision } = look
