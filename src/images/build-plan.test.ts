@@ -17,6 +17,7 @@ const SPEC: BuildSpec = {
     images: { url: 'https://example.org/images', sha256: 'b'.repeat(64) },
   },
   files: [{ path: '/etc/motd', content: 'hello $(reboot)\n', mode: '0600' }],
+  run: [],
   sizeMb: 3072,
   epoch: 1_760_000_000,
 }
@@ -28,6 +29,20 @@ test('the same declaration gives the same plan, another one gives another name',
   assert.equal(buildPlan(reordered, '/cache').inputs, buildPlan(SPEC, '/cache').inputs)
   for (const change of [{ epoch: 1 }, { packages: ['curl'] }, { sizeMb: 4096 }, { architecture: 'arm64' as const }])
     assert.notEqual(buildPlan({ ...SPEC, ...change }, '/cache').output, buildPlan(SPEC, '/cache').output)
+})
+
+test('shell steps run inside the root after the files and before it is cleaned, as one word each', () => {
+  const script = "# why\n touch /etc/done '$(reboot)'\n"
+  const { steps, differences } = buildPlan({ ...SPEC, run: [script] }, '/cache')
+  const at = steps.findIndex(({ argv }) => argv.includes(script))
+  const { summary, argv } = steps[at] ?? assert.fail('it does not run')
+  assert.equal(summary, "run touch /etc/done '$(reboot)'")
+  assert.deepEqual(argv.slice(-2), [`${steps[1]?.argv[2]}/root`, script])
+  assert.ok(['env', '-i', 'unshare', '--pid', '--kill-child'].every((word) => argv.includes(word)))
+  const place = (word: string) => steps.findIndex((one) => one.summary.includes(word))
+  assert.ok(place('write /etc/motd') < at && at < place('clean it'))
+  assert.match(differences[0] ?? '', /own steps/)
+  assert.notEqual(buildPlan({ ...SPEC, run: [script] }, '/cache').output, buildPlan(SPEC, '/cache').output)
 })
 
 test('everything that chance or the moment would decide is fixed', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BuildPlan, BuildSpec, BuildStep, DebianBase, DiskBase, FetchedFile } from './build-spec.ts'
 import { cleaningSteps } from './cleanliness.ts'
 import { bootFiles, diskSteps } from './disk-layout.ts'
+import { runStep } from './run-step.ts'
 
 const LONG_MS = 1_800_000
 const SHORT_MS = 300_000
@@ -88,6 +89,7 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
       ? []
       : fetched(work, root, spec.k3s.images, `${AIRGAP}/k3s-airgap-images-${spec.architecture}.tar.zst`, '0644')),
     ...spec.files.flatMap(({ path, content, mode }) => put(path.replace(/^\//, ''), content, mode)),
+    ...spec.run.map((script) => runStep(script, root, plainEnvironment(spec))),
     ...put('etc/hostname', 'localhost\n'),
     // With one source alone cloud-init takes it unseen: without its disc, at the second boot, it would begin anew as an
     // instance without a source and ask for a lease. With two it looks first, and then stays out of the way.
@@ -249,6 +251,12 @@ function needsOf(spec: BuildSpec): BuildPlan['needs'] {
 
 /** What may make two builds of the same declaration differ. Said aloud, because nobody would look for it. */
 function differencesOf(spec: BuildSpec): readonly string[] {
+  const own =
+    spec.run.length === 0 ? [] : ['its own steps run while it is made, and what they fetch or write may change']
+  return [...own, ...differencesOfBase(spec)]
+}
+
+function differencesOfBase(spec: BuildSpec): readonly string[] {
   if (spec.from.type === 'disk')
     return ['packages are installed from mirrors as they are today, and scripts of packages run while it is made']
   return spec.from.snapshot === undefined

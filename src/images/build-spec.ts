@@ -6,6 +6,8 @@ export interface BuildSpec {
   readonly packages: readonly string[]
   readonly k3s?: K3sParts
   readonly files: readonly { readonly path: string; readonly content: string; readonly mode: string }[]
+  /** Shell scripts that run inside the root, as root, once packages and files are there. */
+  readonly run: readonly string[]
   /** Size of the disk. A machine made from it grows it to its own. */
   readonly sizeMb: number
   /** The time that everything in it bears, in seconds since 1970. */

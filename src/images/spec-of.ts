@@ -23,6 +23,7 @@ export function buildSpecOf({ name, spec }: Declaration<ImageSpec>): BuildSpec |
         : { type: 'disk', url: image.url, checksum: { algorithm: algorithm as 'sha256' | 'sha512', value } },
     packages: build.packages,
     files: build.files,
+    run: build.run,
     sizeMb: mebibytes(build.size) ?? 3072,
     epoch: build.epoch,
     ...(k3s === undefined ? {} : { k3s: k3sParts(k3s, architecture) }),

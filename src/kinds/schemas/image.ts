@@ -51,6 +51,15 @@ const imageBuild = z.strictObject({
     )
     .max(100)
     .default([]),
+  run: z
+    .array(
+      z
+        .string()
+        .max(64 * 1024)
+        .refine((text) => /\S/.test(text) && !text.includes('\0') && text.isWellFormed(), { error: 'a shell script' }),
+    )
+    .max(50)
+    .default([]),
   size: size.default('3Gi'),
   architecture: z.enum(['amd64', 'arm64']).default('amd64'),
   epoch: whole(0, 4_000_000_000).default(1_735_689_600),
