@@ -126,3 +126,16 @@ test('croft sim serves a proxy to simulated clusters when it is asked for, and o
     await simulator.close()
   }
 })
+
+test('the homelab has its cluster from the first moment, and nothing of it lies in the future', async () => {
+  const simulator = await startSimulator({ preset: 'homelab', speed: 1 })
+  try {
+    assert.deepEqual(simulator.nodes(), [
+      { name: 'k3s-vm-pumped-piglet-gpu', ready: true, votes: true },
+      { name: 'k3s-vm-still-fawn', ready: true, votes: true },
+    ])
+    for (const { startedAtMs } of simulator.guests()) assert.ok(startedAtMs < simulator.clock.now())
+  } finally {
+    await simulator.close()
+  }
+})

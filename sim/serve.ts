@@ -9,6 +9,8 @@ import { seededRandom } from '../src/lib/random.ts'
 import type { WireResponse } from '../src/lib/wire.ts'
 import { createKeyPair, issueCertificate, privateKeyPem } from '../src/lib/x509.ts'
 import { createDatacentre, type Datacentre, type DatacentreOptions } from './datacentre.ts'
+import { createHeadStart } from './head-start-clock.ts'
+import { formHomelabCluster } from './k3s/homelab-cluster.ts'
 import { releaseChecksum } from './k3s/install.ts'
 import { type ClusterProxy, serveClusters } from './kubernetes/proxy.ts'
 import { all } from './kubernetes/store.ts'
@@ -71,18 +73,27 @@ export interface RunningSimulator extends ServedDatacentre {
   hostPower(name: string, power: 'on' | 'off'): void
 }
 
+const HOUR_MS = 3_600_000
+
 /** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { hosts, vms, site, timing } = options
   const preset = presetOf(options.preset)
   const [speed, startMs] = [options.speed ?? 1, Date.now()]
-  const clock = createScaledClock(speed, startMs)
+  const scaled = createScaledClock(speed, startMs)
+  // Only the homelab has something in it that took time to become what it is.
+  const headStart = preset === 'homelab' && site === undefined ? createHeadStart(scaled, HOUR_MS) : undefined
+  const clock = headStart?.clock ?? scaled
   const datacentre = createDatacentre({
     clock,
     random: seededRandom(options.seed ?? 1),
     preset,
     ...defined({ hosts, vms, site, timing }),
   })
+  if (headStart !== undefined) {
+    await formHomelabCluster(datacentre.world, headStart.past)
+    await headStart.letGo()
+  }
   const served = await serveDatacentre(datacentre, {
     port: options.port ?? 0,
     ...defined({ host: options.host }),

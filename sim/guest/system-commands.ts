@@ -1,4 +1,5 @@
 import { k3sCommand } from '../k3s/command-line.ts'
+import { curl, k3sInstaller } from '../k3s/installer.ts'
 import { restartService, startService, stopService } from '../k3s/service.ts'
 import type { Computer } from '../world/types.ts'
 import { BASIC_COMMANDS, type Command, type Commands, type Outcome, type Session } from './commands.ts'
@@ -29,6 +30,8 @@ const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
     session.machine.addresses.set(card, [...before, value])
     return {}
   },
+  curl,
+  'k3s-installer': k3sInstaller,
   k3s: ({ args }, session) => k3sCommand(args, session),
   systemctl: ({ args }, session) => systemctl(args, session),
   who: (_, session) => who(session),

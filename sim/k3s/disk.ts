@@ -5,6 +5,8 @@ export const DATA = '/var/lib/rancher/k3s'
 export const CLIENT_KUBELET = `${DATA}/agent/client-kubelet.crt`
 export const DB = `${DATA}/server/db`
 export const SNAPSHOTS = `${DB}/snapshots`
+/** For the administrator, on every server. */
+export const KUBECONFIG = '/etc/rancher/k3s/k3s.yaml'
 export const BINARY = '/usr/local/bin/k3s'
 export const NODE_PASSWORD = '/etc/rancher/node/password'
 export const TOMBSTONE = `${DB}/etcd/tombstone`

@@ -4,6 +4,7 @@ import { askReconcile } from '../kubernetes/reconcile.ts'
 import { between } from '../world/chance.ts'
 import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { reconcileFiles, sharedFiles } from './bootstrap-files.ts'
+import { KUBECONFIG } from './disk.ts'
 import { whenWritable } from './etcd.ts'
 import { listen } from './network.ts'
 import { keepNodePassword } from './node-password.ts'
@@ -54,7 +55,8 @@ export function serverReady(process: K3sProcess, cluster: EtcdCluster): void {
   if (process.phase === 'removed') return
   process.phase = 'ready'
   process.ready()
-  process.computer.machine.files.write('/etc/rancher/k3s/k3s.yaml', 'apiVersion: v1\nkind: Config\n')
+  const { files } = process.computer.machine
+  if (files.read(KUBECONFIG) === undefined) files.write(KUBECONFIG, 'apiVersion: v1\nkind: Config\n')
   scheduleSnapshots(process)
   leadControllers(process, cluster)
   whenWritable(cluster, () => {

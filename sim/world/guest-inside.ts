@@ -1,12 +1,42 @@
+import { createHash } from 'node:crypto'
 import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { driveKeys, driveVolume } from './guest-config.ts'
 import type { Inside } from './parts.ts'
+import { parseProperties } from './properties.ts'
 import { readIso } from './read-iso.ts'
 import type { Guest, Host } from './types.ts'
 import { findVolume } from './volumes.ts'
 
+/** What cloud-init finds at boot: a disc that somebody uploaded, else the drive that Proxmox makes itself. */
+export function readSeed(host: Host, guest: Guest): void {
+  readSeedDisc(host, guest)
+  if (guest.inside === undefined || guest.inside.own === true) readOwnDrive(host, guest)
+}
+
+/**
+ * Proxmox's own drive, as far as it holds user data of the owner's (`cicustom`): what Proxmox writes there by itself, a name
+ * and a user, needs no cloud-init here.
+ */
+function readOwnDrive(host: Host, guest: Guest): void {
+  const drive = driveKeys(guest.config).some((key) => (guest.config.get(key) ?? '').includes('cloudinit'))
+  const volume = parseProperties(guest.config.get('cicustom') ?? '').named.get('user')
+  const userData = drive && volume !== undefined ? findVolume(host, volume)?.text : undefined
+  if (userData === undefined) return
+  const instanceId = createHash('sha1').update(userData).digest('hex')
+  if (guest.inside?.instanceId === instanceId) return
+  const { hostname } = yaml(new TextEncoder().encode(userData))
+  guest.inside = {
+    instanceId,
+    runs: (guest.inside?.runs ?? 0) + 1,
+    userData,
+    hostname: typeof hostname === 'string' ? hostname : undefined,
+    cards: undefined,
+    own: true,
+  }
+}
+
 /** cloud-init at boot: a disc labelled CIDATA with another instance id than the last is read and acted upon. */
-export function readSeedDisc(host: Host, guest: Guest): void {
+function readSeedDisc(host: Host, guest: Guest): void {
   for (const key of driveKeys(guest.config)) {
     const bytes = findVolume(host, driveVolume(guest.config.get(key) ?? ''))?.bytes
     const disc = bytes === undefined ? undefined : readIso(bytes)

@@ -1,7 +1,7 @@
 import { systemBoots, systemStops } from '../guest/life.ts'
 import { between } from './chance.ts'
 import { agentEnabled, bootableSystem, guestName, touch } from './guest-config.ts'
-import { readSeedDisc } from './guest-inside.ts'
+import { readSeed } from './guest-inside.ts'
 import type { Seen } from './parts.ts'
 import type { Guest, Host, World } from './types.ts'
 
@@ -71,7 +71,7 @@ export function boots(world: World, guest: Guest, bootMs: number): void {
   world.clock.schedule(world.clock.now() + bootMs + (guest.trouble.slowBootMs ?? 0), () => {
     if (guest.run.life !== life || guest.run.status !== 'running') return
     const host = world.hosts.get(guest.node)
-    if (host !== undefined) readSeedDisc(host, guest)
+    if (host !== undefined) readSeed(host, guest)
     guest.run.bootedAtMs = world.clock.now()
     systemBoots(world, guest)
   })

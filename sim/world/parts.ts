@@ -131,6 +131,8 @@ export interface Inside {
   readonly runs: number
   readonly userData: string
   readonly hostname: string | undefined
+  /** It came from the drive that Proxmox makes, and not from a disc. */
+  readonly own?: true
   /** By hardware address; a card that is not in here was told nothing and stays down. Undefined: all use DHCP. */
   readonly cards: ReadonlyMap<string, { readonly dhcp: boolean; readonly addresses: readonly string[] }> | undefined
 }

@@ -11,7 +11,7 @@ const GROUND_FILE = 'edge/ground.yaml'
 const CLUSTER_FILE = 'edge/cluster.yaml'
 
 export const cluster: Scene = {
-  title: 'One declaration, one push: a K3s cluster of two servers',
+  title: 'A cluster that croft makes: one declaration, one push, two servers',
   async play(stage) {
     const { style, simulator } = stage
     const manifest = clusterManifest(simulator, 2)
@@ -26,12 +26,11 @@ export const cluster: Scene = {
         '(simulated; a machine takes its time to boot).',
     )
     stage.say('  Nobody logged in anywhere, and no disk of theirs ever held a token.')
-    stage.say('  Two votes need both: if one server fails, the API stops. A third one changes that.')
   },
 }
 
 export const thirdServer: Scene = {
-  title: 'The third server joins the running cluster: one line, one push',
+  title: 'It grows to three servers: one line, one push',
   async play(stage) {
     const { style, simulator } = stage
     write(stage, CLUSTER_FILE, clusterManifest(simulator, 3))

@@ -25,9 +25,11 @@ import { missingFrom } from './verify.ts'
 import { renderWaterfall, spansOf } from './waterfall.ts'
 
 const THIRD_NODE = 'EnvironmentVM/k3s-vm-fun-bedbug'
+const JOIN_MS = 10 * 60_000
+const LOOK_MS = 1_000
 
 const thirdNode: Scene = {
-  title: 'A third machine: one file, one push',
+  title: 'A third server for the cluster: one file, one push',
   async play(stage) {
     const { style, later } = stage
     stage.say(`${style.paint('dim', '$')} cat ${later.file}`)
@@ -52,7 +54,23 @@ const thirdNode: Scene = {
       watching.abort()
       await watched
     }
+    await joined(stage)
+    narrator.tell('in the datacentre: K3s on it has joined the two other servers')
+    stage.say(
+      `\n${style.paint('green', '✔')} three servers, three votes in etcd: from now on the cluster survives the loss of one.`,
+    )
   },
+}
+
+/** Its user data makes it a server of the cluster that runs already; croft made the machine, and nothing else. */
+async function joined({ simulator, clock, runtime }: Stage): Promise<void> {
+  const until = clock.now() + JOIN_MS
+  const [, name = ''] = THIRD_NODE.split('/')
+  while (!simulator.nodes().some((node) => node.name === name && node.ready && node.votes)) {
+    if (runtime.signal.aborted) throw new SceneFailed('interrupted')
+    if (clock.now() > until) throw new SceneFailed(`${name} did not join the cluster`)
+    await clock.sleep(LOOK_MS, runtime.signal)
+  }
 }
 
 function withoutBlankLines(text: string): string {
@@ -161,6 +179,10 @@ const datacentre: Scene = {
       return [host, names.length === 0 ? 'none' : names.join(', ')]
     })
     stage.runtime.out.write(renderTable([{ title: 'HOST' }, { title: 'MACHINES' }], rows, style))
+    const votes = simulator.nodes().filter((node) => node.ready && node.votes)
+    if (votes.length !== 2) throw new SceneFailed(`${many(votes.length, 'server')} of K3s in the datacentre, not two`)
+    stage.say('\nThe two machines are the servers of a K3s cluster that somebody set up by hand. Two votes need both:')
+    stage.say('if one server fails, the API stops. A third one changes that.')
   },
 }
 
