@@ -74,6 +74,7 @@ export function createEngine(deps: EngineDeps): Engine {
       power,
       powerMemory,
       askCheck,
+      resolveSecret: driverDeps.resolveSecret,
       windows,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
@@ -114,7 +115,18 @@ export function createEngine(deps: EngineDeps): Engine {
     return clock.monotonicMs() - known.atMs < LIMITS.shownPlanMs ? known.observed : undefined
   }
 
-  const asking: ObserveDeps = { clock, store, rules, connections, sessions, existing, power, powerMemory, askCheck }
+  const asking: ObserveDeps = {
+    clock,
+    store,
+    rules,
+    connections,
+    sessions,
+    existing,
+    power,
+    powerMemory,
+    askCheck,
+    resolveSecret: driverDeps.resolveSecret,
+  }
   const engine: Engine = {
     async plan(inGit, signal) {
       current = inGit

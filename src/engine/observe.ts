@@ -1,15 +1,19 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
 import { ifObserved } from '../drivers/port.ts'
+import { cleanText } from '../lib/clean-text.ts'
 import { defined } from '../lib/defined.ts'
 import { turnsOf } from '../lib/in-turns.ts'
+import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { LoadSample } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
+import type { SecretReference } from '../model/secret.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
+import { nameOfReference, refuseUnread, secretsOf } from '../plan/things/unread-secrets.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
 import { withDrills } from './clusters/drills.ts'
@@ -38,6 +42,7 @@ export interface ObserveDeps extends PowerObserveDeps {
   readonly rules: ReadonlyMap<string, Rules>
   readonly connections: Connections
   readonly sessions: ClusterSessions
+  resolveSecret(reference: SecretReference): Promise<unknown>
 }
 
 export interface ObserveOptions {
@@ -109,11 +114,30 @@ export async function observe(
     signal,
     begins === undefined ? undefined : (plan) => begins(plan, { estate: placed, ledger }),
   )
-  const { plan } = observation
+  const plan = await withoutUnread(observation.plan, deps.resolveSecret)
   const estate = { ...placed, resources: observation.estate.resources }
   for (const look of plan.powers ?? []) deps.powerMemory.looks.set(look.declaration.key, look)
   const clusters = withDecisions(looked, plan.clusters ?? [])
-  return { ...ground, estate, clusters, powers: withDecisions(switched, plan.powers ?? []), observation }
+  return {
+    ...ground,
+    estate,
+    clusters,
+    powers: withDecisions(switched, plan.powers ?? []),
+    observation: { ...observation, plan },
+  }
+}
+
+/** Tries every secret that the plan would put in: whoever reads it must not learn from `apply` that one is missing. */
+async function withoutUnread(plan: Plan, resolve: ObserveDeps['resolveSecret']): Promise<Plan> {
+  const unread = new Map<string, string>()
+  await inParallel(secretsOf(plan), LIMITS.nodesAskedAtOnce, async (reference) => {
+    try {
+      await resolve(reference)
+    } catch (error) {
+      unread.set(nameOfReference(reference), cleanText(error instanceof Error ? error.message : 'unknown'))
+    }
+  })
+  return refuseUnread(plan, unread)
 }
 
 /** What was looked at, with what the plan says of it. */

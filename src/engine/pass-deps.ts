@@ -2,6 +2,7 @@ import type { PowerDriver } from '../drivers/power-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Rules } from '../model/rules.ts'
+import type { SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
@@ -26,6 +27,7 @@ export interface PassDeps {
   readonly clusterWaits: KnownWaits
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
+  resolveSecret(reference: SecretReference): Promise<unknown>
   readonly askCheck: AskCheck
   readonly windows: Widths
   nextIntentionId(): string

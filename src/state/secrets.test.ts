@@ -55,6 +55,6 @@ test('a Kubernetes secret outside a cluster is refused with the way out', async 
   const reference = { secretRef: { name: 'proxmox', key: 'token' } }
   await assert.rejects(
     resolveSecret(reference, { env: {}, directory: '/', warn: (message: string) => assert.fail(message) }),
-    /Declare a Proxmox connection/,
+    /no Secret proxmox with the key token.*declare a Proxmox connection/,
   )
 })

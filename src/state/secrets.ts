@@ -36,8 +36,9 @@ export async function resolveSecret(reference: SecretReference, sources: SecretS
   }
   const { name, key } = reference.secretRef
   throw new CliError(
-    `The secret ${name} (key ${key}) is a Kubernetes secret, which croft cannot read outside a cluster. ` +
-      'Declare a Proxmox connection of the same name with token: {env: …} or token: {file: …}.',
+    `There is no Secret ${name} with the key ${key} in an encrypted file of the repository. ` +
+      'Commit one that sops has encrypted; for the token of a ProviderConfig you can instead declare a Proxmox ' +
+      'connection of the same name with token: {env: …} or token: {file: …}.',
   )
 }
 

@@ -117,10 +117,14 @@ spec:
       [await generateIdentity(), new RegExp(`none of our age keys opens it; it is encrypted to ${recipient}`)],
     ] as const) {
       const { croft } = place({ 'vm.yaml': vm, 'users.yaml': users }, { SOPS_AGE_KEY: key })
+      const how = /set SOPS_AGE_KEY_FILE, or age in the configuration/
+      const planned = await croft('plan', 'estate')
+      says(planned.answer, [/EnvironmentVM\/web-2 .*vm\.yaml:1/, /users\.yaml/, why, how, /0 to add/, /1 refused/])
       const { code, answer } = await croft('apply', 'estate', '--yes', '--timeout', '60s')
       assert.equal(code, 1, answer)
-      says(answer, [/EnvironmentVM\/web-2/, /users\.yaml/, why, /set SOPS_AGE_KEY_FILE, or age in the configuration/])
-      if (key !== '') assert.ok(!answer.includes(key), 'the key is shown')
+      says(answer, [/EnvironmentVM\/web-2/, /users\.yaml/, why, how])
+      assert.doesNotMatch(answer, /1 added/)
+      for (const said of [answer, planned.answer]) if (key !== '') assert.ok(!said.includes(key), 'the key is shown')
     }
   })
 

@@ -1,0 +1,57 @@
+import { type Action, type Doing, isDoing, type Plan } from '../../model/plan.ts'
+import { referencesIn, type SecretReference } from '../../model/secret.ts'
+import type { Step } from '../../model/step.ts'
+import { withRefusedNodes } from '../plan.ts'
+
+/** What a reference is known by: two that are written alike are the same secret. */
+export function nameOfReference(reference: SecretReference): string {
+  return JSON.stringify(reference)
+}
+
+/** Every secret that the steps of a plan put in, each once. */
+export function secretsOf({ entries }: Plan): readonly SecretReference[] {
+  const found = new Map<string, SecretReference>()
+  for (const { action } of entries)
+    for (const reference of secretsOfAction(action)) found.set(nameOfReference(reference), reference)
+  return [...found.values()]
+}
+
+/**
+ * Nothing is begun that ends at a secret which cannot be read: a plan that promises it would promise too much, and a
+ * machine would stay half made. `unread` says why, by the name of the reference. Pure.
+ */
+export function refuseUnread(plan: Plan, unread: ReadonlyMap<string, string>): Plan {
+  if (unread.size === 0) return plan
+  const entries = plan.entries.map((entry) => {
+    const why = secretsOfAction(entry.action).flatMap((reference) => unread.get(nameOfReference(reference)) ?? [])[0]
+    if (why === undefined) return entry
+    const action: Action = {
+      do: 'refuse',
+      guard: 'secret-unread',
+      reason: `a secret that it needs cannot be read: ${why}`,
+      allow: 'make the secret readable where croft runs',
+    }
+    return { ...entry, action }
+  })
+  return withRefusedNodes({ ...plan, entries })
+}
+
+function secretsOfAction(action: Action): readonly SecretReference[] {
+  const doing: Doing | undefined = isDoing(action) ? action : action.do === 'wait' ? action.next : undefined
+  return (doing?.steps ?? []).flatMap(secretsOfStep)
+}
+
+function secretsOfStep(step: Step): readonly SecretReference[] {
+  const inSeed = step.upload === undefined ? [] : referencesIn(step.upload.document.reveal())
+  switch (step.lane) {
+    case 'rest': {
+      const { params } = step.call
+      const inCall = (step.secretParams ?? []).map((name) => JSON.parse(params[name] ?? 'null') as SecretReference)
+      return [...inCall, ...inSeed]
+    }
+    case 'object':
+      return step.write.do === 'apply' ? Object.values(step.write.secrets ?? {}) : []
+    case 'commands':
+      return [...referencesIn(step.commands), ...inSeed]
+  }
+}
