@@ -43,7 +43,7 @@ export async function nameEstate(
   if (!yes) {
     if (!runtime.interactive) return false
     const answer = await runtime.ask(
-      `This directory has no Estate yet, by which croft knows on every computer what is its own. Write ${FILE}? (yes) `,
+      `This directory has no ${FILE} yet, by which croft recognizes on every computer what belongs to it. Write it? (yes) `,
     )
     if (answer !== 'yes' && answer !== 'y' && answer !== '') return false
   }
@@ -78,7 +78,7 @@ export function asKnown(
   }
   if (uid === undefined) {
     tell(
-      'This directory has no Estate yet, by which croft knows on every computer what is its own: croft init writes it.',
+      `This directory has no ${FILE} yet. Run croft init to write it: by its uid croft recognizes, on every computer, what belongs to this directory.`,
     )
     return estate
   }

@@ -53,7 +53,7 @@ test('wrong usage is 64 and says where to look', async () => {
     [['apply', '/', '--timeout', 'soon'], /--timeout soon is not a duration/],
     [['sim', '--port', '70000'], /--port 70000 is not a whole number from 0 to 65535/],
     [['completion', 'tcsh'], /There is no completion for tcsh\. Choose one of bash, zsh, fish\./],
-    [['plan', '/no/such/dir'], /There is no directory \/no\/such\/dir\. Name the directory/],
+    [['plan', '/no/such/dir'], /There is no file or directory \/no\/such\/dir\. Name the directory/],
   ]
   for (const [argv, expected] of cases) {
     const runtime = fakeRuntime({ kinds, load })

@@ -82,6 +82,7 @@ function ordinaryMistake(error: unknown): string | undefined {
   const sentences: Readonly<Record<string, string>> = {
     EACCES: `You may not read or write ${path}. Change its owner or mode, or run as another user.`,
     EPERM: `You may not read or write ${path}. Change its owner or mode, or run as another user.`,
+    EEXIST: `${path} is in the way: it exists and is not a directory. Name another one, or remove it.`,
     ENOTDIR: `${path} is not a directory, or a file stands where a directory on the way to it should be.`,
     EISDIR: `${path} is a directory. Name a file.`,
     ENOENT: `${path} does not exist.`,

@@ -26,6 +26,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const rules: ReadonlyMap<string, Rules> = new Map(drivers.map((driver) => [driver.name, driver.rules]))
   const connections = createConnections(drivers, driverDeps, random)
   const existing = createExistingClusters(driverDeps)
+  const resolveSecret: ObserveDeps['resolveSecret'] =
+    deps.untriedSecrets === true ? async () => undefined : driverDeps.resolveSecret
   const ways: CheckWays = { clock, drivers, deps: driverDeps, network: deps.network ?? nobodyAsks, existing }
   const askCheck = checkAsker(ways)
   /** What checks of an upgrade may ask about beside the cluster's own nodes. */
@@ -74,7 +76,7 @@ export function createEngine(deps: EngineDeps): Engine {
       power,
       powerMemory,
       askCheck,
-      resolveSecret: driverDeps.resolveSecret,
+      resolveSecret,
       windows,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
@@ -125,7 +127,7 @@ export function createEngine(deps: EngineDeps): Engine {
     power,
     powerMemory,
     askCheck,
-    resolveSecret: driverDeps.resolveSecret,
+    resolveSecret,
   }
   const engine: Engine = {
     async plan(inGit, signal) {

@@ -16,6 +16,8 @@ import type { ClusterTools } from './clusters/sessions.ts'
 import type { AskCheck } from './health-check.ts'
 
 export interface EngineDeps {
+  /** Plans are made of what anybody may propose, and open no secret; nothing is performed. */
+  readonly untriedSecrets?: boolean
   readonly clock: Clock
   readonly random: Random
   readonly store: Store

@@ -62,9 +62,12 @@ async function configured(file: string) {
         throw new UsageError(
           `${file} is a manifest, and croft works on the whole directory that it lies in. Name that: ${path.dirname(file)}`,
         )
-      const why = error instanceof ConfigError ? error.message : 'it is not one YAML document'
+      if (!(error instanceof ConfigError) || !/^sources:/m.test(readFileSync(file, 'utf8')))
+        throw new UsageError(
+          `${file} is a file, not a directory, and it is not a configuration of croft run: it has no sources. Name the directory that holds the manifests.`,
+        )
       throw new UsageError(
-        `${file} is a file and no configuration of croft run:\n${why}\nName the directory that holds the manifests, or see docs/run.md.`,
+        `${file} is a file and no configuration of croft run:\n${error.message}\nName the directory that holds the manifests, or see docs/run.md.`,
       )
     }
   })()

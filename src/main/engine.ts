@@ -52,6 +52,8 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
     store,
     drivers,
     driverDeps,
+    // Only plans of pull requests go without charts that nobody has fetched yet.
+    untriedSecrets: options.charts === 'known',
     clusters: () => openClusters(options, driverDeps),
     power: () => openPower(driverDeps),
     network: async (probe, signal) => {

@@ -63,7 +63,8 @@ export async function servePage(
     tokensFile: config.tokens ?? credentialFiles(runtime.env).tokens,
     ...(config.oidc === undefined ? {} : { oidc: oidcOf(config, config.oidc, resolveSecret) }),
   }).catch((error: unknown): never => {
-    const why = error instanceof Error ? error.message : String(error)
+    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    const why = taken ? 'another program uses that port' : error instanceof Error ? error.message : String(error)
     throw new CliError(
       `The page cannot be served at ${config.listen}: ${why}. Choose another address with --listen, or --listen off.`,
     )

@@ -102,7 +102,7 @@ export function realDirectory(runtime: Pick<StateAccess, 'cwd'>, directory: stri
   try {
     return realpathSync(resolved)
   } catch {
-    throw new UsageError(`There is no directory ${directory}. Name the directory that holds the manifests.`)
+    throw new UsageError(`There is no file or directory ${directory}. Name the directory that holds the manifests.`)
   }
 }
 

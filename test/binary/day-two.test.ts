@@ -22,7 +22,7 @@ test('[D-01] [D-02] croft init names a directory and makes its key; a lost Estat
   }
 
   const nameless = await croft('plan', 'estate')
-  assert.match(nameless.stderr, /has no Estate yet.*croft init/)
+  assert.match(nameless.stderr, /has no estate\.yaml yet.*croft init/)
   const begun = await croft('init', 'estate')
   assert.equal(begun.code, 0, begun.all)
   const uid = uidIn(at('estate/estate.yaml'))

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { endAll, estateAt, type Simulator, scratch, start, startSimulator } from './children.ts'
+import { passwordFrom } from './web-vm.ts'
 
 after(endAll)
 
@@ -133,7 +134,7 @@ const MISTAKES: readonly Mistake[] = [
     made: 'a directory that does not exist',
     typed: ['plan', 'estat'],
     code: 64,
-    says: [/There is no directory estat/, /Name the directory that holds the manifests/],
+    says: [/There is no file or directory estat/, /Name the directory that holds the manifests/],
   },
   {
     made: 'a directory without manifests',
@@ -147,6 +148,39 @@ const MISTAKES: readonly Mistake[] = [
     files: { 'vm.yaml': vm(), 'none.plan': '{}\n' },
     code: 64,
     says: [/none\.plan is a file/, /Name the directory that holds the manifests/],
+  },
+  {
+    made: 'a file in place of the directory',
+    typed: ['plan', 'estate/notes.txt'],
+    files: { 'vm.yaml': vm(), 'notes.txt': 'buy milk\n' },
+    code: 64,
+    says: [/notes\.txt is a file, not a directory/, /it has no sources/, /Name the directory that holds the manifests/],
+  },
+  {
+    made: 'a manifest that is not there',
+    typed: ['validate', 'estate/nothing.yaml'],
+    files: { 'vm.yaml': vm() },
+    code: 64,
+    says: [/There is no file or directory estate\/nothing\.yaml/, /Name the directory/],
+  },
+  {
+    made: 'a simulator that writes where a file is',
+    typed: ['sim', '--port', '0', '--write', 'estate/vm.yaml'],
+    files: { 'vm.yaml': vm() },
+    code: 1,
+    says: [/estate\/vm\.yaml is in the way/, /Name another one, or remove it/],
+  },
+  {
+    made: 'a password from a Secret that is nowhere',
+    typed: ['plan', 'estate'],
+    files: { 'vm.yaml': vm(`    ${passwordFrom('users')}\n`) },
+    code: 2,
+    says: [
+      /refused \[secret-unread\]/,
+      /no Secret users with the key ubuntu/,
+      /sops has encrypted/,
+      /0 to add.*1 refused/,
+    ],
   },
   {
     made: 'a configuration in place of the directory to follow',
@@ -230,7 +264,10 @@ describe('what is wrong around the manifests', () => {
       const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
       const page = await start(['run', 'estate', '--listen', `127.0.0.1:${port}`], { cwd, env }).ended
       assert.equal(page.code, 1, page.stderr)
-      assert.match(page.stderr, new RegExp(`cannot be served at 127\\.0\\.0\\.1:${port}: .*in use`))
+      assert.match(
+        page.stderr,
+        new RegExp(`cannot be served at 127\\.0\\.0\\.1:${port}: another program uses that port`),
+      )
       assert.match(page.stderr, /Choose another address with --listen/)
       const sim = await start(['sim', '--port', String(port)], { cwd, env }).ended
       assert.equal(sim.code, 1, sim.stderr)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { endAll, estateAt, scratch, start, startSimulator } from './children.ts'
+import { endAll, estateAt, type Simulator, scratch, start, startSimulator } from './children.ts'
 import { webVm } from './web-vm.ts'
 
 after(endAll)
@@ -114,7 +114,7 @@ describe('what people type first', () => {
 
 test('on a fast simulator doctor finds no wrong clock, and a wrong token is said to be one', async () => {
   const cwd = scratch()
-  const simulator = await startSimulator(['--speed', '20'], cwd)
+  const simulator: Simulator & { readonly clock?: string } = await startSimulator(['--speed', '20'], cwd)
   estateAt(path.join(cwd, 'estate'), simulator, {})
   const doctor = (token: string) => start(['doctor', 'estate'], { cwd, env: { HOME: cwd, PROXMOX_TOKEN: token } }).ended
   // Long enough for twenty seconds a second to tell.
@@ -122,7 +122,18 @@ test('on a fast simulator doctor finds no wrong clock, and a wrong token is said
   const well = await doctor(simulator.token)
   assert.equal(well.code, 0, well.stdout + well.stderr)
   assert.doesNotMatch(well.stdout, /ahead|behind/)
-  const wrong = await doctor('root@pam!croft=00000000-0000-0000-0000-000000000000')
+  const token = 'root@pam!croft=00000000-0000-0000-0000-000000000000'
+  // By itself, with the clock of sim.env, and with that of a simulator that ran before.
+  for (const clock of ['', simulator.clock ?? assert.fail(), '20@1700000000000']) {
+    const planned = await start(['plan', 'estate'], {
+      cwd,
+      env: { HOME: cwd, PROXMOX_TOKEN: token, CROFT_SIM_CLOCK: clock },
+    }).ended
+    assert.equal(planned.code, 4, planned.stdout + planned.stderr)
+    assert.match(planned.stdout, /the token is wrong, expired or was removed/)
+    assert.doesNotMatch(planned.stdout, /skew|set the clocks right/)
+  }
+  const wrong = await doctor(token)
   assert.equal(wrong.code, 4, wrong.stdout + wrong.stderr)
   assert.doesNotMatch(wrong.stdout, /clock is|clocks/)
   assert.match(wrong.stdout, /token/)

@@ -28,7 +28,7 @@ test('without a choice it lists what is not declared, and nothing is written any
   )
   assert.match(out, /\n120 .*the mark of another estate/)
   assert.doesNotMatch(out, /108|\u001b/)
-  assert.match(err, /2 guests not declared, 1 declared\. Choose with --guest 108,109 or --all\./)
+  assert.match(err, /2 guests not declared, 1 declared\. Choose with --guest 109,120 or --all\./)
   assert.equal(client.datacentre.writes.length, 0)
 })
 

@@ -183,13 +183,14 @@ function list(runtime: Runtime, undeclared: readonly Undeclared[], declared: num
     observed.template === true ? 'template' : (observed.power ?? 'unknown'),
     hindrance(observed) ?? '',
   ])
+  const ids = undeclared.map(({ observed }) => observed.externalId)
   const columns = ['ID', 'NAME', 'TYPE', 'HOST', 'CONNECTION', 'STATE', 'NOTE'].map((title) => ({ title }))
   if (rows.length > 0) runtime.out.write(renderTable(columns, rows, styleOf(runtime, runtime.out)))
   note(
     runtime,
     rows.length === 0
       ? `Every guest is declared (${declared}).`
-      : `${many(rows.length, 'guest')} not declared, ${declared} declared. Choose with --guest 108,109 or --all.`,
+      : `${many(rows.length, 'guest')} not declared, ${declared} declared. Choose with --guest ${ids.slice(0, 2).join(',')} or --all.`,
   )
   return EXIT.ok
 }

@@ -29,7 +29,7 @@ export function refuseUnread(plan: Plan, unread: ReadonlyMap<string, string>): P
       do: 'refuse',
       guard: 'secret-unread',
       reason: `a secret that it needs cannot be read: ${why}`,
-      allow: 'make the secret readable where croft runs',
+      allow: 'correct the reference, or make the secret readable where croft runs',
     }
     return { ...entry, action }
   })

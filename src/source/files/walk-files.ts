@@ -83,7 +83,7 @@ function* walkDirectory(openPath: string, shown: string, depth: number, state: S
     fd = openSync(openPath, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
   } catch (error) {
     if (depth === 0) throw error
-    state.files.push(refused(shown, 'unreadable', `the directory cannot be opened (${codeOf(error)})`))
+    state.files.push(refused(shown, 'unreadable', `the directory cannot be opened (${codeOf(error)})`, hintOf(error)))
     return undefined
   }
   try {
@@ -125,7 +125,7 @@ function readFile(openPath: string, path: string, state: State): WalkedFile {
     // Non-blocking, so that a pipe under the name of a manifest is refused instead of waited for.
     fd = openSync(openPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
-    return refused(path, 'unreadable', `the file cannot be opened (${codeOf(error)})`)
+    return refused(path, 'unreadable', `the file cannot be opened (${codeOf(error)})`, hintOf(error))
   }
   try {
     const stat = fstatSync(fd)
@@ -151,6 +151,10 @@ function readFile(openPath: string, path: string, state: State): WalkedFile {
 
 function refused(path: string, code: string, message: string, hint?: string): WalkedFile {
   return { path, refused: { code, message, ...(hint === undefined ? {} : { hint }) } }
+}
+
+function hintOf(error: unknown): string | undefined {
+  return codeOf(error) === 'EACCES' ? 'give the user that runs croft the right to read it' : undefined
 }
 
 function codeOf(error: unknown): string {

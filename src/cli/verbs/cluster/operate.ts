@@ -26,7 +26,7 @@ export async function operate(
   const { key, name } = opened.declaration
   if (typeof options.confirm === 'string' && options.confirm !== name)
     throw new CliError(`--confirm names ${clean(options.confirm)}, and this is ${name}. Nothing was done.`)
-  if (!(await writeData(runtime, options.output, operation))) show(runtime, operation)
+  if (!(await writeData(runtime, options.output, operation))) show(runtime, operation, options)
   if (operation.refusals.length > 0) {
     await noteOperation(
       runtime,
@@ -120,7 +120,7 @@ export function messageOf({ step, message }: OperationResult & { readonly is: 'f
   return `${step.summary}: ${message}`
 }
 
-function show(runtime: Runtime, operation: ClusterOperation): void {
+function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Options): void {
   const { name, steps, refusals, warnings, naming } = operation
   const lines = [
     `${name}:`,
@@ -131,7 +131,9 @@ function show(runtime: Runtime, operation: ClusterOperation): void {
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
     ...(refusals.length > 0 ? [] : [sumOf(operation)]),
-    ...(naming === undefined ? [] : [`Needs a person: ${naming.reason}. To allow it: ${naming.allow}.`]),
+    ...(naming === undefined || confirm === naming.cluster
+      ? []
+      : [`Needs a person: ${naming.reason}. To allow it: ${naming.allow}.`]),
   ]
   runtime.out.write(lines.map((line) => `${clean(line, 500)}\n`).join(''))
 }
