@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ipv4, ipv4Cidr, ipv4Network, ipv4Number } from './fields/address.ts'
 import { croftKind } from './fields/croft-kind.ts'
+import { badValue } from './fields/problem.ts'
 import { line } from './fields/text.ts'
 import type { FieldProblem } from './kind.ts'
 
@@ -32,28 +33,21 @@ export const addressPool = croftKind<AddressPoolSpec>({
     for (const [index, range] of (spec.ranges ?? []).entries()) {
       for (const end of ['from', 'to'] as const) {
         if (inside(range[end])) continue
-        problems.push({
-          code: 'bad-value',
-          path: ['spec', 'ranges', index, end],
-          message: `${range[end]} is not in ${spec.cidr}`,
-        })
+        problems.push(badValue(['spec', 'ranges', index, end], `${range[end]} is not in ${spec.cidr}`))
       }
       if (ipv4Number(range.from) > ipv4Number(range.to)) {
-        problems.push({
-          code: 'bad-value',
-          path: ['spec', 'ranges', index],
-          message: `the range from ${range.from} to ${range.to} is empty`,
-          hint: 'exchange from and to',
-        })
+        problems.push(
+          badValue(
+            ['spec', 'ranges', index],
+            `the range from ${range.from} to ${range.to} is empty`,
+            'exchange from and to',
+          ),
+        )
       }
     }
     for (const [index, address] of (spec.reserved ?? []).entries()) {
       if (!inside(address)) {
-        problems.push({
-          code: 'bad-value',
-          path: ['spec', 'reserved', index],
-          message: `${address} is not in ${spec.cidr}`,
-        })
+        problems.push(badValue(['spec', 'reserved', index], `${address} is not in ${spec.cidr}`))
       }
     }
     return problems

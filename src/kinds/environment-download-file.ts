@@ -11,6 +11,7 @@ import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/poli
 import { served } from './crossplane/provider.ts'
 import { EXTERNAL_NAME } from './fields/annotations.ts'
 import { fileNameOf, wrongEnding } from './fields/file-name.ts'
+import { badValue, missingField } from './fields/problem.ts'
 import type { FieldProblem, Kind } from './kind.ts'
 
 /** A file on a storage, as Crossplane's provider-proxmox-bpg declares it. */
@@ -30,34 +31,21 @@ export const environmentDownloadFile: Kind<DownloadSpec> = {
     const problems: FieldProblem[] = [...checkEnvelope(spec, manifest)]
     for (const field of DOWNLOAD_REQUIRED) {
       if (fields[field] === undefined) {
-        problems.push({ code: 'missing-field', path: at(field), message: `${field} is missing` })
+        problems.push(missingField(at(field), `${field} is missing`))
       }
     }
     const name = fields.fileName ?? fileNameOf(fields.url ?? '')
     if (fields.url !== undefined && name === undefined) {
-      problems.push({
-        code: 'missing-field',
-        path: at('fileName'),
-        message: 'fileName is missing, and the url does not end in one',
-      })
+      problems.push(missingField(at('fileName'), 'fileName is missing, and the url does not end in one'))
     }
     if (name !== undefined && fields.contentType !== undefined) {
       const wrong = wrongEnding(name, fields.contentType)
       if (wrong !== undefined) {
-        problems.push({
-          code: 'bad-value',
-          path: at(fields.fileName === undefined ? 'url' : 'fileName'),
-          message: wrong,
-          hint: 'set fileName',
-        })
+        problems.push(badValue(at(fields.fileName === undefined ? 'url' : 'fileName'), wrong, 'set fileName'))
       }
     }
     if (fields.checksumAlgorithm !== undefined && fields.checksum === undefined) {
-      problems.push({
-        code: 'missing-field',
-        path: at('checksum'),
-        message: 'checksumAlgorithm is set but checksum is missing',
-      })
+      problems.push(missingField(at('checksum'), 'checksumAlgorithm is set but checksum is missing'))
     }
     for (const field of ['overwriteUnmanaged', 'uploadTimeout'] as const) {
       if (fields[field] === undefined || fields[field] === false) continue
@@ -85,11 +73,12 @@ export const environmentDownloadFile: Kind<DownloadSpec> = {
     ) {
       const volume = volumeId({ storage: fields.datastoreId, content: fields.contentType, fileName: name })
       if (external !== volume) {
-        problems.push({
-          code: 'bad-value',
-          path: ['metadata', 'annotations', EXTERNAL_NAME],
-          message: `${EXTERNAL_NAME} names another file than ${volume}, which the fields describe`,
-        })
+        problems.push(
+          badValue(
+            ['metadata', 'annotations', EXTERNAL_NAME],
+            `${EXTERNAL_NAME} names another file than ${volume}, which the fields describe`,
+          ),
+        )
       }
     }
     return problems
@@ -99,8 +88,7 @@ export const environmentDownloadFile: Kind<DownloadSpec> = {
 
   expand(declaration, lookup) {
     const file = downloadedFile(declaration)
-    if (file === undefined)
-      return { problems: [{ code: 'missing-field', path: ['spec', 'forProvider'], message: 'not complete' }] }
+    if (file === undefined) return { problems: [missingField(['spec', 'forProvider'], 'not complete')] }
     return served(declaration, lookup, () => ({ desired: { type: 'file', file }, needs: [] }))
   },
 }

@@ -1,6 +1,7 @@
 import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annotations.ts'
 import { show } from './fields/explain.ts'
 import { mebibytes } from './fields/number.ts'
+import { badValue, missingField } from './fields/problem.ts'
 import { dnsName } from './fields/text.ts'
 import { ALL_HYPERVISORS } from './hypervisors/registry.ts'
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
@@ -46,22 +47,13 @@ function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly Fie
     ...ALL_HYPERVISORS.flatMap((hypervisor) => hypervisor.check(spec)),
   ]
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
-    problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
+    problems.push(badValue(['spec', ...path], message, hint))
 
   const missing = (field: string, message: string) =>
-    problems.push({
-      code: 'missing-field',
-      path: ['spec', field],
-      message,
-      hint: 'say it here, or name a class that does',
-    })
+    problems.push(missingField(['spec', field], message, 'say it here, or name a class that does'))
 
   if (!dnsName.safeParse(manifest.metadata.name).success)
-    problems.push({
-      code: 'bad-value',
-      path: ['metadata', 'name'],
-      message: 'metadata.name cannot be the name of a machine',
-    })
+    problems.push(badValue(['metadata', 'name'], 'metadata.name cannot be the name of a machine'))
   if (spec.class === undefined) {
     for (const field of ['cpu', 'memory'] as const) if (spec[field] === undefined) missing(field, `${field} is missing`)
     if (spec.cpu !== undefined && spec.cpu.cores === undefined) missing('cpu', 'cpu.cores is missing')
@@ -80,11 +72,12 @@ function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly Fie
     (!/^(?:[1-9][0-9]{2,8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(external) ||
       (vmidField !== undefined && String(vmidField) !== external))
   ) {
-    problems.push({
-      code: 'bad-value',
-      path: ['metadata', 'annotations', EXTERNAL_NAME],
-      message: `${EXTERNAL_NAME} is ${show(external)}; expected a VMID like "108", the same as proxmox.vmid, or the UUID of a domain`,
-    })
+    problems.push(
+      badValue(
+        ['metadata', 'annotations', EXTERNAL_NAME],
+        `${EXTERNAL_NAME} is ${show(external)}; expected a VMID like "108", the same as proxmox.vmid, or the UUID of a domain`,
+      ),
+    )
   }
   return problems
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ipAddress, ipv4, ipv6Gateway } from './fields/address.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { vlanId, whole } from './fields/number.ts'
+import { fieldProblem } from './fields/problem.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
 
 const schema = z.strictObject({
@@ -28,13 +29,7 @@ export const network = croftKind<NetworkSpec>({
     if (pool === undefined || lookup.declaration('AddressPool', pool, declaration.namespace) !== undefined)
       return { role: 'fact' }
     return {
-      problems: [
-        {
-          code: 'unknown-reference',
-          path: ['spec', 'addressPool'],
-          message: `there is no AddressPool ${pool}`,
-        },
-      ],
+      problems: [fieldProblem('unknown-reference', ['spec', 'addressPool'], `there is no AddressPool ${pool}`)],
     }
   },
 })

@@ -1,5 +1,6 @@
 import type { ResourceKey } from '../model/declaration.ts'
 import { croftKind } from './fields/croft-kind.ts'
+import { badValue, fieldProblem, missingField } from './fields/problem.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
 import { findHost, unknownHost } from './machines/bindings.ts'
 import { powerSchema, type WrittenPower } from './power/schema.ts'
@@ -19,28 +20,23 @@ export const power = croftKind<WrittenPower>({
   check(spec) {
     const problems: FieldProblem[] = []
     if (spec.cluster === undefined && spec.hosts.length === 0 && spec.machines.length === 0)
-      problems.push({
-        code: 'missing-field',
-        path: ['spec', 'cluster'],
-        message: 'there is nothing to switch',
-        hint: 'name a cluster, hosts or machines',
-      })
+      problems.push(
+        missingField(['spec', 'cluster'], 'there is nothing to switch', 'name a cluster, hosts or machines'),
+      )
     if (spec.schedule !== undefined && !isTimeZone(spec.schedule.timeZone))
-      problems.push({
-        code: 'bad-value',
-        path: ['spec', 'schedule', 'timeZone'],
-        message: `${spec.schedule.timeZone} is not a time zone`,
-        hint: 'a name like Europe/Berlin',
-      })
+      problems.push(
+        badValue(
+          ['spec', 'schedule', 'timeZone'],
+          `${spec.schedule.timeZone} is not a time zone`,
+          'a name like Europe/Berlin',
+        ),
+      )
     const names = spec.hooks.map(({ name }) => name)
     names.forEach((name, index) => {
       if (names.indexOf(name) !== index)
-        problems.push({
-          code: 'bad-value',
-          path: ['spec', 'hooks', index, 'name'],
-          message: `there are two hooks ${name}`,
-          hint: 'give each its own name',
-        })
+        problems.push(
+          badValue(['spec', 'hooks', index, 'name'], `there are two hooks ${name}`, 'give each its own name'),
+        )
     })
     return problems
   },
@@ -49,11 +45,7 @@ export const power = croftKind<WrittenPower>({
     const problems: FieldProblem[] = []
     const { spec } = declaration
     if (spec.cluster !== undefined && lookup.declaration('Cluster', spec.cluster) === undefined)
-      problems.push({
-        code: 'unknown-reference',
-        path: ['spec', 'cluster'],
-        message: `there is no Cluster ${spec.cluster}`,
-      })
+      problems.push(fieldProblem('unknown-reference', ['spec', 'cluster'], `there is no Cluster ${spec.cluster}`))
     const hosts = spec.hosts.map((host, index) => hostOf(host, index, declaration, lookup, problems))
     spec.hooks.forEach(({ on }, index) => {
       if (findHost(on, declaration.namespace, lookup) === undefined)
@@ -63,7 +55,7 @@ export const power = croftKind<WrittenPower>({
       spec.checks[sort].forEach((check, index) => {
         if (lookup.declaration('HealthCheck', check) !== undefined) return
         const message = `there is no HealthCheck ${check}`
-        problems.push({ code: 'unknown-reference', path: ['spec', 'checks', sort, index], message })
+        problems.push(fieldProblem('unknown-reference', ['spec', 'checks', sort, index], message))
       })
     const infrastructure = [
       ...spec.infrastructure.flatMap((one, index) =>
@@ -96,7 +88,7 @@ function machineKey(
   const [kind = '', name = ''] = reference.split('/')
   const found = lookup.declaration(kind, name)
   if (found !== undefined) return [found.key]
-  problems.push({ code: 'unknown-reference', path, message: `there is no ${reference}` })
+  problems.push(fieldProblem('unknown-reference', path, `there is no ${reference}`))
   return []
 }
 

@@ -5,6 +5,7 @@ import { isRecord } from '../../lib/is-record.ts'
 import { wordSet } from '../../lib/word-list.ts'
 import { checkAnnotations } from '../fields/annotations.ts'
 import { show } from '../fields/explain.ts'
+import { badValue, fieldProblem, missingField } from '../fields/problem.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import { checkNodes } from './check-nodes.ts'
 import type { ClusterFields } from './schema.ts'
@@ -32,14 +33,13 @@ function checkVersion(version: string): readonly FieldProblem[] {
     const candidates = RELEASES.filter((release) => minor === undefined || release.minor === Number(minor))
     const newest = candidates.at(-1)?.version
     return [
-      {
-        code: 'bad-value',
+      badValue(
         path,
-        message: `version is ${show(version)}; expected the exact release, like v1.34.3+k3s1`,
-        ...(newest === undefined
-          ? {}
-          : { hint: `the newest${minor === undefined ? '' : ` of 1.${minor}`} that croft knows is ${newest}` }),
-      },
+        `version is ${show(version)}; expected the exact release, like v1.34.3+k3s1`,
+        newest === undefined
+          ? undefined
+          : `the newest${minor === undefined ? '' : ` of 1.${minor}`} that croft knows is ${newest}`,
+      ),
     ]
   }
   if (RELEASES.some((release) => release.version === version)) return []
@@ -58,17 +58,16 @@ function checkEndpoint({ endpoint, servers }: ClusterFields): readonly FieldProb
   const path = ['spec', 'endpoint']
   const names = servers.map((server) => server.name ?? server.machine?.split('/')[1] ?? '')
   const bad = (message: string, hint?: string, more: readonly string[] = []): readonly FieldProblem[] => [
-    { code: 'bad-value', path: [...path, ...more], message, ...(hint === undefined ? {} : { hint }) },
+    badValue([...path, ...more], message, hint),
   ]
   if (endpoint === undefined) {
     if (servers.length === 1) return []
     return [
-      {
-        code: 'missing-field',
+      missingField(
         path,
-        message: `endpoint is missing: with ${servers.length} servers the API needs an address that survives one of them`,
-        hint: 'add endpoint: {vip: …}, {dns: …}, or {server: NAME} if it may be lost with that server',
-      },
+        `endpoint is missing: with ${servers.length} servers the API needs an address that survives one of them`,
+        'add endpoint: {vip: …}, {dns: …}, or {server: NAME} if it may be lost with that server',
+      ),
     ]
   }
   const { vip, dns, server, kubeVip } = endpoint
@@ -103,22 +102,21 @@ function checkFamily({ family, podCidrs, serviceCidrs, endpoint }: ClusterFields
     const has = (version: 4 | 6) => ranges.some((text) => isIP(text.split('/')[0] ?? '') === version)
     const is = has(4) && has(6) ? 'dual' : has(6) ? 'ipv6' : 'ipv4'
     if (is !== family) {
-      problems.push({
-        code: 'bad-value',
-        path: ['spec', field],
-        message: `${field} has ${wanted[is]} and family says ${wanted[family]}`,
-        hint: 'leave family out where the ranges are written',
-      })
+      problems.push(
+        badValue(
+          ['spec', field],
+          `${field} has ${wanted[is]} and family says ${wanted[family]}`,
+          'leave family out where the ranges are written',
+        ),
+      )
     }
   }
   if (endpoint?.vip !== undefined && family !== undefined && family !== 'dual') {
     const vipFamily = isIP(endpoint.vip) === 6 ? 'ipv6' : 'ipv4'
     if (vipFamily !== family)
-      problems.push({
-        code: 'bad-value',
-        path: ['spec', 'endpoint', 'vip'],
-        message: `the vip is ${wanted[vipFamily]} and the cluster ${wanted[family]}`,
-      })
+      problems.push(
+        badValue(['spec', 'endpoint', 'vip'], `the vip is ${wanted[vipFamily]} and the cluster ${wanted[family]}`),
+      )
   }
   return problems
 }
@@ -135,12 +133,13 @@ function checkExisting(spec: ClusterFields, { spec: written }: RawManifest): rea
   const problems = Object.keys(isRecord(written) ? written : {})
     .filter((field) => !OF_EXISTING.has(field))
     .map(
-      (field): FieldProblem => ({
-        code: 'not-of-existing',
-        path: ['spec', field],
-        message: `${field} is not for a cluster of type existing: croft changes neither its nodes nor its release`,
-        hint: 'remove it; or use type: k3s for a cluster that croft runs',
-      }),
+      (field): FieldProblem =>
+        fieldProblem(
+          'not-of-existing',
+          ['spec', field],
+          `${field} is not for a cluster of type existing: croft changes neither its nodes nor its release`,
+          'remove it; or use type: k3s for a cluster that croft runs',
+        ),
     )
   if ((spec.kubeconfig === undefined) === (spec.inCluster === undefined))
     problems.push({
@@ -155,11 +154,7 @@ function checkExisting(spec: ClusterFields, { spec: written }: RawManifest): rea
         : {}),
     })
   if (spec.context !== undefined && spec.kubeconfig === undefined)
-    problems.push({
-      code: 'bad-value',
-      path: ['spec', 'context'],
-      message: 'context is of a kubeconfig, and none is named',
-    })
+    problems.push(badValue(['spec', 'context'], 'context is of a kubeconfig, and none is named'))
   return problems
 }
 
@@ -167,10 +162,8 @@ function checkExisting(spec: ClusterFields, { spec: written }: RawManifest): rea
 function checkOwn(spec: ClusterFields, { spec: written }: RawManifest): readonly FieldProblem[] {
   const given = new Set(Object.keys(isRecord(written) ? written : {}))
   const problems: FieldProblem[] = []
-  if (!given.has('version'))
-    problems.push({ code: 'missing-field', path: ['spec', 'version'], message: 'version is missing; it is text' })
-  if (!given.has('servers'))
-    problems.push({ code: 'missing-field', path: ['spec', 'servers'], message: 'servers is missing; it is a list' })
+  if (!given.has('version')) problems.push(missingField(['spec', 'version'], 'version is missing; it is text'))
+  if (!given.has('servers')) problems.push(missingField(['spec', 'servers'], 'servers is missing; it is a list'))
   for (const field of ONLY_OF_EXISTING)
     if (spec[field] !== undefined)
       problems.push({

@@ -1,5 +1,6 @@
 import { EXTERNAL_NAME } from '../fields/annotations.ts'
 import { show } from '../fields/explain.ts'
+import { badValue, missingField } from '../fields/problem.ts'
 import { dnsName } from '../fields/text.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import { unkeptContainerFields } from './container-schema.ts'
@@ -19,24 +20,23 @@ export function checkContainer(fields: ContainerFields, manifest: RawManifest): 
   const at = (...path: (string | number)[]) => ['spec', 'forProvider', ...path]
   if (fields.nodeName === undefined) {
     const message = 'nodeName is missing; it names the Proxmox host'
-    problems.push({ code: 'missing-field', path: at('nodeName'), message })
+    problems.push(missingField(at('nodeName'), message))
   }
   if (fields.initialization?.hostname === undefined && !dnsName.safeParse(manifest.metadata.name).success) {
-    problems.push({
-      code: 'bad-value',
-      path: ['metadata', 'name'],
-      message: 'metadata.name cannot be the host name of a container',
-      hint: 'give it one with initialization.hostname',
-    })
+    problems.push(
+      badValue(
+        ['metadata', 'name'],
+        'metadata.name cannot be the host name of a container',
+        'give it one with initialization.hostname',
+      ),
+    )
   }
   for (const [index, mount] of (fields.mountPoint ?? []).entries()) {
     const named = mount.volume.startsWith('/') || mount.volume.includes(':')
     if (named && mount.size !== undefined)
-      problems.push({
-        code: 'bad-value',
-        path: at('mountPoint', index, 'size'),
-        message: 'size goes with a storage, on which a new volume is made',
-      })
+      problems.push(
+        badValue(at('mountPoint', index, 'size'), 'size goes with a storage, on which a new volume is made'),
+      )
   }
   for (const name of Object.keys(unkeptContainerFields) as (keyof typeof unkeptContainerFields)[]) {
     if (fields[name] === undefined) continue
@@ -56,18 +56,10 @@ function adoption(fields: ContainerFields, manifest: RawManifest): readonly Fiel
   const path = ['metadata', 'annotations', EXTERNAL_NAME]
   const [, host, vmid] = /^(?:([a-zA-Z0-9-]+)\/)?([1-9][0-9]{2,8})$/.exec(name) ?? []
   if (vmid === undefined)
-    return [
-      {
-        code: 'bad-value',
-        path,
-        message: `${EXTERNAL_NAME} is ${show(name)}; expected a VMID like "108" or "host/108"`,
-      },
-    ]
+    return [badValue(path, `${EXTERNAL_NAME} is ${show(name)}; expected a VMID like "108" or "host/108"`)]
   if (fields.vmId !== undefined && String(fields.vmId) !== vmid)
-    return [{ code: 'bad-value', path, message: `${EXTERNAL_NAME} says ${vmid}, vmId says ${fields.vmId}` }]
+    return [badValue(path, `${EXTERNAL_NAME} says ${vmid}, vmId says ${fields.vmId}`)]
   if (host !== undefined && fields.nodeName !== undefined && host !== fields.nodeName)
-    return [
-      { code: 'bad-value', path, message: `${EXTERNAL_NAME} says host ${host}, nodeName says ${fields.nodeName}` },
-    ]
+    return [badValue(path, `${EXTERNAL_NAME} says host ${host}, nodeName says ${fields.nodeName}`)]
   return []
 }

@@ -1,5 +1,6 @@
 import { EXTERNAL_NAME } from '../fields/annotations.ts'
 import { show } from '../fields/explain.ts'
+import { badValue, missingField } from '../fields/problem.ts'
 import { dnsName } from '../fields/text.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import type { VmFields } from './vm-schema.ts'
@@ -9,14 +10,10 @@ export function checkVm(fields: VmFields, manifest: RawManifest): readonly Field
   const problems: FieldProblem[] = []
   const at = (...path: (string | number)[]) => ['spec', 'forProvider', ...path]
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
-    problems.push({ code: 'bad-value', path, message, ...(hint === undefined ? {} : { hint }) })
+    problems.push(badValue(path, message, hint))
 
   if (fields.nodeName === undefined) {
-    problems.push({
-      code: 'missing-field',
-      path: at('nodeName'),
-      message: 'nodeName is missing; it names the Proxmox host',
-    })
+    problems.push(missingField(at('nodeName'), 'nodeName is missing; it names the Proxmox host'))
   }
   if (fields.name === undefined && !dnsName.safeParse(manifest.metadata.name).success) {
     bad(['metadata', 'name'], 'metadata.name cannot be the name of a VM', 'give the VM a name with forProvider.name')
@@ -83,21 +80,13 @@ function adoption(fields: VmFields, manifest: RawManifest): readonly FieldProble
   const path = ['metadata', 'annotations', EXTERNAL_NAME]
   const match = /^(?:([a-zA-Z0-9-]+)\/)?([1-9][0-9]{2,8})$/.exec(name)
   if (match === null) {
-    return [
-      {
-        code: 'bad-value',
-        path,
-        message: `${EXTERNAL_NAME} is ${show(name)}; expected a VMID like "108" or "host/108"`,
-      },
-    ]
+    return [badValue(path, `${EXTERNAL_NAME} is ${show(name)}; expected a VMID like "108" or "host/108"`)]
   }
   if (fields.vmId !== undefined && String(fields.vmId) !== match[2]) {
-    return [{ code: 'bad-value', path, message: `${EXTERNAL_NAME} says VM ${match[2]}, vmId says ${fields.vmId}` }]
+    return [badValue(path, `${EXTERNAL_NAME} says VM ${match[2]}, vmId says ${fields.vmId}`)]
   }
   if (match[1] !== undefined && fields.nodeName !== undefined && match[1] !== fields.nodeName) {
-    return [
-      { code: 'bad-value', path, message: `${EXTERNAL_NAME} says host ${match[1]}, nodeName says ${fields.nodeName}` },
-    ]
+    return [badValue(path, `${EXTERNAL_NAME} says host ${match[1]}, nodeName says ${fields.nodeName}`)]
   }
   return []
 }
@@ -114,12 +103,13 @@ function initialization(
         setting?.gateway !== undefined &&
         (setting.address === undefined || /^(?:dhcp|auto)$/.test(setting.address))
       ) {
-        problems.push({
-          code: 'bad-value',
-          path: at('initialization', 'ipConfig', index, family, 'gateway'),
-          message: 'a gateway goes with a static address; with dhcp the network gives it',
-          hint: 'leave gateway out, or give an address',
-        })
+        problems.push(
+          badValue(
+            at('initialization', 'ipConfig', index, family, 'gateway'),
+            'a gateway goes with a static address; with dhcp the network gives it',
+            'leave gateway out, or give an address',
+          ),
+        )
       }
     }
   }

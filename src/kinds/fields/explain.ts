@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { FieldProblem } from '../kind.ts'
+import { badValue, fieldProblem, missingField } from './problem.ts'
 
 type FieldPath = readonly (string | number)[]
 type Issue = z.core.$ZodIssue
@@ -47,18 +48,17 @@ function explainIssue(
       const allowed = issue.values.map(String)
       const meant = typeof found === 'string' ? nearest(found, allowed) : undefined
       return [
-        {
-          code: 'bad-value',
+        badValue(
           path,
-          message: `${name} is ${show(found)}; it may be ${listed(allowed)}`,
-          ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
-        },
+          `${name} is ${show(found)}; it may be ${listed(allowed)}`,
+          meant === undefined ? undefined : `did you mean ${meant}?`,
+        ),
       ]
     }
     case 'invalid_key':
-      return [{ code: 'bad-value', path, message: `${name} is not a name that may stand here` }]
+      return [badValue(path, `${name} is not a name that may stand here`)]
     default:
-      return [{ code: 'bad-value', path, message: `${name} is ${show(found)}; expected ${issue.message}` }]
+      return [badValue(path, `${name} is ${show(found)}; expected ${issue.message}`)]
   }
 }
 
@@ -85,14 +85,9 @@ function wrongType(
 ): FieldProblem {
   const expected = isWhole(schema) ? 'int' : asked
   const wanted = NAMES[expected] ?? expected
-  if (found === undefined) return { code: 'missing-field', path, message: `${name} is missing; it is ${wanted}` }
+  if (found === undefined) return missingField(path, `${name} is missing; it is ${wanted}`)
   if (found === null) {
-    return {
-      code: 'bad-value',
-      path,
-      message: `${name} is empty; it is ${wanted}`,
-      hint: 'give it a value or leave the field out',
-    }
+    return badValue(path, `${name} is empty; it is ${wanted}`, 'give it a value or leave the field out')
   }
   const fields = schema?._zod.def.type === 'object' ? Object.keys((schema as z.ZodObject).shape) : []
   if (typeof found !== 'object' && fields.includes('env') && fields.includes('file')) {
@@ -106,7 +101,7 @@ function wrongType(
   }
   const hint = typeHint(expected, found, schema, fields)
   const wanting = expected === 'string' && hint === undefined ? (patternOf(schema) ?? wanted) : wanted
-  return defined({ code: 'wrong-type', path, message: `${name} is ${show(found)}; expected ${wanting}`, hint })
+  return defined(fieldProblem('wrong-type', path, `${name} is ${show(found)}; expected ${wanting}`, hint))
 }
 
 /** A problem of this code is told without the lines around it. */
@@ -164,7 +159,7 @@ function outOfRange(
     issue.origin === 'string' || issue.origin === 'array'
       ? `${name} has ${size ?? 'too many'} ${unit}; at ${small ? 'least' : 'most'} ${bound}`
       : `${name} is ${show(found)}; it may be ${small ? 'no less' : 'no more'} than ${bound}`
-  return { code: 'out-of-range', path, message }
+  return fieldProblem('out-of-range', path, message)
 }
 
 /** The part of a path that a person needs: `spec.forProvider.cpu.cores` is `cpu.cores`. */

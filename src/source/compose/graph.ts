@@ -1,3 +1,4 @@
+import { fieldProblem } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { isFields } from '../manifest.ts'
 import type { Serving } from './api.ts'
@@ -80,7 +81,7 @@ export function readGraph(document: DocumentFields): {
   const value = speakable(document)
   const problems: FieldProblem[] = []
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
-    problems.push({ code: 'bad-graph', path, message, ...(hint === undefined ? {} : { hint }) })
+    problems.push(fieldProblem('bad-graph', path, message, hint))
   const spec = isFields(value.spec) ? value.spec : {}
   const metadata = isFields(value.metadata) ? value.metadata : {}
   const schema = isFields(spec.schema) ? spec.schema : undefined
@@ -128,21 +129,22 @@ export function readGraph(document: DocumentFields): {
     const typed = (expression: string, at: ProblemPath, scope: TypeScope): ValueShape | undefined => {
       const found = typeOfExpression(expression, scope)
       if ('problem' in found) {
-        problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${found.problem}` })
+        problems.push(fieldProblem('bad-expression', at, `${expression}: ${found.problem}`))
         return undefined
       }
       for (const [name = '', field] of found.reads) {
         if (!named.has(name)) continue
         uses.add(name)
-        if (name === id)
-          problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${id} names itself` })
+        if (name === id) problems.push(fieldProblem('bad-expression', at, `${expression}: ${id} names itself`))
         else if (field === 'status')
-          problems.push({
-            code: 'status-in-template',
-            path: at,
-            message: `${expression}: the status of ${name} is known only after it was made, and croft plans everything before`,
-            hint: `take the value from ${name}.spec or schema.spec; what must wait for ${name} waits for it anyway`,
-          })
+          problems.push(
+            fieldProblem(
+              'status-in-template',
+              at,
+              `${expression}: the status of ${name} is known only after it was made, and croft plans everything before`,
+              `take the value from ${name}.spec or schema.spec; what must wait for ${name} waits for it anyway`,
+            ),
+          )
       }
       return found.type
     }
@@ -151,11 +153,9 @@ export function readGraph(document: DocumentFields): {
     for (const { expression, at } of conditions) {
       const type = typed(expression, at, { schema: schemaShape, ...without(outer, id) })
       if (type?.type !== undefined && type.type !== 'boolean')
-        problems.push({
-          code: 'bad-expression',
-          path: at,
-          message: `${expression} is ${shapeWord(type)}; it must be true or false`,
-        })
+        problems.push(
+          fieldProblem('bad-expression', at, `${expression} is ${shapeWord(type)}; it must be true or false`),
+        )
     }
     const template = one.template as DocumentFields
     const { found, problems: uncut } = expressionsIn(template, [...path, 'template'])
@@ -164,18 +164,18 @@ export function readGraph(document: DocumentFields): {
       const type = typed(expression, at, inside)
       if (type === undefined) continue
       if (!alone && (type.type === 'object' || type.type === 'array'))
-        problems.push({
-          code: 'bad-expression',
-          path: at,
-          message: `${expression} is ${shapeWord(type)} and cannot be a part of a text`,
-        })
+        problems.push(
+          fieldProblem('bad-expression', at, `${expression} is ${shapeWord(type)} and cannot be a part of a text`),
+        )
       const wanted = alone ? templateShape(template, at.slice(path.length + 1)) : undefined
       if (wanted !== undefined && type.type !== undefined && !wanted.includes(type.type))
-        problems.push({
-          code: 'wrong-type',
-          path: at,
-          message: `${expression} is ${shapeWord(type)}; ${String(at.at(-1))} must be ${wanted.map((word) => shapeWord({ type: word })).join(' or ')}`,
-        })
+        problems.push(
+          fieldProblem(
+            'wrong-type',
+            at,
+            `${expression} is ${shapeWord(type)}; ${String(at.at(-1))} must be ${wanted.map((word) => shapeWord({ type: word })).join(' or ')}`,
+          ),
+        )
     }
     for (const [index, other] of (Array.isArray(one.dependsOn) ? one.dependsOn : []).entries()) {
       const name = typeof other === 'string' ? other.replaceAll('-', '_') : ''
@@ -186,8 +186,7 @@ export function readGraph(document: DocumentFields): {
       const own = selfOf(one)
       const others = Object.fromEntries([...named].map(([name, { one: other }]) => [name, selfOf(other)]))
       const typing = typeOfExpression(expression, { ...others, each: own })
-      const bad = (message: string) =>
-        problems.push({ code: 'bad-expression', path: at, message: `${expression}${message}` })
+      const bad = (message: string) => problems.push(fieldProblem('bad-expression', at, `${expression}${message}`))
       if ('problem' in typing) {
         bad(`: ${typing.problem}`)
         continue
@@ -216,8 +215,7 @@ export function readGraph(document: DocumentFields): {
   }
   for (const { expression, path: at } of expressionsIn(schema.status, ['spec', 'schema', 'status']).found) {
     const found = typeOfExpression(expression, outer)
-    if ('problem' in found)
-      problems.push({ code: 'bad-expression', path: at, message: `${expression}: ${found.problem}` })
+    if ('problem' in found) problems.push(fieldProblem('bad-expression', at, `${expression}: ${found.problem}`))
   }
   const { ordered, circle } = inOrder(
     resources.map((one) => ({ ...one, readyWhen: readyOf.get(one.id) ?? [] })),
@@ -329,20 +327,12 @@ function iterators(
       const pieces = typeof text === 'string' ? piecesOf(text) : []
       const [only] = typeof pieces === 'string' ? [] : pieces
       if (pieces.length !== 1 || only === undefined || !('expression' in only)) {
-        problems.push({
-          code: 'bad-expression',
-          path: at,
-          message: `${name} must be one expression: \${schema.spec.…}`,
-        })
+        problems.push(fieldProblem('bad-expression', at, `${name} must be one expression: \${schema.spec.…}`))
         continue
       }
       const type = typed(only.expression, at, outer)
       if (type?.type !== undefined && type.type !== 'array')
-        problems.push({
-          code: 'bad-expression',
-          path: at,
-          message: `${only.expression} is ${shapeWord(type)}; it must be a list`,
-        })
+        problems.push(fieldProblem('bad-expression', at, `${only.expression} is ${shapeWord(type)}; it must be a list`))
       forEach.push({ name, expression: only.expression, path: at })
       inside = { ...inside, [name]: type?.items ?? ANYTHING }
     }
@@ -356,7 +346,7 @@ function expressionList(written: unknown, path: ProblemPath, problems: FieldProb
     const pieces = typeof text === 'string' ? piecesOf(text) : []
     const [only] = typeof pieces === 'string' ? [] : pieces
     if (pieces.length === 1 && only !== undefined && 'expression' in only) return [{ expression: only.expression, at }]
-    problems.push({ code: 'bad-expression', path: at, message: `it must be one expression: \${…}` })
+    problems.push(fieldProblem('bad-expression', at, `it must be one expression: \${…}`))
     return []
   })
 }
