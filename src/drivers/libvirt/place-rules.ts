@@ -92,15 +92,10 @@ function blockedBy({ place, name, active, users }: PlaceConfig): Pick<Change, 'b
 export function createPlaceSteps(setting: SettingSpec, kind: PlaceKind, uuid: string): readonly Step[] {
   const { id: name, host = '', fields } = setting
   const { autostart, ...declared } = fields
-  const steps = [
-    placeStep(kind, host, uuid, 'create', `define ${kind} ${name} on ${host}`, {
-      do: 'make',
-      options: { name },
-      values: { fields: declared },
-    }),
-    startPlace(kind, host, uuid, setting),
-  ]
-  return autostart === true ? [...steps, autostartStep(kind, host, uuid, name, true)] : steps
+  const place: LibvirtPlace = { kind, host, uuid, name }
+  const made = { do: 'make', options: { name }, values: { fields: declared } } as const
+  const steps = [placeStep(place, 'create', `define ${kind} ${name} on ${host}`, made), startPlace(place, setting)]
+  return autostart === true ? [...steps, autostartStep(place, true)] : steps
 }
 
 export function updatePlaceSteps(
@@ -110,26 +105,24 @@ export function updatePlaceSteps(
 ): readonly Step[] {
   const config = placeConfigOf(observed)
   if (config === undefined) return []
-  const { host, externalId: uuid } = observed
-  const { place: kind, name, active } = config
+  const { active } = config
+  const place = placeSeen(observed, config)
   const chosen = changes.map(({ path }) => path)
   const fields = Object.fromEntries(
     Object.entries(setting.fields).filter(([path]) => path !== 'autostart' && chosen.includes(path)),
   )
   const steps: Step[] = []
   const names = Object.keys(fields)
-  if (names.length > 0)
+  if (names.length > 0) {
+    const summary = `set ${names.join(', ')} of ${place.kind} ${place.name} on ${place.host}`
     steps.push(
-      placeStep(kind, host, uuid, 'configure', `set ${names.join(', ')} of ${kind} ${name} on ${host}`, {
-        do: 'set',
-        values: { fields },
-        digest: observed.close?.digest,
-      }),
+      placeStep(place, 'configure', summary, { do: 'set', values: { fields }, digest: observed.close?.digest }),
     )
-  if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(stopPlace(kind, host, uuid, name))
+  }
+  if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(stopPlace(place))
   if (names.length > 0 || chosen.includes('restart') || chosen.includes('active'))
-    steps.push(startPlace(kind, host, uuid, setting))
-  if (chosen.includes('autostart')) steps.push(autostartStep(kind, host, uuid, name, setting.fields.autostart === true))
+    steps.push(startPlace(place, setting))
+  if (chosen.includes('autostart')) steps.push(autostartStep(place, setting.fields.autostart === true))
   return steps
 }
 
@@ -137,12 +130,9 @@ export function updatePlaceSteps(
 export function deletePlaceSteps(observed: ObservedResource): readonly Step[] {
   const config = placeConfigOf(observed)
   if (config === undefined) return []
-  const { host, externalId: uuid } = observed
-  const { place: kind, name, active } = config
-  return [
-    ...(active ? [stopPlace(kind, host, uuid, name)] : []),
-    placeStep(kind, host, uuid, 'delete', `undefine ${kind} ${name} on ${host}`, { do: 'delete' }),
-  ]
+  const place = placeSeen(observed, config)
+  const summary = `undefine ${place.kind} ${place.name} on ${place.host}`
+  return [...(config.active ? [stopPlace(place)] : []), placeStep(place, 'delete', summary, { do: 'delete' })]
 }
 
 export function undeletablePlace(
@@ -167,10 +157,19 @@ export function placeReadiness(setting: SettingSpec, kind: PlaceKind, observed: 
     : { ready: false, reason: 'Inactive', message: `${what} is not active`, status: 'Inactive' }
 }
 
+interface LibvirtPlace {
+  readonly kind: PlaceKind
+  readonly host: string
+  readonly uuid: string
+  readonly name: string
+}
+
+function placeSeen({ host, externalId: uuid }: ObservedResource, { place: kind, name }: PlaceConfig): LibvirtPlace {
+  return { kind, host, uuid, name }
+}
+
 function placeStep(
-  kind: PlaceKind,
-  host: string,
-  uuid: string,
+  { kind, host, uuid }: LibvirtPlace,
   verb: Step['verb'],
   summary: string,
   {
@@ -183,36 +182,28 @@ function placeStep(
     readonly digest?: string | undefined
   },
 ): Step {
-  return makeStep({
-    verb,
-    summary,
-    host,
-    object: `/${kind}/${uuid}${what === undefined ? '' : `/${what}`}`,
-    ...command,
-  })
+  const object = `/${kind}/${uuid}${what === undefined ? '' : `/${what}`}`
+  return makeStep({ verb, summary, host, object, ...command })
 }
 
 /**
  * A pool's directory is made where there is none, in the same call: what is only defined looks the same before and
  * after. A volume group must be there; building would make it anew.
  */
-function startPlace(kind: PlaceKind, host: string, uuid: string, { id, fields }: SettingSpec): Step {
+function startPlace(place: LibvirtPlace, { id, fields }: SettingSpec): Step {
+  const { kind, host } = place
   const options: ClientCommand['options'] = kind === 'pool' && fields.type !== 'logical' ? { build: '1' } : {}
-  return placeStep(kind, host, uuid, 'start', `start ${kind} ${id} on ${host}`, {
-    do: 'make',
-    what: 'start',
-    options,
-  })
+  return placeStep(place, 'start', `start ${kind} ${id} on ${host}`, { do: 'make', what: 'start', options })
 }
 
-function stopPlace(kind: PlaceKind, host: string, uuid: string, name: string): Step {
-  return placeStep(kind, host, uuid, 'stop', `stop ${kind} ${name} on ${host}`, { do: 'make', what: 'stop' })
+function stopPlace(place: LibvirtPlace): Step {
+  return placeStep(place, 'stop', `stop ${place.kind} ${place.name} on ${place.host}`, { do: 'make', what: 'stop' })
 }
 
-function autostartStep(kind: PlaceKind, host: string, uuid: string, name: string, on: boolean): Step {
-  const summary = `${on ? 'start' : 'do not start'} ${kind} ${name} with its host ${host}`
+function autostartStep(place: LibvirtPlace, on: boolean): Step {
+  const summary = `${on ? 'start' : 'do not start'} ${place.kind} ${place.name} with its host ${place.host}`
   const options = { on: on ? '1' : '0' }
-  return placeStep(kind, host, uuid, 'configure', summary, { do: 'set', what: 'autostart', options })
+  return placeStep(place, 'configure', summary, { do: 'set', what: 'autostart', options })
 }
 
 function same(from: unknown, to: unknown): boolean {

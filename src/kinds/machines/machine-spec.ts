@@ -23,6 +23,15 @@ import { withClass } from './with-class.ts'
 type MachineDeclaration = Declaration<MachineSpec>
 type HostDeclaration = Declaration<HostSpec>
 
+/** One machine on one host, while it is put together: what is wrong with it is noted on the way. */
+interface Making {
+  readonly machine: MachineDeclaration
+  readonly host: HostDeclaration
+  readonly given: readonly (GivenAddress | undefined)[]
+  readonly lookup: Lookup
+  readonly problems: FieldProblem[]
+}
+
 type Problems = { readonly problems: readonly FieldProblem[] }
 
 /** A machine as its host would call it: logical names become bridges and datastores, addresses are given. */
@@ -57,20 +66,21 @@ function expandOn(
   if ('problem' in connection) problems.push(connection.problem)
   const given = givenAddresses(machine, lookup)
   problems.push(...given.problems)
-  const disks = machine.spec.disks.flatMap((_, index) => diskOf(machine, index, host, lookup, problems))
-  const nics = machine.spec.networks.flatMap((_, index) => nicOf(machine, index, host, lookup, problems))
+  const making: Making = { machine, host, given: given.addresses, lookup, problems }
+  const disks = machine.spec.disks.flatMap((disk, index) => diskOf(making, disk, index))
+  const nics = machine.spec.networks.flatMap((nic, index) => nicOf(making, nic, index))
   if (problems.length > 0 || 'problem' in connection) return { problems }
   const warnedOf = (warnings: readonly FieldProblem[]) => (warnings.length === 0 ? {} : { warnings })
   const warned = warnedOf(given.warnings)
   if (machine.spec.lxc !== undefined) {
-    const cards = cardsOf(machine, nics, given.addresses, lookup)
+    const cards = cardsOf(making, nics)
     const container = containerOf(machine, nodeOf(host), disks, cards, devices.files ?? [])
     const needs = volumesNeeded(container.host, [container.image], lookup)
     return { role: 'resource', ...connection, desired: { type: 'container', container }, needs, ...warned }
   }
   const bare = isSeeded(machine)
-    ? seeded(machine, host, disks, nics, given.addresses, lookup, problems)
-    : { ...vmOf(machine, host, disks, nics), ...cloudInitOf(machine, disks, given.addresses, lookup) }
+    ? seeded(making, disks, nics)
+    : { ...vmOf(making, disks, nics), ...cloudInitOf(making, disks) }
   if (problems.length > 0) return { problems }
   const { hypervisor, connection: own } = keeperOf(host, lookup)
   const vm: VmSpec = {
@@ -106,30 +116,17 @@ function neverGiven({ spec, policy }: MachineDeclaration, vm: VmSpec): readonly 
 }
 
 /** A machine that reads a document of its own, with hardware addresses that the document can name. */
-function seeded(
-  machine: MachineDeclaration,
-  host: HostDeclaration,
-  disks: readonly VmDisk[],
-  nics: readonly VmNic[],
-  given: readonly (GivenAddress | undefined)[],
-  lookup: Lookup,
-  problems: FieldProblem[],
-): VmSpec {
+function seeded(making: Making, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {
+  const { machine, host, lookup, problems } = making
   const known = withMacs(machine, estateOf(host, lookup), nics)
-  const cards = cardsOf(machine, known, given, lookup)
-  const seed = seedOf(machine, host, cards, lookup, problems)
-  const vm = vmOf(machine, host, disks, known)
+  const seed = seedOf(machine, host, cardsOf(making, known), lookup, problems)
+  const vm = vmOf(making, disks, known)
   if (seed === undefined) return vm
   // Proxmox adds a drive to the boot order with the first disc that is put into it. Last, it is never booted from.
   return { ...vm, seed, bootOrder: [...(vm.bootOrder ?? []), seed.slot] }
 }
 
-function cardsOf(
-  machine: MachineDeclaration,
-  nics: readonly VmNic[],
-  given: readonly (GivenAddress | undefined)[],
-  lookup: Lookup,
-): readonly ContainerCard[] {
+function cardsOf({ machine, given, lookup }: Making, nics: readonly VmNic[]): readonly ContainerCard[] {
   return nics.map((nic, index) => ({
     nic,
     given: given[index],
@@ -138,12 +135,7 @@ function cardsOf(
   }))
 }
 
-function vmOf(
-  machine: MachineDeclaration,
-  host: HostDeclaration,
-  disks: readonly VmDisk[],
-  nics: readonly VmNic[],
-): VmSpec {
+function vmOf({ machine, host }: Making, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {
   const { spec } = machine
   const adopt = machine.policy.adopt
   const firstDisk = disks[0]
@@ -169,15 +161,8 @@ function vmOf(
   })
 }
 
-function diskOf(
-  machine: MachineDeclaration,
-  index: number,
-  host: HostDeclaration,
-  lookup: Lookup,
-  problems: FieldProblem[],
-): readonly VmDisk[] {
-  const disk = machine.spec.disks[index]
-  if (disk === undefined) return []
+function diskOf(making: Making, disk: MachineSpec['disks'][number], index: number): readonly VmDisk[] {
+  const { host, lookup, problems } = making
   const storages = host.spec.bindings.storages
   const storage = Object.hasOwn(storages, disk.storage) ? storages[disk.storage] : undefined
   const path = ['spec', 'disks', index]
@@ -185,8 +170,7 @@ function diskOf(
     problems.push(unbound('storages', disk.storage, host, [...path, 'storage'], lookup))
     return []
   }
-  const importFrom =
-    disk.image === undefined ? undefined : imageVolume(disk.image, machine, host, lookup, [...path, 'image'], problems)
+  const importFrom = disk.image === undefined ? undefined : imageVolume(making, disk.image, [...path, 'image'])
   if (disk.image !== undefined && importFrom === undefined) return []
   return [
     defined<VmDisk>({
@@ -202,12 +186,9 @@ function diskOf(
 }
 
 function imageVolume(
+  { machine, host, lookup, problems }: Making,
   name: string,
-  machine: MachineDeclaration,
-  host: HostDeclaration,
-  lookup: Lookup,
   path: readonly (string | number)[],
-  problems: FieldProblem[],
 ): string | undefined {
   const image = (lookup.declaration('Image', name, machine.namespace) ?? lookup.declaration('Image', name)) as
     | Declaration<ImageSpec>
@@ -240,14 +221,10 @@ function imageVolume(
 }
 
 function nicOf(
-  machine: MachineDeclaration,
+  { machine, host, lookup, problems }: Making,
+  nic: MachineSpec['networks'][number],
   index: number,
-  host: HostDeclaration,
-  lookup: Lookup,
-  problems: FieldProblem[],
 ): readonly VmNic[] {
-  const nic = machine.spec.networks[index]
-  if (nic === undefined) return []
   const networks = host.spec.bindings.networks
   const binding = Object.hasOwn(networks, nic.network) ? networks[nic.network] : undefined
   if (binding === undefined) {
@@ -270,10 +247,8 @@ function nicOf(
 
 /** Proxmox's own cloud-init, for a machine that was taken over or whose user data is a snippet on the host. */
 function cloudInitOf(
-  machine: MachineDeclaration,
+  { machine, given, lookup }: Making,
   disks: readonly VmDisk[],
-  given: readonly (GivenAddress | undefined)[],
-  lookup: Lookup,
 ): { readonly cloudInit?: VmCloudInit } {
   const { spec } = machine
   const storage = disks[0]?.storage
