@@ -53,6 +53,8 @@ export function createK3sDriver(): ClusterDriver {
   }
 }
 
+export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
+
 function nextStep(error: unknown): string {
   return error instanceof RecordClosed || error instanceof AgeKeyUnusable
     ? 'set SOPS_AGE_KEY_FILE to the file with the age key that this record was sealed for, then run croft plan again'

@@ -27,7 +27,7 @@ const CROSSPLANE_PART = 'crossplane.io/composition-resource-name'
 const KRO_INSTANCE = 'kro.run/instance-id'
 
 /** An object that an instance should have. */
-export interface WantedObject {
+export interface ComposedObject {
   readonly key: string
   readonly served: ServedKind
   readonly namespace: string | undefined
@@ -71,7 +71,7 @@ export function wantedObjects(
     /** Made for this instance before. */
     readonly children: readonly DeclaredObject[]
   },
-): readonly WantedObject[] | string {
+): readonly ComposedObject[] | string {
   const { home, served, children } = context
   const own = nameOf(at(instance.object, 'metadata', 'namespace'))
   const renamed = new Map<string, string>()
@@ -160,7 +160,7 @@ function withKeys(manifest: Foreign, renamed: ReadonlyMap<string, string>): Fore
 }
 
 /** Does the object say all that is wanted, and nothing that was wanted before and is no longer? Pure. */
-export function isAsWanted(live: Foreign, { object }: WantedObject): boolean {
+export function isAsWanted(live: Foreign, { object }: ComposedObject): boolean {
   return annotationsOf(live).get(HASH) === annotationsOf(object).get(HASH) && contains(live, object)
 }
 

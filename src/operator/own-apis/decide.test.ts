@@ -4,14 +4,14 @@ import { findKind } from '../../kinds/registry.ts'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import type { DeclaredObject } from '../objects.ts'
 import type { ServedKind } from '../served.ts'
-import type { WantedObject } from './composed-objects.ts'
+import type { ComposedObject } from './composed-objects.ts'
 import { decideInstance, INSTANCE_FINALIZER, type InstanceFacts } from './decide.ts'
 
 const kind = findKind('croft.dev/v1alpha1', 'Machine') ?? assert.fail()
 const served: ServedKind = { kind, apiVersion: 'croft.dev/v1alpha1', plural: 'machines', namespaced: true }
 const HASH = { 'compose.croft.dev/hash': 'a' }
 
-const wanted = (name: string, spec: Foreign = {}): WantedObject => ({
+const wanted = (name: string, spec: Foreign = {}): ComposedObject => ({
   key: `Machine/${name}`,
   served,
   namespace: 'croft-system',

@@ -1,7 +1,7 @@
 import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
 import type { Condition } from '../../model/record.ts'
 import { type DeclaredObject, finalizersOf } from '../objects.ts'
-import { comesAfter, isAsWanted, uidOf, type WantedObject } from './composed-objects.ts'
+import { type ComposedObject, comesAfter, isAsWanted, uidOf } from './composed-objects.ts'
 
 export const INSTANCE_FINALIZER = 'croft.dev/finalizer'
 /** The server's own wish that what belongs to an object stays. */
@@ -13,7 +13,7 @@ export interface InstanceFacts {
   /** Why its deletion says nothing about what was made for it. */
   readonly along: string | undefined
   /** What it should have, or why nobody can tell. */
-  readonly wanted: readonly WantedObject[] | { readonly problem: string }
+  readonly wanted: readonly ComposedObject[] | { readonly problem: string }
   /** What was made for it and is there. */
   readonly children: readonly DeclaredObject[]
   /** The objects that are not its own and stand where it wants to have some. */
@@ -23,16 +23,16 @@ export interface InstanceFacts {
 export type ComposeStep =
   /** Nothing is made for an instance that could go without croft being asked. */
   | { readonly do: 'hold' }
-  | { readonly do: 'apply'; readonly wanted: WantedObject }
+  | { readonly do: 'apply'; readonly wanted: ComposedObject }
   | { readonly do: 'delete'; readonly child: DeclaredObject }
   | { readonly do: 'release' }
 
-export type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+export type SaidOfInstance = Pick<Condition, 'status' | 'reason' | 'message'>
 
 export interface InstanceDecision {
   readonly steps: readonly ComposeStep[]
-  readonly synced: Said
-  readonly ready: Said
+  readonly synced: SaidOfInstance
+  readonly ready: SaidOfInstance
 }
 
 /** What to do next for an instance, and what to say on it. Pure. */
@@ -92,7 +92,7 @@ function refused(reason: string, message: string, children: readonly DeclaredObj
   return { steps: [], synced: said('False', reason, message), ready }
 }
 
-function readyOf(wanted: readonly WantedObject[], byKey: ReadonlyMap<string, DeclaredObject>): Said {
+function readyOf(wanted: readonly ComposedObject[], byKey: ReadonlyMap<string, DeclaredObject>): SaidOfInstance {
   for (const { key } of wanted) {
     const child = byKey.get(key)
     if (child === undefined) return said('False', 'Creating', `${key} is not there yet`)
@@ -113,6 +113,6 @@ function readiness({ served, object }: DeclaredObject): unknown {
   return condition === undefined && served.kind.kind.endsWith('ProviderConfig') ? 'True' : condition?.status
 }
 
-function said(status: Said['status'], reason: string, message = ''): Said {
+function said(status: SaidOfInstance['status'], reason: string, message = ''): SaidOfInstance {
   return { status, reason, message }
 }

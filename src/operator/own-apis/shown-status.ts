@@ -1,11 +1,11 @@
 import { at, type Foreign, recordOf } from '../../kubernetes/objects.ts'
 import { withConditions } from '../status.ts'
-import type { InstanceDecision, Said } from './decide.ts'
+import type { InstanceDecision, SaidOfInstance } from './decide.ts'
 
 /** Whose words an object speaks. */
-export type Dialect = 'kro' | 'crossplane'
+export type ApiDialect = 'kro' | 'crossplane'
 
-export function dialectOf(definition: string): Dialect {
+export function dialectOf(definition: string): ApiDialect {
   return definition.startsWith('ResourceGraphDefinition/') ? 'kro' : 'crossplane'
 }
 
@@ -24,7 +24,7 @@ export interface DefinitionVerdict {
 /** The status to write on an instance, or undefined where it says that already. Pure. */
 export function instanceStatus(
   object: Foreign,
-  dialect: Dialect,
+  dialect: ApiDialect,
   { synced, ready }: Pick<InstanceDecision, 'synced' | 'ready'>,
   projected: Foreign,
   nowMs: number,
@@ -52,7 +52,7 @@ export function instanceStatus(
   return differing(object, conditions, { ...projected, ...(dialect === 'kro' ? { state } : {}) }, nowMs)
 }
 
-function asCrossplane({ status, reason, message }: Said): Said {
+function asCrossplane({ status, reason, message }: SaidOfInstance): SaidOfInstance {
   return {
     status,
     reason: status === 'True' ? 'ReconcileSuccess' : reason === 'Refused' ? 'ReconcileError' : reason,
@@ -63,13 +63,13 @@ function asCrossplane({ status, reason, message }: Said): Said {
 /** The status to write on a definition, or undefined where it says that already. Pure. */
 export function definitionStatus(
   object: Foreign,
-  dialect: Dialect,
+  dialect: ApiDialect,
   { problems, unserved, holding, order }: DefinitionVerdict,
   nowMs: number,
 ): Foreign | undefined {
   const deleting = at(object, 'metadata', 'deletionTimestamp') !== undefined
-  const good = (reason: string): Said => ({ status: 'True', reason, message: '' })
-  const bad = (reason: string, message: string): Said => ({ status: 'False', reason, message })
+  const good = (reason: string): SaidOfInstance => ({ status: 'True', reason, message: '' })
+  const bad = (reason: string, message: string): SaidOfInstance => ({ status: 'False', reason, message })
   const accepted =
     problems.length === 0
       ? good('Valid')

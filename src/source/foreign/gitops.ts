@@ -42,13 +42,17 @@ export function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-type Judge = (object: AgentObject, all: readonly AgentObject[], directories: readonly string[]) => FromAgent | undefined
+type AgentJudge = (
+  object: AgentObject,
+  all: readonly AgentObject[],
+  directories: readonly string[],
+) => FromAgent | undefined
 
 /**
  * Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. It is given
  * the directories of the files too.
  */
-export function readAgentFiles(files: readonly ForeignFile[], options: ReadOptions, judge: Judge): ForeignReading {
+export function readAgentFiles(files: readonly ForeignFile[], options: ReadOptions, judge: AgentJudge): ForeignReading {
   const { objects, notCarried } = agentObjectsIn(files)
   const made = draftAddons(objects, objects, files, options, judge)
   return { ...made, notCarried: [...notCarried, ...made.notCarried] }
@@ -103,7 +107,7 @@ export function draftAddons(
   all: readonly AgentObject[],
   files: readonly ForeignFile[],
   options: ReadOptions,
-  judge: Judge,
+  judge: AgentJudge,
 ): ForeignReading {
   const notCarried: NotCarried[] = []
   const drafts: Draft[] = []
