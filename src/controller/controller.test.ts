@@ -275,3 +275,17 @@ test('[A53] a directory and an object that are renamed with the same content: re
   assert.equal(harness.writes.length, 1)
   await harness.stop()
 })
+
+test('where nobody asks for a view none is made, and whoever listens hears the same events', async () => {
+  const plain = await startHarness({ machines: THREE })
+  const headless = await startHarness({ machines: THREE, options: { headless: true } })
+  for (const harness of [plain, headless]) await harness.pass(120_000)
+  const { version, resources } = headless.controller.view()
+  assert.deepEqual([version, resources], [0, []])
+  assert.ok(plain.controller.view().resources.length > 0)
+  const said = ({ heard }: Harness) => heard.map(({ reason, key }) => `${reason} ${key ?? ''}`)
+  assert.deepEqual(said(headless), said(plain))
+  assert.ok(said(headless).length > 0)
+  await plain.stop()
+  await headless.stop()
+})

@@ -102,4 +102,4 @@ test('[A57] an idle replica lists nothing, writes nothing but its own Lease, and
   assert.deepEqual([operator.failure(), operator.warnings], [undefined, []])
   await operator.stop()
 })
-const IDLE_READS = 10
+const IDLE_READS = 4
