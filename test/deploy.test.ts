@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
+import { findCommand } from '../scripts/packages.ts'
 import { metricsText } from '../src/controller/view/metrics.ts'
 import { KINDS } from '../src/kinds/registry.ts'
 import { smallEstate } from '../src/server/testing/fake-estate.ts'
@@ -73,6 +74,72 @@ test('the chart names every group of the provider that croft reads, and runs cro
   const rights = readFileSync(at('chart/templates/rbac.yaml'), 'utf8')
   assert.doesNotMatch(rights, /verbs: .*\*/)
   assert.doesNotMatch(rights, /apiGroups: .*\*/)
+})
+
+/** Where one that was built from its sources may be kept. */
+const BUILT_HELM = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'), 'croft', 'helm')
+const helm = findCommand('helm') ?? (existsSync(BUILT_HELM) ? BUILT_HELM : undefined)
+
+test('Helm takes the chart with its own values and with each that somebody may set', {
+  skip: helm === undefined ? 'there is no helm' : false,
+}, () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'croft-helm-'))
+  const helmed = (...words: readonly string[]) => {
+    const env = { PATH: process.env.PATH, HOME: home }
+    const ran = spawnSync(helm ?? '', [...words], { encoding: 'utf8', env })
+    assert.equal(ran.status, 0, `${words.join(' ')}: ${ran.stdout}${ran.stderr}`)
+    return ran.stdout
+  }
+  const rendered = (...set: readonly string[]) => {
+    const settings = set.flatMap((one) => ['--set', one])
+    helmed('lint', '--strict', at('chart').pathname, ...settings)
+    const text = helmed('template', 'croft', at('chart').pathname, '-n', 'croft-system', ...settings)
+    return parseAllDocuments(text).map((document) => JSON.stringify(document.toJS() ?? {}))
+  }
+  try {
+    const plain = rendered()
+    assert.equal(plain.length, 7)
+    for (const word of [
+      'crossplane',
+      'kro.run',
+      '--own-apis',
+      'customresourcedefinitions',
+      '"delete"]},{"apiGroups":["croft.dev"]',
+    ])
+      assert.equal(plain.join().includes(word), false, word)
+    for (const [set, expected] of [
+      ['image.repository=registry.example/croft', '"image":"registry.example/croft:0.1.0"'],
+      ['image.tag=9.9', '"image":"croft:9.9"'],
+      ['image.pullPolicy=Always', '"imagePullPolicy":"Always"'],
+      ['replicas=1', '"replicas":1'],
+      ['resources.limits.memory=1Gi', '"memory":"1Gi"'],
+      ['networkPolicy.ports={8443}', '{"port":8443,"protocol":"TCP"}'],
+      ['crossplane.enabled=true', '"virtualenvironmentvm.proxmoxbpg.crossplane.io"'],
+      ['ownApis.enabled=true', '"0.0.0.0:8081","--own-apis"]'],
+    ] as const)
+      assert.ok(rendered(set).join().includes(expected), set)
+    assert.equal(rendered('networkPolicy.enabled=false').length, 6)
+    const secrets = rendered('crossplane.enabled=true', 'crossplane.secretNamespaces={vault}').join()
+    assert.ok(secrets.includes('"namespace":"vault"'))
+    const own = rendered(
+      'ownApis.enabled=true',
+      'ownApis.groups={a.example}',
+      'ownApis.clusterGroups={b.example}',
+    ).join()
+    for (const group of [
+      '["a.example"]',
+      '["b.example"]',
+      '["resourcegraphdefinitions","resourcegraphdefinitions/status"]',
+    ])
+      assert.ok(own.includes(`"apiGroups":${group}`) || own.includes(`"resources":${group}`), group)
+    assert.ok(
+      own.includes(
+        '{"apiGroups":["croft.dev"],"resources":["*"],"verbs":["get","list","watch","patch","create","delete"]}',
+      ),
+    )
+  } finally {
+    rmSync(home, { recursive: true })
+  }
 })
 
 test('the health for Argo CD names conditions and reasons that croft writes', () => {

@@ -203,7 +203,7 @@ function patchOf(
     else if (!known.combines) shape = there
   }
   const policy = fieldsOf(patch.policy)
-  const merge = policy.toFieldPath === undefined ? undefined : MERGES[String(policy.toFieldPath)]
+  const merge = policy.toFieldPath === undefined ? undefined : MERGES[shown(policy.toFieldPath)]
   if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace' && merge === undefined)
     wrong(
       [...path, 'policy', 'toFieldPath'],
