@@ -1,7 +1,6 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import type { Origin } from '../../model/declaration.ts'
 import type { SourceDocument } from '../manifest.ts'
-import type { ComposedDocument } from './expand-graph.ts'
 import type { DocumentFields, ValueShape } from './shape.ts'
 
 /** An object of a file that defines an API or is an instance of one, and where it stands. */
@@ -21,6 +20,18 @@ export interface DefinedApi {
   readonly summary: string
   readonly spec: ValueShape
   readonly origin: Origin
+}
+
+/** One document that an instance becomes. */
+export interface ComposedDocument {
+  readonly id: string
+  readonly value: DocumentFields
+  /** The template that it was made from, in the document of the definition. */
+  readonly path: FieldProblem['path']
+  /** What it was made after: documents of the same instance, by id. */
+  readonly uses: readonly string[]
+  /** Expressions about `self`. */
+  readonly readyWhen: readonly string[]
 }
 
 /** What the definition of a kind in a cluster says besides its schema. */

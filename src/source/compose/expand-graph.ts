@@ -1,21 +1,10 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { isFields } from '../manifest.ts'
+import type { ComposedDocument } from './api.ts'
 import type { Graph, GraphResource } from './graph.ts'
 import type { DocumentFields } from './shape.ts'
 import { evaluatedAt, filled, TemplateMistake } from './template.ts'
-
-/** One document that an instance becomes. */
-export interface ComposedDocument {
-  readonly id: string
-  readonly value: DocumentFields
-  /** The template that it was made from, in the document of the definition. */
-  readonly path: FieldProblem['path']
-  /** What it was made after: documents of the same instance, by id. */
-  readonly uses: readonly string[]
-  /** Expressions about `self`. */
-  readonly readyWhen: readonly string[]
-}
 
 export type GraphExpansion =
   | { readonly documents: readonly ComposedDocument[] }
