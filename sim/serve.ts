@@ -17,6 +17,7 @@ import { all } from './kubernetes/store.ts'
 import { createScaledClock } from './scaled-clock.ts'
 import type { SimClock } from './sim-clock.ts'
 import type { Stats } from './stats.ts'
+import type { TerminalDoor } from './terminal-door.ts'
 import { guestName } from './world/guest-config.ts'
 import { agentAnswers } from './world/guest-run.ts'
 import { PRESETS, type Preset } from './world/presets.ts'
@@ -203,6 +204,12 @@ export async function serveDatacentre(
     if (options.clock !== undefined) response.setHeader(SIM_CLOCK_HEADER, options.clock)
     void exchange(datacentre, request, response)
   })
+  // Loaded when the first terminal is opened: most runs open none.
+  let terminals: Promise<TerminalDoor> | undefined
+  server.on('upgrade', (request, socket, head) => {
+    terminals ??= openTerminals(datacentre)
+    void terminals.then((door) => door.upgrade(request, socket, head))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, host, () => {
@@ -219,10 +226,16 @@ export async function serveDatacentre(
     datacentre,
     close: () =>
       new Promise((resolve) => {
+        void terminals?.then((door) => door.close())
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
+}
+
+async function openTerminals(datacentre: Datacentre): Promise<TerminalDoor> {
+  const { createTerminalDoor } = await import('./terminal-door.ts')
+  return createTerminalDoor(datacentre.world, (request) => datacentre.handle(request))
 }
 
 function ownCertificate(host: string, nowMs: number): { key: string; pem: string; fingerprint: string } {

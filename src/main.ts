@@ -11,6 +11,7 @@ import { driverDepsFor, loadDrivers } from './main/drivers.ts'
 import { prepareEnding } from './main/ending.ts'
 import { openEngine } from './main/engine.ts'
 import { definitions, follow, jsonSchemaOf, load, loadAt } from './main/estate.ts'
+import { keyboard } from './main/keyboard.ts'
 import { programName } from './main/program-name.ts'
 import { ask, askSecret, terminal } from './main/terminal.ts'
 
@@ -32,6 +33,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     program: programName(fileURLToPath(new URL('..', import.meta.url)), process.env.PATH),
     ask: (question) => ask(question, signal),
     askSecret: (question) => askSecret(question, signal),
+    keyboard,
     sendDatagram: async (address, port, bytes) =>
       (await import('./lib/datagram.ts')).sendDatagram(address, port, bytes),
     startWatchdog,

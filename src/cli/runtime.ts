@@ -10,6 +10,7 @@ import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Wait } from '../kubernetes/patience.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { RemoteTerminal, TerminalSize } from '../lib/remote-terminal.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
@@ -29,6 +30,13 @@ export interface Terminal {
   write(text: string): void
   readonly isTty: boolean
   readonly columns: number
+}
+
+/** This terminal, lent to one on another computer. */
+export interface Keyboard {
+  size(): TerminalSize
+  /** Until the person leaves with Ctrl-], or the other side ends it. Without a terminal the end of the input is leaving. */
+  attach(terminal: RemoteTerminal, signal: AbortSignal): Promise<'left' | 'ended'>
 }
 
 /** A document that croft read and that is not its own. */
@@ -215,6 +223,7 @@ export interface Runtime extends StateAccess {
   ask(question: string): Promise<string | undefined>
   /** The same, and what is typed is not shown. */
   askSecret?(question: string): Promise<string | undefined>
+  readonly keyboard?: Keyboard
   /** Sends one UDP packet. */
   sendDatagram?(address: string, port: number, bytes: Uint8Array): Promise<void>
   /** Tells systemd from now on that this process is alive, where it wants to be told. */

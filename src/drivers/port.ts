@@ -1,6 +1,7 @@
 import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { RemoteTerminal, TerminalSize } from '../lib/remote-terminal.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ResourceKey } from '../model/declaration.ts'
@@ -176,10 +177,12 @@ export interface DryRun {
   preview(step: Step, observed: ObservedResource | undefined, signal: AbortSignal): Promise<Preview | undefined>
 }
 
-/** How a person gets to the console of a guest. */
+/** The console of a guest: what stands on its serial line, and what a person types there. */
 export interface GuestConsole {
-  /** Commands or addresses, a line each. */
+  /** Commands or addresses that lead there without croft, a line each. */
   lines(observed: ObservedResource): readonly string[]
+  /** Throws ObservationFailed when the guest does not run, has no serial line, or somebody says no. */
+  open(observed: ObservedResource, size: TerminalSize, signal: AbortSignal): Promise<RemoteTerminal>
 }
 
 /** A file of this computer, or of one that it can read from, and where it goes. */
@@ -237,6 +240,7 @@ export interface Session {
   readonly dryRun?: DryRun
   /** The power of the system itself, beyond single guests, where it has a say in it. */
   readonly site?: SitePower
+  /** The console of its guests, where it leads to one. */
   readonly console?: GuestConsole
   /** Moments of a guest that a person keeps to come back to. */
   readonly snapshots?: GuestSnapshots

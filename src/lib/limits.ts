@@ -369,6 +369,10 @@ export const LIMITS = {
   logLineLength: 8_192,
   logFollowMs: 30 * 60_000,
   logReaders: 20,
+  /** Consoles: bytes of one message, how long one may last on a host, how often a silent line is kept open. */
+  consoleMessageBytes: 128 * 1024,
+  consoleMs: 8 * 3_600_000,
+  consoleBeatMs: 30_000,
   /** Server: the live stream */
   streamClients: 200,
   streamClientBytes: 4 * 1024 * 1024,

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream'
+
 /**
  * Programs and files on one computer, whatever way leads there: SSH, the guest agent of a hypervisor, or this very
  * computer. Programs are given as words, never as a line for a shell to take apart.
@@ -9,6 +11,14 @@ export interface Shell {
   readFile(path: string, signal?: AbortSignal): Promise<Uint8Array | undefined>
   /** The whole file at once or not at all; others never see half of it, nor a moment with wider rights. */
   writeFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<void>
+  /**
+   * Starts a program that goes on: what it says and what it is told are one stream, until one side ends it. Absent where
+   * the way carries none. `farewell` is typed when it is closed here. Rejects with a ShellFailure.
+   */
+  terminal?(
+    argv: readonly string[],
+    options: { readonly farewell: string; readonly signal: AbortSignal },
+  ): Promise<Duplex>
   close(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { type ConnectionOptions, connect as connectTls, createSecureContext, typ
 import { Http1Error, type Http1Response, type ResponseReader, readResponse } from './http1-response.ts'
 import { LIMITS } from './limits.ts'
 import { openTunnel } from './tunnel.ts'
-import { type StreamedBody, type Wire, WireFailure, type WireRequest } from './wire.ts'
+import { type DialedLine, type StreamedBody, type Wire, WireFailure, type WireRequest } from './wire.ts'
 
 export interface TlsWireOptions {
   /** `https://192.168.4.175:8006`; nothing but the origin is used. */
@@ -290,7 +290,50 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     })
   }
 
+  /** Not one of the pool: whoever gets it keeps it. */
+  async function dial(signal: AbortSignal): Promise<DialedLine> {
+    if (closed) throw failure('CLOSED', 'the wire is closed')
+    const host = origin.hostname.replace(/^\[|\]$/g, '')
+    const port = Number(origin.port === '' ? '443' : origin.port)
+    const { connectMs } = options.timeouts
+    const plain =
+      options.proxy === undefined
+        ? {}
+        : { socket: await openTunnel(new Socket(), options.proxy, host, port, connectMs) }
+    const socket = connectTls({ ...tlsOptions(host, port), ...plain })
+    return new Promise((resolve, reject) => {
+      const end = (error: Error) => {
+        socket.destroy()
+        reject(error instanceof WireFailure ? error : failure(codeOf(error), error.message))
+      }
+      const abort = () => end(failure('ABORTED', 'given up before it was connected'))
+      const late = setTimeout(
+        () => end(failure('ETIMEDOUT', `no connection to ${origin.host} within ${connectMs} ms`)),
+        connectMs,
+      )
+      const settled = () => {
+        clearTimeout(late)
+        signal.removeEventListener('abort', abort)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      socket.setNoDelay(true)
+      // Stays: what comes after the end is of no interest, and must not end the process.
+      socket.on('error', (error) => {
+        settled()
+        end(error)
+      })
+      socket.once('secureConnect', () => {
+        settled()
+        const complaint = complaintAbout(socket, origin, wanted, options.authority !== undefined)
+        if (complaint === undefined && !signal.aborted) resolve({ line: socket, host: origin.host })
+        else end(complaint ?? failure('ABORTED', 'given up before it was connected'))
+      })
+      if (signal.aborted) abort()
+    })
+  }
+
   return {
+    dial,
     async send(request, signal) {
       try {
         return await once(request, signal)
@@ -340,10 +383,14 @@ function complaintAbout(
 
 function failureOf(error: Error, job: PendingRequest, link: Link): WireFailure {
   if (error instanceof WireFailure) return error
-  const code = (error as NodeJS.ErrnoException).code ?? 'ECONNRESET'
+  const code = codeOf(error)
   const message = error.message === '' ? code : error.message
   if (!job.started) return failure(code, message)
   return new WireFailure('maybe', link.served > 0 ? 'ERR_IDLE_CLOSED' : code, message)
+}
+
+function codeOf(error: Error): string {
+  return (error as NodeJS.ErrnoException).code ?? 'ECONNRESET'
 }
 
 function failure(code: string, message: string): WireFailure {

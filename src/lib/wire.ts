@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream'
+
 /** One HTTP exchange as data, so that the same client speaks over TLS or straight to the simulator. */
 export interface WireRequest {
   readonly method: string
@@ -22,7 +24,15 @@ export interface Wire {
   stream?(request: WireRequest, onText: (text: string) => void, signal: AbortSignal): Promise<WireResponse>
   /** The same with a body that is read while it is sent, because it is too large to be held. */
   upload?(request: Omit<WireRequest, 'body'>, body: StreamedBody, signal: AbortSignal): Promise<WireResponse>
+  /** A connection of its own, judged like all others, for what is no exchange of requests: a web socket. */
+  dial?(signal: AbortSignal): Promise<DialedLine>
   close(): Promise<void>
+}
+
+export interface DialedLine {
+  readonly line: Duplex
+  /** `192.168.4.175:8006`, as the other side is called in requests. */
+  readonly host: string
 }
 
 /** A body whose length is known before its bytes are. */

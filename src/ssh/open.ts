@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import { type Shell, ShellFailure } from '../lib/shell.ts'
@@ -34,9 +35,10 @@ export function createShells(options: ShellsOptions): Shells {
       shared.set(key, found)
       found.users++
       let closed = false
-      const { run, readFile, writeFile } = found.shell
+      const { run, readFile, writeFile, terminal } = found.shell
       return {
         run,
+        ...defined({ terminal }),
         readFile,
         writeFile,
         async close() {

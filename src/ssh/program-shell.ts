@@ -1,3 +1,4 @@
+import { Duplex } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
@@ -5,6 +6,7 @@ import { type Ran, type RunOptions, type Shell, ShellFailure, type WriteOptions 
 import type { Secret } from '../model/secret.ts'
 import { plainText, readMarks } from './answer.ts'
 import { type Ended, runChild } from './child.ts'
+import { startTerminal } from './start-terminal.ts'
 import { type Become, wrap } from './words.ts'
 
 /** The way on which programs are started: this computer, or a connection. */
@@ -117,6 +119,25 @@ export function programShell(way: ProgramStarter, { clock, random }: ShellTools)
       const argv = ['sh', '-c', WRITE, 'croft', path, String(bytes.length), mode, owner]
       const ended = await run(argv, { input: bytes, maxBytes: LIMITS.commandOutputBytes, ...given(options.signal) })
       if (ended.code !== 0) throw fileFailure(way.name, 'write', path, ended.stderr)
+    },
+    async terminal(argv, { farewell, signal }) {
+      if (closed) throw new ShellFailure('no', 'closed', `the connection to ${way.name} has been closed`)
+      const nonce = `croft-${word(random)}${word(random)}`
+      const wrapped = wrap(argv, { become: way.become, nonce, timeoutMs: LIMITS.consoleMs })
+      const started = await startTerminal({
+        argv: await way.words(wrapped, signal),
+        env: way.env,
+        input: await inputOf(way, nonce, undefined),
+        group: way.group,
+        farewell,
+        clock,
+        began: (stderr) => readMarks(stderr, nonce).began,
+        signal,
+      })
+      if (started instanceof Duplex) return started
+      throw started.unstarted === 'ABORTED'
+        ? new ShellFailure('no', 'aborted', 'nobody waits for it any more')
+        : way.failure(started)
     },
     async close() {
       if (closed) return

@@ -73,6 +73,8 @@ export interface StartOptions {
   /** Run this file as it is, with the Node of the PATH: what a user does. Where that Node is old, it starts another. */
   readonly launcher?: string
   readonly longestMs?: number
+  /** Somebody types: without it nobody is at its input. */
+  readonly typing?: boolean
 }
 
 /**
@@ -85,17 +87,17 @@ export function start(args: readonly string[], options: StartOptions): Running {
   const child = spawn(file, [...before, ...args], {
     cwd: options.cwd,
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.typing === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
   alive.add(child)
   const timer = setTimeout(() => signal({ child }, 'SIGKILL'), options.longestMs ?? LONGEST_MS)
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
   const exited = new Promise<Ended>((resolve) => {

@@ -1,6 +1,4 @@
-import type { Connection } from '../../model/estate.ts'
-import type { ObservedResource } from '../../model/resource.ts'
-import { EXIT, UsageError, type Verb } from '../verb.ts'
+import { CliError, EXIT, UsageError, type Verb } from '../verb.ts'
 import { type AskedMachine, loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'
 import { afterPower, perform, powered, reboot } from './machine/power.ts'
@@ -36,14 +34,12 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
       return inside(asked, what, read(runtime, words))
     case 'write':
       return inside(asked, what, write(runtime, words, options))
-    case 'console': {
-      const connection = estate.connections.find((one) => one.name === resource.connection)
+    case 'console':
       return withGuest(asked, async (session, observed) => {
-        const lines = session.console?.lines(observed)
-        runtime.out.write(lines === undefined ? consoleOf(connection, observed) : `${lines.join('\n')}\n`)
+        if (session.console === undefined) throw new CliError(`${resource.driver} leads to no console of ${name}.`)
+        runtime.out.write(`${session.console.lines(observed).join('\n')}\n`)
         return EXIT.ok
       })
-    }
     case 'snapshots':
     case 'snapshot':
     case 'revert':
@@ -52,17 +48,4 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
     default:
       throw new UsageError(`There is no croft machine ${what}. Use ${VERBS}.`)
   }
-}
-
-/** The page of the hypervisor with its screen, and the command for its serial line. */
-function consoleOf(connection: Connection | undefined, { type, externalId, host, name }: ObservedResource): string {
-  const query = new URLSearchParams({
-    console: type === 'container' ? 'lxc' : 'kvm',
-    novnc: '1',
-    vmid: externalId,
-    vmname: name ?? '',
-    node: host,
-  })
-  const terminal = type === 'container' ? `pct console ${externalId}` : `qm terminal ${externalId}`
-  return `${(connection?.endpoint ?? '').replace(/\/+$/, '')}/?${query.toString()}\nOn ${host}: ${terminal}\n`
 }

@@ -4,9 +4,9 @@ import { LIMITS } from '../../lib/limits.ts'
 import { neighbourProbe, readNeighbours } from '../../lib/neighbour-probe.ts'
 import type { Connection } from '../../model/estate.ts'
 import { type AddressUse, type ObservedResource, type Survey, usedNear } from '../../model/resource.ts'
-import type { SshTarget } from '../../model/secret.ts'
 import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, ObservationFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
+import { consoleOf } from './console.ts'
 import { bytesOf } from './domain-view.ts'
 import { taskOutcome } from './jobs.ts'
 import { listPlaces } from './list-places.ts'
@@ -121,7 +121,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         throw error
       }
     },
-    console: { lines: ({ externalId }) => [consoleCommand(target, uri, externalId)] },
+    console: consoleOf(open, shell, uri, target),
     snapshots: snapshotsOf(open),
     agent: { shell: (observed) => agentShell(open(), observed.externalId, deps) },
     close: async () => shell?.close(),
@@ -132,15 +132,6 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
 function localUri(endpoint: string): string {
   const [, scheme = 'qemu', path = '/system'] = /^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*(\/.*)$/.exec(endpoint) ?? []
   return `${scheme}://${path}`
-}
-
-/** What a person types to get to the serial line; it is left with Ctrl and ]. */
-function consoleCommand(target: SshTarget | undefined, uri: string, uuid: string): string {
-  const virsh = `virsh -c ${uri} console ${uuid}`
-  if (target === undefined || target.local === true) return virsh
-  const port = target.port === 22 ? '' : ` -p ${target.port}`
-  const become = target.sudo === 'none' ? '' : 'sudo '
-  return `ssh -t${port} ${target.user}@${target.address} ${become}${virsh}`
 }
 
 function noShell(connection: Connection): Error {

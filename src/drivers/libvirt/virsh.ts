@@ -94,7 +94,7 @@ export function outcomeOf(error: ShellFailure, doing: string): Outcome {
 
 const NOT_LET_IN: Readonly<Record<string, string>> = { denied: 'Unauthorized', 'host-key': 'HostKeyMismatch' }
 
-function refusalOf(error: ShellFailure, doing: string): Refusal {
+export function refusalOf(error: ShellFailure, doing: string): Refusal {
   const reason = NOT_LET_IN[error.code]
   return {
     reason: reason ?? 'Unreachable',

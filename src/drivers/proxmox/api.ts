@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { type Clock, SIM_CLOCK_HEADER } from '../../lib/clock.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
@@ -69,6 +70,8 @@ export interface Api {
     about: CallSubject,
     signal: AbortSignal,
   ): Promise<ApiOutcome>
+  /** A web socket. `secrets` are in its path. Throws ObservationFailed. */
+  socket(path: string, about: CallSubject, secrets: readonly Secret[], signal: AbortSignal): Promise<Duplex>
 }
 
 export type ApiOutcome =
@@ -129,6 +132,24 @@ export function createApi(deps: ApiDeps): Api {
     read: async (path, about, signal) => (await readAnswer(path, about, signal)).data,
 
     ask,
+    async socket(path, about, secrets, signal) {
+      const token = await deps.token()
+      const headers = { authorization: `PVEAPIToken=${token.reveal()}` }
+      try {
+        const { openWebSocket } = await import('../../lib/web-socket.ts')
+        const dialed = await deps.wire.dial?.(signal)
+        if (dialed === undefined) throw new WireFailure('no', 'ERR_NO_LINE', 'this way carries no web socket')
+        const { line, host } = dialed
+        const timeoutMs = LIMITS.requestTimeoutMs
+        const request = { host, path: `${BASE}${path}`, headers, protocol: 'binary', timeoutMs }
+        return await openWebSocket(line, request, signal)
+      } catch (error) {
+        if (!(error instanceof Error && 'status' in error && typeof error.status === 'number'))
+          throw new ObservationFailed(unreachable(error, about))
+        const response = { status: error.status, reason: error.message, headers: {}, body: '' }
+        throw new ObservationFailed(refuse(response, about, [token, ...secrets]))
+      }
+    },
     async upload(path, contentType, body, about, signal) {
       try {
         const token = await deps.token()

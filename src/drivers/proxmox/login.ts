@@ -1,4 +1,4 @@
-import type { Wire } from '../../lib/wire.ts'
+import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { DriverDeps } from '../port.ts'
 import { readProviderCredentials } from './provider-credentials.ts'
@@ -31,6 +31,11 @@ export function openWireOf(connection: Connection, deps: DriverDeps): Wire {
   }
   return {
     send: async (request, signal) => (await open()).send(request, signal),
+    async dial(signal) {
+      const { dial } = await open()
+      if (dial === undefined) throw new WireFailure('no', 'ERR_NO_LINE', 'this way carries no web socket')
+      return dial(signal)
+    },
     close: async () => (await opening?.catch(() => undefined))?.close(),
   }
 }

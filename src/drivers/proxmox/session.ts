@@ -11,6 +11,7 @@ import { type DriverDeps, ObservationFailed, type Session, type SitePower } from
 import { openAgentShell } from './agent/shell.ts'
 import { type Api, createApi } from './api.ts'
 import { createBridgeLook } from './bridges.ts'
+import { consoleOf } from './console.ts'
 import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { observeListed, readList } from './lists.ts'
 import { loginOf, openWireOf } from './login.ts'
@@ -77,6 +78,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       step.lane === 'rest'
         ? perform(api, deps, step, signal)
         : performAsRoot(step, () => rootShell(connection, deps, step.host), signal),
+    console: consoleOf(connection.endpoint, api, deps.clock),
     snapshots: snapshotsOf(api, deps.clock),
     agent: { shell: (observed) => openAgentShell(api, deps, observed) },
     uploads: { put: (file, signal) => uploadFile(api, file, signal) },

@@ -34,6 +34,7 @@ function scripted(answers: Readonly<Record<string, unknown>>, outcome: Outcome =
     },
     readAnswer: () => assert.fail('not asked for'),
     upload: () => assert.fail('not asked for'),
+    socket: () => assert.fail('not asked for'),
     ask: () => assert.fail('not asked for'),
     write: async (call) => {
       sent.push(`${call.method} ${call.path} ${JSON.stringify(call.params)}`)

@@ -1,15 +1,16 @@
 import { hexDigits } from '../../../world/chance.ts'
 import { guestName } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
-import type { Guest, Host } from '../../../world/types.ts'
+import type { Guest } from '../../../world/types.ts'
 import { ApiError, failed } from '../../api-error.ts'
-import { type Call, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { PlainRefusal } from '../../decode.ts'
+import { freePort, listen, ticketIsGood } from '../../terminals.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}'
 const CONTAINER = '/nodes/{node}/lxc/{vmid}'
 
-/** Keyboard, monitor and screen. Nobody is at the other end of the screen: what is checked is how one gets there. */
+/** Keyboard, monitor, screen and terminal. Nobody is at the other end of a screen: what is checked is how one gets there. */
 export const qemuConsoleRoutes: Routes = {
   [`PUT ${AT}/sendkey`]: (call) => {
     needRunning(call)
@@ -19,21 +20,15 @@ export const qemuConsoleRoutes: Routes = {
   [`POST ${AT}/monitor`]: (call) => monitor(guestOf(call), param(call, 'command')),
   [`POST ${AT}/vncproxy`]: (call) => vncProxy(call, guestOf(call)),
   [`POST ${CONTAINER}/vncproxy`]: (call) => vncProxy(call, guestOf(call, 'lxc')),
-  [`POST ${AT}/termproxy`]: (call) => {
-    const guest = guestOf(call)
-    const serial = call.params.serial ?? [...guest.config.keys()].find((key) => /^serial\d+$/.test(key))
-    if (serial === undefined || !guest.config.has(serial)) throw failed('unable to find a serial interface')
-    return terminal(call, `${guest.vmid}`)
-  },
-  [`POST ${CONTAINER}/termproxy`]: (call) => terminal(call, `${guestOf(call, 'lxc').vmid}`),
-  'POST /nodes/{node}/termproxy': (call) => terminal(call, ''),
+  [`POST ${AT}/termproxy`]: (call) => terminal(call, guestOf(call)),
+  [`POST ${CONTAINER}/termproxy`]: (call) => terminal(call, guestOf(call, 'lxc')),
+  'POST /nodes/{node}/termproxy': (call) => terminal(call, undefined),
   [`POST ${AT}/spiceproxy`]: (call) => {
     guestOf(call)
     throw failed('no spice port')
   },
-  [`GET ${AT}/vncwebsocket`]: () => {
-    throw new ApiError(401, 'permission denied - invalid PVEVNC ticket')
-  },
+  [`GET ${AT}/vncwebsocket`]: (call) => webSocket(call, guestOf),
+  [`GET ${CONTAINER}/vncwebsocket`]: (call) => webSocket(call, (one) => guestOf(one, 'lxc')),
 }
 
 const KEYS =
@@ -41,7 +36,15 @@ const KEYS =
 
 function vncProxy(call: Call, guest: Guest): Record<string, unknown> {
   const ticket = screenTicket(call)
-  const port = freePort(hostOf(call))
+  const port = String(portFor(call))
+  listen(call.world, {
+    port: Number(port),
+    ticket,
+    user: call.who.id,
+    path: `/vms/${guest.vmid}`,
+    guest,
+    serial: undefined,
+  })
   const upid = startTask(call.world, hostOf(call), 'vncproxy', `${guest.vmid}`, call.who.id, (work) =>
     work.pass(10_000),
   )
@@ -50,15 +53,31 @@ function vncProxy(call: Call, guest: Guest): Record<string, unknown> {
   return { upid, port, user: call.who.id, ticket, cert: '', ...password }
 }
 
-function terminal(call: Call, id: string): Record<string, unknown> {
-  const port = freePort(hostOf(call))
-  const upid = startTask(call.world, hostOf(call), 'vncproxy', id, call.who.id, (work) => work.pass(10_000))
-  return { upid, port, user: call.who.id, ticket: screenTicket(call) }
+/** What is missing for a terminal, a serial port or a running guest, is said on the terminal itself. */
+function terminal(call: Call, guest: Guest | undefined): Record<string, unknown> {
+  const { world, who, params } = call
+  const [ticket, port] = [screenTicket(call), portFor(call)]
+  const path = guest === undefined ? `/nodes/${hostOf(call).name}` : `/vms/${guest.vmid}`
+  const upid = startTask(world, hostOf(call), 'vncproxy', `${guest?.vmid ?? ''}`, who.id, (work) => work.pass(10_000))
+  listen(world, { port, ticket, user: who.id, path, guest, serial: params.serial })
+  return { upid, port, user: who.id, ticket }
 }
 
-/** The first that nobody waits at: each proxy keeps its port until somebody came or it gave up. */
-function freePort(host: Host): string {
-  return String(5900 + [...host.runningTasks].filter(({ type }) => type === 'vncproxy').length)
+/** The ticket first, then whether there is such a guest. */
+function webSocket(call: Call, guestIn: (call: Call) => Guest): Record<string, unknown> {
+  const port = Number(param(call, 'port'))
+  if (!ticketIsGood(call.world, param(call, 'vncticket'), call.who.id, `/vms/${vmidOf(call)}`, port))
+    throw new ApiError(401, 'permission denied - invalid PVEVNC ticket')
+  guestIn(call)
+  return { port: String(port) }
+}
+
+function portFor({ world }: Call): number {
+  return freePort(world) ?? fail('unable to find free port (5900-5999)')
+}
+
+function fail(text: string): never {
+  throw failed(text)
 }
 
 function screenTicket({ world: { random } }: Call): string {

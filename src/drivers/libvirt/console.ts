@@ -1,0 +1,64 @@
+import type { Shell } from '../../lib/shell.ts'
+import { ShellFailure } from '../../lib/shell.ts'
+import { shellWord } from '../../lib/shell-quoted.ts'
+import type { SshTarget } from '../../model/secret.ts'
+import { type GuestConsole, ObservationFailed } from '../port.ts'
+import { refusalOf, type Virsh } from './virsh.ts'
+import { childrenOf, find, parseXml } from './xml.ts'
+
+/**
+ * The serial line of a domain, by `virsh console` on its host. It wants a terminal of its own, which `script` gives it
+ * whatever way leads to the host. A serial line has no size.
+ */
+export function consoleOf(
+  open: () => Virsh,
+  shell: Shell | undefined,
+  uri: string,
+  target: SshTarget | undefined,
+): GuestConsole {
+  return {
+    lines: ({ externalId }) => [consoleCommand(target, uri, externalId)],
+    async open({ externalId: uuid, host }, _size, signal) {
+      const doing = `open the console of domain ${uuid} on ${host}`
+      const refuse = (reason: string, why: string) =>
+        new ObservationFailed({ reason, meaning: 'stalled', message: `could not ${doing}: ${why}` })
+      const questions = [
+        ['domstate', uuid],
+        ['dumpxml', uuid],
+      ]
+      const [state = '', xml = ''] = await open().ask(questions, doing, signal)
+      const devices = find(parseXml(xml), 'devices')
+      if (devices === undefined) throw refuse('NotFound', 'there is no such domain')
+      if (!/running|paused|in shutdown|idle/.test(state))
+        throw refuse('NotRunning', 'it is off; start it with croft machine start')
+      if (childrenOf(devices, 'console').length + childrenOf(devices, 'serial').length === 0)
+        throw refuse('NoSerialPort', `it has no serial port; add <serial type='pty'/> to it (virsh edit ${uuid})`)
+      if (shell?.terminal === undefined) throw refuse('NoTerminal', 'this way to the host carries no terminal')
+      try {
+        const stream = await shell.terminal(onTerminal(uri, uuid), { farewell: LEAVE, signal })
+        return { stream, resize: () => undefined }
+      } catch (error) {
+        if (error instanceof ShellFailure) throw new ObservationFailed(refusalOf(error, doing))
+        throw error
+      }
+    },
+  }
+}
+
+/** Ctrl and ], which virsh takes for the end. */
+const LEAVE = '\u001d'
+
+/** --force: a line that broke leaves its console open on the host, and it must not lock everybody out. */
+function onTerminal(uri: string, uuid: string): readonly string[] {
+  const words = ['virsh', '-c', uri, 'console', uuid, '--force']
+  return ['env', 'LC_ALL=C', 'TERM=dumb', 'script', '-qec', words.map(shellWord).join(' '), '/dev/null']
+}
+
+/** What a person types to get to the serial line; it is left with Ctrl and ]. */
+function consoleCommand(target: SshTarget | undefined, uri: string, uuid: string): string {
+  const virsh = `virsh -c ${uri} console ${uuid}`
+  if (target === undefined || target.local === true) return virsh
+  const port = target.port === 22 ? '' : ` -p ${target.port}`
+  const become = target.sudo === 'none' ? '' : 'sudo '
+  return `ssh -t${port} ${target.user}@${target.address} ${become}${virsh}`
+}

@@ -1,0 +1,37 @@
+import type { TerminalSize } from '../../lib/remote-terminal.ts'
+
+/*
+ * What Proxmox's termproxy reads from a terminal: `0:LENGTH:` before so many bytes of input, `1:COLUMNS:ROWS:` for a new
+ * size, `2` to be heard at all. What it writes has no frames. It takes a message only when all of it is there, so each
+ * goes into one message of the web socket.
+ */
+
+/** pveproxy takes no message above 128 KiB, and termproxy's buffer is half of that. */
+const PIECE_BYTES = 16 * 1024
+
+export const PING = '2'
+
+export function resizeFrame({ columns, rows }: TerminalSize): string {
+  return `1:${columns}:${rows}:`
+}
+
+export function dataFrames(bytes: Uint8Array): readonly Buffer[] {
+  const frames: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const piece = bytes.subarray(at, at + PIECE_BYTES)
+    frames.push(Buffer.concat([Buffer.from(`0:${piece.length}:`), piece]))
+  }
+  return frames
+}
+
+/** The first line says who is there. It is the only one that ends with a line break. */
+export function loginLine(user: string, ticket: string): string {
+  return `${user}:${ticket}\n`
+}
+
+/** termproxy says OK before anything else. Undefined: not all of it is there yet. */
+export function afterGreeting(received: Buffer): Buffer | 'refused' | undefined {
+  const said = received.subarray(0, 2).toString('latin1')
+  if (!'OK'.startsWith(said)) return 'refused'
+  return received.length < 2 ? undefined : received.subarray(2)
+}

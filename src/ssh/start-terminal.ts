@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { Duplex } from 'node:stream'
+import type { Clock } from '../lib/clock.ts'
+import type { Ended } from './child.ts'
+
+export interface TerminalProgram {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Before anything that a person types. */
+  readonly input: readonly Uint8Array[]
+  /** What ends it from inside: a broken channel alone leaves it running on the other side. */
+  readonly farewell: string
+  readonly clock: Clock
+  /** End the whole family of the program: for what runs on this computer. */
+  readonly group: boolean
+  /** Has it begun, by what it said so far on its error output? */
+  began(stderr: string): boolean
+  readonly signal: AbortSignal
+}
+
+/** What a program says on its error output before it begins is short. */
+const STDERR_LENGTH = 64 * 1024
+const FAREWELL_MS = 2_000
+
+/** A program that goes on until one of the two sides ends it. Answers how it ended instead when it never began. */
+export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended> {
+  const { argv, env, input, group, began, signal, farewell, clock } = program
+  const [path = '', ...args] = argv
+  const child = spawn(path, args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: group })
+  const end = () => {
+    try {
+      if (group && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+      else child.kill('SIGTERM')
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  child.stdin.on('error', () => {})
+  child.stdout.on('error', () => {})
+  let stderr = ''
+  return new Promise((resolve) => {
+    const never = (code: number, unstarted?: string) => {
+      signal.removeEventListener('abort', abort)
+      resolve({ code, stdout: Buffer.alloc(0), stderr, ...(unstarted === undefined ? {} : { unstarted }) })
+    }
+    const abort = () => {
+      end()
+      never(-1, 'ABORTED')
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    child.once('error', (error: NodeJS.ErrnoException) => never(-1, error.code ?? 'ERROR'))
+    child.once('close', (code) => never(code ?? -1))
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (stderr.length > STDERR_LENGTH) return
+      stderr += chunk.toString('utf8')
+      if (!began(stderr)) return
+      signal.removeEventListener('abort', abort)
+      const gone = new AbortController()
+      child.once('close', () => gone.abort())
+      const close = () => {
+        child.stdin.end(farewell)
+        // Nobody reads any more what it still has to say.
+        child.stdout.resume()
+        void clock.sleep(FAREWELL_MS, gone.signal).then(end)
+      }
+      resolve(duplexOf(child.stdin, child.stdout, close))
+    })
+    for (const part of input) child.stdin.write(part)
+    if (signal.aborted) abort()
+  })
+}
+
+function duplexOf(stdin: NodeJS.WritableStream, stdout: NodeJS.ReadableStream, close: () => void): Duplex {
+  const stream = new Duplex({
+    // What the other side has ended is over.
+    allowHalfOpen: false,
+    read: () => void stdout.resume(),
+    write: (chunk: Buffer, _encoding, done) => void stdin.write(chunk, () => done()),
+    final(done) {
+      stdin.end()
+      done()
+    },
+    destroy(error, done) {
+      close()
+      done(error)
+    },
+  })
+  stdout.on('data', (chunk: Buffer) => {
+    if (stream.destroyed) return
+    if (!stream.push(chunk)) stdout.pause()
+  })
+  stdout.once('end', () => stream.push(null))
+  return stream
+}
