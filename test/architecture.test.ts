@@ -74,7 +74,7 @@ test('decisions are numbered without a gap and have the four parts', () => {
   }
 })
 
-test('at most fifteen packages run beside a token', () => {
+test('at most sixteen packages run beside a token', () => {
   const lock = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { dev?: boolean; optional?: boolean }>
   }
@@ -82,7 +82,7 @@ test('at most fifteen packages run beside a token', () => {
     ([name, entry]) => name !== '' && !entry.dev && !entry.optional,
   )
   assert.ok(atRunTime.length > 0)
-  assert.ok(atRunTime.length <= 15, atRunTime.map(([name]) => name).join(', '))
+  assert.ok(atRunTime.length <= 16, atRunTime.map(([name]) => name).join(', '))
 })
 
 test('[R30] drivers are our own: none is generated, and no package speaks to an outside system in our place', () => {

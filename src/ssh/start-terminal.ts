@@ -37,6 +37,16 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
   }
   child.stdin.on('error', () => {})
   child.stdout.on('error', () => {})
+  const gone = new AbortController()
+  child.once('close', () => gone.abort())
+  const close = () => {
+    child.stdin.end(farewell)
+    // Nobody reads any more what it still has to say.
+    child.stdout.resume()
+    void clock.sleep(FAREWELL_MS, gone.signal).then(end)
+  }
+  // From the start: what a program says that has ended already would be thrown away.
+  const stream = duplexOf(child.stdin, child.stdout, close)
   let stderr = ''
   return new Promise((resolve) => {
     const never = (code: number, unstarted?: string) => {
@@ -55,15 +65,7 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
       stderr += chunk.toString('utf8')
       if (!began(stderr)) return
       signal.removeEventListener('abort', abort)
-      const gone = new AbortController()
-      child.once('close', () => gone.abort())
-      const close = () => {
-        child.stdin.end(farewell)
-        // Nobody reads any more what it still has to say.
-        child.stdout.resume()
-        void clock.sleep(FAREWELL_MS, gone.signal).then(end)
-      }
-      resolve(duplexOf(child.stdin, child.stdout, close))
+      resolve(stream)
     })
     for (const part of input) child.stdin.write(part)
     if (signal.aborted) abort()

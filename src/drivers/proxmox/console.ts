@@ -48,7 +48,7 @@ export function serialIn(config: unknown): string | undefined {
   return ['serial0', 'serial1', 'serial2', 'serial3'].find((slot) => isRecord(config) && config[slot] === 'socket')
 }
 
-interface TermProxy {
+interface StartedTerminal {
   readonly port: string
   readonly user: string
   readonly ticket: Secret
@@ -60,7 +60,7 @@ async function startProxy(
   serial: string | undefined,
   about: CallSubject,
   signal: AbortSignal,
-): Promise<TermProxy> {
+): Promise<StartedTerminal> {
   const params: Readonly<Record<string, string>> = serial === undefined ? {} : { serial }
   const answer = await api.ask({ method: 'POST', path: `${path}/termproxy`, params }, new Map(), about, signal)
   if (answer.result === 'refused') throw new ObservationFailed(answer.refusal)
@@ -78,7 +78,12 @@ async function startProxy(
 }
 
 /** Says who is there, and waits until the other side has taken it. What comes after that is the terminal's. */
-function greeted(socket: Duplex, { user, ticket }: TermProxy, about: CallSubject, signal: AbortSignal): Promise<void> {
+function greeted(
+  socket: Duplex,
+  { user, ticket }: StartedTerminal,
+  about: CallSubject,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
     const end = (why: string | undefined) => {
