@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { Duplex } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import type { Ended } from './child.ts'
@@ -29,12 +29,16 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
   const child = spawn(path, args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: group })
   const end = () => {
     try {
-      if (group && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
-      else child.kill('SIGTERM')
+      if (group && child.pid !== undefined) {
+        // `timeout` has left the group with all that it runs; the session is still the same.
+        spawnSync('pkill', ['-KILL', '-s', String(child.pid)], { stdio: 'ignore' })
+        process.kill(-child.pid, 'SIGKILL')
+      } else child.kill('SIGTERM')
     } catch {
       // It has ended meanwhile.
     }
   }
+  // `script` starts its program in a session of its own, which ends with the terminal that it had.
   child.stdin.on('error', () => {})
   child.stdout.on('error', () => {})
   const gone = new AbortController()
