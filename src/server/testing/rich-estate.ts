@@ -146,6 +146,7 @@ function upgrading(): ClusterView {
   return {
     ...one,
     observed: { ...one.observed, nodes },
+    operation: { name: 'restore', step: 'start the first server', sinceMs: NOW, stopped: false },
     decision: {
       ...one.decision,
       holds: [{ node: first, guard: 'quorum', reason: 'r', allow: 'a' }],
