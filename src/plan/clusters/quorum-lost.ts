@@ -25,7 +25,9 @@ function dataGone({ servers, observed, spec }: ClusterSituation): boolean {
  * What the machines show of the majority where etcd cannot be asked: too many of them are off, or cannot be seen while
  * others can. Undefined where enough run, where nobody sees any of them, and before the cluster was formed.
  */
-export function majorityAway(view: ClusterSituation): { readonly certain: boolean; readonly text: string } | undefined {
+export function majorityAway(
+  view: ClusterSituation,
+): { readonly certain: boolean; readonly text: string; readonly next: string } | undefined {
   const { members, identity, api } = view.observed
   if (members !== 'unknown' || identity?.formed !== true || api === 'yes') return undefined
   const voters = votersOf(view)
@@ -35,11 +37,19 @@ export function majorityAway(view: ClusterSituation): { readonly certain: boolea
   const on = voters.filter(({ machine }) => machine.power === 'on')
   const needs = `and etcd needs ${needed} that run`
   if (off.length > 0 && voters.length - off.length < needed)
-    return { certain: true, text: `${off.length} of ${voters.length} servers are off (${named(off)}) ${needs}` }
+    return {
+      certain: true,
+      text: `${off.length} of ${voters.length} servers are off (${named(off)}) ${needs}`,
+      next: `start ${named(off)}`,
+    }
   // With none in sight it is croft that is cut off.
   if (on.length === 0 || on.length >= needed) return undefined
   const away = voters.filter((node) => !on.includes(node))
-  return { certain: false, text: `${away.length} of ${voters.length} servers are not seen (${named(away)}) ${needs}` }
+  return {
+    certain: false,
+    text: `${away.length} of ${voters.length} servers are not seen (${named(away)}) ${needs}`,
+    next: `bring ${named(away)} back`,
+  }
 }
 
 /** Those that hold a vote as far as a server that runs says so; else those that are declared. */
