@@ -21,6 +21,7 @@ export const image: Descriptions = {
   'build.files.path': 'Absolute path in the image, like /etc/motd.',
   'build.files.content': 'Text of the file.',
   'build.files.mode': 'Permissions in octal, like 0644.',
+  'build.run': 'Shell scripts that run as root inside the image, after packages and files are in place.',
   'build.size': 'Size of the disk image, like 3Gi.',
   'build.architecture': 'Processor architecture of the image.',
   'build.epoch': 'Timestamp of everything in the image, in seconds since 1970, so that two builds are identical.',

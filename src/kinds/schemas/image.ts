@@ -56,7 +56,8 @@ const imageBuild = z.strictObject({
       z
         .string()
         .max(64 * 1024)
-        .refine((text) => /\S/.test(text) && !text.includes('\0') && text.isWellFormed(), { error: 'a shell script' }),
+        .refine((text) => /\S/.test(text) && !text.includes('\0') && text.isWellFormed(), { error: 'a shell script' })
+        .register(fileContents, { contents: true }),
     )
     .max(50)
     .default([]),
