@@ -57,7 +57,7 @@ test('croft runs through a link, from any directory, with the Node of the PATH, 
   assert.equal(shown.stdout.trim(), version)
   assert.deepEqual([shown.code, good.code, bad.code, wrong.code, missing.code], [0, 0, 1, 64, 64])
   assert.match(bad.stderr, /did you mean nodeName\?/i)
-  assert.match(missing.stderr, /There is no directory nowhere/)
+  assert.match(missing.stderr, /There is no file or directory nowhere/)
 })
 
 test('SIGTERM to the launcher ends the program behind it in good order', async () => {
