@@ -40,6 +40,7 @@ function ofVm(vm: VmSpec): Pick<SiteGuest, 'type' | 'config' | 'disks'> {
       ...(vm.cpu?.sockets === undefined ? {} : { sockets: String(vm.cpu.sockets) }),
       ...(vm.scsiHardware === undefined ? {} : { scsihw: vm.scsiHardware }),
       ...(vm.agent?.enabled === true ? { agent: '1' } : {}),
+      ...Object.fromEntries((vm.serial ?? []).map(({ slot, device }) => [slot, device])),
       ...Object.fromEntries(vm.nics.map(({ slot, model, mac, bridge }) => [slot, nicOf(model, mac, bridge)])),
     },
     disks: disksOf(vm.disks),

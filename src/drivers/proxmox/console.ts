@@ -41,7 +41,7 @@ export function consoleOf(endpoint: string, api: Api, clock: Clock): GuestConsol
 }
 
 const NO_SERIAL =
-  'it has no serial port; declare one (EnvironmentVM: serialDevice: [{device: socket}]), and let the system inside use ttyS0'
+  'it has no serial port; declare one (Machine: proxmox.serialPort: true, EnvironmentVM: serialDevice: [{device: socket}]), and let the system inside use ttyS0'
 
 /** The first that leads to a socket: a device of the host is nobody's console. */
 export function serialIn(config: unknown): string | undefined {

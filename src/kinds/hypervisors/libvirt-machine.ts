@@ -17,7 +17,7 @@ export function onLibvirt(machine: Declaration<MachineSpec>, vm: VmSpec, connect
   const { proxmox: _proxmox, libvirt } = machine.spec
   const said = { ...connection.spec.machines, ...defined<object>(libvirt ?? {}) } as LibvirtSpec['machines']
   const adopted = machine.policy.adopt !== undefined
-  const { vmid: _vmid, scsiHardware: _scsi, bootOrder: _order, cloudInit: _cloudInit, ...rest } = vm
+  const { vmid: _vmid, scsiHardware: _scsi, serial: _serial, bootOrder: _order, cloudInit: _cloudInit, ...rest } = vm
   const { protection: _protection, pool: _pool, bios: _bios, machine: _machine, ...plain } = rest
   const bus = said.bus ?? 'virtio'
   const arm = said.architecture === 'arm64'

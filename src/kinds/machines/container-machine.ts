@@ -94,7 +94,7 @@ export function checkContainerMachine(spec: WrittenMachine, _manifest: RawManife
   for (const field of ['user', 'userData', 'cloudInit'] as const)
     if (spec[field] !== undefined)
       bad([field], `${field} is for machines that run cloud-init; a container is set up by its template`)
-  for (const field of ['bios', 'machine', 'scsiHardware'] as const)
+  for (const field of ['bios', 'machine', 'scsiHardware', 'serialPort'] as const)
     if (spec.proxmox?.[field] !== undefined) bad(['proxmox', field], `a container has no ${field}`)
   if (spec.cpu?.type !== undefined) bad(['cpu', 'type'], 'a container has the processor of its host')
   return problems

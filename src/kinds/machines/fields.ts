@@ -60,6 +60,8 @@ export const proxmoxHardware = {
   bios: z.enum(['seabios', 'ovmf']).optional(),
   machine: z.enum(['pc', 'q35']).optional(),
   scsiHardware: z.enum(['virtio-scsi-pci', 'virtio-scsi-single']).optional(),
+  /** Never false: taking a port away from a machine that somebody may be logged in on is no wish that a console makes. */
+  serialPort: z.literal(true).optional(),
   protection: on,
 }
 

@@ -154,6 +154,7 @@ function vmOf({ machine, host }: Making, disks: readonly VmDisk[], nics: readonl
     bios: spec.proxmox?.bios,
     machine: spec.proxmox?.machine,
     scsiHardware: spec.proxmox?.scsiHardware ?? (adopt === undefined ? 'virtio-scsi-single' : undefined),
+    serial: spec.proxmox?.serialPort === true ? [{ slot: 'serial0', device: 'socket' }] : undefined,
     disks,
     nics,
     agent: { enabled: spec.agent },

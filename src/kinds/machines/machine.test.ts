@@ -116,6 +116,12 @@ test('a machine that is taken over is not told what nobody wrote, and stays when
   })
 })
 
+test('a machine has the serial port of its console only where one is declared', () => {
+  const serial = (proxmox: object) => vmOf(machine('web-1', { proxmox }), [host('a')])?.serial
+  assert.deepEqual(serial({ serialPort: true }), [{ slot: 'serial0', device: 'socket' }])
+  assert.equal(serial({}), undefined)
+})
+
 test('an image is on the hosts it names, or on those whose machines need it', () => {
   const hosts = [host('a'), host('b'), host('c', 'vmbr0', {})]
   const users = [

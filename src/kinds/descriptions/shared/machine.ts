@@ -26,6 +26,7 @@ export const PROXMOX_HARDWARE: Descriptions = {
   bios: 'Firmware: seabios for BIOS or ovmf for UEFI; without it Proxmox uses seabios.',
   machine: 'Emulated chipset: pc (i440FX) or q35; PCI Express passthrough needs q35.',
   scsiHardware: 'Model of the SCSI controller.',
+  serialPort: 'A serial port for the console of the machine (croft console).',
   protection: 'Sets the protection flag of Proxmox, which refuses to remove the guest; croft then protects it as well.',
 }
 
