@@ -224,3 +224,127 @@ test('what is wrong is a condition with the expression and its path, before anyt
   assert.deepEqual(recordsOf((await ground.get(POOLS))?.items), [], 'nothing was made for either')
   await operator.stop()
 })
+
+const COMPOSITES = '/apis/lab.example.org/v1alpha1/xnodes'
+
+/** As somebody has them who lets Crossplane compose: definition and composition, and the kind that Crossplane made. */
+async function groundWithComposition(): Promise<Ground> {
+  const ground = await createGround()
+  const group = 'apiextensions.crossplane.io'
+  await define(ground, group, 'compositeresourcedefinitions', 'CompositeResourceDefinition', 'Cluster', 'v1')
+  await define(ground, group, 'compositions', 'Composition', 'Cluster', 'v1')
+  await define(ground, 'lab.example.org', 'xnodes', 'XNode')
+  const properties = { host: { type: 'string' }, memory: { type: 'integer' } }
+  const spec = { type: 'object', properties, required: ['host', 'memory'] }
+  await ground.call('POST', `/apis/${group}/v1/compositeresourcedefinitions`, {
+    metadata: { name: 'xnodes.lab.example.org' },
+    spec: {
+      group: 'lab.example.org',
+      names: { kind: 'XNode', plural: 'xnodes' },
+      versions: [
+        {
+          name: 'v1alpha1',
+          served: true,
+          referenceable: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+        },
+      ],
+    },
+  })
+  const { apiVersion, kind, spec: vm } = vmTemplate(512)
+  const patch = (fromFieldPath: string, toFieldPath: string) => ({
+    type: 'FromCompositeFieldPath',
+    fromFieldPath,
+    toFieldPath,
+  })
+  const { poolId: _pool, ...forProvider } = vm.forProvider
+  await ground.call('POST', `/apis/${group}/v1/compositions`, {
+    metadata: { name: 'node' },
+    spec: {
+      compositeTypeRef: { apiVersion: 'lab.example.org/v1alpha1', kind: 'XNode' },
+      mode: 'Resources',
+      resources: [
+        {
+          name: 'vm',
+          base: {
+            apiVersion,
+            kind,
+            spec: { ...vm, forProvider: { ...forProvider, nodeName: 'pve', name: 'unnamed' } },
+          },
+          patches: [
+            patch('spec.host', 'spec.forProvider.nodeName'),
+            patch('spec.memory', 'spec.forProvider.memory[0].dedicated'),
+            patch('metadata.name', 'spec.forProvider.name'),
+          ],
+        },
+      ],
+    },
+  })
+  return ground
+}
+
+test('what Crossplane made for a composite keeps the name that it got by chance, changes with it and goes with it', async () => {
+  const ground = await groundWithComposition()
+  const composite = await ground.call('POST', COMPOSITES, instance('agent-1', { host: 'fun-bedbug', memory: 512 }))
+  const owner = {
+    apiVersion: 'lab.example.org/v1alpha1',
+    kind: 'XNode',
+    name: 'agent-1',
+    uid: at(composite, 'metadata', 'uid'),
+    controller: true,
+  }
+  const { spec } = vmTemplate(512)
+  const { poolId: _pool, ...forProvider } = spec.forProvider
+  await ground.call('POST', VMS, {
+    metadata: {
+      name: 'agent-1-x7k2p',
+      ownerReferences: [owner],
+      annotations: { 'crossplane.io/composition-resource-name': 'vm' },
+    },
+    spec: { ...spec, forProvider: { ...forProvider, nodeName: 'fun-bedbug', name: 'agent-1' } },
+  })
+  const operator = await ground.start({ ownApis: true })
+  await ground.pass(240_000)
+  const made = async () => recordsOf((await ground.get(VMS))?.items).map((one) => at(one, 'metadata', 'name'))
+  assert.deepEqual(operator.warnings, [])
+  assert.deepEqual(await made(), ['agent-1-x7k2p'])
+  const live = await ground.get(`${COMPOSITES}/agent-1`)
+  assert.equal(conditionOf(live, 'Ready'), 'True Available', JSON.stringify(live))
+  assert.equal(names(ground).filter((name) => name === 'agent-1').length, 1)
+  const kind = await ground.get(`${DEFINITIONS}/xnodes.lab.example.org`)
+  assert.equal(at(kind, 'metadata', 'labels'), undefined, 'the kind that Crossplane made stays as it is')
+
+  await ground.call('PATCH', `${COMPOSITES}/agent-1`, { spec: { memory: 1024 } })
+  await ground.pass(120_000)
+  const changed = await ground.get(`${VMS}/agent-1-x7k2p`)
+  assert.deepEqual(at(changed, 'spec', 'forProvider', 'memory'), [{ dedicated: 1024 }])
+
+  await ground.call('DELETE', `${COMPOSITES}/agent-1`)
+  await ground.pass(300_000)
+  assert.deepEqual(await made(), [])
+  assert.equal(await ground.get(`${COMPOSITES}/agent-1`), undefined)
+  assert.equal(names(ground).includes('agent-1'), false)
+  await operator.stop()
+})
+
+test('a replica that stood still while another took its place composes nothing when it wakes', async () => {
+  const ground = await groundWithGraphs()
+  await ground.call('POST', GRAPHS, graph())
+  const one = await ground.start({ ownApis: true, name: 'one' })
+  await ground.pass(30_000)
+  await ground.call('POST', NODES, instance())
+  await ground.pass(240_000)
+  one.pause()
+  const two = await ground.start({ ownApis: true, name: 'two' })
+  await ground.pass(60_000)
+  await ground.call('DELETE', `${NODES}/agent-1`)
+  await ground.pass(300_000)
+  assert.equal(await ground.get(`${VMS}/agent-1`), undefined)
+  one.wake()
+  await ground.pass(120_000)
+  assert.equal(await ground.get(`${VMS}/agent-1`), undefined)
+  assert.equal(await ground.get(`${POOLS}/agent-1-pool`), undefined)
+  assert.equal(names(ground).includes('agent-1'), false)
+  await one.stop()
+  await two.stop()
+})
