@@ -334,6 +334,9 @@ test('a replica that stood still while another took its place composes nothing w
   await ground.pass(30_000)
   await ground.call('POST', NODES, instance())
   await ground.pass(240_000)
+  // It has heard of the change and is about to write.
+  await ground.call('PATCH', `${NODES}/agent-1`, { spec: { memory: 1024 } })
+  await ground.pass(100)
   one.pause()
   const two = await ground.start({ ownApis: true, name: 'two' })
   await ground.pass(60_000)
