@@ -59,7 +59,7 @@ async function served() {
       })
       web.on('message', (data: Buffer) => {
         text += data.toString('utf8')
-        if (/login: $/.test(text)) web.close()
+        if (text.endsWith('login: ')) web.close()
       })
       web.on('close', () => resolve(text))
       // The answer waits for the simulated clock.
@@ -69,7 +69,7 @@ async function served() {
 }
 
 describe('a terminal of the simulated Proxmox', () => {
-  const rule = (what: string, body: (it: Awaited<ReturnType<typeof served>>) => Promise<void>) =>
+  const rule = (what: string, body: (it: Awaited<ReturnType<typeof served>>) => Promise<void>) => {
     test(what, { timeout: 20_000 }, async () => {
       const it = await served()
       try {
@@ -78,6 +78,7 @@ describe('a terminal of the simulated Proxmox', () => {
         await it.close()
       }
     })
+  }
 
   rule('says OK to its user and ticket, then what stands on the line', async ({ start, connect }) => {
     const proxy = await start(100)

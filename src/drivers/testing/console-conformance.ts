@@ -19,11 +19,12 @@ const SIZE = { columns: 100, rows: 30 }
 /** What every console of a driver must keep to. */
 export function consoleConformance(name: string, open: () => Promise<ConsoleWorld>): void {
   describe(`the console of ${name}`, () => {
-    const rule = (what: string, body: (world: ConsoleWorld) => Promise<void>) =>
+    const rule = (what: string, body: (world: ConsoleWorld) => Promise<void>) => {
       test(what, async () => {
         await using world = await open()
         await body(world)
       })
+    }
     const opened = async ({ session }: ConsoleWorld, guest: ObservedResource): Promise<RemoteTerminal> =>
       (await session.console?.open(guest, SIZE, new AbortController().signal)) ?? assert.fail('it has no console')
 
