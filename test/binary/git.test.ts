@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gitServerMissing, startGitServer } from '../../src/controller/testing/git-server.ts'
 import { endAll, scratch, signal, start, startSimulator } from './children.ts'
+import { passwordFrom, webVm } from './web-vm.ts'
 
 after(endAll)
 
@@ -181,7 +182,10 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
 
   // A pull request.
   git('checkout', '-q', '-b', 'feature')
-  const head = put({ 'vm.yaml': vm(4096, true) }, 'More memory')
+  const other = webVm({ fields: [passwordFrom('nowhere')] })
+    .replaceAll('web-1', 'web-2')
+    .replace('205', '206')
+  const head = put({ 'vm.yaml': vm(4096, true), 'other.yaml': other }, 'More memory')
   git('push', '-q', 'origin', 'feature:refs/pull/7/head')
   forge.pulls.push({ number: 7, head: { sha: head }, base: { ref: 'main' } })
   assert.equal((await notice('pull_request', { action: 'opened', number: 7 })).status, 202)
@@ -190,6 +194,9 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
     () => said,
   )
   assert.match(forge.comments[0] ?? '', /EnvironmentVM\/web-1[\s\S]*4096/)
+  // Whoever may open a pull request would learn otherwise which secrets there are: none is tried.
+  assert.match(forge.comments[0] ?? '', /`EnvironmentVM\/web-2` \| create 206 \|/)
+  assert.doesNotMatch(forge.comments[0] ?? '', /secret-unread/)
 
   signal(running, 'SIGTERM')
   const { code, stdout, stderr } = await running.ended
