@@ -10,7 +10,7 @@ import { crossplaneGroup, isNamespaced } from './crossplane/envelope.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
 import { served } from './crossplane/provider.ts'
 import { EXTERNAL_NAME } from './fields/annotations.ts'
-import { fileNameOf, wrongEnding } from './fields/file-name.ts'
+import { endingHint, fileNameOf, wrongEnding } from './fields/file-name.ts'
 import { badValue, missingField } from './fields/problem.ts'
 import type { FieldProblem, Kind } from './kind.ts'
 
@@ -41,7 +41,9 @@ export const environmentDownloadFile: Kind<DownloadSpec> = {
     if (name !== undefined && fields.contentType !== undefined) {
       const wrong = wrongEnding(name, fields.contentType)
       if (wrong !== undefined) {
-        problems.push(badValue(at(fields.fileName === undefined ? 'url' : 'fileName'), wrong, 'set fileName'))
+        problems.push(
+          badValue(at(fields.fileName === undefined ? 'url' : 'fileName'), wrong, endingHint(fields.fileName)),
+        )
       }
     }
     if (fields.checksumAlgorithm !== undefined && fields.checksum === undefined) {

@@ -1,6 +1,6 @@
 import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
-import { wrongEnding } from './fields/file-name.ts'
+import { endingHint, wrongEnding } from './fields/file-name.ts'
 import { keeperOf } from './hypervisors/registry.ts'
 import type { FieldProblem, Part } from './kind.ts'
 import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
@@ -22,7 +22,7 @@ export const image = croftKind<ImageSpec>({
     const name = imageName(spec, manifest.metadata.name)
     const path = ['spec', spec.fileName === undefined ? 'url' : 'fileName']
     const wrong = name === undefined ? 'the url does not end in a file name' : wrongEnding(name, spec.content)
-    if (wrong !== undefined) problems.push({ code: 'bad-value', path, message: wrong, hint: 'set fileName' })
+    if (wrong !== undefined) problems.push({ code: 'bad-value', path, message: wrong, hint: endingHint(spec.fileName) })
     if (spec.checksum === undefined && spec.build === undefined) {
       problems.push({
         code: 'no-checksum',

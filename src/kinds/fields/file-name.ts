@@ -24,3 +24,8 @@ export function wrongEnding(name: string, content: string): string | undefined {
   }
   return `a file of content ${content} must end in ${wanted[content as keyof typeof wanted]}, and ${name} does not`
 }
+
+/** What to do about an ending that Proxmox does not take. Only the name on the host counts: a qcow2 may be called .img where it comes from. */
+export function endingHint(declared: string | undefined): string {
+  return declared === undefined ? 'set fileName' : 'change the ending of fileName; the url may end otherwise'
+}
