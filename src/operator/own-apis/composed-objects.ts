@@ -48,12 +48,28 @@ export function uidOf(object: Foreign): string {
   return nameOf(at(object, 'metadata', 'uid')) ?? ''
 }
 
-/** Was it made for this instance: by croft, or by whoever kept it before? */
-export function isMadeFor(object: Foreign, uid: string): boolean {
-  if (uid === '') return false
-  const owned = recordsOf(at(object, 'metadata', 'ownerReferences')).some((one) => one.uid === uid)
+/** Uids of what it was made for: by croft, or by whoever kept it before. */
+function uidsOfOwners(object: Foreign): ReadonlySet<string> {
   const labels = labelsOf(object)
-  return owned || (labels.get(INSTANCE_UID) === uid && mayNotBeOwned(object)) || labels.get(KRO_INSTANCE) === uid
+  const owners = recordsOf(at(object, 'metadata', 'ownerReferences')).map((one) => one.uid)
+  const labelled = [mayNotBeOwned(object) ? labels.get(INSTANCE_UID) : undefined, labels.get(KRO_INSTANCE)]
+  return new Set([...owners, ...labelled].flatMap((uid) => (typeof uid === 'string' && uid !== '' ? [uid] : [])))
+}
+
+/** The objects of a cluster by what they were made for, and by their key: looked through once, however many instances ask. */
+export interface IndexedObjects {
+  madeFor(uid: string): readonly DeclaredObject[]
+  withKey(key: string): readonly DeclaredObject[]
+}
+
+export function indexObjects(all: readonly DeclaredObject[]): IndexedObjects {
+  const pairs = all.flatMap((one) => [...uidsOfOwners(one.object)].map((uid) => ({ uid, one })))
+  const byOwner = Map.groupBy(pairs, ({ uid }) => uid)
+  const byKey = Map.groupBy(all, ({ key }): string => key)
+  return {
+    madeFor: (uid) => (byOwner.get(uid) ?? []).map(({ one }) => one),
+    withKey: (key) => byKey.get(key) ?? [],
+  }
 }
 
 /** What has no namespace cannot be owned by what has one: there the label alone says it. */

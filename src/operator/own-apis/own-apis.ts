@@ -7,7 +7,7 @@ import type { Wire } from '../../lib/wire.ts'
 import type { ComposedApi } from '../../source/compose/api.ts'
 import { type DeclaredObject, finalizersOf, stampOf } from '../objects.ts'
 import { type ServedKind, takenAlong } from '../served.ts'
-import { instanceKey, isMadeFor, uidOf, wantedObjects } from './composed-objects.ts'
+import { type IndexedObjects, indexObjects, instanceKey, uidOf, wantedObjects } from './composed-objects.ts'
 import { type ComposeStep, decideInstance, INSTANCE_FINALIZER, type InstanceFacts } from './decide.ts'
 import { definitionKey, expandObject, type ReadDefinitions, readDefinitions } from './expansion.ts'
 import { collectionIn, createFollowedKinds, type KindPlace, placeOfKind, servedDefinitions } from './followed-kinds.ts'
@@ -168,6 +168,14 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     readonly key: string
   }
 
+  /** What one look goes by. */
+  interface SeenObjects {
+    readonly found: ReadDefinitions
+    /** Of the definitions. */
+    readonly stamp: string
+    readonly objects: IndexedObjects
+  }
+
   const placedInstances = (apis: readonly ServedApi[]): readonly PlacedInstance[] =>
     apis.flatMap(({ api, place }) => {
       // Every version shows the same objects: they are looked at in one of them.
@@ -185,11 +193,11 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
       )
     })
 
-  const factsOf = async (one: PlacedInstance, found: ReadDefinitions, stamp: string): Promise<InstanceFacts> => {
+  const factsOf = async (one: PlacedInstance, seen: SeenObjects): Promise<InstanceFacts> => {
+    const { found, stamp, objects } = seen
     const { api, object, place } = one
     const uid = uidOf(object)
-    const all = source.all()
-    const children = all.filter((each) => isMadeFor(each.object, uid))
+    const children = objects.madeFor(uid)
     const deleting = at(object, 'metadata', 'deletionTimestamp') !== undefined
     const namespace = nameOf(at(object, 'metadata', 'namespace')) ?? home
     const along = deleting ? await takenAlong(client, place, namespace) : undefined
@@ -214,13 +222,13 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     )
     if (typeof wanted === 'string') return { object, along, children, strangers: [], wanted: { problem: wanted } }
     const ours = new Set(children.map(({ key }) => key))
-    const keys = new Set(wanted.map(({ key }) => key))
-    const strangers = all.filter(({ key }) => keys.has(key) && !ours.has(key)).map(({ key }) => key)
+    const keys = [...new Set(wanted.map(({ key }) => key))]
+    const strangers = keys.filter((key) => !ours.has(key) && objects.withKey(key).length > 0)
     return { object, along, children, strangers, wanted }
   }
 
-  const reconcile = async (one: PlacedInstance, found: ReadDefinitions, stamp: string): Promise<void> => {
-    const facts = await factsOf(one, found, stamp)
+  const reconcile = async (one: PlacedInstance, seen: SeenObjects): Promise<void> => {
+    const facts = await factsOf(one, seen)
     const decision = decideInstance(facts)
     const { api, object, path, collection } = one
     const made = new Map<string, Foreign[]>()
@@ -332,7 +340,10 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const all = placedInstances(apis)
     for (const path of expanded.keys()) if (!all.some((one) => one.path === path)) expanded.delete(path)
     const complete = source.synced() && collections.every((each) => instancesOf.synced(each))
-    if (complete) await inParallel(all, AT_ONCE, (one) => reconcile(one, found, stamp))
+    if (complete) {
+      const seen = { found, stamp, objects: indexObjects(source.all()) }
+      await inParallel(all, AT_ONCE, (one) => reconcile(one, seen))
+    }
     // What could not be listed may have instances: then a definition stays.
     if (complete || apis.some(({ trouble }) => trouble !== undefined))
       await inParallel(objects, AT_ONCE, async ({ object, collection }) => {
