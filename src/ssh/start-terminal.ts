@@ -30,7 +30,8 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
   const end = () => {
     try {
       if (group && child.pid !== undefined) {
-        // `timeout` has left the group with all that it runs; the session is still the same.
+        // `timeout` has left the group with all that it runs; the session is still the same. What `script` runs has a session of
+        // its own, which ends with the terminal that it had.
         spawnSync('pkill', ['-KILL', '-s', String(child.pid)], { stdio: 'ignore' })
         process.kill(-child.pid, 'SIGKILL')
       } else child.kill('SIGTERM')
@@ -38,7 +39,6 @@ export function startTerminal(program: TerminalProgram): Promise<Duplex | Ended>
       // It has ended meanwhile.
     }
   }
-  // `script` starts its program in a session of its own, which ends with the terminal that it had.
   child.stdin.on('error', () => {})
   child.stdout.on('error', () => {})
   const gone = new AbortController()
