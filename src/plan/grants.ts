@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
 import type { ContainerSpec } from '../model/container.ts'
-import type { Declaration } from '../model/declaration.ts'
+import type { Declaration, ResourceKey } from '../model/declaration.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
 import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import { hypervisorRow } from '../model/hypervisors.ts'
@@ -97,9 +97,25 @@ export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts'
   cluster: T,
   grant: Grant,
   written: unknown,
+  isOfOthers: (machine: ResourceKey) => boolean,
 ): { readonly cluster: T; readonly problems: readonly FieldProblem[] } {
   const { own, problems } = boundSecrets(cluster.spec, grant, { spec: written, path: ['spec'] })
-  return { cluster: { ...cluster, spec: own }, problems: [...boxesOutside(cluster, grant), ...problems] }
+  const { servers, agents } = cluster.spec
+  const others = [...servers, ...agents].flatMap(({ machine }) =>
+    'key' in machine && isOfOthers(machine.key) ? [machineOfOthers(machine.key, grant, written)] : [],
+  )
+  return { cluster: { ...cluster, spec: own }, problems: [...boxesOutside(cluster, grant), ...others, ...problems] }
+}
+
+/** Whoever has a node on a machine is root on it. */
+function machineOfOthers(key: ResourceKey, grant: Grant, spec: unknown): FieldProblem {
+  const value = `${key.slice(0, key.indexOf('/'))}/${key.slice(key.lastIndexOf('/') + 1)}`
+  return {
+    code: 'outside-grant',
+    path: placeOf({ spec, path: ['spec'] }, { field: /^machine$/, value }),
+    message: `${key} is not a machine of the source ${grant.source}`,
+    hint: 'name a machine that the same source declares, or let the cluster make its own',
+  }
 }
 
 /**

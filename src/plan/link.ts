@@ -106,6 +106,12 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     admitted.push(declaration)
   }
   const lookup = lookupIn(admitted, read)
+  const declared = new Map(read.grantOf === undefined ? [] : read.declarations.map((one) => [one.key, one]))
+  /** What a cluster makes itself is declared nowhere. */
+  const isOfOthers = (grant: Grant) => (key: ResourceKey) => {
+    const machine = declared.get(key)
+    return machine !== undefined && read.grantOf?.(machine)?.source !== grant.source
+  }
 
   for (const declaration of admitted) {
     yield
@@ -114,7 +120,8 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     const grant = read.grantOf?.(declaration)
     const whole =
       kind.expanding === undefined ? kind.expand(declaration, lookup) : yield* kind.expanding(declaration, lookup)
-    const expanded = 'problems' in whole || grant === undefined ? whole : withinGrant(whole, grant, declaration)
+    const expanded =
+      'problems' in whole || grant === undefined ? whole : withinGrant(whole, grant, declaration, isOfOthers(grant))
     if ('problems' in expanded) {
       for (const one of expanded.problems) complain(declaration, one)
       continue
@@ -351,6 +358,7 @@ function withinGrant(
   expanded: Expanded,
   grant: Grant,
   { spec }: Declaration,
+  isOfOthers: (machine: ResourceKey) => boolean,
 ): Expanded | { readonly problems: readonly FieldProblem[] } {
   // The way to somebody's cluster is a kubeconfig, or this very pod: no list of a grant says whose that may be.
   if (expanded.role === 'connection')
@@ -358,7 +366,7 @@ function withinGrant(
       problems: [{ code: 'outside-grant', path: ['spec', 'type'], message: EXISTING_NOT_GRANTED(grant.source) }],
     }
   if (expanded.role !== 'cluster') return expanded
-  const { cluster, problems } = boundCluster(expanded.cluster, grant, spec)
+  const { cluster, problems } = boundCluster(expanded.cluster, grant, spec, isOfOthers)
   return problems.length > 0 ? { problems } : { ...expanded, cluster }
 }
 

@@ -33,6 +33,8 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
   const problems: Problem[] = []
+  /** Clusters are found by their name alone, whatever namespace they are in: a name is claimed as a key is. */
+  const named = new Map<string, ResourceKey>()
   /** Keys that two sources declare, with the grant of one where both have one. */
   const twice = new Map<ResourceKey, Grant | undefined>()
   for (const part of parts) {
@@ -47,9 +49,13 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
         problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
         continue
       }
-      const first = owner.get(declaration.key)
-      if (first === undefined) owner.set(declaration.key, { declaration, part })
-      else if (part.grant !== undefined && first.part.grant === undefined)
+      const name = `${declaration.kind}/${declaration.name}`
+      const same = owner.get(named.get(name) ?? '')
+      const first = owner.get(declaration.key) ?? (part.grant !== undefined && isFree(same) ? same : undefined)
+      if (first === undefined) {
+        owner.set(declaration.key, { declaration, part })
+        if (!named.has(name)) named.set(name, declaration.key)
+      } else if (part.grant !== undefined && isFree(first))
         problems.push({ ...duplicate(declaration, part, first), object: `${part.source}:${declaration.key}` })
       else {
         twice.set(declaration.key, first.part.grant === undefined ? undefined : part.grant)
@@ -120,6 +126,10 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
       return found?.part.revision.text?.(found.declaration)
     },
   }
+}
+
+function isFree(owner: { readonly part: InForce } | undefined): boolean {
+  return owner !== undefined && owner.part.grant === undefined
 }
 
 function placeOf({ source }: InForce): string {

@@ -164,6 +164,45 @@ test('[S-39] what a tenant brings is nothing that an add-on of the administrator
   assert.ok(!keysOf(estate).some((key) => key.startsWith('Addon/lab-a')))
 })
 
+const nodeOn = (machine: string, more = '') => `apiVersion: croft.dev/v1alpha1
+kind: Cluster
+metadata: {name: lab-c${more}}
+spec:
+  version: v1.34.3+k3s1
+  endpoint: {vip: 192.168.4.9}
+  servers: [{machine: ${machine}, addresses: [192.168.4.55]}]
+`
+const OWN = { 'm.yaml': filesOf([{ name: 'lab-web', host: 'fun-bedbug' }])['machines/lab-web.yaml'] ?? '' }
+const wrongIn = ({ problems }: Estate) =>
+  problems
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code, object, origin, message }) => `${code} ${object} ${origin.line}:${origin.column} ${message}`)
+
+test('[S-58] a cluster of a tenant has nodes on machines of its own: whoever has a node on one is root on it', () => {
+  const theirs = estateOf({ ...OWN, 'c.yaml': nodeOn('EnvironmentVM/lab-web') })
+  assert.deepEqual([wrongIn(theirs), theirs.clusters?.length], [[], 1])
+  const taken = estateOf({ 'c.yaml': nodeOn('EnvironmentVM/db') })
+  assert.deepEqual(wrongIn(taken), [
+    'outside-grant Cluster/lab-c 7:23 EnvironmentVM/db is not a machine of the source lab',
+  ])
+  assert.equal(taken.clusters, undefined)
+  assert.ok(keysOf(taken).includes('EnvironmentVM/db'), 'who declares the machine loses nothing')
+})
+
+test('[S-58] a name is claimed whatever the namespace: a cluster that is called as one of the administrator is refused', () => {
+  const other = nodeOn('EnvironmentVM/lab-web', ', namespace: x')
+  assert.deepEqual(wrongIn(estateOf({ ...OWN, 'c.yaml': other })), [])
+  const estate = estateOf({ ...OWN, 'c.yaml': other }, { ...ADMIN, 'c.yaml': boxCluster('lab-c') })
+  assert.match(
+    wrongIn(estate).join(),
+    /^duplicate-object lab:Cluster\/x\/lab-c .* declared by two sources: .* admin:c.yaml/,
+  )
+  assert.deepEqual(
+    estate.clusters?.map(({ key }) => key),
+    ['Cluster/lab-c'],
+  )
+})
+
 test('[S-49] a tenant sends croft nowhere: a Notification, a HealthCheck or a Power of its is refused before anybody reads it', () => {
   const kinds = {
     Notification: '{webhook: {url: "http://169.254.169.254/latest"}}',
