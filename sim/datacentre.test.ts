@@ -165,7 +165,7 @@ test('with all hosts off nobody answers', async () => {
 
 test('what is in the API but not simulated says so', async () => {
   const client = createTestClient()
-  const answer = await client.call('GET', '/nodes/still-fawn/ceph/releases')
+  const answer = await client.call('POST', '/nodes/still-fawn/spiceshell', {})
   assert.equal(answer.status, 501)
   assert.match(answer.reason, /is not simulated$/)
 })

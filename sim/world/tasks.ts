@@ -6,6 +6,8 @@ import type { Host, World } from './types.ts'
 export interface Work {
   readonly task: Task
   log(line: string): void
+  /** Something went wrong that does not make the whole fail: the task ends with the number of them. */
+  warn(line: string): void
   /** Lets time pass. Throws when the host lost its power or the task was stopped meanwhile. */
   pass(ms: number): Promise<void>
 }
@@ -32,10 +34,15 @@ export function startTask(
 ): string {
   const task = newTask(world, host, type, id, user)
   const life = host.life
+  let warnings = 0
   const work: Work = {
     task,
     log: (line) => {
       task.log.push(line)
+    },
+    warn: (line) => {
+      task.log.push(`WARN: ${line}`)
+      warnings += 1
     },
     pass: async (ms) => {
       if (ms > 0) await world.clock.sleep(ms)
@@ -53,6 +60,7 @@ export function startTask(
       if (task.interrupted) throw new Interrupted()
       await body(work)
       if (host.life !== life) throw new PowerLost()
+      if (warnings > 0) exit = `WARNINGS: ${warnings}`
     } catch (error) {
       if (error instanceof PowerLost) return
       exit = error instanceof Error ? error.message : String(error)
@@ -66,7 +74,7 @@ export function finishTask(world: World, host: Host, task: Task, exit: string): 
   if (task.exit !== undefined) return
   task.exit = exit
   task.endSeconds = Math.floor(world.clock.now() / 1000)
-  task.log.push(exit === 'OK' ? 'TASK OK' : `TASK ERROR: ${exit}`)
+  task.log.push(exit === 'OK' || exit.startsWith('WARNINGS: ') ? `TASK ${exit}` : `TASK ERROR: ${exit}`)
   host.runningTasks.delete(task)
   if (host.tasks.length > TASKS_KEPT + 500) {
     for (const old of host.tasks.splice(0, 500)) if (!host.runningTasks.has(old)) host.tasksById.delete(old.upid)

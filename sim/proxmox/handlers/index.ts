@@ -20,6 +20,7 @@ import { notificationRoutes } from './cluster/notifications.ts'
 import { poolRoutes } from './cluster/pools.ts'
 import { firewallRoutes } from './firewall/firewall.ts'
 import { bulkActionRoutes } from './guest/bulk-actions.ts'
+import { clusterBulkActionRoutes } from './guest/cluster-bulk-actions.ts'
 import { haRoutes } from './ha/ha.ts'
 import { haResourceRoutes } from './ha/resources.ts'
 import { haRuleRoutes } from './ha/rules.ts'
@@ -101,6 +102,7 @@ const TABLES: readonly Routes[] = [
   accessTfaRoutes,
   qemuConsoleRoutes,
   bulkActionRoutes,
+  clusterBulkActionRoutes,
   nodeFactRoutes,
   nodeHostRoutes,
   nodeCertificateRoutes,

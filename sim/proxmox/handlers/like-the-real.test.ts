@@ -319,7 +319,15 @@ test('[T-08] repositories are added by handle, switched by file and number, and 
   }
   const read = async () => (await ask('GET', at)).data as Read
   const status = async (handle: string) => (await read())['standard-repos'].find((one) => one.handle === handle)?.status
-  assert.equal((await ask('PUT', at, { handle: 'nope' })).reason, "unknown repository handle 'nope'")
+  assert.equal(
+    (await ask('PUT', at, { handle: 'nope' })).reason,
+    "no standard repository for handle 'nope' on host product 'pve' and suite 'trixie'",
+  )
+  assert.equal((await ask('PUT', at, { handle: 'No Way' })).reason, "invalid APT repository handle: 'no way'")
+  assert.equal(
+    (await ask('PUT', at, { handle: 'nope', digest: 'abc' })).reason,
+    'invalid value: string "abc", expected valid configuration digest',
+  )
   assert.equal((await ask('POST', at, { path: '/etc/nope', index: '0' })).reason, 'invalid path - /etc/nope')
   const enterprise = '/etc/apt/sources.list.d/pve-enterprise.sources'
   assert.equal((await ask('POST', at, { path: enterprise, index: '7' })).reason, 'invalid index - 7')

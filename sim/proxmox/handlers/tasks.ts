@@ -90,8 +90,12 @@ function sortsWanted({ errors, statusfilter }: Readonly<Record<string, string>>)
   return new Set(statusfilter.split(/[,;\s]+/).map((word) => word.toLowerCase()))
 }
 
-function isOwn(call: Call, task: Task): boolean {
-  return task.user === call.who.id || task.user === call.who.user || task.user.startsWith(`${call.who.id}!`)
+function isOwn(call: Call, { user }: Task): boolean {
+  return isBy(call, user)
+}
+
+function isBy({ who }: Call, user: string): boolean {
+  return user === who.id || user === who.user || user.startsWith(`${who.id}!`)
 }
 
 function listRow(task: Task): Record<string, unknown> {
@@ -146,8 +150,12 @@ function found(call: Call): Task | undefined {
 
 function taskLog(call: Call): Answer {
   // Who asks for the log of a task that is not there is told so in the log.
-  if (found(call) === undefined)
+  if (found(call) === undefined) {
+    const path = `/nodes/${hostOf(call).name}`
+    const [user = ''] = param(call, 'upid').split(':').slice(7)
+    if (!isBy(call, user) && !may(call.world, call.who, path, 'Sys.Audit')) throw forbidden(`${path}, Sys.Audit`)
     return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
+  }
   const { log } = taskOf(call, 'Sys.Audit')
   if (call.params.download === '1' && (call.params.start ?? call.params.limit) !== undefined)
     throw failed("'download' cannot be used together with 'start' or 'limit' parameters")

@@ -77,7 +77,10 @@ function checkBridge(all: Interfaces, name: string, entry: Readonly<Record<strin
       found?.[`method${six}`] === 'static' && found[`address${six}`] !== none
     if (addressed('', '0.0.0.0') || addressed('6', '::'))
       throw failed(`iface ${port} - ip address can't be set on interface if bridged in ${name}`)
-    if (found !== undefined) checkMtu(all, port, name)
+    const card = /^(\S+)\.\d+$/.exec(port)?.[1] ?? ''
+    // One that is not declared is as wide as its card was told to be.
+    const widths = found === undefined ? new Map([...all, [port, { mtu: all.get(card)?.mtu }]]) : all
+    checkMtu(widths, port, name)
   }
 }
 

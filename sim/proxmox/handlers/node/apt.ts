@@ -34,21 +34,26 @@ export const nodeAptRoutes: Routes = {
   },
   [`POST ${AT}/repositories`]: (call) => {
     const file = filesOf(call).find(({ path }) => path === param(call, 'path'))
-    const repository = file?.repositories[Number(param(call, 'index'))]
+    const index = Number(param(call, 'index'))
+    const repository = file?.repositories[index]
+    if (index < 0) throw failed(`invalid value: integer \`${index}\`, expected usize`)
     refuse(call)
     if (file === undefined) throw failed(`invalid path - ${param(call, 'path')}`)
     if (repository === undefined) throw failed(`invalid index - ${param(call, 'index')}`)
-    if (call.params.enabled !== undefined) repository.Enabled = Number(call.params.enabled)
+    if (call.params.enabled !== undefined) enable(repository, Number(call.params.enabled))
     return null
   },
   [`PUT ${AT}/repositories`]: (call) => {
-    const wanted = STANDARD.find(({ handle }) => handle === param(call, 'handle'))
-    if (wanted === undefined) throw failed(`unknown repository handle '${param(call, 'handle')}'`)
+    const name = param(call, 'handle').toLowerCase()
+    if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw failed(`invalid APT repository handle: '${name}'`)
     refuse(call)
+    const wanted = STANDARD.find(({ handle }) => handle === name)
+    if (wanted === undefined)
+      throw failed(`no standard repository for handle '${name}' on host product 'pve' and suite 'trixie'`)
     const files = filesOf(call)
     const known = files.flatMap(({ repositories }) => repositories).find((one) => isThe(wanted, one))
     // What is there and off is switched on.
-    if (known !== undefined) known.Enabled = 1
+    if (known !== undefined && known.Enabled !== 1) enable(known, 1)
     const there = files.find(({ path }) => path === wanted.file)
     if (known === undefined && there !== undefined) there.repositories.push(repositoryOf(wanted))
     else if (known === undefined)
@@ -61,6 +66,7 @@ export const nodeAptRoutes: Routes = {
 }
 
 const SOURCES = '/etc/apt/sources.list.d'
+const KEYRINGS = '/usr/share/keyrings'
 
 interface Standard {
   readonly handle: string
@@ -96,14 +102,23 @@ const STANDARD: readonly Standard[] = [
     component: 'pve-test',
     file: `${SOURCES}/proxmox.sources`,
   },
-  ...(['enterprise', 'no-subscription', 'test'] as const).map((component) => ({
-    handle: `ceph-squid-${component}`,
-    name: `Ceph Squid ${{ enterprise: 'Enterprise', 'no-subscription': 'No-Subscription', test: 'Test' }[component]}`,
-    uri: `${component === 'enterprise' ? ENTERPRISE : DOWNLOAD}/ceph-squid`,
-    component,
-    file: `${SOURCES}/ceph.sources`,
-  })),
+  ...['Squid', 'Tentacle'].flatMap((release) =>
+    (['enterprise', 'no-subscription', 'test'] as const).map((component) => ({
+      handle: `ceph-${release.toLowerCase()}-${component}`,
+      name: `Ceph ${release} ${{ enterprise: 'Enterprise', 'no-subscription': 'No-Subscription', test: 'Test' }[component]}`,
+      uri: `${component === 'enterprise' ? ENTERPRISE : DOWNLOAD}/ceph-${release.toLowerCase()}`,
+      component,
+      file: `${SOURCES}/ceph.sources`,
+    })),
+  ),
 ]
+
+/** In a file of stanzas the switch is an option like any other. */
+function enable(repository: Thing, on: number): void {
+  repository.Enabled = on
+  const others = ((repository.Options as Thing[] | undefined) ?? []).filter(({ Key }) => Key !== 'Enabled')
+  repository.Options = [...others, { Key: 'Enabled', Values: [on === 1 ? 'true' : 'false'] }]
+}
 
 const isThe = ({ uri, component }: Standard, { URIs, Components }: Thing) =>
   listOf(URIs).includes(uri) && listOf(Components).includes(component)
@@ -121,7 +136,10 @@ function filesOf(call: Call): File[] {
   const things = shelf(call.world, `node/${hostOf(call).name}`)
   let kept = things.get('apt')
   if (kept === undefined) {
-    const debian = repositoryOf({ uri: 'http://deb.debian.org/debian', component: 'main' })
+    const debian = repositoryOf(
+      { uri: 'http://deb.debian.org/debian', component: 'main' },
+      `${KEYRINGS}/debian-archive-keyring.gpg`,
+    )
     const [enterprise] = STANDARD
     kept = {
       files: [
@@ -134,16 +152,18 @@ function filesOf(call: Call): File[] {
   return kept.files as File[]
 }
 
-function repositoryOf({ uri, component }: Pick<Standard, 'uri' | 'component'>): Thing {
+function repositoryOf(
+  { uri, component }: Pick<Standard, 'uri' | 'component'>,
+  keyring = `${KEYRINGS}/proxmox-archive-keyring.gpg`,
+): Thing {
   return {
     Types: ['deb'],
     URIs: [uri],
     Suites: ['trixie'],
     Components: [component],
-    Enabled: 1,
+    Options: [{ Key: 'Signed-By', Values: [keyring] }],
     FileType: 'sources',
-    Comment: '',
-    Options: [],
+    Enabled: 1,
   }
 }
 
@@ -153,6 +173,8 @@ function digestOfAll(files: readonly File[]): string {
 
 function refuse(call: Call): void {
   const given = call.params.digest
+  if (given !== undefined && !/^[0-9a-fA-F]{64}$/.test(given))
+    throw failed(`invalid value: string "${given}", expected valid configuration digest`)
   if (given !== undefined && given !== digestOfAll(filesOf(call)))
     throw failed('detected modified configuration - file changed by other user? Try again.')
 }

@@ -53,6 +53,11 @@ const ASKED: readonly string[] = [
   ),
 ]
 
+const RELEASES = { octopus: '15.2', pacific: '16.2', quincy: '17.2', reef: '18.2', squid: '19.2', tentacle: '20.2' }
+/** Those of them that there are packages of for Proxmox VE 9. */
+const INSTALLABLE: readonly string[] = ['squid', 'tentacle']
+const DEFAULT_RELEASE = 'tentacle'
+
 /** A site without Ceph, as a host is installed: its calls are there, and say what is missing. */
 export const cephRoutes: Routes = {
   ...Object.fromEntries(
@@ -61,6 +66,14 @@ export const cephRoutes: Routes = {
   ...Object.fromEntries(ASKED.map((operation) => [operation, () => notInstalled('ceph-mon')])),
   [`POST ${NODE}/mgr/{id}`]: () => notInstalled('ceph-mgr'),
   [`POST ${NODE}/mds/{name}`]: () => notInstalled('ceph-mds'),
+  [`GET ${NODE}/releases`]: () =>
+    Object.entries(RELEASES).map(([release, version]) => ({
+      release,
+      version,
+      available: INSTALLABLE.includes(release) ? 1 : 0,
+      'is-default': release === DEFAULT_RELEASE ? 1 : 0,
+      unsupported: 0,
+    })),
   [`POST ${NODE}/init`]: () => {
     throw failed("Ceph Nautilus required - please run 'pveceph install'")
   },

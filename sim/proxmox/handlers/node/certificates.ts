@@ -79,7 +79,9 @@ export function acmeOf(call: Call, config: Thing): { readonly account: string; r
     if (places.has(domain)) throw failed(`duplicate domain '${domain}' in ACME config properties`)
     places.set(domain, 'acme')
   }
-  for (const name of Object.keys(config).filter((key) => /^acmedomain\d$/.test(key))) {
+  for (const name of Object.keys(config)
+    .filter((key) => /^acmedomain\d$/.test(key))
+    .sort()) {
     const written = parseProperties(textOf(config[name]), 'domain')
     const domain = written.main.toLowerCase()
     const before = places.get(domain)

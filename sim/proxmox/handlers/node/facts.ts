@@ -1,5 +1,5 @@
 import { startTask } from '../../../world/tasks.ts'
-import { failed } from '../../api-error.ts'
+import { badParameter } from '../../api-error.ts'
 import { Answer, type Call, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { shelf } from '../shelf.ts'
 
@@ -46,8 +46,8 @@ export const nodeFactRoutes: Routes = {
     startTask(call.world, hostOf(call), 'aptupdate', '', call.who.id, (work) =>
       work.pass(call.world.timing.shortTaskMs),
     ),
-  [`POST ${AT}/aplinfo`]: (call) => {
-    throw failed(`no such template: ${param(call, 'template')}`)
+  [`POST ${AT}/aplinfo`]: () => {
+    throw badParameter('template', 'no such template')
   },
   ...rrdPicture(AT, (call) => `pve-node-9.0/${hostOf(call).name}`),
   ...rrdPicture(`${AT}/qemu/{vmid}`, (call) => `pve-vm-9.0/${guestOf(call).vmid}`),
@@ -62,7 +62,7 @@ const MACHINES = ['10.1', '10.0+pve1', '10.0', '9.2+pve1', '9.2', '9.1', '9.0', 
 const FLAGS =
   'md-clear pcid spec-ctrl ssbd ibpb virt-ssbd amd-ssbd amd-no-ssb pdpe1gb hv-tlbflush hv-evmcs aes nested-virt'
 const SERVICES =
-  'chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald'.split(
+  'chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pve-lxc-syscalld pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald systemd-timesyncd'.split(
     ' ',
   )
 
@@ -71,6 +71,8 @@ function cpuFlags(hosts: readonly string[]): unknown[] {
 }
 
 function service(call: Call, name: string): Record<string, unknown> {
+  // Nobody there to ask: not even what it is called is known.
+  if (!call.world.statusDaemon) return { service: name, name: null, desc: null, state: 'unknown' }
   const stopped = shelf(call.world, `services/${hostOf(call).name}`).has(name)
   return {
     service: name,

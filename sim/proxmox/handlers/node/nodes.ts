@@ -8,7 +8,9 @@ import { type Call, hostOf, type Routes } from '../../call.ts'
 export const VERSION = { version: '9.2.11', release: '9.2', repoid: '14a22df3' }
 
 const NODE_PARTS =
-  'qemu lxc storage network tasks status version time firewall disks hardware capabilities services dns hosts'
+  'aplinfo apt capabilities ceph certificates config disks dns firewall hardware hosts journal lxc migrateall netstat ' +
+  'network qemu query-oci-repo-tags query-url-metadata replication report rrd rrddata scan sdn services spiceshell ' +
+  'startall status stopall storage subscription suspendall syslog tasks termproxy time version vncshell vzdump wakeonlan'
 const GUEST_PARTS =
   'config cloudinit pending status unlink vncproxy termproxy migrate resize move rrd rrddata monitor agent snapshot ' +
   'spiceproxy sendkey firewall mtunnel remote_migrate'

@@ -39,12 +39,14 @@ export const nodeSettingRoutes: Routes = {
   },
   [`PUT ${AT}/config`]: (call) => {
     const config: Thing = { ...kept(call, 'config') }
-    refuseStale(call, digest(config))
+    // A file that is not there is not compared with.
+    if (Object.keys(config).length > 0) refuseStale(call, digest(config))
     Object.assign(config, fields(call))
     for (const name of deletions(call)) delete config[name]
     acmeOf(call, config)
-    // Its lines are comments of the file, and each comes back with its end.
-    if (textOf(config.description) !== '') config.description = `${textOf(config.description).replace(/\n+$/, '')}\n`
+    // Its lines are comments of the file, and each comes back with its end; of none there is no trace.
+    if (textOf(config.description) === '') delete config.description
+    else config.description = `${textOf(config.description).replace(/\n+$/, '')}\n`
     return put(call, 'config', config)
   },
 }

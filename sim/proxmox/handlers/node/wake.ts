@@ -1,6 +1,7 @@
 import { parseProperties } from '../../../world/properties.ts'
-import { ApiError, failed } from '../../api-error.ts'
+import { ApiError, badParameter, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
+import { findOperation } from '../../validate/index.ts'
 import { shelf, textOf } from '../shelf.ts'
 
 /** What one host does to another, and several calls in one. */
@@ -37,7 +38,9 @@ function commandsOf(call: Call): readonly Command[] {
 /** One that fails does not stop the others: what became of each stands in its place. */
 async function execute(call: Call, { path, method, args }: Command): Promise<unknown> {
   const whole = `nodes/${param(call, 'node')}/${path}`
+  const twice = Object.keys(args).find((name) => findOperation(method, `/${whole}`)?.pathParams[name] !== undefined)
   try {
+    if (twice !== undefined) throw badParameter(twice, 'duplicate parameter')
     return { status: 200, data: (await call.perform(method, `/${whole}`, args)) ?? null }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

@@ -26,6 +26,14 @@ export const NAME_FORMATS: Formats = {
   ),
   'pve-ha-node': matching(new RegExp(`^${LABEL}(?::\\d+)?$`), () => 'value does not look like a valid ha group node'),
   'pve-poolid': { judge: poolError },
+  'pve-acme-domain': matching(
+    /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i,
+    (text) => `value '${text}' does not look like a valid domain name!`,
+  ),
+  'pve-acme-alias': matching(
+    /^[a-z0-9_][a-z0-9_-]*(?:\.[a-z0-9_][a-z0-9_-]*)+$/i,
+    (text) => `value '${text}' does not look like a valid alias name!`,
+  ),
 }
 
 function interfaceNameError(text: string): string | undefined {

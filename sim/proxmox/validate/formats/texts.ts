@@ -1,3 +1,4 @@
+import { batchError } from './command-batch.ts'
 import { type Formats, matching } from './format.ts'
 
 const WORD = '[\\w+~-]+(?:\\.[\\w+~-]+)*'
@@ -30,13 +31,5 @@ function pemError(form: RegExp, label: string): (text: string) => string | undef
   return (text) => {
     const begins = text.indexOf('-----BEGIN ')
     return whole.test(begins < 0 ? text : text.slice(begins)) ? undefined : 'not a valid PEM-formatted string.'
-  }
-}
-
-function batchError(text: string): string | undefined {
-  try {
-    return Array.isArray(JSON.parse(text)) ? undefined : 'commands is not an array'
-  } catch {
-    return 'commands param did not contain valid JSON'
   }
 }
