@@ -24,17 +24,23 @@ export async function ownState(runtime: Runtime, real: string, options: Options)
   return closing(await openState(runtime, stateOf(runtime, real, options)))
 }
 
-/** Reads a directory and shows what is wrong with it. Errors stop the command unless it was asked to keep going. */
+/**
+ * Reads a directory and shows what is wrong with it. Errors stop the command unless it was asked to keep going. Warnings
+ * by themselves are for `croft validate`: a command that looks for them (`counted`) says how many there are, others
+ * would only repeat them.
+ */
 export async function loadOrStop(
   runtime: Runtime,
   directory: string,
-  options: { readonly keepGoing?: boolean | undefined } = {},
+  options: { readonly keepGoing?: boolean | undefined; readonly counted?: boolean } = {},
 ): Promise<LoadedEstate> {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
   const { problems } = loaded.estate
-  if (problems.length > 0)
+  if (hasErrors(problems))
     note(runtime, renderProblems(problems, styleOf(runtime, runtime.err), shownBelow(directory, real)))
+  else if (problems.length > 0 && options.counted === true)
+    note(runtime, `${countProblems(problems)} in ${directory}. Run croft validate ${directory} to see them.`)
   if (hasErrors(problems) && options.keepGoing !== true) {
     throw new CliError(
       `${countProblems(problems)} in ${directory}; nothing was looked at or done. ` +

@@ -121,6 +121,21 @@ test('[S-12] with an invalid manifest nothing is planned, unless asked to keep g
   assert.match(going.written.out, /Plan: 1 to add/)
 })
 
+test('warnings by themselves are counted by plan and shown by validate', async () => {
+  const warned = { ...problem, severity: 'warning' as const }
+  const load = async () => ({ ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, problems: [warned] } })
+  const planned = fakeRuntime({ load, ...planning(adding) })
+  assert.equal(await runCli(['plan', '/'], planned), 2)
+  assert.match(planned.written.err, /1 warning in \/\. Run croft validate \/ to see them\./)
+  assert.doesNotMatch(planned.written.err, /cores is 0/)
+  const exported = fakeRuntime({ load })
+  await runCli(['export', '--dir', '/'], exported)
+  assert.doesNotMatch(exported.written.err, /1 warning|cores is 0/)
+  const validated = fakeRuntime({ load })
+  assert.equal(await runCli(['validate', '/'], validated), 0)
+  assert.match(validated.written.err + validated.written.out, /Warning\[bad-value\]: cores is 0/)
+})
+
 test('[F-20] apply beside a controller says so and does nothing; one that is just ending is waited for', async () => {
   const owner = { pid: 7, host: 'nuc', sinceMs: 0 }
   const work = planning(adding)

@@ -29,7 +29,7 @@ test('the directory of an inventory is imported whole, and croft validate accept
   const code = await runCli(['import', 'k3s-ansible', 'inventory', '--write', 'infra/barn.yaml'], runtime)
   assert.equal(code, 2, runtime.written.err)
   assert.match(runtime.written.err, /^Not carried over: the variable token: it is secret/m)
-  assert.match(runtime.written.err, /3 objects imported from inventory\. 1 item not carried over/)
+  assert.match(runtime.written.err, /Imported from inventory: 3 objects\. 1 item not carried over/)
   assert.doesNotMatch(runtime.written.err, /hunter2|Error/)
   const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home }
   const validated = spawnSync(process.execPath, [path.join(ROOT, 'bin/croft'), 'validate', 'infra'], {

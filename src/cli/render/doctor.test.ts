@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, describe, test } from 'node:test'
 import type { Check, Driver, DriverDeps } from '../../drivers/port.ts'
 import type { Connection } from '../../model/estate.ts'
 import { runCli } from '../run.ts'
@@ -7,6 +10,9 @@ import { EMPTY_ESTATE, fakeRuntime } from '../testing/fake-runtime.ts'
 import { examinationExit } from '../verbs/doctor.ts'
 import { renderExaminations } from './doctor.ts'
 import { PLAIN } from './text.ts'
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'croft-doctor-'))
+after(() => rmSync(scratch, { recursive: true }))
 
 const ok: Check = { about: 'connection', code: 'reached', level: 'ok', found: 'it answers' }
 const warning: Check = {
@@ -71,6 +77,14 @@ describe('croft doctor', () => {
     const fake = runtime([ok])
     assert.equal(await runCli(['doctor', '/'], fake), 0)
     assert.match(fake.written.out, /✔ it answers/)
+  })
+  test('a command that fixes it names the directory, as the shell takes it', async () => {
+    const broad: Check = { ...warning, fix: ['croft doctor --role   # for less', 'pveum acl list'] }
+    const fake = runtime([broad])
+    mkdirSync(path.join(scratch, 'my infra'))
+    await runCli(['doctor', path.join(scratch, 'my infra')], fake)
+    assert.ok(fake.written.out.includes(`→ croft doctor '${scratch}/my infra' --role   # for less\n`), fake.written.out)
+    assert.match(fake.written.out, /→ pveum acl list\n/)
   })
   test('as data', async () => {
     const fake = runtime([ok, refused])

@@ -32,7 +32,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const directory = saved?.directory ?? place
   if (saved !== undefined) mustBeHere(place, saved)
   const askedMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
-  const found = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const found = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true, counted: true })
   const real = realDirectory(runtime, directory)
   const file = stateOf(runtime, real, options)
   const dryRun = options.dryRun === true

@@ -1,6 +1,7 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
 import type { Check } from '../../drivers/port.ts'
 import type { ClusterTools } from '../../engine/clusters/sessions.ts'
+import { shellWord } from '../../lib/shell-quoted.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
 import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
@@ -51,13 +52,21 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
       runtime.signal,
       entered,
     )
-    if (checks !== undefined) examinations.push({ connection: connection.name, endpoint: connection.endpoint, checks })
+    const { name, endpoint } = connection
+    if (checks !== undefined) examinations.push({ connection: name, endpoint, checks: atPlace(checks, directory) })
   }
   examinations.push(...(await examineClusters(runtime, estate, real, stateFile(runtime.env, real, undefined))))
   await print(runtime, options, examinationsJson(examinations), () =>
     renderExaminations(examinations, styleOf(runtime, runtime.out)),
   )
   return examinationExit(examinations.flatMap(({ checks }) => checks))
+}
+
+/** Drivers know no directory; a command that a reader copies names the one that was asked about. */
+function atPlace(checks: readonly Check[], directory: string): readonly Check[] {
+  if (directory === '.') return checks
+  const placed = (line: string) => line.replace(/^croft doctor --role/, `croft doctor ${shellWord(directory)} --role`)
+  return checks.map((check) => (check.fix === undefined ? check : { ...check, fix: check.fix.map(placed) }))
 }
 
 /** Machines that are to be nodes, declared or made by croft: reached is not enough, K3s must be able to run there. */

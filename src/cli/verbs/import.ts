@@ -53,7 +53,7 @@ function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, optio
     note(runtime, `Not carried over: ${clean(what, WHOLE)}: ${clean(why, WHOLE)}.`)
   const { length } = reading.notCarried
   const rest = length === 0 ? '' : ` ${many(length, 'item')} not carried over: each is listed with its reason.`
-  note(runtime, `${many(reading.drafts.length, 'object')} imported from ${place}.${rest}`)
+  note(runtime, `Imported from ${place}: ${many(reading.drafts.length, 'object')}.${rest}`)
   if (hasErrors(problems)) return EXIT.failed
   return length === 0 ? EXIT.ok : EXIT.differs
 }
@@ -119,7 +119,7 @@ async function fromHypervisor(
   const text = printDrafts(drafts.map(({ draft }) => draft))
   const differing = stillDiffering(drafts, text, loaded)
   if (drafts.length > 0) deliver(runtime, text, options)
-  note(runtime, `${many(drafts.length, 'guest')} imported; ${declared} already declared in ${directory}.`)
+  note(runtime, `Imported: ${many(drafts.length, 'guest')}. ${directory} already declares ${declared}.`)
   for (const line of differing) note(runtime, `Warning: croft plan will show more than the adoption of ${line}.`)
   return EXIT.ok
 }
@@ -138,7 +138,7 @@ async function settingsOf(
   const names = named?.map((name) => findKind(kinds, name))
   const { drafts, declared, leftOut } = await draftSettings(loaded, names, kinds, drivers, deps, runtime.signal)
   if (drafts.length > 0) deliver(runtime, printDrafts(drafts), options)
-  note(runtime, `${many(drafts.length, 'setting')} imported; ${declared} already declared in ${directory}.`)
+  note(runtime, `Imported: ${many(drafts.length, 'setting')}. ${directory} already declares ${declared}.`)
   for (const line of leftOut) note(runtime, `Left out: ${clean(line)}.`)
   return EXIT.ok
 }

@@ -17,7 +17,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     const { compare } = await import('../compare.ts')
     return compare(runtime, directory, options)
   }
-  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true, counted: true })
   const file = stateOf(runtime, realDirectory(runtime, directory), options)
   await using store = closing(await openExisting(runtime, file))
   await using engine = closing(

@@ -16,7 +16,7 @@ import { CliError, EXIT, type Verb } from '../verb.ts'
 
 /** Performs the plan on a twin of what is there, in accelerated time: nothing real is written. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
-  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true, counted: true })
   const real = realDirectory(runtime, directory)
   const estate = rehearsable(loaded.estate)
   if ((loaded.estate.powers ?? []).length > 0)

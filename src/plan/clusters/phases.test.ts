@@ -35,6 +35,12 @@ for (const [name, turn, phase] of NODES)
     assert.equal(nodes.find((node) => node.name === 's2')?.phase, phase)
   })
 
+test('a node without a machine is said in words', () => {
+  const observed = observedCluster('s1 s2 s3', { s2: { machine: { exists: 'no', power: 'off' } } })
+  const { nodes } = coordinate(clusterSpec('s1 s2 s3'), observed, NOW)
+  assert.equal(nodes.find((node) => node.name === 's2')?.message, 'its machine does not exist')
+})
+
 test('only a node that gets another release makes its cluster Upgrading, and each work has its words', () => {
   const under = (purpose: Parameters<typeof work>[0]) => {
     const observed = observedCluster('s1 s2 s3', { s2: { kube: { ...SETTLED, work: work(purpose) } } })

@@ -75,7 +75,7 @@ function nodePhase(view: ClusterSituation, node: NodeView): readonly [NodePhase,
   if (node.spec === undefined) return ['Leaving', 'no longer declared']
   const operation = operationPhase(view, node)
   if (operation !== undefined) return operation
-  if (node.machine.exists === 'no') return ['NoMachine', '']
+  if (node.machine.exists === 'no') return ['NoMachine', 'its machine does not exist']
   if (kube?.work !== undefined) {
     const leaves = !['upgrade', 'configure', 'restart'].includes(kube.work.purpose)
     return leaves ? ['Leaving', `${kube.work.purpose} to ${kube.work.target}`] : ['Working', workWords(kube.work)]

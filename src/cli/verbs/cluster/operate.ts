@@ -9,6 +9,7 @@ import { changeRequests, withEffect, withoutRequest, withProgress } from '../../
 import { note, writeData } from '../../output.ts'
 import { clean } from '../../render/text.ts'
 import type { Runtime } from '../../runtime.ts'
+import { saidYes } from '../../said-yes.ts'
 import { CliError, EXIT, type ExitCode, type Options, signalCode } from '../../verb.ts'
 import { noteOperation } from '../machine/find.ts'
 
@@ -130,7 +131,7 @@ function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Option
     ),
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
-    ...(refusals.length > 0 ? [] : [sumOf(operation)]),
+    ...(refusals.length > 0 ? [] : sumOf(operation)),
     ...(naming === undefined || confirm === naming.cluster
       ? []
       : [`Needs a person: ${naming.reason}. To allow it: ${naming.allow}.`]),
@@ -138,12 +139,10 @@ function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Option
   runtime.out.write(lines.map((line) => `${clean(line, 500)}\n`).join(''))
 }
 
-/** The last line of a plan, for an operation: what loses its data counts as destroyed. */
-function sumOf(operation: ClusterOperation): string {
+/** The last line of a plan, for an operation that destroys something: what loses its data counts as destroyed. */
+function sumOf(operation: ClusterOperation): readonly string[] {
   const lost = destroyedBy(operation)
-  return lost.length === 0
-    ? 'Plan: 0 to destroy.'
-    : `Plan: ${lost.length} to destroy. Disruption: data-loss (${lost.join(', ')}).`
+  return lost.length === 0 ? [] : [`Plan: ${lost.length} to destroy. Disruption: data-loss (${lost.join(', ')}).`]
 }
 
 async function agreed(runtime: Runtime, operation: ClusterOperation, options: Options): Promise<boolean> {
@@ -153,7 +152,7 @@ async function agreed(runtime: Runtime, operation: ClusterOperation, options: Op
   if (!runtime.interactive) throw new CliError(`${name} needs a yes. Nobody is at the terminal: say --yes.`)
   if (destroyedBy(operation).length > 0)
     return (await runtime.ask(`This destroys data. Only 'yes' will be accepted: `)) === 'yes'
-  return (await runtime.ask(`Do all of this now? [y/N] `))?.toLowerCase() === 'y'
+  return saidYes(await runtime.ask(`Do all of this now? [y/N] `))
 }
 
 /** A person names what lives and is to be destroyed. `--yes` says nothing of which cluster. */

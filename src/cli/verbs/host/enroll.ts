@@ -6,6 +6,7 @@ import { closing, ownState } from '../../load.ts'
 import { note } from '../../output.ts'
 import { clean } from '../../render/text.ts'
 import type { Enrolment, Runtime } from '../../runtime.ts'
+import { saidYes } from '../../said-yes.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { noteOperation } from '../machine/find.ts'
 import { textOf } from './find.ts'
@@ -98,7 +99,7 @@ async function hostKeyOf(
   note(runtime, `${address} shows the host key ${clean(shown.fingerprint)}.`)
   note(runtime, `Compare it on its own console: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`)
   const answer = runtime.interactive ? await runtime.ask(`Is this the key of ${name}? [y/N] `) : undefined
-  if (answer === undefined || !/^y(?:es)?$/i.test(answer))
+  if (!saidYes(answer))
     throw new CliError(
       `The host key was not confirmed, so nothing was sent. Give it with --host-key "${clean(shown.key)}" if it is the right one.`,
     )

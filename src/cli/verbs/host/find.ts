@@ -7,6 +7,7 @@ import type { SshTarget } from '../../../model/secret.ts'
 import { realDirectory } from '../../../state/state-file.ts'
 import { closing, ownState } from '../../load.ts'
 import type { LoadedEstate, Runtime } from '../../runtime.ts'
+import { saidYes } from '../../said-yes.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError } from '../../verb.ts'
 import { noteOperation } from '../machine/find.ts'
 
@@ -85,5 +86,5 @@ export async function confirmed(runtime: Runtime, question: string, options: Opt
   if (options.yes === true) return
   if (!runtime.interactive) throw new CliError('Nobody can answer here. Say --yes if you mean it.')
   const answer = await runtime.ask(`${question} [y/N] `)
-  if (answer === undefined || !/^y(?:es)?$/i.test(answer)) throw new CliError('Nothing was done. Answer y to go on.')
+  if (!saidYes(answer)) throw new CliError('Nothing was done. Answer y to go on.')
 }

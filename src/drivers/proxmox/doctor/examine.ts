@@ -111,7 +111,7 @@ async function tokenOf(
     login = await loginOf(connection, deps)
   } catch (error) {
     const why = cleanText(error instanceof Error ? error.message : 'the token cannot be read')
-    return wrong(why, 'croft doctor DIR --role   # prints the commands that make a token')
+    return wrong(why, 'croft doctor --role   # prints the commands that make a token')
   }
   const value = login.token
   const who = principalOf(value.slice(0, Math.max(0, value.indexOf('='))))

@@ -99,7 +99,7 @@ function judgeSurplus(grants: Grants, { held, who, facts, prefix }: Rights): Che
       reasons.length === 0
         ? [`see which role gives them: pveum acl list; then pveum role modify ROLE --privs '…'`]
         : [
-            `croft doctor DIR --role   # prints the commands for a token of ${shellWord(`${prefix}@pve`)} with only the privileges that your manifests need`,
+            `croft doctor --role   # prints the commands for a token of ${shellWord(`${prefix}@pve`)} with only the privileges that your manifests need`,
           ],
   }
 }
