@@ -8,6 +8,8 @@ import { parse, parseAllDocuments } from 'yaml'
 import { findCommand } from '../scripts/packages.ts'
 import { metricsText } from '../src/controller/view/metrics.ts'
 import { KINDS } from '../src/kinds/registry.ts'
+import { readGrants } from '../src/operator/grants.ts'
+import { GRANTABLE } from '../src/plan/grants.ts'
 import { smallEstate } from '../src/server/testing/fake-estate.ts'
 
 const at = (name: string) => new URL(`../deploy/${name}`, import.meta.url)
@@ -121,6 +123,42 @@ test('Helm takes the chart with its own values and with each that somebody may s
     assert.equal(rendered('networkPolicy.enabled=false').length, 6)
     const secrets = rendered('crossplane.enabled=true', 'crossplane.secretNamespaces={vault}').join()
     assert.ok(secrets.includes('"namespace":"vault"'))
+    const granted = rendered(
+      'grants.team-a.kinds={Machine}',
+      'grants.team-a.hosts={cow}',
+      'grants.team-b.kinds={Addon}',
+      'grants.team-b.names={shop}',
+    )
+    assert.equal(granted.length, 12, 'a ConfigMap, and a Role with its binding in each namespace')
+    assert.deepEqual(
+      granted.filter((one) => one.includes('"kind":"ClusterRole"')),
+      plain.filter((one) => one.includes('"kind":"ClusterRole"')),
+      'no right outside of the namespaces that are named',
+    )
+    const roles = granted.filter((one) => one.includes('"kind":"Role"') && one.includes('-granted"'))
+    assert.deepEqual(
+      roles.map((one) => (JSON.parse(one) as { metadata: { namespace: string } }).metadata.namespace),
+      ['team-a', 'team-b'],
+    )
+    for (const role of roles) {
+      const { rules } = JSON.parse(role) as { rules: { resources: string[]; verbs: string[] }[] }
+      assert.deepEqual(rules.find(({ resources }) => resources.includes('secrets'))?.verbs, ['get'])
+      assert.ok(!rules.some(({ verbs }) => verbs.includes('delete') || verbs.includes('*')))
+      for (const { plural, kind } of KINDS.filter(({ apiVersion }) => apiVersion.startsWith('croft.dev/')))
+        assert.equal(
+          rules.some(({ resources }) => resources.includes(plural)),
+          GRANTABLE.includes(kind),
+          kind,
+        )
+    }
+    assert.ok(granted.join().includes('"--grants","/etc/croft/grants.yaml"]'))
+    assert.ok(granted.join().includes('{"name":"grants","mountPath":"/etc/croft","readOnly":true}'))
+    const file = granted.map((one) => JSON.parse(one) as { data?: Readonly<Record<string, string>> })
+    const text = file.find(({ data }) => data !== undefined)?.data?.['grants.yaml'] ?? ''
+    const read = readGrants(text, 'grants.yaml', 'croft-system')
+    assert.ok(!('problems' in read), text)
+    assert.deepEqual([...read.keys()], ['team-a', 'team-b'])
+    assert.deepEqual(read.get('team-b')?.names, ['shop'])
     const own = rendered(
       'ownApis.enabled=true',
       'ownApis.groups={a.example}',

@@ -120,6 +120,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--kubeconfig <file>', 'how to reach the cluster; without it, as the pod that croft runs in')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', 'where its own objects and its state are; default croft-system')
+    .option('--grants <file>', 'other namespaces to read, each with what its objects may name')
     .option('--name <name>', 'who this replica is; default POD_NAME')
     .option('--health <address>', 'where /healthz and /readyz answer, e.g. 0.0.0.0:8081; default nowhere')
     .option(

@@ -101,6 +101,8 @@ export interface Lookup {
   objectsAt?(place: string, of: Declaration): ObjectsAt | undefined
   /** Is its source held to a grant? What such a source declares takes nothing from a source that is not. */
   isBounded?(declaration: Declaration): boolean
+  /** Is the other of the same source, or may its source use everything? */
+  mayUse?(declaration: Declaration, other: Declaration): boolean
 }
 
 /** One type of thing that can be declared. One file, one registry line, one docs page. */

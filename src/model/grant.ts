@@ -6,6 +6,8 @@ import type { ResourceKey } from './declaration.ts'
  */
 export interface Grant {
   readonly source: string
+  /** The source is this namespace of a cluster: Secrets that it names are there. */
+  readonly namespace?: string
   readonly kinds: readonly string[]
   readonly names: readonly string[]
   readonly connections: readonly string[]
@@ -78,6 +80,11 @@ export interface Bounds {
   readonly source: string
   readonly names: readonly string[]
   readonly ids?: IdRange
+}
+
+/** Who is held to it, in a sentence. */
+export function holderOf({ source, namespace }: Pick<Grant, 'source' | 'namespace'>): string {
+  return namespace === undefined ? `the source ${source}` : `the namespace ${namespace}`
 }
 
 /** Is it in the list? Only a star at the end of an entry has a meaning of its own. */

@@ -9,11 +9,12 @@ import type { Wire } from '../lib/wire.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { Secret } from '../model/secret.ts'
+import type { NamespaceGrants } from './grants.ts'
 import { type DeclaredObject, declaredObject, heldObject, stampOf } from './objects.ts'
 import { madeFor } from './own-apis/composed-objects.ts'
 import { type Partition, partition, type Shard } from './partition.ts'
 import { type ClusterRevision, createReader } from './revision.ts'
-import { collectionOf, type ServedKind, servedKinds, takenAlong } from './served.ts'
+import { collectionOf, collectionsOf, type ServedKind, servedKinds, takenAlong } from './served.ts'
 
 /** The cluster's objects of croft's kinds, and what they declare together. */
 export interface ClusterSource {
@@ -65,6 +66,8 @@ export interface ClusterSourceOptions {
   readonly random: Random
   /** The operator's own namespace. */
   readonly home: string
+  /** Other namespaces that it reads, and what their objects may name. */
+  readonly grants?: NamespaceGrants
   /** While the API is away. */
   readonly wait?: Wait
   /** The shards may be others. */
@@ -81,7 +84,7 @@ const DISCOVER_MS = 30_000
 const DISCOVER_AGAIN_MS = 2_000
 
 export function createClusterSource(options: ClusterSourceOptions): ClusterSource {
-  const { client, home, clock } = options
+  const { client, home, clock, grants = new Map() } = options
   const informers = new Map<string, { readonly served: ServedKind; readonly informer: Informer }>()
   let discovered = false
   let uid: string | undefined
@@ -122,7 +125,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   const latest = (one: DeclaredObject): DeclaredObject => {
     const key = keyInInformer(one.object)
     const now = informers
-      .get(collectionOf(one.served, home))
+      .get(collectionOf(one.served, one.namespace ?? home))
       ?.informer.objects()
       .get(key ?? '')
     return now === undefined || now === one.object ? one : (declaredObject(one.served, now, home) ?? one)
@@ -158,8 +161,10 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
       if (!signal.aborted) options.warn(found.is === 'error' ? found.refusal.message : found.message)
       return false
     }
-    for (const served of found.value) {
-      const path = collectionOf(served, home)
+    const places = found.value.flatMap((served) =>
+      collectionsOf(served, home, grants.keys()).map((path) => ({ served, path })),
+    )
+    for (const { served, path } of places) {
       if (informers.has(path)) continue
       const informer = createInformer({
         ...options,
@@ -217,11 +222,10 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   /** Objects that are deleted because their definition or namespace is, with the reason. Asked each time: it may come later. */
   const alongIn = async (all: readonly DeclaredObject[]): Promise<ReadonlyMap<ResourceKey, string>> => {
     const along = new Map<ResourceKey, string>()
-    for (const [served, own] of Map.groupBy(
-      all.filter(({ deleting }) => deleting),
-      (object) => object.served,
-    )) {
-      const why = await takenAlong(client, served, home)
+    const going = all.filter(({ deleting }) => deleting)
+    for (const own of Map.groupBy(going, ({ served, namespace = home }) => collectionOf(served, namespace)).values()) {
+      const [{ served, namespace = home }] = own as [DeclaredObject]
+      const why = await takenAlong(client, served, namespace)
       for (const { key, object } of own) {
         const because = why ?? (await lostInstance(object))
         if (because !== undefined) along.set(key, because)
@@ -233,7 +237,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   return {
     synced: () => discovered && [...informers.values()].every(({ informer }) => informer.synced()),
     all: objects,
-    served: () => [...informers.values()].map(({ served }) => served),
+    served: () => [...new Set([...informers.values()].map(({ served }) => served))],
     follow(onChange) {
       listeners.add(onChange)
       return () => void listeners.delete(onChange)
@@ -241,14 +245,14 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     shards: () => (isSynced() ? current().shards : undefined),
     part(shard, onChange) {
       const one: FollowedShard = { atoms: shard.atoms.join('\n'), objects: [], common: [], stamps: new Map(), onChange }
-      const reader = createReader(home)
+      const reader = createReader(home, grants)
       refresh(one)
       followed.add(one)
       return {
         objects: () => one.objects.map(latest),
         count: () => one.objects.length,
-        note({ served }, object) {
-          const informer = informers.get(collectionOf(served, home))?.informer
+        note({ served, namespace = home }, object) {
+          const informer = informers.get(collectionOf(served, namespace))?.informer
           const before = informer?.objects().get(keyInInformer(object) ?? '')
           informer?.note(object)
           noticed(served, { before, after: object })

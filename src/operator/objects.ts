@@ -8,6 +8,8 @@ export interface DeclaredObject {
   readonly object: Foreign
   readonly key: string
   readonly deleting: boolean
+  /** The namespace that it stands in, where that is not the operator's own. */
+  readonly namespace?: string
 }
 
 /** Crossplane's provider puts this on its objects; whoever keeps them in its place takes it away in its place. */
@@ -22,7 +24,8 @@ export function declaredObject(served: ServedKind, object: Foreign, home: string
   const namespace = namespaceIn(object, home)
   const counts = kind.namespaced === undefined || kind.namespaced(served.apiVersion)
   const key = resourceKey(kind.kind, name, counts ? namespace : undefined)
-  return { served, object, key, deleting: at(object, 'metadata', 'deletionTimestamp') !== undefined }
+  const deleting = at(object, 'metadata', 'deletionTimestamp') !== undefined
+  return { served, object, key, deleting, ...(namespace === undefined ? {} : { namespace }) }
 }
 
 /**

@@ -9,6 +9,7 @@ import type { CroftEvent } from '../model/record.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
 import { type ClusterSource, createClusterSource, type ShardSource } from './cluster-source.ts'
+import type { NamespaceGrants } from './grants.ts'
 import { joinedEpoch, joinStores } from './joined-stores.ts'
 import { shardStore } from './leases.ts'
 import { createOperator, OBJECTS } from './operator.ts'
@@ -23,6 +24,8 @@ export interface OperateOptions {
   readonly random: Random
   /** The operator's own namespace. */
   readonly home: string
+  /** Other namespaces that it reads, and what their objects may name. */
+  readonly grants?: NamespaceGrants
   /** Of this replica. */
   readonly name: string
   readonly wait: Wait
@@ -107,8 +110,15 @@ export function createOperation(options: OperateOptions): Operation {
     }
   }
 
+  /** Whoever writes in another namespace could say that an object was made for an instance here. */
+  const ownObjects = { ...source, all: () => source.all().filter(({ namespace }) => namespace === undefined) }
   const composer = (signal: AbortSignal) =>
-    createOwnApis({ ...options, namespaces: [home], source, mayWrite: () => !signal.aborted && replica.alive() })
+    createOwnApis({
+      ...options,
+      namespaces: [home],
+      source: ownObjects,
+      mayWrite: () => !signal.aborted && replica.alive(),
+    })
 
   const replica = createReplica({
     ...options,

@@ -103,7 +103,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     }
     const byKey = new Map(source.objects().map((object) => [object.key, object]))
     const owned = Map.groupBy(records, ({ key }) => ownerOf(key))
-    const wrong = Map.groupBy(estate.problems, ({ object }) => object)
+    const wrong = Map.groupBy(estate.problems, ({ object }) => keyOfProblem(object))
     const passedNow = passedKeys({ report, read, estate })
     const gone: ResourceKey[] = []
     await inParallel([...byKey.values()], WRITES_AT_ONCE, async (declared) => {
@@ -153,6 +153,11 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     prepare: async (estate) => withoutMissing(estate, await missingSecrets(estate, options.resolveSecret)),
   })
   return controller
+}
+
+/** What a namespace may not declare is reported as its own, with the name of the namespace before it. */
+function keyOfProblem(object: string | undefined): ResourceKey | undefined {
+  return object?.replace(/^[a-z0-9-]+:/, '')
 }
 
 /** Is nothing left of it that croft keeps? What was left to itself on purpose is no longer kept. */

@@ -18,6 +18,13 @@ function object(apiVersion: string, kind: string, name: string, spec: unknown = 
   return made
 }
 
+const inNamespace = (namespace: string, name: string, spec: unknown): DeclaredObject => {
+  const known = findKind(CROFT, 'Machine')
+  assert.ok(known)
+  const served = { kind: known, apiVersion: CROFT, plural: known.plural, namespaced: true }
+  return declaredObject(served, { metadata: { name, namespace, uid: name }, spec }, 'croft-system') ?? assert.fail(name)
+}
+
 const config = (name: string) =>
   object(CONFIG, 'ProviderConfig', name, {
     credentials: { source: 'Secret', secretRef: { name: 'shared', namespace: 'default', key: 'credentials' } },
@@ -90,4 +97,18 @@ test('an object that depends on one of another connection is in one shard with i
     'ProviderConfig/a+ProviderConfig/b: EnvironmentVM/db EnvironmentVM/web ProviderConfig/a ProviderConfig/b',
     'rest: ',
   ])
+})
+
+test('a namespace is in one shard with all connections that it names, so that its quota is counted once; nor is a name in two', () => {
+  const [east, west] = ['east', 'west'].map((name) => object(CROFT, 'Proxmox', name))
+  const own = object(CROFT, 'Machine', 'b-1', { connection: 'west' })
+  const [one, two] = [inNamespace('a', 'a-1', { connection: 'east' }), inNamespace('b', 'b-1', { connection: 'east' })]
+  assert.ok(east && west)
+  assert.deepEqual(shown([east, west, one]), [
+    'Proxmox/east: Machine/a/a-1 Proxmox/east',
+    'Proxmox/west: Proxmox/west',
+    'rest: ',
+  ])
+  assert.deepEqual(shown([east, west, one, inNamespace('a', 'a-2', { connection: 'west' })]).length, 2)
+  assert.deepEqual(shown([east, west, own, two]).length, 2)
 })

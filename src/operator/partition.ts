@@ -50,6 +50,13 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
   const keys = new Set(divided.map(({ key }) => key))
   for (const one of divided) {
     const ofProvider = isManagedByProvider(one.served)
+    if (one.namespace !== undefined) {
+      // What a namespace may have is counted over all that it declares.
+      sets.join(one.key, `namespace ${one.namespace}`)
+      // A name is claimed whatever the namespace.
+      const name = objectName(one.object) ?? ''
+      for (const key of byName.get(name) ?? []) sets.join(one.key, key)
+    }
     for (const key of dependenciesIn(one)) if (keys.has(key)) sets.join(one.key, key)
     for (const name of namesIn(one)) {
       const found = (ofProvider ? configs : byName).get(name)

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Foreign } from '../kubernetes/objects.ts'
 import { ownerOf, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { assemble, type FileOutcome } from '../source/assemble.ts'
+import type { FileOutcome } from '../source/assemble.ts'
 import type { Revision } from '../source/git/revision.ts'
 import { type JudgedObject, judgeDocument } from '../source/judge.ts'
+import type { NamespaceGrants } from './grants.ts'
+import { type NamespacedOutcome, readNamespaces } from './namespaces.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, manifestOf, stampOf } from './objects.ts'
 
 export interface ClusterState {
@@ -37,14 +39,17 @@ export interface ClusterRevision {
 type JudgedFile = FileOutcome & { readonly judged: readonly JudgedObject[] }
 
 /** Reads what the objects of a cluster declare, as files would; each object again only when it says something else. */
-export function createReader(home: string): { read(state: ClusterState): ClusterRevision } {
+export function createReader(
+  home: string,
+  grants: NamespaceGrants = new Map(),
+): { read(state: ClusterState): ClusterRevision } {
   let known = new Map<ResourceKey, { readonly stamp: string; readonly outcome: JudgedFile }>()
   let before: { readonly state: ClusterState; readonly revision: ClusterRevision } | undefined
   return {
     read(state) {
       if (before !== undefined && declaresTheSame(before.state, state)) return before.revision
       const now: typeof known = new Map()
-      const revision = revisionOf(state, (object) => {
+      const revision = revisionOf(state, { home, grants }, (object) => {
         const { key, served } = object
         const stamp = stampOf(object)
         const judged = known.get(key)
@@ -71,11 +76,18 @@ function declaresTheSame(before: ClusterState, now: ClusterState): boolean {
   )
 }
 
-function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => JudgedFile): ClusterRevision {
+function revisionOf(
+  state: ClusterState,
+  namespaces: { readonly home: string; readonly grants: NamespaceGrants },
+  judge: (object: DeclaredObject) => JudgedFile,
+): ClusterRevision {
   const leaving = new Set<ResourceKey>()
   const still = new Set<ResourceKey>()
   const kept = new Map<ResourceKey, string>()
-  const outcomes: FileOutcome[] = state.derived.map((manifest) => outcomeOf(manifest, 'derived'))
+  const outcomes: NamespacedOutcome[] = state.derived.map((manifest) => ({
+    outcome: outcomeOf(manifest, 'derived'),
+    namespace: undefined,
+  }))
   const records = Map.groupBy(state.records, ({ key }) => ownerOf(key))
   for (const object of state.objects) {
     const { key } = object
@@ -88,13 +100,12 @@ function revisionOf(state: ClusterState, judge: (object: DeclaredObject) => Judg
       leaving.add(key)
     else {
       if (object.deleting || !isHeld(object)) still.add(key)
-      outcomes.push(outcome)
+      outcomes.push({ outcome, namespace: object.namespace })
     }
   }
   const present = new Set(state.objects.map(({ key }) => key))
   const vanished = [...state.known].filter((key) => !present.has(key))
-  const extra = { problems: [], ignored: [], incomplete: state.incomplete }
-  const read = assemble('', outcomes, undefined, extra)
+  const read = readNamespaces(outcomes, namespaces, state)
   const declarations = read.declarations.map((declaration) => {
     const policy = policyFor(declaration.policy, still.has(declaration.key))
     return policy === declaration.policy ? declaration : { ...declaration, policy }

@@ -1,3 +1,4 @@
+import { GRANTABLE } from '../controller/sources/grant-schema.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
 import { type Asked, type KubernetesClient, segment } from '../kubernetes/client.ts'
@@ -50,7 +51,7 @@ function groupVersions(list: Foreign): readonly string[] {
 export async function takenAlong(
   client: KubernetesClient,
   { apiVersion, plural, namespaced }: Omit<ServedKind, 'kind'>,
-  home: string,
+  namespace: string,
 ): Promise<string | undefined> {
   const listed = await client.get(`/apis/${apiVersion.split('/').map(segment).join('/')}`)
   if (listed.is === 'silence' || (listed.is === 'error' && listed.status !== 404))
@@ -60,13 +61,22 @@ export async function takenAlong(
   // The server offers no creation of what it is about to forget.
   if (!Array.isArray(verbs) || !verbs.includes('create')) return `the definition of ${plural} is being deleted`
   if (!namespaced) return undefined
-  const space = await client.get(`/api/v1/namespaces/${segment(home)}`)
-  if (space.is !== 'answer') return `the server does not say whether the namespace ${home} stays`
+  const space = await client.get(`/api/v1/namespaces/${segment(namespace)}`)
+  if (space.is !== 'answer') return `the server does not say whether the namespace ${namespace} stays`
   const going = at(space.value, 'metadata', 'deletionTimestamp') !== undefined
-  return going ? `the namespace ${home} is being deleted` : undefined
+  return going ? `the namespace ${namespace} is being deleted` : undefined
 }
 
-/** Namespaced kinds are read in the operator's namespace alone: what stands elsewhere is not its business. */
-export function collectionOf({ apiVersion, plural, namespaced }: ServedKind, home: string): string {
-  return `/apis/${apiVersion}/${namespaced ? `namespaces/${segment(home)}/` : ''}${plural}`
+/** Where the objects of a kind are read: of a namespaced one those of this namespace. */
+export function collectionOf({ apiVersion, plural, namespaced }: ServedKind, namespace: string): string {
+  return `/apis/${apiVersion}/${namespaced ? `namespaces/${segment(namespace)}/` : ''}${plural}`
+}
+
+/**
+ * Every place in which objects of a kind are read: the operator's own namespace, and those that have a grant. There only kinds that can
+ * be granted; what stands elsewhere is not its business. Pure.
+ */
+export function collectionsOf(served: ServedKind, home: string, granted: Iterable<string>): readonly string[] {
+  const more = served.namespaced && GRANTABLE.includes(served.kind.kind) ? granted : []
+  return [home, ...more].map((namespace) => collectionOf(served, namespace))
 }

@@ -65,8 +65,8 @@ export async function tellEvent(to: WriteBack, declared: DeclaredObject, event: 
   await to.client.merge(path, { count, lastTimestamp: body.lastTimestamp }, `tell of ${declared.key}`)
 }
 
-function pathOf({ home }: WriteBack, { served, object }: DeclaredObject): string {
-  return `${collectionOf(served, home)}/${segment(objectName(object) ?? '')}`
+function pathOf({ home }: WriteBack, { served, object, namespace }: DeclaredObject): string {
+  return `${collectionOf(served, namespace ?? home)}/${segment(objectName(object) ?? '')}`
 }
 
 function taken(

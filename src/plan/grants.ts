@@ -3,7 +3,7 @@ import { defined } from '../lib/defined.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration, ResourceKey } from '../model/declaration.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
-import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
+import { type Grant, holderOf, listed, mayBeCalled } from '../model/grant.ts'
 import { hypervisorRow } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import { isReference, type SecretReference, wantedSecrets } from '../model/secret.ts'
@@ -37,14 +37,14 @@ export function outsideGrant(
 ): readonly FieldProblem[] {
   const { kind, spec, policy } = declaration
   if (!listed(kind, grant.kinds) || !GRANTABLE.includes(kind))
-    return [problem(['kind'], `${kind} is not granted to the source ${grant.source}`, { list: grant.kinds })]
+    return [problem(['kind'], `${kind} is not granted to ${holderOf(grant)}`, { list: grant.kinds })]
   const problems: FieldProblem[] = []
   if (!mayBeCalled(declaration.key, grant)) {
-    const message = `the name ${declaration.name} is not granted to the source ${grant.source}`
+    const message = `the name ${declaration.name} is not granted to ${holderOf(grant)}`
     problems.push(problem(['metadata', 'name'], message, { list: grant.names }))
   }
   if (policy.adopt !== undefined && !isGrantedId(policy.adopt, grant)) {
-    const message = `the source ${grant.source} may not take over ${policy.adopt}, which it did not make`
+    const message = `${holderOf(grant)} may not take over ${policy.adopt}, which it did not make`
     problems.push(problem(['metadata', 'annotations'], message, { ids: grant }))
   }
   for (const reference of references) {
@@ -72,7 +72,7 @@ function isGrantedSecret(place: string, { secrets, source }: Grant): boolean {
 }
 
 function secretProblem(place: string, path: FieldProblem['path'], grant: Grant): FieldProblem {
-  return problem(path, `the secret ${place} is not granted to the source ${grant.source}`, { list: grant.secrets })
+  return problem(path, `the secret ${place} is not granted to ${holderOf(grant)}`, { list: grant.secrets })
 }
 
 /**
@@ -89,7 +89,35 @@ function boundSecrets<T>(
     (place) => place !== '' && !isGrantedSecret(place, grant),
   )
   const field = /^(?:userData|class|auth|credentials|secrets|valuesFrom)$/
-  return { own, problems: outside.map((place) => secretProblem(place, placeOf(written, { field }), grant)) }
+  return {
+    own,
+    problems: [
+      ...outside.map((place) => secretProblem(place, placeOf(written, { field }), grant)),
+      ...secretsElsewhere(own, grant, written),
+    ],
+  }
+}
+
+/** An object of a cluster has the Secrets of its own namespace, and those of no other. */
+function secretsElsewhere(
+  own: unknown,
+  grant: Grant,
+  written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
+): readonly FieldProblem[] {
+  if (grant.namespace === undefined) return []
+  return wantedSecrets(own).flatMap((reference): readonly FieldProblem[] => {
+    if (!('secretRef' in reference)) return []
+    const { name, namespace } = reference.secretRef
+    if (namespace === undefined || namespace === grant.namespace) return []
+    return [
+      {
+        code: 'outside-grant',
+        path: placeOf(written, { field: /^namespace$/, value: namespace }),
+        message: `the Secret ${name} of the namespace ${namespace} is not granted to ${holderOf(grant)}`,
+        hint: `put the Secret into ${grant.namespace}`,
+      },
+    ]
+  })
 }
 
 /** A cluster whose own secrets are those of its source, or what it names outside of the grant. Pure. */
@@ -113,7 +141,7 @@ function machineOfOthers(key: ResourceKey, grant: Grant, spec: unknown): FieldPr
   return {
     code: 'outside-grant',
     path: placeOf({ spec, path: ['spec'] }, { field: /^machine$/, value }),
-    message: `${key} is not a machine of the source ${grant.source}`,
+    message: `${key} is not a machine of ${holderOf(grant)}`,
     hint: 'name a machine that the same source declares, or let the cluster make its own',
   }
 }
@@ -129,7 +157,7 @@ export function boundResource(
   around: Surroundings,
 ): Resource | { readonly problems: readonly FieldProblem[] } {
   const refuse = (named: NamedThing): FieldProblem => {
-    const message = `${named.what} ${named.value} is not granted to the source ${grant.source}`
+    const message = `${named.what} ${named.value} is not granted to ${holderOf(grant)}`
     return problem(placeOf(written, named), message, { list: named.list })
   }
   const problems: FieldProblem[] = []
@@ -156,7 +184,7 @@ export function boundResource(
   const granted = (template: string, host: string) =>
     [template, ...around.bringers(host, template)].some((one) => listed(one, grant.templates))
   const hostAccess = (what: string, field: RegExp) =>
-    problem(placeOf(written, { field }), `${what} reaches into the host, which the source ${grant.source} may not`, {})
+    problem(placeOf(written, { field }), `${what} reaches into the host, which ${holderOf(grant)} may not`, {})
 
   const bounds = defined({ source: grant.source, names: grant.names, ids: grant.vmids })
   const secretsOf = (desired: Resource['desired']) => ownSecrets(desired, grant, written)
@@ -188,7 +216,7 @@ export function boundResource(
 function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant): readonly FieldProblem[] {
   if (grant.hostAccess && [...hosts.keys()].every((host) => listed(host, grant.hosts))) return []
   return [...hosts.keys()].map((host) =>
-    problem(['spec'], `a node on the box ${host} reaches into the host, which the source ${grant.source} may not`, {}),
+    problem(['spec'], `a node on the box ${host} reaches into the host, which ${holderOf(grant)} may not`, {}),
   )
 }
 
@@ -238,7 +266,7 @@ function idProblems(
   written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
 ): readonly FieldProblem[] {
   if (vmid === undefined || isGrantedId(String(vmid), grant)) return []
-  const message = `the id ${vmid} is not granted to the source ${grant.source}`
+  const message = `the id ${vmid} is not granted to ${holderOf(grant)}`
   return [problem(placeOf(written, { field: /^vm_?id$/i, value: String(vmid) }), message, { ids: grant })]
 }
 
@@ -278,8 +306,8 @@ function ownReference(name: string, value: unknown, source: string): unknown {
   return { ...(value as object), file: file.includes(':') ? file : `${source}:${file}` }
 }
 
-function unbounded(type: string, { source }: Grant): FieldProblem {
-  return problem(['spec'], `a ${type} cannot be granted to the source ${source}`, {})
+function unbounded(type: string, grant: Grant): FieldProblem {
+  return problem(['spec'], `a ${type} cannot be granted to ${holderOf(grant)}`, {})
 }
 
 function isGrantedId(id: string, { vmids }: Pick<Grant, 'vmids'>): boolean {

@@ -14,7 +14,7 @@ import {
 } from '../model/declaration.ts'
 import { type Approval, type ClusterDeclaration, type Connection, type Estate, estateMark } from '../model/estate.ts'
 import { volumeId } from '../model/file.ts'
-import type { Grant } from '../model/grant.ts'
+import { type Grant, holderOf } from '../model/grant.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
 import { HYPERVISORS } from '../model/hypervisors.ts'
 import type { PowerDeclaration } from '../model/power.ts'
@@ -350,8 +350,8 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
   }
 }
 
-const EXISTING_NOT_GRANTED = (source: string) =>
-  `the source ${source} has a grant and may not declare how an existing cluster is reached`
+const EXISTING_NOT_GRANTED = (grant: Grant) =>
+  `${holderOf(grant)} has a grant and may not declare how an existing cluster is reached`
 
 /** A cluster is judged whole; what else a declaration expands into, thing by thing. */
 function withinGrant(
@@ -363,7 +363,7 @@ function withinGrant(
   // The way to somebody's cluster is a kubeconfig, or this very pod: no list of a grant says whose that may be.
   if (expanded.role === 'connection')
     return {
-      problems: [{ code: 'outside-grant', path: ['spec', 'type'], message: EXISTING_NOT_GRANTED(grant.source) }],
+      problems: [{ code: 'outside-grant', path: ['spec', 'type'], message: EXISTING_NOT_GRANTED(grant) }],
     }
   if (expanded.role !== 'cluster') return expanded
   const { cluster, problems } = boundCluster(expanded.cluster, grant, spec, isOfOthers)
@@ -406,7 +406,15 @@ function lookupIn(declarations: readonly Declaration[], { objectsAt, grantOf }: 
       byName.get(`${kind}/${name}`)?.find((one) => namespace === undefined || one.namespace === namespace),
     // A path that a declaration names is one of its own source, whoever asks.
     ...(objectsAt === undefined ? {} : { objectsAt: (place, of) => objectsAt(place, of) }),
-    ...(grantOf === undefined ? {} : { isBounded: (declaration) => grantOf(declaration) !== undefined }),
+    ...(grantOf === undefined
+      ? {}
+      : {
+          isBounded: (declaration) => grantOf(declaration) !== undefined,
+          mayUse: (declaration, other) => {
+            const grant = grantOf(declaration)
+            return grant === undefined || grantOf(other)?.source === grant.source
+          },
+        }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { ResourceKey } from '../model/declaration.ts'
 import {
   atLeast,
   type Grant,
+  holderOf,
   mayBeCalled,
   NO_USAGE,
   QUOTA_WORDS,
@@ -58,7 +59,8 @@ function uncounted(desired: Desired, quota: Quota): string | undefined {
 }
 
 /** Keeps count of one source while its resources are judged one after another. */
-export function createTally({ source, names, quota }: Pick<Grant, 'source' | 'names' | 'quota'>) {
+export function createTally(grant: Pick<Grant, 'source' | 'namespace' | 'names' | 'quota'>) {
+  const { source, names, quota } = grant
   let used: Usage = NO_USAGE
   let exceeded = false
   const namespaces = new Set<string>()
@@ -87,8 +89,8 @@ export function createTally({ source, names, quota }: Pick<Grant, 'source' | 'na
         path: ['spec'],
         message:
           unknown === undefined
-            ? `with it the source ${source} would have ${over}`
-            : `${unknown} cannot be counted, and the source ${source} has a quota for it`,
+            ? `with it ${holderOf(grant)} would have ${over}`
+            : `${unknown} cannot be counted, and ${holderOf(grant)} has a quota for it`,
         hint:
           unknown === undefined
             ? 'declare less, or ask the administrator of croft for a larger quota in its grant'

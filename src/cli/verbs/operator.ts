@@ -1,13 +1,19 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { createKubernetesClient } from '../../kubernetes/client.ts'
 import { patience } from '../../kubernetes/patience.ts'
 import { defined } from '../../lib/defined.ts'
+import { showOrigin } from '../../model/declaration.ts'
+import type { NamespaceGrants } from '../../operator/grants.ts'
 import { createOperation } from '../../operator/operate.ts'
+import { secretPlace } from '../../operator/secret-place.ts'
 import type { VaultReference } from '../../source/secrets/secret-vault.ts'
 import { openNamedCluster, textOption } from '../clusters/named-cluster.ts'
 import { closing } from '../load.ts'
 import { eventLine } from '../render/events.ts'
 import { cleanLines } from '../render/text.ts'
-import { CliError, type Verb } from '../verb.ts'
+import type { Runtime } from '../runtime.ts'
+import { CliError, UsageError, type Verb } from '../verb.ts'
 
 /** croft with the objects of a cluster as its source: each of several replicas works on its share of them. */
 export const run: Verb = async (runtime, _args, options) => {
@@ -17,6 +23,7 @@ export const run: Verb = async (runtime, _args, options) => {
   const home = textOption(options.namespace) ?? access.namespace ?? 'croft-system'
   const holder = textOption(options.name) ?? runtime.env.POD_NAME ?? runtime.env.HOSTNAME ?? 'croft'
   const { clock, random } = runtime
+  const grants = await grantsIn(runtime, textOption(options.grants), home)
   const warned = new Set<string>()
   const warn = (message: string) => {
     if (warned.size < 1_000 && !warned.has(message)) runtime.err.write(`Warning: ${cleanLines(message)}\n`)
@@ -29,8 +36,9 @@ export const run: Verb = async (runtime, _args, options) => {
   if (open === undefined) throw new CliError('This croft has no store for clusters.')
   const vault = async (reference: VaultReference) => {
     if (!('secretRef' in reference)) return undefined
-    const { name, key, namespace = home } = reference.secretRef
-    return operation.source.secret({ name, key, namespace })
+    const place = secretPlace(reference.secretRef, home)
+    if ('refused' in place) throw new CliError(`${place.refused}.`)
+    return operation.source.secret(place)
   }
   const state = runtime.env.CROFT_STATE
   const clusterVault = await runtime.openKubernetesVault?.({ client, namespace: home, wait })
@@ -46,6 +54,7 @@ export const run: Verb = async (runtime, _args, options) => {
     clock,
     random,
     home,
+    grants,
     name: holder,
     wait,
     openStore: (place) => open({ client, namespace: home, random, wait, ...place }),
@@ -71,6 +80,23 @@ export const run: Verb = async (runtime, _args, options) => {
     over.abort()
   }
   return 'stopped'
+}
+
+async function grantsIn(runtime: Runtime, file: string | undefined, home: string): Promise<NamespaceGrants> {
+  if (file === undefined) return new Map()
+  const { readGrants } = await import('../../operator/grants.ts')
+  let text: string
+  try {
+    text = readFileSync(path.resolve(runtime.cwd, file), 'utf8')
+  } catch (error) {
+    throw new CliError(`--grants: ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+  const read = readGrants(text, file, home)
+  if (!('problems' in read)) return read
+  const lines = read.problems.map(
+    ({ origin, message, hint }) => `${showOrigin(origin)}: ${message}${hint === undefined ? '' : ` (${hint})`}`,
+  )
+  throw new UsageError(`The grants cannot be used:\n${lines.join('\n')}\nCorrect them, or see docs/operator.md.`)
 }
 
 async function healthAt(address: string | undefined, isReady: () => boolean) {

@@ -7,6 +7,8 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Grant } from '../../model/grant.ts'
 import { GRANTABLE } from '../../plan/grants.ts'
 
+export { GRANTABLE }
+
 const named = z.array(matching(/^[A-Za-z0-9_.:/@+-]*\*?$/, 'a name; it may end with a star', 300).min(1)).max(1_000)
 const entries = named.default([])
 

@@ -189,6 +189,16 @@ test('[S-58] a cluster of a tenant has nodes on machines of its own: whoever has
   assert.ok(keysOf(taken).includes('EnvironmentVM/db'), 'who declares the machine loses nothing')
 })
 
+test("[S-58] a tenant that claims a node of the administrator's cluster is refused, alone", () => {
+  const home = nodeOn('EnvironmentVM/db').replace('lab-c', 'home').replace('192.168.4.9', '192.168.4.8')
+  const estate = estateOf({ 'c.yaml': nodeOn('EnvironmentVM/db') }, { ...ADMIN, 'c.yaml': home })
+  assert.match(wrongIn(estate).join('\n'), /^outside-grant Cluster\/lab-c [^\n]*$/)
+  assert.deepEqual(
+    estate.clusters?.map(({ key }) => key),
+    ['Cluster/home'],
+  )
+})
+
 test('[S-58] a name is claimed whatever the namespace: a cluster that is called as one of the administrator is refused', () => {
   const other = nodeOn('EnvironmentVM/lab-web', ', namespace: x')
   assert.deepEqual(wrongIn(estateOf({ ...OWN, 'c.yaml': other })), [])

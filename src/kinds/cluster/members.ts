@@ -83,6 +83,7 @@ function everyCluster(lookup: Lookup): ReadonlyMap<ResourceKey, Members> {
   const owners = new Map<ResourceKey, { readonly cluster: Cluster; readonly member: Member }[]>()
   for (const cluster of clusters) {
     for (const member of found.get(cluster.key)?.members ?? []) {
+      if (isForeign(cluster, member, lookup)) continue
       const key = machineOf(member)
       owners.set(key, [...(owners.get(key) ?? []), { cluster, member }])
     }
@@ -91,11 +92,18 @@ function everyCluster(lookup: Lookup): ReadonlyMap<ResourceKey, Members> {
     clusters.map((cluster) => {
       const { members, problems } = found.get(cluster.key) ?? { members: [], problems: [] }
       const more = members.flatMap((member) =>
-        claimProblems(cluster, member, owners.get(machineOf(member)) ?? [], lookup),
+        isForeign(cluster, member, lookup)
+          ? []
+          : claimProblems(cluster, member, owners.get(machineOf(member)) ?? [], lookup),
       )
       return [cluster.key, { members, problems: [...problems, ...more] }]
     }),
   )
+}
+
+/** A machine that the source of the cluster may not have: no claim, so that it takes nothing from whoever may. Its grant refuses it. */
+function isForeign(cluster: Cluster, { on }: Member, lookup: Lookup): boolean {
+  return on.kind !== 'made' && lookup.mayUse?.(cluster, on.of) === false
 }
 
 function claimProblems(

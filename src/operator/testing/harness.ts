@@ -12,7 +12,9 @@ import { seededRandom } from '../../lib/random.ts'
 import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { SecretReference } from '../../model/secret.ts'
 import { openKubernetesStore } from '../../store/kubernetes.ts'
+import type { NamespaceGrants } from '../grants.ts'
 import { createOperation } from '../operate.ts'
+import { secretPlace } from '../secret-place.ts'
 import { PROVIDER_KINDS } from './made-by-crossplane.ts'
 
 /** A simulated cluster with the provider's definitions, beside a simulated Proxmox, on one virtual clock. */
@@ -35,6 +37,8 @@ export interface StartOptions {
   readonly skewMs?: number
   /** Make what instances of composed APIs stand for. */
   readonly ownApis?: boolean
+  /** Other namespaces that it reads. */
+  readonly grants?: NamespaceGrants
   onCalm?(): void
 }
 
@@ -119,7 +123,7 @@ let seed = 11
 async function startOperator(
   api: KubernetesLab,
   datacentres: ReadonlyMap<string, Datacentre>,
-  { name = 'one', wire: given = api.wire(), skewMs = 0, ownApis = false, onCalm }: StartOptions,
+  { name = 'one', wire: given = api.wire(), skewMs = 0, ownApis = false, grants, onCalm }: StartOptions,
 ): Promise<RunningOperator> {
   const gate = createGate()
   const { clock: virtual } = api.lab
@@ -141,9 +145,10 @@ async function startOperator(
   const wait = patience({ clock, random, signal: stop.signal, warn })
   const resolveSecret = async (reference: SecretReference) => {
     if (!('secretRef' in reference)) throw new Error('only Secrets are here')
-    const { name: secret, key, namespace = home } = reference.secretRef
-    const found = await operation.source.secret({ name: secret, namespace, key })
-    return found ?? assert.fail(`there is no Secret ${secret}`)
+    const place = secretPlace(reference.secretRef, home)
+    if ('refused' in place) throw new Error(place.refused)
+    const found = await operation.source.secret(place)
+    return found ?? assert.fail(`there is no Secret ${place.name}`)
   }
   const operation = createOperation({
     client,
@@ -172,7 +177,7 @@ async function startOperator(
     ownApis,
     note: () => {},
     warn,
-    ...defined({ onCalm }),
+    ...defined({ onCalm, grants }),
   })
   const datacentreOf = (connection: string) =>
     datacentres.get(connection) ?? assert.fail(`there is no connection ${connection}`)

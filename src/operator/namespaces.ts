@@ -1,0 +1,86 @@
+import { mergeRevisions } from '../controller/sources/merge.ts'
+import { ownerOf, type ResourceKey } from '../model/declaration.ts'
+import type { Grant } from '../model/grant.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { assemble, type FileOutcome } from '../source/assemble.ts'
+import type { Revision } from '../source/git/revision.ts'
+import type { NamespaceGrants } from './grants.ts'
+
+/** One object after judging, with the namespace that it stands in where that is not the operator's own. */
+export interface NamespacedOutcome {
+  readonly outcome: FileOutcome
+  readonly namespace: string | undefined
+}
+
+/**
+ * What the objects of all namespaces declare together: each namespace is a source that is held to its grant, the operator's own is held to
+ * none. What is refused is left alone, and so is everything under a namespace that has no grant: nothing of it is gone. Pure.
+ */
+export function readNamespaces(
+  outcomes: readonly NamespacedOutcome[],
+  { home, grants }: { readonly home: string; readonly grants: NamespaceGrants },
+  { records, incomplete }: { readonly records: readonly ResourceRecord[]; readonly incomplete: boolean },
+): Revision {
+  const extra = { problems: [], ignored: [], incomplete }
+  const grouped = Map.groupBy(outcomes, ({ namespace }) => namespace)
+  const read = (namespace: string | undefined) =>
+    assemble('', grouped.get(namespace)?.map(({ outcome }) => outcome) ?? [], undefined, extra)
+  const own = read(undefined)
+  const ungranted = records.map(({ key }) => ownerOf(key)).filter((key) => isWithoutGrant(key, grants))
+  const unreadableOf = (key: ResourceKey): Grant | undefined => {
+    const namespace = namespaceOf(key)
+    return namespace === undefined ? undefined : (grants.get(namespace) ?? nothingIn(namespace))
+  }
+  if (grants.size === 0) return { ...own, unreadable: together(own.unreadable, ungranted), unreadableOf }
+  const parts = [...grants].map(([namespace, grant]) => ({ source: namespace, grant, revision: read(namespace) }))
+  const merged = mergeRevisions([{ source: home, revision: own }, ...parts])
+  // There is one estate, and the operator's own namespace says which.
+  const estates = own.declarations.filter(({ kind }) => kind === 'Estate')
+  const uid = (estates[0]?.spec as { readonly uid?: string } | undefined)?.uid
+  const declared = new Set(merged.declarations.map(({ key }) => key))
+  const refused = parts.flatMap(({ revision }) =>
+    [...revision.declarations.map(({ key }) => key), ...revision.unreadable].filter((key) => !declared.has(key)),
+  )
+  return {
+    ...merged,
+    declarations: [...estates, ...merged.declarations],
+    unreadable: together(merged.unreadable, [...refused, ...ungranted]),
+    unreadableOf,
+    sourceOf: () => ({ place: '', ...(uid === undefined ? {} : { uid }) }),
+  }
+}
+
+function together(some: readonly ResourceKey[], more: readonly ResourceKey[]): readonly ResourceKey[] {
+  return [...new Set([...some, ...more])].sort()
+}
+
+/** The namespace in a key: `Machine/team-a/web`. Those of the operator's own namespace have none. */
+function namespaceOf(key: ResourceKey): string | undefined {
+  const [, namespace, name] = ownerOf(key).split('/')
+  return name === undefined ? undefined : namespace
+}
+
+function isWithoutGrant(key: ResourceKey, grants: NamespaceGrants): boolean {
+  const namespace = namespaceOf(key)
+  return namespace !== undefined && !grants.has(namespace)
+}
+
+/** A namespace whose grant was taken away could have declared nothing that anybody else has. */
+function nothingIn(namespace: string): Grant {
+  return {
+    source: namespace,
+    namespace,
+    kinds: [],
+    names: [],
+    connections: [],
+    hosts: [],
+    pools: [],
+    storages: [],
+    networks: [],
+    templates: [],
+    secrets: [],
+    egress: [],
+    quota: {},
+    hostAccess: false,
+  }
+}
