@@ -23,6 +23,8 @@ export class Interrupted extends Error {
 /** Finished tasks that a host remembers. */
 const TASKS_KEPT = 2_000
 
+const SLICE_MS = 1_000
+
 /** Begins work in the background and answers its id at once, as the daemon does. */
 export function startTask(
   world: World,
@@ -45,7 +47,11 @@ export function startTask(
       warnings += 1
     },
     pass: async (ms) => {
-      if (ms > 0) await world.clock.sleep(ms)
+      // Who is stopped while he waits does not wait to the end.
+      for (let left = ms; left > 0; left -= SLICE_MS) {
+        await world.clock.sleep(Math.min(left, SLICE_MS))
+        if (task.interrupted) break
+      }
       if (host.life !== life) throw new PowerLost()
       if (task.interrupted) throw new Interrupted()
     },

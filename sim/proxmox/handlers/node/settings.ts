@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import type { Host, World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { deletions, refuseStale } from '../collection.ts'
@@ -9,7 +10,7 @@ const AT = '/nodes/{node}'
 
 /** What each host is told about the world around it. */
 export const nodeSettingRoutes: Routes = {
-  [`GET ${AT}/dns`]: (call) => kept(call, 'dns') ?? { dns1: '10.255.255.53' },
+  [`GET ${AT}/dns`]: (call) => resolvConfOf(call.world, hostOf(call)),
   [`PUT ${AT}/dns`]: (call) => put(call, 'dns', resolvConf(fields(call))),
   [`GET ${AT}/hosts`]: (call) => {
     const data = hostsFile(call)
@@ -49,6 +50,11 @@ export const nodeSettingRoutes: Routes = {
     else config.description = `${textOf(config.description).replace(/\n+$/, '')}\n`
     return put(call, 'config', config)
   },
+}
+
+/** Whom a host asks for names. */
+export function resolvConfOf(world: World, { name }: Host): Thing {
+  return shelf(world, `node/${name}`).get('dns') ?? { dns1: '10.255.255.53' }
 }
 
 /** What is read again of the file that was written: each server once, and numbered anew. */

@@ -124,6 +124,7 @@ const BARE_INFO = {
 function asked(answer: Question): (call: Call) => unknown {
   return (call) => {
     const guest = guestOf(call)
+    if (!guest.config.has('agent')) throw failed('No QEMU guest agent configured')
     if (guest.run.status !== 'running') throw failed(`VM ${guest.vmid} is not running`)
     if (!agentAnswers(guest)) throw failed('QEMU guest agent is not running')
     return answer(guest, call)

@@ -2,10 +2,12 @@ import { hexDigits } from '../../../world/chance.ts'
 import { guestName } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { ApiError, failed } from '../../api-error.ts'
+import { ApiError, badParameter, failed } from '../../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { PlainRefusal } from '../../decode.ts'
 import { freePort, listen, ticketIsGood } from '../../terminals.ts'
+import { requireRight } from '../guest/option-rights.ts'
+import { monitorRefusal } from './monitor-rights.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}'
 const CONTAINER = '/nodes/{node}/lxc/{vmid}'
@@ -13,11 +15,20 @@ const CONTAINER = '/nodes/{node}/lxc/{vmid}'
 /** Keyboard, monitor, screen and terminal. Nobody is at the other end of a screen: what is checked is how one gets there. */
 export const qemuConsoleRoutes: Routes = {
   [`PUT ${AT}/sendkey`]: (call) => {
+    if (call.params.skiplock === '1' && call.who.id !== 'root@pam')
+      throw badParameter('skiplock', 'Only root may use this option.')
     needRunning(call)
     if (!KEYS.test(param(call, 'key'))) throw new PlainRefusal(400, 'Bad Request', '')
     return null
   },
-  [`POST ${AT}/monitor`]: (call) => monitor(guestOf(call), param(call, 'command')),
+  [`POST ${AT}/monitor`]: (call) => {
+    const command = param(call, 'command')
+    if (/^0?$/.test(command)) throw failed('no command specified')
+    const refusal = monitorRefusal(command, call.who.id === 'root@pam')
+    if (refusal === 'modify') requireRight(call, '/', 'Sys.Modify')
+    else if (refusal !== undefined) throw failed(refusal.text)
+    return monitor(guestOf(call), command.trim())
+  },
   [`POST ${AT}/vncproxy`]: (call) => vncProxy(call, guestOf(call)),
   [`POST ${CONTAINER}/vncproxy`]: (call) => vncProxy(call, guestOf(call, 'lxc')),
   [`POST ${AT}/termproxy`]: (call) => terminal(call, guestOf(call)),
@@ -58,7 +69,14 @@ function terminal(call: Call, guest: Guest | undefined): Record<string, unknown>
   const { world, who, params } = call
   const [ticket, port] = [screenTicket(call), portFor(call)]
   const path = guest === undefined ? `/nodes/${hostOf(call).name}` : `/vms/${guest.vmid}`
-  const upid = startTask(world, hostOf(call), 'vncproxy', `${guest?.vmid ?? ''}`, who.id, (work) => work.pass(10_000))
+  const upid = startTask(
+    world,
+    hostOf(call),
+    guest === undefined ? 'vncshell' : 'vncproxy',
+    `${guest?.vmid ?? ''}`,
+    who.id,
+    (work) => work.pass(10_000),
+  )
   listen(world, { port, ticket, user: who.id, path, guest, serial: params.serial })
   return { upid, port, user: who.id, ticket }
 }
@@ -90,7 +108,8 @@ function needRunning(call: Call): void {
 }
 
 function monitor(guest: Guest, command: string): string {
-  if (guest.run.status !== 'running') throw failed(`VM ${guest.vmid} not running`)
+  // What goes wrong on the way is part of the answer.
+  if (guest.run.status !== 'running') return `ERROR: VM ${guest.vmid} not running\n`
   if (command === 'info name') return `${guest.run.name ?? guestName(guest)}\r\n`
   if (command === 'info status') return `VM status: ${guest.run.paused ? 'paused' : 'running'}\r\n`
   return `unknown command: '${command.split(' ')[0]}'\r\n`

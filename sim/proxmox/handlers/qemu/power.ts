@@ -6,22 +6,70 @@ import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { byManager } from '../ha/power.ts'
+import { haEntry } from '../ha/resources.ts'
 import { startGuest } from './start.ts'
+import { suspend } from './suspend.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}/status'
 
 export const qemuPowerRoutes: Routes = {
-  [`POST ${AT}/start`]: (call) =>
-    byManager(call, 'hastart', 'started') ?? inTask(call, 'qmstart', missingConfig, startGuest),
-  [`POST ${AT}/stop`]: (call) => byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmstop', missingFile, stop),
-  [`POST ${AT}/shutdown`]: (call) =>
-    byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmshutdown', missingFile, (...at) => shutdown(call, ...at)),
-  [`POST ${AT}/reboot`]: (call) => inTaskIfRunning(call, 'qmreboot', (...at) => reboot(call, ...at)),
-  [`POST ${AT}/reset`]: (call) => inTaskIfRunning(call, 'qmreset', reset),
-  [`POST ${AT}/suspend`]: (call) =>
-    inTaskIfRunning(call, flag(call, 'todisk') ? 'qmsuspend' : 'qmpause', setPaused(true)),
-  [`POST ${AT}/resume`]: (call) => inTaskIfRunning(call, 'qmresume', setPaused(false)),
+  [`POST ${AT}/start`]: (call) => {
+    forRoot(call, START_FOR_ROOT)
+    if (isSet(call, 'targetstorage') && !isSet(call, 'migratedfrom'))
+      throw badParameter('targetstorage', 'targetstorage can only by used with migratedfrom.')
+    return byManager(call, 'hastart', 'started') ?? inTask(call, 'qmstart', missingConfig, startGuest)
+  },
+  [`POST ${AT}/stop`]: (call) => {
+    forRoot(call, ['skiplock', 'keepActive', 'migratedfrom'])
+    const guest = guestOn(call.world, param(call, 'node'), vmidOf(call))
+    if (guest !== undefined && haEntry(call.world, guest) !== undefined && flag(call, 'overrule-shutdown'))
+      throw badParameter('overrule-shutdown', 'Not applicable for HA resources.')
+    return byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmstop', missingFile, (...at) => stop(call, ...at))
+  },
+  [`POST ${AT}/shutdown`]: (call) => {
+    forRoot(call, ['skiplock', 'keepActive'])
+    const paused = isPaused(call)
+    if (paused && !flag(call, 'forceStop')) throw failed(PAUSED)
+    const deed: Deed = (...at) => (paused ? stop(call, ...at) : shutdown(call, ...at))
+    return byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmshutdown', missingFile, deed)
+  },
+  [`POST ${AT}/reboot`]: (call) => {
+    if (isPaused(call)) throw failed(PAUSED)
+    running(call)
+    return inTask(call, 'qmreboot', missingFile, (...at) => reboot(call, ...at))
+  },
+  [`POST ${AT}/reset`]: (call) => {
+    forRoot(call, ['skiplock'])
+    running(call)
+    return inTask(call, 'qmreset', missingFile, reset)
+  },
+  [`POST ${AT}/suspend`]: (call) => {
+    forRoot(call, ['skiplock'])
+    return suspend(call, running(call))
+  },
+  [`POST ${AT}/resume`]: (call) => {
+    forRoot(call, ['skiplock', 'nocheck'])
+    // What was written to disk goes on with a start.
+    const asleep = guestOn(call.world, param(call, 'node'), vmidOf(call))?.config.get('lock') === 'suspended'
+    if (asleep) return inTask(call, 'qmresume', missingFile, startGuest)
+    running(call)
+    return inTask(call, 'qmresume', missingFile, resume)
+  },
 }
+
+const PAUSED = 'VM is paused - cannot shutdown'
+/** What belongs to the other end of a migration. */
+const START_FOR_ROOT = [
+  'stateuri',
+  'skiplock',
+  'migratedfrom',
+  'migration_type',
+  'migration_network',
+  'targetstorage',
+  'force-cpu',
+  'with-conntrack-state',
+  'nets-host-mtu',
+]
 
 /** How long a shutdown waits for the guest unless told otherwise. */
 const SHUTDOWN_TIMEOUT_SECONDS = 60
@@ -33,7 +81,6 @@ function inTask(call: Call, type: string, missing: (node: string, vmid: number) 
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
-  refuseSkipLock(call)
   return startTask(world, host, type, `${vmid}`, call.who.id, (work) => {
     const guest = guestOn(world, host.name, vmid)
     if (guest === undefined) throw new Error(missing(host.name, vmid))
@@ -41,24 +88,36 @@ function inTask(call: Call, type: string, missing: (node: string, vmid: number) 
   })
 }
 
-function inTaskIfRunning(call: Call, type: string, deed: Deed): string {
+/** The guest, of which a process is there. */
+function running(call: Call): Guest {
   const vmid = vmidOf(call)
   const guest = guestOn(call.world, param(call, 'node'), vmid)
   if (guest === undefined) throw failed(missingFile(param(call, 'node'), vmid))
   if (guest.run.status !== 'running') throw failed(`VM ${vmid} not running`)
-  return inTask(call, type, missingFile, deed)
+  return guest
+}
+
+function isPaused(call: Call): boolean {
+  return guestOn(call.world, param(call, 'node'), vmidOf(call))?.run.paused === true
 }
 
 function missingFile(node: string, vmid: number): string {
   return `unable to find configuration file for VM ${vmid} on node '${node}'`
 }
 
-function refuseSkipLock(call: Call): void {
-  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
-    throw badParameter('skiplock', 'Only root may use this option.')
+function isSet(call: Call, name: string): boolean {
+  return !/^0?$/.test(call.params[name] ?? '')
 }
 
-function stop(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
+function forRoot(call: Call, names: readonly string[]): void {
+  const taken = call.who.id === 'root@pam' ? undefined : names.find((name) => isSet(call, name))
+  if (taken !== undefined) throw badParameter(taken, 'Only root may use this option.')
+}
+
+function stop(call: Call, world: World, host: Host, guest: Guest, work: Work): Promise<void> {
+  if (flag(call, 'overrule-shutdown'))
+    for (const task of host.runningTasks)
+      if (task.type === 'qmshutdown' && task.id === `${guest.vmid}`) task.interrupted = true
   return withConfigLock(world, host, guest.vmid, async () => {
     if (guest.run.status === 'stopped') return
     refuseLocked(guest)
@@ -118,11 +177,10 @@ async function reset(world: World, host: Host, guest: Guest): Promise<void> {
   })
 }
 
-function setPaused(paused: boolean): Deed {
-  return async (world, host, guest) => {
-    await withConfigLock(world, host, guest.vmid, () => {
-      if (guest.config.get('lock') !== 'backup') refuseLocked(guest)
-      guest.run.paused = paused
-    })
-  }
+function resume(world: World, host: Host, guest: Guest): Promise<void> {
+  return withConfigLock(world, host, guest.vmid, () => {
+    if (!guest.run.paused) return
+    if (guest.config.get('lock') !== 'backup') refuseLocked(guest)
+    guest.run.paused = false
+  })
 }

@@ -1,12 +1,12 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { uuid } from '../../../world/chance.ts'
-import { configDigest, driveKeys, driveVolume, isCdrom, memoryMb, touch } from '../../../world/guest-config.ts'
+import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../../world/guest-config.ts'
 import { powerOff, powerOn } from '../../../world/guest-run.ts'
 import type { Snapshot } from '../../../world/parts.ts'
-import { MIB, parseSize } from '../../../world/sizes.ts'
+import { parseSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { addVolume, findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
@@ -22,6 +22,7 @@ import {
 } from '../guest/snapshots.ts'
 import { type VolumeFeature, volumeHasFeature } from '../volume-features.ts'
 import { startGuest } from './start.ts'
+import { addStateVolume, stateKeys, stateStorageOf } from './state-volume.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}/snapshot'
 
@@ -77,7 +78,10 @@ function take(call: Call): string {
       if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
       if (!hasFeature(call, guest.config, 'snapshot')) throw new Error('snapshot feature is not available')
       const snapshot = newSnapshot(call, guest)
-      if (vmstate === '1' && guest.run.status === 'running') saveMemory(call, guest, name, snapshot)
+      if (vmstate === '1' && guest.run.status === 'running') {
+        const volid = addStateVolume(call.world, host, guest, stateStorageOf(call.world, guest), name)
+        for (const [key, value] of stateKeys(volid)) snapshot.config.set(key, value)
+      }
       guest.snapshots.set(name, snapshot)
     }
     const deed = async () => {
@@ -95,30 +99,6 @@ function refuseUnsavable(guest: Guest): void {
   if ([...guest.config.keys()].some((key) => /^virtiofs\d$/.test(key))) blockers.push('virtiofs')
   if (blockers.length > 0)
     throw failed(`Cannot live-migrate, snapshot (with RAM), or hibernate a VM with: ${blockers.join(', ')}`)
-}
-
-/** The memory goes into a volume of its own: twice its size and room for the devices. */
-function saveMemory(call: Call, guest: Guest, name: string, snapshot: Snapshot): void {
-  const { world } = call
-  const own = driveKeys(guest.config).map((key) => parseVolumeId(driveVolume(guest.config.get(key) ?? ''))?.storage)
-  const used = own.filter((id) => id !== undefined)
-  const isFiles = (id: string) => world.storages.get(id)?.files === true
-  const id = guest.config.get('vmstatestorage') ?? used.findLast(isFiles) ?? used[0] ?? 'local'
-  const storage = world.storages.get(id)
-  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
-  const file = `vm-${guest.vmid}-state-${name}`
-  const volume = storage.files ? `${guest.vmid}/${file}.raw` : file
-  addVolume(world, hostOf(call), storage, {
-    name: volume,
-    content: 'images',
-    format: 'raw',
-    sizeBytes: (memoryMb(guest.config) * 2 + 500) * MIB,
-    vmid: guest.vmid,
-    ctimeSeconds: snapshot.timeSeconds,
-  })
-  snapshot.config.set('vmstate', `${id}:${volume}`)
-  snapshot.config.set('runningmachine', 'pc-i440fx-10.0+pve1')
-  snapshot.config.set('runningcpu', 'kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep')
 }
 
 function feature(call: Call): Record<string, unknown> {

@@ -7,6 +7,7 @@ import type { Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { filePath, findVolume, parseVolumeId, storageProblem } from '../../../world/volumes.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { forgetState } from './suspend.ts'
 
 /** Starts the process of a guest, or says why it cannot be started. Runs inside a task. */
 export function startGuest(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
@@ -21,7 +22,8 @@ export async function startLocked(world: World, host: Host, guest: Guest, work: 
     guest.run.paused = false
     return
   }
-  refuseLocked(guest)
+  const asleep = guest.config.get('lock') === 'suspended'
+  if (!asleep) refuseLocked(guest)
   if (guest.run.status === 'running') throw new Error(`VM ${guest.vmid} already running`)
   const config = new Map(guest.config)
   for (const key of guest.pendingDelete) config.delete(key)
@@ -32,6 +34,10 @@ export async function startLocked(world: World, host: Host, guest: Guest, work: 
   await work.pass(between(world.random, world.timing.startMs))
   if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} is gone`)
   powerOn(world, host, guest)
+  if (asleep) {
+    work.log('Resumed VM, removing state')
+    forgetState({ world }, guest)
+  }
 }
 
 /** All that must be there before the process can run: cloud-init files, disks, bridges. */
