@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Clock } from '../../lib/clock.ts'
 import type { Resource, Survey } from '../../model/resource.ts'
 import type { Api } from './api.ts'
-import { bridgeObstacles, createBridgeLook, nodesToAsk, readBridges } from './bridges.ts'
+import { bridgeObstacles, bridgesIn, createBridgeLook, movedCardObstacles, nodesToAsk, readBridges } from './bridges.ts'
 
 const guest = (uid: string, host: string, bridges: readonly string[], more: Partial<Resource> = {}) =>
   ({ uid, desired: { type: 'vm', vm: { host, nics: bridges.map((bridge) => ({ bridge })) } }, ...more }) as Resource
@@ -37,14 +37,56 @@ describe('which hosts are asked for their bridges', () => {
   const candidates = ['pve1', 'pve2'].map((node) => ({ host: node, node })) as never
   for (const [why, wanted, asked] of [
     ['a guest to be made', [guest('a', 'pve1', ['vmbr0'])], ['pve1']],
-    ['one that is there', [guest('known', 'pve1', ['vmbr0'])], []],
+    ['one that is there and on its bridge', [guest('known', 'pve1', ['vmbr0'])], []],
+    ['one that is to be on another', [guest('known', 'pve1', ['vmbr0', 'vmbr1'])], ['pve1']],
+    ['one that nobody has read yet', [guest('unread', 'pve2', ['vmbr0'])], ['pve1']],
     ['one without a network card', [guest('a', 'pve1', [])], []],
     ['a host that is off', [guest('a', 'pve3', ['vmbr0'])], []],
     ['two on one host', [guest('a', 'pve1', ['vmbr0']), guest('b', 'pve1', ['vmbr0'])], ['pve1']],
     ['wherever it may go', [guest('a', 'pve1', ['vmbr0'], { placement: { candidates, unfit: [] } })], ['pve1', 'pve2']],
     ['no guest', [setting('bridge', 'vmbr1', 'pve1')], []],
   ] as const)
-    test(why, () => assert.deepEqual(nodesToAsk(wanted, survey(['known'])), asked))
+    test(why, () => {
+      const seen = new Map([['100', new Set(['vmbr0'])]])
+      assert.deepEqual(nodesToAsk(wanted, survey(['known', 'unread']), seen), asked)
+    })
+})
+
+test('the bridges in a configuration', () =>
+  assert.deepEqual(
+    [
+      ...bridgesIn({
+        net0: 'virtio=BC:24:11:00:00:01,bridge=vmbr1',
+        net1: 'name=eth1,bridge=vmbr2',
+        net2: 'e1000',
+        name: 'bridge=x',
+      }),
+    ],
+    ['vmbr1', 'vmbr2'],
+  ))
+
+describe('a card that moves', () => {
+  const vm = {
+    host: 'pve1',
+    nics: [
+      { slot: 'net0', bridge: 'vmbr8' },
+      { slot: 'net1', bridge: 'vmbr9' },
+    ],
+  }
+  const here = survey([], ['vmbr0'])
+  for (const [why, path, missing] of [
+    ['to a bridge that is not there', 'nics.net1.bridge', ['vmbr9']],
+    ['in, on a bridge that is not there', 'nics.net0', ['vmbr8']],
+    ['in another way, is on its bridge already', 'nics.net1.firewall', []],
+    ['not: something else does', 'memory.dedicatedMb', []],
+  ] as const)
+    test(why, () => {
+      const obstacles = movedCardObstacles(vm, [{ path, from: undefined, to: undefined, effect: 'live' }], here)
+      assert.deepEqual(
+        obstacles.map(({ message }) => message),
+        missing.map((bridge) => `a network card needs bridge ${bridge}, which is not on host pve1`),
+      )
+    })
 })
 
 describe('the bridges of a host', () => {
@@ -81,7 +123,7 @@ test('a host is asked once a minute, and the survey is taken once', async () => 
     return answer
   }
   const api = { read: async (path: string) => tell(path, [{ iface: 'vmbr0' }]) } as unknown as Api
-  const look = createBridgeLook(api, { now: () => now } as Clock)
+  const { look, saw } = createBridgeLook(api, { now: () => now } as Clock)
   const take = async () => tell('survey', survey())
   const signal = new AbortController().signal
   const wanted = [guest('a', 'pve1', ['vmbr9'])]
@@ -96,4 +138,14 @@ test('a host is asked once a minute, and the survey is taken once', async () => 
   assert.equal(told.length, 5)
   await look(take, [], signal)
   assert.equal(told.length, 6, 'nothing is to be made: no host is asked')
+  const there = async () => tell('survey', survey(['a']))
+  now = 200_000
+  await look(there, [guest('a', 'pve1', ['vmbr0'])], signal)
+  assert.equal(told.length, 8, 'nobody has read it yet')
+  now = 300_000
+  saw({ externalId: '100', close: { config: { net0: 'virtio,bridge=vmbr0' }, atMs: 0 } } as never)
+  await look(there, [guest('a', 'pve1', ['vmbr0'])], signal)
+  assert.equal(told.length, 9, 'it is on its bridge: no host is asked')
+  await look(there, wanted, signal)
+  assert.equal(told.length, 11, 'it is to be on another')
 })

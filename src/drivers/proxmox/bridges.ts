@@ -1,23 +1,41 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { guestIn, type Resource, type Survey } from '../../model/resource.ts'
+import { type Change, guestIn, type ObservedResource, type Resource, type Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import { ObservationFailed } from '../port.ts'
 import type { Api } from './api.ts'
-import { nameOf, recordsOf } from './foreign.ts'
+import { type ApiFields, nameOf, recordsOf } from './foreign.ts'
+import { parseProperties } from './property-string.ts'
 
-/** The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show. */
-export function nodesToAsk(wanted: readonly Resource[], survey: Survey): readonly string[] {
-  const marked = new Set(survey.resources.flatMap(({ mark }) => mark?.uid ?? []))
+/** The bridges that guests were last seen on, by their id. */
+export type SeenBridges = ReadonlyMap<string, ReadonlySet<string>>
+
+/**
+ * The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show, and
+ * those of a guest that was not seen on every bridge it is declared on.
+ */
+export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: SeenBridges): readonly string[] {
+  const marked = new Map(
+    survey.resources.flatMap((found) => (found.mark === undefined ? [] : [[found.mark.uid, found]])),
+  )
   const online = new Set(survey.hosts.filter((host) => host.online).map(({ name }) => name))
-  const nodes = wanted
-    .filter(({ uid }) => !marked.has(uid))
-    .flatMap(({ desired, placement }) => {
-      const guest = guestIn(desired)
-      if (guest === undefined || guest.nics.length === 0) return []
-      return placement === undefined ? [guest.host] : placement.candidates.map(({ node }) => node)
-    })
+  const nodes = wanted.flatMap(({ uid, desired, placement }) => {
+    const guest = guestIn(desired)
+    if (guest === undefined || guest.nics.length === 0) return []
+    const there = marked.get(uid)
+    if (there !== undefined) {
+      const bridges = seen.get(there.externalId)
+      return guest.nics.every(({ bridge }) => bridges?.has(bridge)) ? [] : [there.host]
+    }
+    return placement === undefined ? [guest.host] : placement.candidates.map(({ node }) => node)
+  })
   return [...new Set(nodes)].filter((node) => online.has(node)).slice(0, LIMITS.examinedHosts)
+}
+
+/** The bridges in a guest's configuration. */
+export function bridgesIn(config: ApiFields): ReadonlySet<string> {
+  const cards = Object.entries(config).filter(([key]) => /^net\d+$/.test(key))
+  return new Set(cards.flatMap(([, text]) => parseProperties(String(text), 'model').get('bridge') ?? []))
 }
 
 /**
@@ -44,9 +62,19 @@ const KEPT_MS = 60_000
  */
 export function createBridgeLook(api: Api, clock: Clock) {
   const answers = new Map<string, { readonly atMs: number; readonly answer: unknown }>()
-  return async (take: () => Promise<Survey>, wanted: readonly Resource[], signal: AbortSignal): Promise<Survey> => {
+  const seen = new Map<string, ReadonlySet<string>>()
+  /** Remembers on which bridges a guest is that was read. */
+  const saw = (guest: ObservedResource | undefined) => {
+    if (guest?.close !== undefined) seen.set(guest.externalId, bridgesIn(guest.close.config))
+    return guest
+  }
+  const look = async (
+    take: () => Promise<Survey>,
+    wanted: readonly Resource[],
+    signal: AbortSignal,
+  ): Promise<Survey> => {
     const survey = await take()
-    const nodes = nodesToAsk(wanted, survey)
+    const nodes = nodesToAsk(wanted, survey, seen)
     const stale = nodes.filter((node) => (answers.get(node)?.atMs ?? -KEPT_MS) + KEPT_MS <= clock.now())
     await Promise.all(
       stale.map(async (node) => {
@@ -62,6 +90,7 @@ export function createBridgeLook(api: Api, clock: Clock) {
     })
     return nodes.length === 0 ? survey : { ...survey, hosts }
   }
+  return { look, saw }
 }
 
 /** A host that does not answer here is judged by the survey: this only says what is not known. */
@@ -73,6 +102,19 @@ async function bridgesOf(api: Api, node: string, signal: AbortSignal): Promise<u
     if (error instanceof ObservationFailed) return undefined
     throw error
   }
+}
+
+/** What is in the way of the cards that change: of the others nobody asks anything. */
+export function movedCardObstacles(
+  guest: {
+    readonly host: string
+    readonly nics: readonly { readonly slot: string; readonly bridge: string }[]
+  },
+  changes: readonly Change[],
+  survey: Survey,
+): readonly Obstacle[] {
+  const slots = new Set(changes.flatMap(({ path }) => /^nics\.(net\d+)(?:\.bridge)?$/.exec(path)?.[1] ?? []))
+  return bridgeObstacles({ host: guest.host, nics: guest.nics.filter(({ slot }) => slots.has(slot)) }, survey)
 }
 
 export function bridgeObstacles(

@@ -4,6 +4,7 @@ import type { Rules } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
 import { fileReadiness } from '../files.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
+import { movedCardObstacles } from './bridges.ts'
 import { diskList, fileList } from './file-list.ts'
 import { createFileSteps, deleteFileSteps, diffFile, updateFileSteps, verifyFileSteps } from './file-rules.ts'
 import { rebootStep } from './guest-steps.ts'
@@ -133,6 +134,10 @@ export const proxmoxRules: Rules = rulesByType(
   },
   {
     awaits: () => [],
+    changeObstacles: ({ desired }, changes, survey) => {
+      const guest = guestIn(desired)
+      return guest === undefined ? [] : movedCardObstacles(guest, changes, survey)
+    },
     dataDisks: (observed) => (observed.list === undefined ? dataDisks(observed) : []),
     abandonedSteps({ rootLane }, observed) {
       if (observed.list !== undefined) return undefined

@@ -43,7 +43,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
   })
   const nodeAddresses = createNodeAddresses(api, deps.clock)
-  const lookAtBridges = createBridgeLook(api, deps.clock)
+  const bridges = createBridgeLook(api, deps.clock)
   const takeSurvey = async (signal: AbortSignal) => {
     const about = { doing: `look at ${connection.name}` }
     const [resources, tasks] = await Promise.all([
@@ -53,11 +53,11 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     return readSurvey(connection.name, deps.clock.now(), resources, tasks)
   }
   return {
-    survey: (signal, wanted = []) => lookAtBridges(() => takeSurvey(signal), wanted, signal),
+    survey: (signal, wanted = []) => bridges.look(() => takeSurvey(signal), wanted, signal),
     list: (list, signal) => readList(api, connection.name, list, deps.clock.now(), signal),
     observe: async (observed, ask, signal) => {
       if (observed.list !== undefined) return observeListed(api, observed, observed.list, deps.clock.now(), signal)
-      return unlessAbsent(() => observeGuest(api, observed, ask, deps.clock.now(), signal))
+      return bridges.saw(await unlessAbsent(() => observeGuest(api, observed, ask, deps.clock.now(), signal)))
     },
     addresses: {
       inUse: async (host, addresses, signal) => [

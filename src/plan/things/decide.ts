@@ -7,7 +7,7 @@ import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
 import { detailsNeeded } from './details-needed.ts'
 import { isBeingMade, isHollow, type ThingIdentity } from './identify.ts'
-import { blocked, dataAtStake } from './impossible.ts'
+import { blocked, dataAtStake, unfit } from './impossible.ts'
 import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
@@ -173,7 +173,7 @@ function adopt({ resource, rules, world, ledger }: Situation, observed: Observed
   if (observed.close === undefined) return detailsNeeded(observed, 'config')
   const changes = rules.diff(resource, observed, ledger.records.get(resource.key)?.details)
   if (powerIsHearsay(changes, observed)) return detailsNeeded(observed, 'power')
-  const impossible = blocked(resource, changes)
+  const impossible = blocked(resource, changes) ?? unfit(resource, rules, changes, world.survey)
   if (impossible !== undefined) return impossible
   return {
     do: 'adopt',
@@ -206,7 +206,7 @@ function keep(situation: Situation, observed: ObservedResource): Action {
   if (powerIsUnknown(resource, observed)) return detailsNeeded(observed, 'power')
   if (changes.length === 0) return { do: 'nothing' }
   if (powerIsHearsay(changes, observed)) return detailsNeeded(observed, 'power')
-  const impossible = blocked(resource, changes)
+  const impossible = blocked(resource, changes) ?? unfit(resource, rules, changes, world.survey)
   if (impossible !== undefined) return impossible
   const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, observed.host, world) : undefined
   if (large !== undefined) return large

@@ -1,5 +1,6 @@
 import type { Action } from '../../model/plan.ts'
-import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
+import type { Change, ObservedResource, Resource, Survey } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
 
 /** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
 export function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
@@ -10,6 +11,20 @@ export function blocked({ key, policy }: Resource, changes: readonly Change[]): 
   if (first === undefined) return undefined
   const reason = [...new Set(reasons.map(({ message }) => message))].join('; ')
   return { do: 'refuse', guard: 'impossible', reason: `${key}: ${reason}`, allow: first.allow }
+}
+
+/** Changes for which its host lacks something, as it does for a new thing. */
+export function unfit(
+  resource: Resource,
+  rules: Rules,
+  changes: readonly Change[],
+  survey: Survey | undefined,
+): Action | undefined {
+  if (resource.policy.manage === 'observe' || survey === undefined) return undefined
+  const [first] = rules.changeObstacles?.(resource, changes, survey) ?? []
+  return first === undefined
+    ? undefined
+    : { do: 'refuse', guard: 'placement', reason: first.message, allow: first.allow }
 }
 
 /** No permission to replace a machine is permission to destroy what is on its data disks. */
