@@ -115,7 +115,7 @@ test('[T-08] a site without Ceph has its calls, and they say what is not install
  * test, and so does an entry that explains nothing.
  */
 const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
-  [/(websocket|spiceshell|spiceproxy|vncshell|vncticket|mtunnel)/, 'a screen or tunnel for people, not for programs'],
+  [/(websocket|spiceshell|spiceproxy|vncshell|mtunnel)/, 'a screen or tunnel for people, not for programs'],
   [/remote_migrate|dbus-vmstate/, 'a step inside a migration to another cluster'],
   [/ \/cluster\/config/, 'hosts join a cluster before anything manages them'],
   [
@@ -125,7 +125,6 @@ const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
   [/ \/nodes\/\{node\}\/sdn\/(vnets|zones)\/.*(mac-vrf|ip-vrf)/, 'tables of a running router'],
   [/ \/cluster\/sdn\/vnets\/\{vnet\}\/ips/, 'addresses that an IPAM gives out by itself'],
   [/file-restore|extractconfig/, 'reads inside a backup, which has no bytes here'],
-  [/openid\/login/, 'ends a login that a browser began'],
 ]
 
 test('[T-08] every operation that is refused with 501 is refused for a reason in this table', () => {

@@ -2,7 +2,7 @@ import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
 import type { Identity } from '../world/access.ts'
 import { PowerLost } from '../world/locks.ts'
 import type { World } from '../world/types.ts'
-import { ApiError, badParameters, failed } from './api-error.ts'
+import { ApiError, badParameters, failed, unknownNode } from './api-error.ts'
 import { authenticate } from './authenticate.ts'
 import { Answer, type Call } from './call.ts'
 import { type Decoded, decodeRequest, PlainRefusal } from './decode.ts'
@@ -110,11 +110,7 @@ function requireNode(world: World, operation: Operation, pathParams: Readonly<Re
   const name = operation.proxyTo === undefined ? undefined : pathParams[operation.proxyTo]
   if (name === undefined || name === 'localhost') return
   const host = world.hosts.get(name)
-  if (host === undefined) {
-    throw failed(
-      `hostname lookup '${name}' failed - failed to get address info for: ${name}: Temporary failure in name resolution`,
-    )
-  }
+  if (host === undefined) throw unknownNode(name)
   if (host.power === 'off') throw new PlainRefusal(595, 'No route to host', '')
 }
 

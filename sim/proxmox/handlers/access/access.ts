@@ -1,7 +1,10 @@
 import { type Identity, may, ownPrivilegesAt, privilegesAt } from '../../../world/access.ts'
 import { hexDigits } from '../../../world/chance.ts'
+import type { World } from '../../../world/types.ts'
 import { ApiError, forbidden } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
+import { isGoodFor } from '../../terminals.ts'
+import { splitList } from '../../validate/formats/format.ts'
 import { entriesOf } from './tfa.ts'
 
 export const accessRoutes: Routes = {
@@ -9,6 +12,7 @@ export const accessRoutes: Routes = {
     ['users', 'groups', 'roles', 'acl', 'domains', 'openid', 'tfa', 'ticket', 'password'].map((subdir) => ({ subdir })),
   'POST /access/ticket': login,
   'GET /access/ticket': () => null,
+  'POST /access/vncticket': checkScreenTicket,
   'GET /access/permissions': permissions,
 }
 
@@ -39,9 +43,20 @@ function login(call: Call): Record<string, unknown> {
   const username = `${param(call, 'username')}${realm}`
   const user = world.access.users.get(username)
   const old = world.access.tickets.get(param(call, 'password'))
-  const renews = old !== undefined && old.user === username && old.expiresMs > world.clock.now()
+  // Root may speak for everybody.
+  const renews =
+    old !== undefined && (old.user === username || old.user === 'root@pam') && old.expiresMs > world.clock.now()
   const knows = user?.password !== undefined && user.password === param(call, 'password')
   if (user === undefined || !user.enable || !(renews || knows)) throw new ApiError(401, 'authentication failure')
+  const who: Identity = { id: username, user: username, token: undefined }
+  const { path, privs } = params
+  if (path !== undefined && privs !== undefined) {
+    const wanted = splitList(privs)
+    // Who asks whether somebody may do something is told so, and gets no ticket.
+    if (wanted.length === 0 || !path.startsWith('/') || !wanted.every((privilege) => may(world, who, path, privilege)))
+      throw new ApiError(401, 'authentication failure')
+    return { username, cap: capabilities(world, who) }
+  }
   const stamp = Math.floor(world.clock.now() / 1000)
     .toString(16)
     .toUpperCase()
@@ -52,14 +67,31 @@ function login(call: Call): Record<string, unknown> {
     return { username, ticket: `PVE:!tfa!${ticket.slice(4)}`, CSRFPreventionToken: csrf, NeedTFA: 1 }
   }
   world.access.tickets.set(ticket, { user: username, csrf, expiresMs: world.clock.now() + TICKET_LIFE_MS })
-  const who: Identity = { id: username, user: username, token: undefined }
-  const cap = Object.fromEntries(
+  return { username, ticket, CSRFPreventionToken: csrf, cap: capabilities(world, who) }
+}
+
+/** What somebody may do, in the areas that a page shows. */
+function capabilities(world: World, who: Identity): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
     Object.entries(CAPABILITY_PATHS).map(([area, path]) => {
       const has = [...privilegesAt(world, who, path)].filter((privilege) => CAPABILITIES[area]?.test(privilege))
       return [area, Object.fromEntries(has.map((privilege) => [privilege, 1]))]
     }),
   )
-  return { username, ticket, CSRFPreventionToken: csrf, cap }
+}
+
+/** Whether a ticket for a screen is good, for the program behind the screen. */
+function checkScreenTicket(call: Call): null {
+  const { world, params } = call
+  const id = param(call, 'authid')
+  const [user = id, name = ''] = id.split('!')
+  const token = world.access.users.get(user)?.tokens.get(name)
+  const path = param(call, 'path')
+  const good = isGoodFor(world, param(call, 'vncticket'), id, path, params.port)
+  const wanted = splitList(param(call, 'privs'))
+  if (!good || wanted.length === 0 || !wanted.every((privilege) => may(world, { id, user, token }, path, privilege)))
+    throw new ApiError(401, 'authentication failure')
+  return null
 }
 
 const TOP_PATHS = ['/', '/access', '/access/groups', '/nodes', '/pool', '/sdn', '/storage', '/vms']

@@ -1,8 +1,8 @@
 import { startTask } from '../../../world/tasks.ts'
-import { failed } from '../../api-error.ts'
+import { ApiError, failed } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, list, STALE, things } from '../collection.ts'
-import { EMPTY_DIGEST, shelf, type Thing } from '../shelf.ts'
+import { EMPTY_DIGEST, fields, shelf, type Thing, textOf } from '../shelf.ts'
 
 /** Where users come from. Two are always there and cannot be made or lost. */
 const BUILT_IN: Readonly<Record<string, Thing>> = {
@@ -10,6 +10,21 @@ const BUILT_IN: Readonly<Record<string, Thing>> = {
   pve: { type: 'pve', comment: 'Proxmox VE authentication server' },
 }
 const PLUGINS: Readonly<Record<string, string>> = { pam: 'PVE::Auth::PAM', pve: 'PVE::Auth::PVE' }
+
+const EVERY = 'default comment'
+const DIRECTORY =
+  `${EVERY} tfa server1 server2 base_dn bind_dn password user_attr port secure sslversion verify capath cert certkey filter ` +
+  'sync_attributes user_classes group_dn group_name_attr group_filter group_classes sync-defaults-options mode case-sensitive'
+/** What each kind of realm can be told. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  pam: `${EVERY} tfa`,
+  pve: `${EVERY} tfa`,
+  ldap: DIRECTORY,
+  ad: `${DIRECTORY} domain`,
+  openid:
+    `${EVERY} issuer-url client-id client-key autocreate username-claim groups-claim groups-autocreate groups-overwrite ` +
+    'prompt scopes acr-values audiences query-userinfo',
+}
 
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   ldap: ['server1', 'base_dn', 'user_attr'],
@@ -35,14 +50,22 @@ const REALMS: Collection = {
       }[verb],
     ),
   stale: failed(`update auth server failed: ${STALE}`),
-  prepare: (call, thing, id, old) => {
+  prepare: (call, { 'check-connection': checked, ...thing }, id, old) => {
     const type = String(old?.type ?? thing.type)
-    if (old === undefined && PLUGINS[type] !== undefined)
-      throw failed(`add auth server failed: unable to create builtin type '${type}'`)
-    const prefix = old === undefined ? 'add' : 'update'
+    const refuse = (text: string) => failed(`${old === undefined ? 'add' : 'update'} auth server failed: ${text}`)
+    if (old === undefined && PLUGINS[type] !== undefined) throw refuse(`unable to create builtin type '${type}'`)
+    if (checked !== undefined && type !== 'ldap' && type !== 'ad')
+      throw refuse("'check-connection' parameter can only be set for realms of type 'ldap' or 'ad'")
+    const given = Object.keys(fields(call, 'realm', 'type', 'check-connection'))
+    if (old !== undefined && given.length === 0 && textOf(call.params.delete) === '')
+      throw refuse('no options specified')
+    const foreign = given.find((name) => name !== 'password' && !OPTIONS[type]?.split(' ').includes(name))
+    if (foreign !== undefined) throw refuse(`unexpected property '${foreign}'`)
+    if (old !== undefined && given.includes('username-claim'))
+      throw refuse("can't change value of fixed parameter 'username-claim'")
     const missing = (REQUIRED[type] ?? []).find((key) => thing[key] === undefined)
     if (missing !== undefined)
-      throw failed(`${prefix} auth server failed: missing value for required option '${missing}'`)
+      throw refuse(`${old === undefined ? '' : `section '${id}' - `}missing value for required option '${missing}'`)
     if (thing.default === 1) for (const [other, realm] of things(REALMS, call)) if (other !== id) delete realm.default
     return { ...thing, type }
   },
@@ -75,6 +98,10 @@ export const accessRealmRoutes: Routes = {
     const realm = needRealm(call)
     if (realm.type !== 'openid') throw failed(`wrong realm type (${String(realm.type)} != openid)`)
     throw failed('openid discovery failed: no identity provider answers here')
+  },
+  // Nobody began a login that could be ended: whatever comes is of another.
+  'POST /access/openid/login': () => {
+    throw new ApiError(401, 'authentication failure')
   },
 }
 

@@ -4,7 +4,7 @@ import { failed } from '../../api-error.ts'
 import type { Call, Routes } from '../../call.ts'
 import { deletions } from '../collection.ts'
 import { allowedTags } from '../guest/tags.ts'
-import { fields, shelf, type Thing } from '../shelf.ts'
+import { fields, shelf, type Thing, textOf } from '../shelf.ts'
 
 export const datacentreOptionRoutes: Routes = {
   'GET /cluster/options': read,
@@ -32,24 +32,28 @@ function read(call: Call): Thing {
 function shownOption(key: string, value: unknown): unknown {
   const text = String(value)
   if (key === 'registered-tags') return text.split(/[,;\s]+/).sort()
-  if (key === 'description') return `${text}\n`
+  if (key === 'description') return text === '' ? '' : `${text.replace(/\n+$/, '')}\n`
   if (!IN_PARTS.test(key)) return text
-  const parts: Thing = {}
-  for (const [name, part] of parseProperties(text).named) {
+  const { main, named } = parseProperties(text, 'type')
+  const parts: Thing = main === '' ? {} : { type: main }
+  for (const [name, part] of named) {
     parts[name] = LISTS.test(name) ? part.split(';').sort() : FLAGS.test(name) ? Number(part) : part
   }
   return parts
 }
 
 function write(call: Call): null {
-  const range = parseProperties(call.params['next-id'] ?? '').named
-  const [lower, upper] = [range.get('lower'), range.get('upper')]
-  if (lower !== undefined && upper !== undefined && Number(lower) >= Number(upper)) {
-    throw failed(`lower (${lower}) <= upper (${upper}) boundary rule broken`)
-  }
   const options = shelf(call.world, 'options')
   const kept: Thing = { ...options.get('datacenter'), ...fields(call) }
   for (const name of deletions(call)) delete kept[name]
+  // Of old times: one viewer that is gone, and a switch that became a word.
+  if (kept.console === 'applet') kept.console = 'html5'
+  if (kept.migration_unsecure !== undefined && kept.migration === undefined)
+    kept.migration = `type=${textOf(kept.migration_unsecure) === '1' ? 'insecure' : 'secure'}`
+  delete kept.migration_unsecure
+  const range = parseProperties(textOf(kept['next-id'])).named
+  const [lower, upper] = [Number(range.get('lower') ?? 100), Number(range.get('upper') ?? 1_000_000)]
+  if (lower > upper) throw failed(`lower (${lower}) <= upper (${upper}) boundary rule broken`)
   options.set('datacenter', kept)
   return null
 }

@@ -2,7 +2,7 @@ import { may } from '../../../world/access.ts'
 import { pciProblem, usbProblem } from '../../../world/hardware.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Host } from '../../../world/types.ts'
-import { failed } from '../../api-error.ts'
+import { failed, unknownNode } from '../../api-error.ts'
 import type { Call, Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, STALE } from '../collection.ts'
 import { listOf, type Thing } from '../shelf.ts'
@@ -13,7 +13,19 @@ type Kind = (typeof KINDS)[number]
 
 export const mappingRoutes: Routes = Object.assign(
   { 'GET /cluster/mapping': () => ['dir', 'pci', 'usb'].map((name) => ({ name })) },
-  ...KINDS.map((kind) => collectionRoutes(mapping(kind))),
+  ...KINDS.map((kind) => {
+    const at = `/cluster/mapping/${kind}`
+    const routes = collectionRoutes(mapping(kind))
+    return {
+      ...routes,
+      // The node that is to be looked at answers.
+      [`GET ${at}`]: (call: Call) => {
+        const node = call.params['check-node']
+        if (node !== undefined && node !== 'localhost' && !call.world.hosts.has(node)) throw unknownNode(node)
+        return routes[`GET ${at}`]?.(call)
+      },
+    }
+  }),
 )
 
 function mapping(kind: Kind): Collection {
@@ -37,7 +49,9 @@ function mapping(kind: Kind): Collection {
       ['Mapping.Use', 'Mapping.Modify', 'Mapping.Audit'].some((right) =>
         may(call.world, call.who, `/mapping/${kind}/${id}`, right),
       ),
-    prepare: (call, thing) => {
+    prepare: (call, thing, _, old) => {
+      if (old !== undefined && call.params.map === undefined)
+        throw failed(`update ${what} mapping failed: missing value for required option 'map'`)
       if (kind === 'dir') checkDirectories(call, entriesOf(thing))
       return thing
     },

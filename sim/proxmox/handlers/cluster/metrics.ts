@@ -1,8 +1,9 @@
 import { answers } from '../../../world/reachable.ts'
 import { failed } from '../../api-error.ts'
 import type { Call, Routes } from '../../call.ts'
+import { splitList } from '../../validate/formats/format.ts'
 import { type Collection, collectionRoutes, STALE } from '../collection.ts'
-import { fields, type Thing } from '../shelf.ts'
+import { fields, type Thing, textOf } from '../shelf.ts'
 
 /** Servers that the status daemon sends its numbers to. */
 const SERVERS: Collection = {
@@ -23,6 +24,9 @@ const SERVERS: Collection = {
   sections: '',
   prepare: (call, thing, _, old) => {
     const kept = old === undefined ? thing : { ...thing, type: old.type }
+    const known = OPTIONS[textOf(kept.type)]?.split(' ') ?? []
+    const foreign = Object.keys(fields(call, 'id')).find((name) => name !== 'type' && !known.includes(name))
+    if (foreign !== undefined) throw failed(`unexpected property '${foreign}'`)
     connect(call, kept)
     return kept
   },
@@ -38,10 +42,24 @@ const SERVERS: Collection = {
   }),
 }
 
+/** What each kind of server can be told. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  graphite: 'server port mtu proto timeout path disable',
+  influxdb:
+    'server port mtu disable organization bucket token influxdbproto timeout max-body-size api-path-prefix verify-certificate',
+  opentelemetry:
+    'server port disable otel-protocol otel-path otel-timeout otel-headers otel-verify-ssl otel-max-body-size otel-resource-attributes otel-compression',
+}
+
 export const metricsRoutes: Routes = {
   ...collectionRoutes(SERVERS),
-  'GET /cluster/metrics': () => ['server', 'export'].map((name) => ({ name })),
-  'GET /cluster/metrics/export': () => ({ data: [] }),
+  'GET /cluster/metrics': () => [{ name: 'server' }],
+  'GET /cluster/metrics/export': (call) => {
+    const asked = splitList(call.params['node-list'] ?? '')
+    const unknown = asked.filter((name) => !call.world.hosts.has(name))
+    if (unknown.length > 0) throw failed(`Requested node-list contains unknown nodes - ${unknown.join(', ')}`)
+    return { data: [] }
+  },
 }
 
 /** A server is tried out before it is written down, unless it is switched off; one kind is tried in any case. */

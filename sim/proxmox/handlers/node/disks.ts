@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { may } from '../../../world/access.ts'
 import { startTask } from '../../../world/tasks.ts'
 import { failed, forbidden } from '../../api-error.ts'
@@ -38,13 +39,24 @@ function remove(call: Call, type: string, message: string, id = param(call, 'nam
   })
 }
 
-/** Folders of /dev in which a name may be that is not there. */
-const FOLDERS = /^\/dev\/(?:(?:mapper|pts|shm|disk|pve)\/)?[^/]+$/
+/** Folders that every host has: a name in one of them need not be there. */
+const FOLDERS: ReadonlySet<string> = new Set([
+  ...['', 'bin', 'boot', 'etc', 'home', 'mnt', 'opt', 'proc', 'root', 'run', 'srv', 'sys', 'tmp', 'usr', 'var'].map(
+    (name) => `/${name}`,
+  ),
+  ...['', '/mapper', '/pts', '/shm', '/disk', '/pve'].map((name) => `/dev${name}`),
+])
+
+/** The path of a device as the host sees it. Refuses what cannot be one, whether it is there or not. */
+export function devicePath(given: string): string {
+  const path = posix.resolve('/', given)
+  if (!FOLDERS.has(posix.dirname(path))) throw failed(`failed to get absolute path to ${given}`)
+  if (!path.startsWith('/dev/')) throw failed(`got unusual device path '${path}'`)
+  return path
+}
 
 function noDisk(call: Call, name: string): never {
   hostOf(call)
-  const path = param(call, name)
-  if (!path.startsWith('/dev/')) throw failed(`got unusual device path '${path}'`)
-  if (!FOLDERS.test(path)) throw failed(`failed to get absolute path to ${path}`)
+  devicePath(param(call, name))
   throw failed('not a valid block device')
 }

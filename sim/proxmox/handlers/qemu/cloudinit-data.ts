@@ -10,7 +10,7 @@ export interface Resolver {
 }
 
 /** Systems that read their drive in the form of a data centre of OpenStack. */
-const isWindows = (ostype: string | undefined) => /^w/.test(ostype ?? '')
+const isWindows = (ostype: string | undefined) => (ostype ?? '').startsWith('w')
 
 /** The text of one part of a guest's cloud-init drive. */
 export function cloudInitPart(
