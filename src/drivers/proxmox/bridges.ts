@@ -8,13 +8,13 @@ import { type ApiFields, nameOf, recordsOf } from './foreign.ts'
 import { parseProperties } from './property-string.ts'
 
 /** The bridges that guests were last seen on, by their id. */
-export type SeenBridges = ReadonlyMap<string, ReadonlySet<string>>
+export type ObservedBridges = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
  * The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show, and
  * those of a guest that was not seen on every bridge it is declared on.
  */
-export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: SeenBridges): readonly string[] {
+export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: ObservedBridges): readonly string[] {
   const marked = new Map(
     survey.resources.flatMap((found) => (found.mark === undefined ? [] : [[found.mark.uid, found]])),
   )
