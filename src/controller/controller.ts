@@ -8,7 +8,7 @@ import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/record.ts'
 import type { Workloads } from '../model/workload.ts'
-import type { Actor, Controller, Granted, Kubeconfigs, Wish } from '../server/port.ts'
+import type { Actor, Consoles, Controller, Granted, Kubeconfigs, Wish } from '../server/port.ts'
 import type { Revision } from '../source/git/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createBackground } from './background.ts'
@@ -64,6 +64,8 @@ export interface ControllerOptions {
   workloads?: Workloads
   /** Access to a cluster for a person, where croft holds its CA. */
   kubeconfigs?: Kubeconfigs
+  /** Serial consoles of machines. */
+  consoles?: Consoles
   /** Work is over for now, or nothing was found to do for a while: a moment to give memory back. */
   onCalm?(after: Calm): void
   /** Nobody asks for a view: none is made, and listeners are called for events alone. */
@@ -329,7 +331,12 @@ export async function createController(options: ControllerOptions): Promise<Runn
       return () => void listeners.delete(listener)
     },
     ...createReading(store, clock, () => ({ revision, estate, report })),
-    ...defined({ past: options.history, kubeconfigs: options.kubeconfigs, workloads: options.workloads }),
+    ...defined({
+      past: options.history,
+      kubeconfigs: options.kubeconfigs,
+      workloads: options.workloads,
+      consoles: options.consoles,
+    }),
     async commitDiff(name, commit) {
       const state = sources.find(({ source }) => source.name === name)
       const change = state === undefined ? undefined : changeOfCommit(state, followed.commits(), commit)

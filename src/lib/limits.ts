@@ -373,6 +373,17 @@ export const LIMITS = {
   consoleMessageBytes: 128 * 1024,
   consoleMs: 8 * 3_600_000,
   consoleBeatMs: 30_000,
+  /** Consoles on the page: how many, how long, and how often it is judged whether they may stay. */
+  consoles: 16,
+  consolesPerPerson: 4,
+  consoleIdleMs: 15 * 60_000,
+  consoleTotalMs: 4 * 3_600_000,
+  consoleOpenMs: 30_000,
+  consoleJoinMs: 15_000,
+  consoleJudgeMs: 2_000,
+  /** Bytes that the machine may be ahead of what the browser has drawn, and of one message from the browser. */
+  consoleWindowBytes: 256 * 1024,
+  consoleTypedBytes: 16 * 1024,
   /** Server: the live stream */
   streamClients: 200,
   streamClientBytes: 4 * 1024 * 1024,

@@ -10,6 +10,7 @@ import { shownPlan } from '../cli/saved-plan.ts'
 import { createChecks } from '../controller/checks/checks.ts'
 import { missingSecrets, withoutMissing } from '../controller/checks/secret-check.ts'
 import { SECRET_PRINTS } from '../controller/checks/secret-prints.ts'
+import { createConsoles } from '../controller/consoles.ts'
 import { createController, type RunningController } from '../controller/controller.ts'
 import { openHistory } from '../controller/history/history.ts'
 import { createNotifier } from '../controller/notices/notifier.ts'
@@ -68,7 +69,7 @@ export async function openController(
   // Closed with the controller, or here when it cannot be put together.
   await using opened = new AsyncDisposableStack()
   const engine = opened.use(closing(await runtime.openEngine(store, { ...secrets, epoch }))).it
-  const { deps } = await runtime.openDrivers(secrets)
+  const { drivers, deps } = await runtime.openDrivers(secrets)
   const withNewSecrets = async (estate: Estate) => {
     const noticed = await noticeSecrets(estate, store, ensureSecretKey(file), deps.resolveSecret)
     if (noticed.changed) await store.putValue(epoch, SECRET_PRINTS, JSON.stringify(noticed.prints))
@@ -123,6 +124,7 @@ export async function openController(
         return entry && { yaml: renderKubeconfig(entry), untilMs: entry.untilMs }
       },
     },
+    consoles: createConsoles({ estate: () => controller.seen()?.estate, drivers, deps }),
     onCalm: giveMemoryBack,
     previews: createPreviews({
       clock: runtime.clock,

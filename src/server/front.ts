@@ -11,6 +11,8 @@ import { createRate } from './auth/rate.ts'
 import { sameSecret } from './auth/unguessable.ts'
 import { type Doorkeeper, NOBODY, type Who } from './auth/who.ts'
 import { clientAddress } from './client-address.ts'
+import { createConsoleDesk } from './consoles/console-desk.ts'
+import type { Upgrade } from './consoles/console-port.ts'
 import { type CookieNames, readCookie, setSession } from './cookies.ts'
 import type { HealthStrips } from './health-strips.ts'
 import { createOidcPages } from './oidc-pages.ts'
@@ -26,6 +28,10 @@ import type { Stream } from './stream.ts'
 
 export interface Front {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Takes a connection that asks to become a web socket. Declines what it does not take. */
+  join(upgrade: Upgrade): Promise<void>
+  /** Ends what lasts. */
+  close(): void
 }
 
 interface FrontParts {
@@ -53,6 +59,8 @@ export function createFront(parts: FrontParts): Front {
 
   const oidcPages = createOidcPages({ options, oidc, door, cookies, addressOf })
 
+  const consoles = createConsoleDesk(options, door)
+
   const podLogs = createPodLogs(options)
 
   const style = [...files.keys()].find((name) => /^\/status-[A-Z0-9]{8}\.css$/.test(name))
@@ -68,17 +76,20 @@ export function createFront(parts: FrontParts): Front {
     ...defined({ name: who.name, role: who.role, csrf: who.csrf }),
   })
 
+  function checkOrigin({ headers }: IncomingMessage): void {
+    const site = headers['sec-fetch-site']
+    const foreign = site !== undefined && site !== 'same-origin'
+    if (foreign || !isOwnOrigin(headers.origin, headers.host, names))
+      throw new Declined(403, 'forged', 'This request comes from another page.')
+  }
+
   /** What changes something must come from a page of ours, or from a program that shows a token. */
   function checkForgery(request: IncomingMessage, who: Who): void {
     const type = request.headers['content-type'] ?? ''
     if (!/^application\/json\s*(;|$)/i.test(type))
       throw new Declined(request.headers.cookie === undefined ? 415 : 403, 'wrong-type', 'Send application/json.')
     if (request.headers.authorization !== undefined) return
-    const site = request.headers['sec-fetch-site']
-    if (site !== undefined && site !== 'same-origin')
-      throw new Declined(403, 'forged', 'This request comes from another page.')
-    if (!isOwnOrigin(request.headers.origin, request.headers.host, names))
-      throw new Declined(403, 'forged', 'This request comes from another page.')
+    checkOrigin(request)
     if (who.csrf !== undefined && !sameSecret(String(request.headers['x-croft-csrf'] ?? ''), who.csrf))
       throw new Declined(403, 'forged', 'The CSRF token is missing or wrong. Load the page again.')
   }
@@ -174,6 +185,12 @@ export function createFront(parts: FrontParts): Front {
           throw new Declined(401, 'unauthorized', 'Sign in on the page to do this.')
         return { desk: door.keys, place: { cookie, origin } }
       },
+      consoles() {
+        const cookie = sessionOf(request)
+        if (cookie === undefined || who.csrf === undefined)
+          throw new Declined(401, 'unauthorized', 'Sign in on the page to do this. In a terminal: croft console NAME.')
+        return { desk: consoles, place: { cookie, actor: who.actor } }
+      },
       async ownKeys() {
         const cookie = sessionOf(request)
         return cookie === undefined || who.csrf === undefined ? [] : door.keys.list(cookie)
@@ -241,6 +258,8 @@ export function createFront(parts: FrontParts): Front {
       case '/api/logs':
         await podLogs(url, await door.identify(request.headers.authorization, sessionOf(request)), request, response)
         return true
+      case '/api/console':
+        throw new Declined(426, 'upgrade', 'A console is a web socket.')
       case '/status':
         if (statusPage === undefined) return false
         sendFile(request, response, statusPage())
@@ -283,7 +302,32 @@ export function createFront(parts: FrontParts): Front {
       }
       throw new Declined(404, 'not-found', 'There is nothing at this address.')
     },
+    async join(upgrade) {
+      const { request } = upgrade
+      const cookie = sessionOf(request)
+      // A browser shows its session and no token; whoever shows a token is no browser.
+      const who = cookie === undefined ? NOBODY : await door.identify(undefined, cookie)
+      try {
+        checkOrigin(request)
+        if (cookie === undefined || who === NOBODY) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
+        if (!who.scopes.includes('admin'))
+          throw new Declined(403, 'forbidden', `This needs the right "admin", which ${who.name} does not have.`)
+        await consoles.join({ actor: who.actor, cookie }, upgrade)
+      } catch (error) {
+        const message = error instanceof Declined ? error.message : 'it failed'
+        const { actor } = who
+        if (who !== NOBODY)
+          options.audit?.({ atMs: clock.now(), actor, what: 'console', about: '', result: 'refused', message })
+        throw error
+      }
+    },
+    close: () => consoles.close(),
   }
+}
+
+/** Does it ask to become the web socket of a console? Anything else that asks for another protocol gets HTTP. Pure. */
+export function asksForConsole({ method, url, headers }: IncomingMessage): boolean {
+  return method === 'GET' && url === '/api/console' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** A path of ours. What names a server as well is for a proxy: taken for a path it would be another one than it looks. */

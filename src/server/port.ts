@@ -1,3 +1,4 @@
+import type { RemoteTerminal, TerminalSize } from '../lib/remote-terminal.ts'
 import type { CommitDiff } from '../model/commit-diff.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { EstateView } from '../model/estate-view.ts'
@@ -58,6 +59,19 @@ export interface Kubeconfigs {
   make(cluster: string, lifeMs: number): Promise<{ readonly yaml: string; readonly untilMs: number } | undefined>
 }
 
+/** The console of a machine, or why there is none now. */
+export type OpenedConsole =
+  | { readonly ok: true; readonly terminal: RemoteTerminal }
+  | { readonly ok: false; readonly reason: 'not-found' | 'refused' | 'away'; readonly message: string }
+
+/** Serial consoles of machines. */
+export interface Consoles {
+  /** Is it a machine, on something that leads to consoles? Whether it has one now, opening it says. */
+  offers(key: ResourceKey): boolean
+  /** Destroying the stream of the terminal closes it, and everything that was opened for it. */
+  open(key: ResourceKey, size: TerminalSize, signal: AbortSignal): Promise<OpenedConsole>
+}
+
 /** The controller as the server sees it: a view that changes, a history, and wishes. */
 export interface Controller {
   view(): EstateView
@@ -69,6 +83,8 @@ export interface Controller {
   readonly workloads?: Workloads
   /** Absent: nobody here holds the CA of a cluster. */
   readonly kubeconfigs?: Kubeconfigs
+  /** Absent: nobody here opens consoles. */
+  readonly consoles?: Consoles
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
   /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
   observed(key: ResourceKey): Readonly<Record<string, string>> | undefined

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { LIMITS } from '../lib/limits.ts'
 import { Declined } from './api/route.ts'
 import { createOidc } from './auth/oidc.ts'
@@ -7,8 +8,9 @@ import { tokensFile } from './auth/tokens.ts'
 import { unguessable } from './auth/unguessable.ts'
 import { usersFile } from './auth/users.ts'
 import { createDoorkeeper } from './auth/who.ts'
+import type { Upgrade } from './consoles/console-port.ts'
 import { cookieNames } from './cookies.ts'
-import { createFront, type Front } from './front.ts'
+import { asksForConsole, createFront, type Front } from './front.ts'
 import { createHealthStrips } from './health-strips.ts'
 import type { RunningServer, ServerOptions } from './options.ts'
 import { isOwnHost, type Names } from './origin-rules.ts'
@@ -59,6 +61,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     oidc: options.oidc === undefined ? undefined : createOidc(options.oidc, clock),
   })
   server.on('request', (request, response) => void answer(request, response, front, names, options.warn))
+  server.on('upgrade', (request, socket, head) => {
+    const response = responseOn(request, socket)
+    const taken = () => response.detachSocket(socket as Socket)
+    const upgrade = asksForConsole(request) ? { request, socket, head, taken } : undefined
+    void answer(request, response, front, names, options.warn, upgrade)
+  })
   // A client that speaks no HTTP, or goes away in the middle, is no event of ours.
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
@@ -70,6 +78,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async close() {
       unsubscribe()
       stream.close()
+      front.close()
       const closed = new Promise<void>((done) => server.close(() => done()))
       server.closeIdleConnections()
       const patience = new AbortController()
@@ -88,6 +97,7 @@ async function answer(
   front: Front,
   names: Names,
   warn: ServerOptions['warn'],
+  upgrade?: Upgrade,
 ): Promise<void> {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
   if (names.publicUrl?.startsWith('https:') === true)
@@ -98,7 +108,7 @@ async function answer(
     if ((request.headersDistinct.host?.length ?? 0) > 1) throw new Declined(400, 'malformed', 'Name one host.')
     if (!isOwnHost(request.headers.host, names))
       throw new Declined(421, 'misdirected', 'This server is not known under that name. Add it with --name.')
-    await front.answer(request, response)
+    await (upgrade === undefined ? front.answer(request, response) : front.join(upgrade))
   } catch (error) {
     // A client that went away is no trouble of ours.
     if (!(error instanceof Declined) && !request.destroyed)
@@ -118,6 +128,16 @@ async function answer(
     await sendJson(request, response, declined.status, { error: declined.code, message: declined.message })
     if (!request.complete) request.destroy()
   }
+}
+
+/** Node gives a request for another protocol no response of its own: most of them are answered in HTTP all the same. */
+function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket)
+  response.once('finish', () => socket.end())
+  socket.on('error', () => socket.destroy())
+  return response
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -22,7 +22,7 @@ export function openApi(routes: readonly Route[], version: string): Json {
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
-    paths: { ...paths, ...plainPaths() },
+    paths: joined(paths, plainPaths()),
     components: {
       schemas: { Trouble: schemaOf(schemas.trouble, 'output') },
       securitySchemes: {
@@ -32,6 +32,12 @@ export function openApi(routes: readonly Route[], version: string): Json {
       },
     },
   }
+}
+
+/** A path may have one method here and another there. */
+function joined(one: Readonly<Record<string, object>>, other: Readonly<Record<string, object>>): Json {
+  const both = Object.entries(other).map(([path, methods]) => [path, { ...one[path], ...methods }])
+  return { ...one, ...Object.fromEntries(both) }
 }
 
 function trouble(description: string): Json {

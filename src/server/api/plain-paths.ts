@@ -1,7 +1,7 @@
 type PlainPathDocument = Readonly<Record<string, unknown>>
 
 /** The part of the document about what is not JSON in, JSON out: the stream, notices, sign-in by a provider, probes. */
-export function plainPaths(): PlainPathDocument {
+export function plainPaths(): Readonly<Record<string, PlainPathDocument>> {
   const text = (description: string, type = 'text/plain') => ({
     description,
     content: { [type]: { schema: { type: 'string' } } },
@@ -48,6 +48,17 @@ export function plainPaths(): PlainPathDocument {
         optional('previous', 'query'),
         optional('follow', 'query'),
       ],
+    ),
+    '/api/console': get(
+      'getConsole',
+      'The web socket of a console that was opened before: subprotocols croft-console and the ticket. Binary messages are bytes of the terminal; text messages are JSON: {columns, rows} and {drawn} from the page, {ended} from croft',
+      {
+        101: { description: 'the console' },
+        401: { description: 'not signed in' },
+        403: { description: 'may not, asked by another page, or no such ticket' },
+        426: { description: 'not asked for as a web socket' },
+      },
+      [{ ...optional('Sec-WebSocket-Protocol', 'header'), required: true }],
     ),
     '/api/sign-in/oidc': get('getSignInOidc', 'Sign in with the OpenID Connect provider', {
       302: { description: 'to the provider' },

@@ -49,7 +49,8 @@ export const READS: readonly Route[] = [
       const found = view.resources.find((one) => one.key === key)
       if (found === undefined) throw new Declined(404, 'not-found', `There is no resource ${key}.`)
       const observed = controller.observed(key)
-      return projectResource(view, observed === undefined ? found : { ...found, observed })
+      const detail = projectResource(view, observed === undefined ? found : { ...found, observed })
+      return controller.consoles?.offers(key) === true ? { ...detail, console: true as const } : detail
     },
   }),
   get('/api/waiting-plan', 'The plan of a commit that waits for a person, as croft plan prints it', {

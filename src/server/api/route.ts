@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { KeyDesk, PageSession } from '../auth/key-port.ts'
 import type { Scope } from '../auth/roles.ts'
 import type { SecurityKey } from '../auth/users.ts'
+import type { ConsoleDesk, ConsolePlace } from '../consoles/console-port.ts'
 import type { HealthStrips } from '../health-strips.ts'
 import type { Actor, Controller } from '../port.ts'
 import type { Stream } from '../stream.ts'
@@ -40,6 +41,8 @@ export interface Context {
   showFactor(code: string): Promise<void>
   /** Where security keys are added and asked, and for whom. Declines without a session. */
   keys(): { readonly desk: KeyDesk; readonly place: PageSession }
+  /** Where consoles are opened, and for whom. Declines without a session: a token opens none. */
+  consoles(): { readonly desk: ConsoleDesk; readonly place: ConsolePlace }
   ownKeys(): Promise<readonly SecurityKey[]>
   /** Sessions that the asker may see: his own, and for who may do everything all. */
   sessions(): readonly SessionOnPage[]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CONSOLE } from './console.ts'
 import { KUBECONFIG } from './kubeconfig.ts'
 import { openApi } from './openapi.ts'
 import { READS } from './reads.ts'
@@ -13,4 +14,12 @@ const DOCUMENT: Route = get('/api/openapi.json', 'This document', {
 })
 
 /** Everything that the API can do. */
-export const ROUTES: readonly Route[] = [...READS, ...WISHES, KUBECONFIG, ...SIGN_IN, ...SECURITY_KEYS, DOCUMENT]
+export const ROUTES: readonly Route[] = [
+  ...READS,
+  ...WISHES,
+  KUBECONFIG,
+  CONSOLE,
+  ...SIGN_IN,
+  ...SECURITY_KEYS,
+  DOCUMENT,
+]

@@ -111,6 +111,8 @@ export const resource = row.extend({
   observed: z.record(z.string(), z.string()),
   /** The same in a terminal. */
   command: z.string(),
+  /** It is a machine whose console can be opened by who may. */
+  console: z.literal(true).optional(),
 })
 
 const source = z.object({

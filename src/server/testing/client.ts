@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export async function testServer(parts: Partial<ServerOptions> & { users?: Reado
   const directory = await mkdtemp(join(tmpdir(), 'croft-server-'))
   const paths = { users: join(directory, 'users.json'), tokens: join(directory, 'tokens.json') }
   const { users = {}, ...options } = parts
-  for (const [name, role] of Object.entries(users)) await setUser(usersFile(paths.users), name, role, PASSWORD)
+  if (Object.keys(users).length > 0) await writeFile(paths.users, await usersText(users), { mode: 0o600 })
   const controller: FakeController = (parts.controller as FakeController | undefined) ?? fakeController(smallEstate())
   const audit: AuditRequest[] = []
   const server = await startServer({
@@ -77,6 +77,25 @@ export async function testServer(parts: Partial<ServerOptions> & { users?: Reado
       await rm(directory, { recursive: true })
     },
   }
+}
+
+const made = new Map<string, Promise<string>>()
+
+/** The file of these users. Passwords are slow to make, by design: each set of users is made once for a test file. */
+function usersText(users: Readonly<Record<string, Role>>): Promise<string> {
+  const which = JSON.stringify(users)
+  const text = made.get(which) ?? makeUsers(users)
+  made.set(which, text)
+  return text
+}
+
+async function makeUsers(users: Readonly<Record<string, Role>>): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'croft-users-'))
+  const file = join(directory, 'users.json')
+  for (const [name, role] of Object.entries(users)) await setUser(usersFile(file), name, role, PASSWORD)
+  const text = await readFile(file, 'utf8')
+  await rm(directory, { recursive: true })
+  return text
 }
 
 export function askServer(

@@ -3,6 +3,7 @@ import type { EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { PowerView } from '../../model/observed-power.ts'
 import type { CroftEvent, NewEvent } from '../../model/record.ts'
 import type { Actor, Controller, Granted, Wish } from '../port.ts'
+import { type FakeConsoles, fakeConsoles } from './fake-consoles.ts'
 import { COMMIT, NOW } from './fake-moment.ts'
 import { fakePreview, goingOff, tiers } from './fake-power.ts'
 import { type FakeWorkloads, fakeWorkloads } from './fake-workloads.ts'
@@ -19,6 +20,7 @@ export interface FakeController extends Controller {
   setReady(ready: boolean): void
   manifests: Record<string, string>
   readonly workloads: FakeWorkloads
+  readonly consoles: FakeConsoles
 }
 
 export function fakeController(first: EstateView, history: readonly NewEvent[] = storyEvents()): FakeController {
@@ -32,6 +34,7 @@ export function fakeController(first: EstateView, history: readonly NewEvent[] =
     poked: [],
     manifests: {},
     workloads: fakeWorkloads(),
+    consoles: fakeConsoles((key) => view.resources.some((one) => one.key === key && one.kind === 'Machine')),
     view: () => view,
     ready: () => ready,
     setReady(now) {

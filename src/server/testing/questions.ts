@@ -26,4 +26,5 @@ export const WISHES: Readonly<Record<string, unknown>> = {
   '/api/wishes/cluster': { cluster: 'homelab', order: 'pause' },
   '/api/wishes/power': { target: 'homelab', order: 'off' },
   '/api/kubeconfig': { cluster: 'homelab' },
+  '/api/console': { key: KEY },
 }

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+
+export type { WebSocket } from 'ws'
+
+interface AcceptOptions {
+  /** The protocol that is spoken, of those that were offered. */
+  readonly protocol: string
+  /** Of one message: a larger one ends it. */
+  readonly maxBytes: number
+}
+
+/**
+ * Takes a connection that asked to become a web socket. Who asks and whether he may has been judged before. Undefined:
+ * it was not asked for well, which has been answered, or the other side has gone.
+ */
+export function acceptWebSocket(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  { protocol, maxBytes }: AcceptOptions,
+): Promise<WebSocket | undefined> {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    // Of a secret and a guess in one line, the length of what was compressed would tell.
+    perMessageDeflate: false,
+    maxPayload: maxBytes,
+    handleProtocols: () => protocol,
+  })
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve(undefined))
+    server.handleUpgrade(request, socket, head, (web) => resolve(web))
+  })
+}

@@ -1,0 +1,83 @@
+import { Duplex } from 'node:stream'
+import type { TerminalSize } from '../../lib/remote-terminal.ts'
+import type { Consoles, OpenedConsole } from '../port.ts'
+
+/** One line that was opened: what was typed on it, and how the machine answers. */
+export interface FakeLine {
+  readonly key: string
+  readonly typed: Buffer[]
+  readonly sizes: TerminalSize[]
+  /** Does somebody read what the machine says? */
+  wanted(): boolean
+  /** False: the other side does not read now. */
+  say(bytes: string | Uint8Array): boolean
+  /** The machine ends it. */
+  hangUp(): void
+  readonly closed: Promise<void>
+  /** What the machine does with what is typed; it takes it at once unless told. */
+  take: (bytes: Buffer, done: () => void) => void
+}
+
+export interface FakeConsoles extends Consoles {
+  readonly lines: FakeLine[]
+  /** Which were asked for, whatever came of it. */
+  readonly asked: string[]
+  /** The next is not opened, but this is answered. */
+  refuse?: Exclude<OpenedConsole, { readonly ok: true }> | undefined
+  /** Waits before it opens, until this resolves. */
+  slow?: Promise<void> | undefined
+}
+
+/** Consoles that greet, and echo every line in capitals. */
+export function fakeConsoles(offers: (key: string) => boolean): FakeConsoles {
+  const lines: FakeLine[] = []
+  const consoles: FakeConsoles = {
+    lines,
+    asked: [],
+    offers,
+    async open(key, _size, signal) {
+      consoles.asked.push(key)
+      await consoles.slow
+      if (signal.aborted) return { ok: false, reason: 'away', message: `The console of ${key} did not open in time.` }
+      const { refuse } = consoles
+      consoles.refuse = undefined
+      if (refuse !== undefined) return refuse
+      const { line, stream } = fakeLine(key)
+      lines.push(line)
+      return { ok: true, terminal: { stream, resize: (size) => void line.sizes.push(size) } }
+    },
+  }
+  return consoles
+}
+
+function fakeLine(key: string) {
+  let wanted = false
+  const stream = new Duplex({
+    allowHalfOpen: false,
+    read() {
+      wanted = true
+    },
+    write(chunk: Buffer, _encoding, done) {
+      line.typed.push(chunk)
+      line.take(chunk, done)
+    },
+  })
+  const line: FakeLine = {
+    key,
+    typed: [],
+    sizes: [],
+    wanted: () => wanted,
+    say(bytes) {
+      wanted = stream.push(bytes)
+      return wanted
+    },
+    hangUp: () => void stream.push(null),
+    closed: new Promise((done) => stream.once('close', () => done())),
+    take(bytes, done) {
+      stream.push(bytes.toString('utf8').toUpperCase().replaceAll('\r', '\r\n'))
+      done()
+    },
+  }
+  stream.push(`${key} login: `)
+  return { line, stream }
+}
