@@ -99,6 +99,14 @@ for (const [expression, answer] of [
   // Drawn from sha256 of the seed, four bytes for each letter.
   [`random.seededString(9, '')`, 'ew0w84jle'],
   [`random.seededInt(10, 12, '')`, 10],
+  [`quantity('500Mi').isLessThan(quantity('1Gi')) ? 'small' : 'large'`, 'small'],
+  [`quantity('1Gi') == quantity('1024Mi') && quantity('1') == quantity('1000m')`, true],
+  [`quantity('1G').isGreaterThan(quantity('1Gi'))`, false],
+  [`quantity('0.5').compareTo(quantity('500m')) + quantity('-1').sign()`, -1],
+  [`quantity('1k').add(quantity('24')).asInteger() + quantity('2').sub(1).asInteger()`, 1025],
+  [`quantity('1.5').isInteger() || isQuantity('many') || isQuantity('')`, false],
+  [`quantity('1e3').asApproximateFloat() + quantity('250m').asApproximateFloat()`, 1000.25],
+  [`isQuantity('10n') && quantity('0.1n').asApproximateFloat() > 0.0`, true],
 ] as const)
   test(`kro's ${expression}`, () => assert.deepEqual(evaluate(expression, {}), { value: answer }))
 
@@ -109,6 +117,9 @@ test('what these functions cannot answer is a problem', () => {
     [`['a'].max() == 'a'`, /not every entry/],
     [`json.unmarshal('{') == 1`, /./],
     [`random.seededString(0, 'a')`, /the length is 0/],
+    [`quantity('many') == quantity('1')`, /many is no quantity/],
+    [`quantity('0.5').asInteger() == 0`, /no whole number/],
+    [`{'a': 'b'}.sign() == 0`, /it is no quantity/],
   ] as const)
     assert.match(String(Object.values(evaluate(expression, {}))[0]), why, expression)
 })

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Cel from '@bufbuild/cel'
+import { quantityFunctions } from './cel-quantity.ts'
 import { stringFunctions } from './cel-strings.ts'
 import { valueFunctions } from './cel-values.ts'
 import { cleanText } from './clean-text.ts'
@@ -29,6 +30,7 @@ function environment(): ReturnType<typeof Cel.celEnv> {
       celFunc(SPEND, [], CelScalar.BOOL, () => spend()),
       celFunc('lists.range', [CelScalar.INT], listType(CelScalar.INT), rangeTo),
       ...stringFunctions(cel()),
+      ...quantityFunctions(cel()),
       ...valueFunctions(cel(), { plain, input: celInput }),
     ],
     re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },

@@ -51,7 +51,7 @@ export function expandObject(
 /** What a person wrote of an instance, and what expressions may ask of it. */
 function instanceOf(object: Foreign): Foreign {
   const metadata = recordOf(object.metadata)
-  const { labels, annotations } = metadata
+  const { labels, annotations, uid } = metadata
   const namespace = nameOf(at(object, 'metadata', 'namespace'))
   return {
     apiVersion: object.apiVersion,
@@ -61,6 +61,7 @@ function instanceOf(object: Foreign): Foreign {
       ...(namespace === undefined ? {} : { namespace }),
       ...(labels === undefined ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations }),
+      ...(uid === undefined ? {} : { uid }),
     },
     spec: recordOf(object.spec),
   }

@@ -31,7 +31,7 @@ const cel = (expression: string) => `\${${expression}}`
 const vmTemplate = (memory: unknown = cel('schema.spec.memory')) => ({
   apiVersion: 'virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1',
   kind: 'EnvironmentVM',
-  metadata: { name: cel('schema.metadata.name') },
+  metadata: { name: cel('schema.metadata.name'), annotations: { 'example.org/for': cel('schema.metadata.uid') } },
   spec: {
     deletionPolicy: 'Delete',
     providerConfigRef: { name: 'default' },
@@ -102,6 +102,7 @@ test('a graph of kro in the cluster defines its kind, and an instance becomes ob
   assert.equal(conditionOf(live, 'GraphResolved'), 'True Expanded')
   assert.equal(at(live, 'status', 'state'), 'ACTIVE')
   assert.equal(at(live, 'status', 'machine'), 'agent-1')
+  assert.equal(at(vm, 'metadata', 'annotations', 'example.org/for'), at(live, 'metadata', 'uid'))
   assert.equal(at(live, 'status', 'missing'), undefined)
   assert.deepEqual(recordsOf(at(pool, 'metadata', 'ownerReferences')), [
     {

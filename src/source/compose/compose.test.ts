@@ -150,6 +150,12 @@ for (const [what, text, expected] of WRONG_INSTANCES)
 
 const WRONG_GRAPHS: readonly (readonly [string, string, string, string])[] = [
   [
+    'a text that is used as a quantity',
+    `\${schema.spec.memory}`,
+    `\${string(schema.spec.memory.asInteger())}`,
+    'bad-expression 51:19 string(schema.spec.memory.asInteger()): asInteger works on',
+  ],
+  [
     'a field that the schema has not',
     'schema.spec.host}',
     'schema.spec.hots}',
@@ -227,6 +233,13 @@ for (const [what, from, to, expected] of WRONG_GRAPHS)
       told(revision.problems).join('\n'),
     )
   })
+
+test('the uid of an instance is known in a cluster alone: a graph may read it, and an instance in a file is refused at the line', () => {
+  const graph = GRAPH.replace(`\${schema.spec.memory}`, `\${schema.metadata.uid}`)
+  assert.deepEqual(told(readTexts({ 'g.yaml': graph }).problems), [])
+  const [first] = told(readTexts({ 'g.yaml': graph, 'i.yaml': INSTANCE }).problems)
+  assert.match(first ?? '', /^bad-expression 51:19 .*field not found: uid \(for K3sNode\/agent-1\)$/)
+})
 
 test('two resources that take values from each other, and externalRef, are refused', () => {
   const circle = GRAPH.replace(`\${schema.spec.memory}`, `\${string(size(tools))}`)

@@ -183,6 +183,8 @@ const COMPARING: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_'])
 const COUNTING: ReadonlySet<string> = new Set(['_-_', '_*_', '_/_', '_%_'])
 
 /** Functions by name: what they work on where that is always the same, and what they answer. */
+/** No plain value: it is compared, added and turned into numbers. */
+const QUANTITY: ValueShape = { type: 'object', properties: {} }
 const FUNCTIONS: Readonly<Record<string, { readonly on?: ValueShape; readonly answer: ValueShape }>> = {
   size: { answer: INTEGER },
   string: { answer: TEXT },
@@ -211,6 +213,17 @@ const FUNCTIONS: Readonly<Record<string, { readonly on?: ValueShape; readonly an
   sum: { on: { type: 'array' }, answer: ANYTHING },
   min: { on: { type: 'array' }, answer: ANYTHING },
   max: { on: { type: 'array' }, answer: ANYTHING },
+  quantity: { on: TEXT, answer: QUANTITY },
+  isQuantity: { on: TEXT, answer: BOOLEAN },
+  isLessThan: { on: QUANTITY, answer: BOOLEAN },
+  isGreaterThan: { on: QUANTITY, answer: BOOLEAN },
+  compareTo: { on: QUANTITY, answer: INTEGER },
+  sign: { on: QUANTITY, answer: INTEGER },
+  isInteger: { on: QUANTITY, answer: BOOLEAN },
+  asInteger: { on: QUANTITY, answer: INTEGER },
+  asApproximateFloat: { on: QUANTITY, answer: { type: 'number' } },
+  add: { on: QUANTITY, answer: QUANTITY },
+  sub: { on: QUANTITY, answer: QUANTITY },
 }
 
 function called(name: string, types: readonly ValueShape[], args: readonly CelExpression[]): ValueShape {

@@ -45,6 +45,9 @@ export const METADATA: ValueShape = {
   },
 }
 
+/** In a cluster an instance has a uid; in files nobody gives it one, and an expression that reads it is refused there. */
+const INSTANCE_METADATA: ValueShape = { ...METADATA, properties: { ...METADATA.properties, uid: TEXT } }
+
 const CONDITIONS: ValueShape = {
   type: 'array',
   items: { type: 'object', properties: { type: TEXT, status: TEXT, reason: TEXT, message: TEXT } },
@@ -118,7 +121,7 @@ export function readGraph(document: DocumentFields): {
 
   const schemaShape: ValueShape = {
     type: 'object',
-    properties: { apiVersion: TEXT, kind: TEXT, metadata: METADATA, spec: simple.shape },
+    properties: { apiVersion: TEXT, kind: TEXT, metadata: INSTANCE_METADATA, spec: simple.shape },
   }
   const shapes = new Map([...named].map(([id, { one }]) => [id, shapeOfResource(one)] as const))
   const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
