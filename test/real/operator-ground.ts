@@ -47,7 +47,7 @@ export interface OperatorGround {
   hand(vm: ProviderVm): Promise<void>
   /** An object of one of croft's kinds in the operator's namespace. */
   own(kind: string, name: string, spec: Foreign): Promise<void>
-  operator(name: string): RunningReplica
+  operator(name: string, ...more: readonly string[]): RunningReplica
   stop(): Promise<void>
 }
 
@@ -153,8 +153,8 @@ export async function createOperatorGround(definitions: string): Promise<Operato
       const said = await client.merge(`${VMS}/${vm.name}/status`, { status: statusByCrossplane(vm) }, 'say so')
       assert.equal(said.is, 'answer', JSON.stringify(said))
     },
-    operator(name) {
-      const words = ['operator', '--kubeconfig', api.kubeconfig, '--namespace', 'croft-system', '--name', name]
+    operator(name, ...more) {
+      const words = ['operator', '--kubeconfig', api.kubeconfig, '--namespace', 'croft-system', '--name', name, ...more]
       const child = spawn(process.execPath, [...PROGRAM, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
       children.add(child)
       let text = ''

@@ -20,6 +20,7 @@ import {
   VMS,
 } from './operator-ground.ts'
 import { acceptExamples, OWN_KINDS } from './operator-kinds.ts'
+import { ownApisOnTheServer } from './operator-own-apis.ts'
 
 /* `croft operator` as a process, on a real kube-apiserver with the definitions of the real provider, real kubectl, and the
    simulated Proxmox below. */
@@ -244,7 +245,9 @@ function run(): void {
       return ran.stdout
     }
     helmed('lint', '--strict', chart)
-    const [plain, whole] = [[], ['--set', 'crossplane.enabled=true']].map((more) =>
+    const granted = ['--set', 'grants.team-a.kinds={Machine}', '--set', 'grants.team-a.hosts={fun-bedbug}']
+    ground.kubectl('create', 'namespace', 'team-a')
+    const [plain, whole] = [[], ['--set', 'crossplane.enabled=true', ...granted]].map((more) =>
       helmed('template', 'croft', chart, '-n', 'croft-system', ...more),
     )
     assert.doesNotMatch(plain ?? '', /crossplane/)
@@ -276,6 +279,19 @@ function run(): void {
     assert.equal(await may('patch', '/secrets', 'croft-system'), true)
     assert.equal(await may('list', '/secrets', 'croft-system'), false)
     assert.equal(await may('patch', '/secrets', 'crossplane-system'), false)
+    for (const verb of ['get', 'list', 'watch', 'patch'])
+      assert.equal(await may(verb, 'croft.dev/machines', 'team-a'), true, verb)
+    assert.equal(await may('patch', 'croft.dev/machines/status', 'team-a'), true)
+    assert.equal(await may('get', '/secrets', 'team-a'), true)
+    assert.equal(await may('get', '/namespaces', 'team-a'), true)
+    for (const [verb, path] of [
+      ['delete', 'croft.dev/machines'],
+      ['get', 'croft.dev/hosts'],
+      ['list', '/secrets'],
+      ['patch', '/secrets'],
+      ['get', '/configmaps'],
+    ] as const)
+      assert.equal(await may(verb, path, 'team-a'), false, `${verb} ${path}`)
   })
 
   test('[F-20] a replica that is paused loses its shards to the next and cannot write when it wakes up', async () => {
@@ -317,6 +333,8 @@ function run(): void {
       assert.ok(Number(at(lease, 'spec', 'leaseTransitions')) > 0)
     }
   })
+
+  ownApisOnTheServer(() => ground)
 
   test('[F-09] a definition that is deleted takes no VM along; objects that are orphaned go, and then the definition', async () => {
     const last = ground.operator('four')
