@@ -168,6 +168,7 @@ const MISTAKES: readonly Mistake[] = [
     text: machine(WEB, 'My_VM'),
     at: '3:18',
     says: /metadata\.name is "My_VM"; expected a name/,
+    hint: /did you mean my-vm\?/,
   },
   {
     made: 'one name twice',
@@ -246,6 +247,75 @@ const MISTAKES: readonly Mistake[] = [
     hint: /did you mean coredns\?/,
   },
   {
+    made: 'a release that YAML reads as a number',
+    text: cluster(`  version: 1.34\n${one}`),
+    at: '7:12',
+    says: /version is "1\.34"; expected the exact release/,
+    hint: /the newest of 1\.34 that croft knows is v1\.34\.\d+\+k3s\d/,
+  },
+  {
+    made: 'a release of Kubernetes that croft has never heard of',
+    text: cluster(`  version: "1.3"\n${one}`),
+    at: '7:12',
+    says: /version is "1\.3"; expected the exact release/,
+    hint: /the newest that croft knows is v1\./,
+  },
+  {
+    made: 'a field of another kind',
+    text: machine(`${WEB}\n  started: true`),
+    at: '7:3',
+    says: /"started" is not a field of spec/,
+    hint: /run croft explain machine\.spec to see its fields/,
+  },
+  {
+    made: 'an address with the length of its network',
+    text: machine(`${WEB}\n  networks: [{network: lan, address: 192.168.4.90/24}]`),
+    at: '7:38',
+    says: /expected an IPv4 address/,
+    hint: /did you mean 192\.168\.4\.90\?/,
+  },
+  {
+    made: 'an address of another network',
+    text: machine(`${WEB}\n  networks: [{network: lan, address: 10.0.0.5}]`),
+    at: '7:38',
+    says: /10\.0\.0\.5 is not in 192\.168\.4\.0\/24, the network of AddressPool nodes/,
+    hint: /choose an address of 192\.168\.4\.0\/24/,
+  },
+  {
+    made: 'a pool without the length of its network',
+    text: 'apiVersion: croft.dev/v1alpha1\nkind: AddressPool\nmetadata: {name: other}\nspec: {cidr: 192.168.5.0}\n',
+    at: '4:14',
+    says: /expected an IPv4 address with its prefix/,
+    hint: /did you mean 192\.168\.5\.0\/24\?/,
+  },
+  {
+    made: 'a pool without its network',
+    text: 'apiVersion: croft.dev/v1alpha1\nkind: AddressPool\nmetadata: {name: other}\nspec: {ranges: [{from: 192.168.5.1, to: 192.168.5.9}]}\n',
+    at: '4:1',
+    says: /cidr is missing; it is an IPv4 address with its prefix, like 192\.168\.4\.20\/24/,
+  },
+  {
+    made: 'a gateway that is not in the network',
+    text: 'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata: {name: other}\nspec: {addressPool: nodes, gateway: 10.9.9.1}\n',
+    at: '4:37',
+    says: /gateway 10\.9\.9\.1 is not in 192\.168\.4\.0\/24, the network of AddressPool nodes/,
+    hint: /write the address that the router has in 192\.168\.4\.0\/24/,
+  },
+  {
+    made: 'one time where a list of times belongs',
+    text: 'apiVersion: croft.dev/v1alpha1\nkind: Power\nmetadata: {name: night}\nspec: {schedule: {off: ["0 23 * * *"], on: "0 7 * * *"}}\n',
+    at: '4:44',
+    says: /schedule\.on is "0 7 \* \* \*"; expected a list/,
+    hint: /write it as a list: \["0 7 \* \* \*"\]/,
+  },
+  {
+    made: 'a merge conflict of Git that was committed',
+    text: machine('  class: server\n<<<<<<< HEAD\n  host: pumped-piglet\n=======\n  host: still-fawn\n>>>>>>> other'),
+    at: '6:1',
+    says: /a merge conflict of Git is not resolved here/,
+    hint: /keep the lines that are meant/,
+  },
+  {
     made: 'a window of time that nobody can read',
     text: cluster(`  version: v1.34.3+k3s1\n${one}\n  upgrade: {windows: ["at night"]}`),
     at: '9:23',
@@ -254,8 +324,8 @@ const MISTAKES: readonly Mistake[] = [
   },
 ]
 
-describe('thirty mistakes: each message says what, where and what to do', () => {
-  test('there are at least thirty', () => assert.ok(MISTAKES.length >= 30, String(MISTAKES.length)))
+describe('forty mistakes: each message says what, where and what to do', () => {
+  test('there are at least forty', () => assert.ok(MISTAKES.length >= 40, String(MISTAKES.length)))
   for (const [index, { made, text, at, says, hint }] of MISTAKES.entries()) {
     test(made, async () => {
       const directory = join(root, String(index))
@@ -276,4 +346,35 @@ describe('thirty mistakes: each message says what, where and what to do', () => 
       if (hint !== undefined) assert.match(told[0]?.way ?? '', hint)
     })
   }
+})
+
+test('a Secret that is not encrypted: a warning that names it and its place, and never shows what is in it', async () => {
+  const secret = (name: string, fields: string) =>
+    `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}}\n${fields}\n`
+  const directory = join(root, 'secret')
+  mkdirSync(directory)
+  writeFileSync(join(directory, 'ground.yaml'), GROUND)
+  const open = [secret('a', 'stringData:\n  user: ""\n  ubuntu: hunter2'), secret('b', 'data: {key: aHVudGVyMg==}')]
+  const none = [
+    secret('c', `stringData: {ubuntu: "\${PASSWORD}"}`),
+    secret('d', 'stringData: {ubuntu: "ENC[AES256_GCM,data:x]"}\nsops: {version: 3.9.0}'),
+    secret('e', 'data: {}'),
+  ]
+  writeFileSync(join(directory, 'secrets.yaml'), [...open, ...none].join('---\n'))
+  const { estate } = await load(directory)
+  const told = estate.problems.filter(({ origin }) => origin.file === 'secrets.yaml')
+  assert.deepEqual(
+    told.map(({ code, severity, origin, message }) => [code, severity, `${origin.line}:${origin.column}`, message]),
+    [
+      ['a', '6:11'],
+      ['b', '11:13'],
+    ].map(([name, at]) => [
+      'secret-in-manifest',
+      'warning',
+      at,
+      `Secret "${name}" is not encrypted: everybody who can read the repository can read its values`,
+    ]),
+  )
+  assert.doesNotMatch(JSON.stringify(estate.problems), /hunter2|aHVudGVyMg/)
+  assert.match(told[0]?.hint ?? '', /encrypt the file with sops/)
 })

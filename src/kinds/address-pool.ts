@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ipv4, ipv4Cidr, ipv4Network, ipv4Number } from './fields/address.ts'
+import { ipv4, ipv4Cidr, ipv4InNetwork, ipv4Number } from './fields/address.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { badValue } from './fields/problem.ts'
 import { line } from './fields/text.ts'
@@ -28,8 +28,7 @@ export const addressPool = croftKind<AddressPoolSpec>({
 
   check(spec) {
     const problems: FieldProblem[] = []
-    const { first, last } = ipv4Network(spec.cidr)
-    const inside = (text: string) => ipv4Number(text) >= first && ipv4Number(text) <= last
+    const inside = (text: string) => ipv4InNetwork(text, spec.cidr)
     for (const [index, range] of (spec.ranges ?? []).entries()) {
       for (const end of ['from', 'to'] as const) {
         if (inside(range[end])) continue

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { ipAddress, ipv4, ipv6Gateway } from './fields/address.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { AddressPoolSpec } from './address-pool.ts'
+import { ipAddress, ipv4, ipv4InNetwork, ipv6Gateway } from './fields/address.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { vlanId, whole } from './fields/number.ts'
-import { fieldProblem } from './fields/problem.ts'
+import { badValue, fieldProblem } from './fields/problem.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
 
 const schema = z.strictObject({
@@ -25,11 +27,23 @@ export const network = croftKind<NetworkSpec>({
   summary: 'A logical network: gateway, name servers and the pool that its addresses come from.',
   schema,
   expand(declaration, lookup) {
-    const pool = declaration.spec.addressPool
-    if (pool === undefined || lookup.declaration('AddressPool', pool, declaration.namespace) !== undefined)
-      return { role: 'fact' }
+    const { addressPool: pool, gateway } = declaration.spec
+    if (pool === undefined) return { role: 'fact' }
+    const found = lookup.declaration('AddressPool', pool, declaration.namespace)
+    if (found === undefined)
+      return {
+        problems: [fieldProblem('unknown-reference', ['spec', 'addressPool'], `there is no AddressPool ${pool}`)],
+      }
+    const { cidr } = (found as Declaration<AddressPoolSpec>).spec
+    if (gateway === undefined || ipv4InNetwork(gateway, cidr)) return { role: 'fact' }
     return {
-      problems: [fieldProblem('unknown-reference', ['spec', 'addressPool'], `there is no AddressPool ${pool}`)],
+      problems: [
+        badValue(
+          ['spec', 'gateway'],
+          `gateway ${gateway} is not in ${cidr}, the network of AddressPool ${pool}: no machine could reach it`,
+          `write the address that the router has in ${cidr}, or correct cidr of AddressPool ${pool}`,
+        ),
+      ],
     }
   },
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { annotatedPolicy } from '../kinds/fields/annotations.ts'
-import { explain, unknownField } from '../kinds/fields/explain.ts'
+import { explain, SECRET_IN_MANIFEST, show, unknownField } from '../kinds/fields/explain.ts'
 import { objectName } from '../kinds/fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
 import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../model/declaration.ts'
@@ -83,7 +83,7 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
       outcome: 'ignored',
       ...common,
       findings: [],
-      problems: identity.is === 'unkept' ? [identity.problem] : [],
+      problems: identity.is === 'unkept' ? [identity.problem] : openSecret(object.value),
       apiVersion: identity.apiVersion,
       kindName: identity.kind,
       ...(identity.is === 'foreign' && identity.note !== undefined ? { note: identity.note } : {}),
@@ -96,7 +96,12 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     manifest === undefined ? undefined : resourceKey(kind.kind, manifest.metadata.name, manifest.metadata.namespace)
   const found: FieldProblem[] = [...problems]
   const parsed = kind.schema.safeParse(object.value.spec ?? Object.create(null))
-  if (!parsed.success) found.push(...explain(kind.schema, parsed.error, object.value.spec, ['spec'], kind.aliases))
+  if (!parsed.success)
+    found.push(
+      ...explain(kind.schema, parsed.error, object.value.spec, ['spec'], kind.aliases).map((problem) =>
+        withFields(problem, kind),
+      ),
+    )
   else if (manifest !== undefined) found.push(...(kind.check?.(parsed.data, manifest) ?? []))
   const failed = findings.length > 0 || found.some((problem) => problem.severity !== 'warning')
   if (failed || !parsed.success || manifest === undefined || key === undefined) {
@@ -120,6 +125,39 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     findings,
     problems: found,
   }
+}
+
+/** Where a block has too many fields to list them, the command that does. */
+function withFields(problem: FieldProblem, { kind }: Kind): FieldProblem {
+  if (problem.code !== 'unknown-field' || problem.hint !== undefined) return problem
+  const block = problem.path.slice(0, -1).filter((step) => typeof step === 'string')
+  return { ...problem, hint: `run croft explain ${[kind.toLowerCase(), ...block].join('.')} to see its fields` }
+}
+
+/**
+ * A Secret of Kubernetes whose values anybody can read. croft leaves it alone, but Git keeps what was committed: whoever
+ * can clone the repository has it. A value that another tool fills in (`${NAME}`) is none.
+ */
+function openSecret({ apiVersion, kind, metadata, sops, ...rest }: ManifestObject['value']): readonly FieldProblem[] {
+  if (apiVersion !== 'v1' || kind !== 'Secret' || sops !== undefined) return []
+  for (const block of ['stringData', 'data']) {
+    const values = rest[block]
+    const open = isFields(values)
+      ? Object.keys(values).find((key) => typeof values[key] === 'string' && !/^(?:\$\{.*\})?$/.test(values[key]))
+      : undefined
+    if (open === undefined) continue
+    const name = isFields(metadata) && typeof metadata.name === 'string' ? metadata.name.slice(0, 60) : 'without a name'
+    return [
+      {
+        code: SECRET_IN_MANIFEST,
+        path: [block, open],
+        severity: 'warning',
+        message: `Secret ${show(name)} is not encrypted: everybody who can read the repository can read its values`,
+        hint: 'encrypt the file with sops (docs/secrets.md); if it was pushed, make new values',
+      },
+    ]
+  }
+  return []
 }
 
 /** Nothing is written for a paused object, so what is wrong with it stops nobody. It still does not count as gone. */

@@ -30,15 +30,14 @@ function checkVersion(version: string): readonly FieldProblem[] {
   const path = ['spec', 'version']
   if (parseVersion(version) === undefined) {
     const minor = /^v?1\.([0-9]+)(?:\.|$)/.exec(version)?.[1]
-    const candidates = RELEASES.filter((release) => minor === undefined || release.minor === Number(minor))
-    const newest = candidates.at(-1)?.version
+    const ofMinor = minor === undefined ? undefined : RELEASES.findLast((one) => one.minor === Number(minor))?.version
     return [
       badValue(
         path,
         `version is ${show(version)}; expected the exact release, like v1.34.3+k3s1`,
-        newest === undefined
-          ? undefined
-          : `the newest${minor === undefined ? '' : ` of 1.${minor}`} that croft knows is ${newest}`,
+        ofMinor === undefined
+          ? `the newest that croft knows is ${RELEASES.at(-1)?.version}`
+          : `the newest of 1.${minor} that croft knows is ${ofMinor}`,
       ),
     ]
   }

@@ -93,7 +93,12 @@ export const clusterSchema = z.strictObject({
   description: line.optional(),
   ...existingFields,
   /** The exact release of K3s. What else may stand here is said by the check, with a hint. */
-  version: matching(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, 'the exact release, like v1.34.3+k3s1', 60)
+  version: z
+    // Without quotes `1.34` is a number to YAML: the check says what is wrong with it, as with any other text.
+    .preprocess(
+      (value) => (typeof value === 'number' ? String(value) : value),
+      matching(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, 'the exact release, like v1.34.3+k3s1', 60),
+    )
     // The check asks for it where croft runs the cluster.
     .default(''),
   endpoint: z

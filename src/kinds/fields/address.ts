@@ -55,6 +55,13 @@ export function ipv4Network(cidr: string): { readonly first: number; readonly la
   return { first, last: first + count - 1, prefix }
 }
 
+/** Is an address in a network? The texts must have passed `ipv4` and `ipv4Cidr`. */
+export function ipv4InNetwork(address: string, cidr: string): boolean {
+  const { first, last } = ipv4Network(cidr)
+  const value = ipv4Number(address)
+  return value >= first && value <= last
+}
+
 /** No zone (`%eth0`), which would be a name of the host that wrote it. */
 function isPlainIpv6(text: string): boolean {
   return !text.includes('%') && isIPv6(text)

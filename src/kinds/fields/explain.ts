@@ -58,8 +58,27 @@ function explainIssue(
     case 'invalid_key':
       return [badValue(path, `${name} is not a name that may stand here`)]
     default:
-      return [badValue(path, `${name} is ${show(found)}; expected ${issue.message}`)]
+      return [
+        badValue(
+          path,
+          `${name} is ${show(found)}; expected ${issue.message}`,
+          nearlyRight(schemaAt(schema, inner), found),
+        ),
+      ]
   }
+}
+
+/** What people write almost right: the same text in the one shape of these that the field takes. */
+function nearlyRight(schema: z.core.$ZodType | undefined, found: unknown): string | undefined {
+  if (typeof found !== 'string' || schema === undefined) return undefined
+  const shapes = [
+    found.trim(),
+    found.trim().toLowerCase().replaceAll(/[_ ]/g, '-'),
+    found.replace(/\/\d{1,3}$/, ''),
+    ...(/^\d{1,3}(?:\.\d{1,3}){3}$/.test(found) ? [`${found}/24`] : []),
+  ]
+  const fits = shapes.find((shape) => shape !== found && (schema as z.ZodType).safeParse(shape).success)
+  return fits === undefined ? undefined : `did you mean ${fits}?`
 }
 
 export function unknownField(path: FieldPath, key: string, known: readonly string[]): FieldProblem {
@@ -85,7 +104,10 @@ function wrongType(
 ): FieldProblem {
   const expected = isWhole(schema) ? 'int' : asked
   const wanted = NAMES[expected] ?? expected
-  if (found === undefined) return missingField(path, `${name} is missing; it is ${wanted}`)
+  if (found === undefined) {
+    const pattern = expected === 'string' ? patternOf(schema) : undefined
+    return missingField(path, `${name} is missing; it is ${pattern ?? wanted}`)
+  }
   if (found === null) {
     return badValue(path, `${name} is empty; it is ${wanted}`, 'give it a value or leave the field out')
   }
@@ -135,6 +157,8 @@ function typeHint(
     return quoted ? `write it in quotes: "${String(found)}"` : undefined
   }
   if (expected === 'object' && fields.length > 0 && fields.length <= 12) return `its fields are ${fields.join(', ')}`
+  if (expected === 'array' && typeof found !== 'object') return `write it as a list: [${show(found)}]`
+  if (expected === 'array' && !Array.isArray(found)) return 'begin each entry with a dash'
   if (expected === 'boolean' && typeof found === 'string') {
     if (/^(?:yes|y|on|true)$/i.test(found)) return 'write true'
     if (/^(?:no|n|off|false)$/i.test(found)) return 'write false'

@@ -3,7 +3,7 @@ import { type Declaration, showOrigin } from '../../model/declaration.ts'
 import type { AddressPoolSpec } from '../address-pool.ts'
 import { clusterAddresses } from '../cluster/members.ts'
 import type { VmFields } from '../crossplane/vm-schema.ts'
-import { ipv4Network, ipv4Number, ipv4Text } from '../fields/address.ts'
+import { ipv4InNetwork, ipv4Network, ipv4Number, ipv4Text } from '../fields/address.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { NetworkSpec } from '../network.ts'
 import type { MachineSpec } from '../schemas/machine.ts'
@@ -88,13 +88,13 @@ function state(
 ): void {
   const { machine, index, pool } = wish
   const network = ipv4Network(pool.spec.cidr)
-  const value = ipv4Number(address)
   const owner = taken.get(address)
-  if (value < network.first || value > network.last) {
+  if (!ipv4InNetwork(address, pool.spec.cidr)) {
     note(book.problems, machine.key, {
       code: 'bad-value',
       path,
       message: `${address} is not in ${pool.spec.cidr}, the network of AddressPool ${pool.name}`,
+      hint: `choose an address of ${pool.spec.cidr}, or leave address out and croft takes a free one of the pool`,
     })
   } else if (owner !== undefined) {
     note(book.problems, machine.key, {

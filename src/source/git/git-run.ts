@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { LIMITS } from '../../lib/limits.ts'
 import { printable } from '../yaml/excerpt.ts'
 
@@ -77,7 +78,9 @@ export function runGit(run: GitRun): Promise<Buffer> {
     })
     // git may end before it has read all of its input; what it says then is in its exit code.
     child.stdin.on('error', () => {})
-    child.on('error', (error) => reject(new GitFailed(what, error.message)))
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      reject(new GitFailed(what, error.code === 'ENOENT' ? notStarted(run.directory) : error.message)),
+    )
     child.on('close', (code, signal) => {
       if (size > LIMITS.gitBytes) reject(new GitFailed(what, `more than ${LIMITS.gitBytes} bytes of output`))
       else if (code !== null && (run.codes ?? [0]).includes(code)) resolve(Buffer.concat(chunks))
@@ -85,6 +88,13 @@ export function runGit(run: GitRun): Promise<Buffer> {
     })
     child.stdin.end(run.input ?? '')
   })
+}
+
+/** The system says the same of a program and of a directory that are not there. */
+function notStarted(directory: string): string {
+  return existsSync(directory)
+    ? 'Git is not installed, or not in PATH: install it (on Debian: apt install git)'
+    : `there is no directory ${directory}`
 }
 
 /** What git needs and no more: a GIT_DIR of whoever started us, or a proxy command, would lead it elsewhere. */

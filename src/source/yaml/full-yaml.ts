@@ -26,6 +26,8 @@ export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYam
   const document = parseOne(text)
   if ('code' in document) return { value: undefined, findings: [document] }
   const findings: YamlFinding[] = []
+  const conflict = document.errors.length === 0 ? -1 : text.search(/^(?:<{7}|={7}|>{7})(?: |$)/m)
+  if (conflict !== -1) return { value: undefined, findings: [mergeConflict(conflict)] }
   for (const [index, error] of document.errors.entries()) {
     // Said of the same place before, in other words.
     if (error.code === 'MULTILINE_IMPLICIT_KEY' && document.errors[index - 1]?.pos[0] === error.pos[0]) continue
@@ -39,6 +41,17 @@ export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYam
   const walk = new Walk(document, findings, dialect, text.endsWith('\n') ? undefined : text.length)
   const value = document.contents === null ? null : walk.value(document.contents, 0)
   return { value, findings }
+}
+
+/** Git writes both sides into the file, and each of its lines would be an error of its own. */
+function mergeConflict(offset: number): YamlFinding {
+  return {
+    code: 'merge-conflict',
+    offset,
+    message: 'a merge conflict of Git is not resolved here',
+    hint: 'keep the lines that are meant, remove the lines with <<<<<<<, ======= and >>>>>>>, and commit',
+    weight: 'syntax',
+  }
 }
 
 type YamlError = Document['errors'][number]

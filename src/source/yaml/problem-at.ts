@@ -100,6 +100,15 @@ function offsetOf(judged: LocatedObject, path: FieldProblem['path'], want: 'key'
   return want === 'key' || !place.complete ? place.key : place.value
 }
 
+/** Where a field of a text of one YAML document stands: its key, or what is nearest to where it should be. */
+export function fieldPlace(
+  text: string,
+  path: FieldProblem['path'],
+): { readonly line: number; readonly column: number } {
+  const tree = documentTree(text)
+  return placeOf(text, tree === undefined ? 0 : locate(tree, path).key)
+}
+
 function originAt(document: SourceDocument, offset: number, at: FileAt): Origin {
   const place = placeOf(document.text, Math.min(offset, document.text.length))
   return { file: at.file, line: document.line + place.line - 1, column: place.column, ...commitOf(at) }
