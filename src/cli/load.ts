@@ -47,7 +47,7 @@ export async function loadOrStop(
         'Correct the files named above, or use --keep-going to go on with the rest.',
     )
   }
-  if (loaded.files === 0) note(runtime, nothingIn(directory))
+  if (loaded.files === 0) note(runtime, nothingIn(directory === '.' ? real : directory))
   // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
   return hasErrors(problems) ? { ...loaded, estate: { ...loaded.estate, incomplete: true } } : loaded
 }

@@ -5,7 +5,7 @@ import { styleOf } from './output.ts'
 import { createProgram } from './program.ts'
 import { cleanLines } from './render/text.ts'
 import type { Runtime } from './runtime.ts'
-import { CliError, EXIT, type ExitCode, signalCode, type VerbResult } from './verb.ts'
+import { CliError, EXIT, type ExitCode, StoppedBySignal, signalCode, type VerbResult } from './verb.ts'
 
 /** Runs one command line and answers its exit code. Nothing a verb throws gets past here. */
 export async function runCli(argv: readonly string[], runtime: Runtime): Promise<ExitCode> {
@@ -44,7 +44,10 @@ function report(error: unknown, argv: readonly string[], runtime: Runtime): Exit
     runtime.err.write(`Run croft${about} --help to see what is possible.\n`)
     return EXIT.usage
   }
-  if (runtime.signal.aborted) return signalCode(runtime.signal)
+  if (runtime.signal.aborted) {
+    if (error instanceof StoppedBySignal) runtime.err.write(`${error.message}\n`)
+    return signalCode(runtime.signal)
+  }
   runtime.err.write(`${errorText(error, runtime)}\n`)
   return error instanceof CliError ? error.code : EXIT.failed
 }

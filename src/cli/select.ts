@@ -1,4 +1,5 @@
 import type { Kind } from '../kinds/kind.ts'
+import { nearest } from '../lib/nearest.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { ResourceRow } from './render/resources.ts'
 import { CliError, UsageError } from './verb.ts'
@@ -59,7 +60,8 @@ export function resolveKey(
 
 /** For a word that is neither a kind nor the name of anything. */
 export function nothingCalled(kinds: readonly Kind[], asked: string): string {
-  const near = nearest(kinds, asked)
+  if (/^(?:po|pods?)$/i.test(asked)) return 'Pods are no resource of croft. Run croft pods CLUSTER to list them.'
+  const near = nearestKind(kinds, asked)
   const guess = near === undefined ? '' : ` Did you mean the kind ${near.kind}?`
   return `Nothing is called ${asked}, and there is no such kind.${guess} Run croft get to see what there is.`
 }
@@ -68,16 +70,16 @@ export function kindNamed(kinds: readonly Kind[], asked: string): Kind | undefin
   return kinds.find((kind) => namesOf(kind).includes(asked.toLowerCase()))
 }
 
-function nearest(kinds: readonly Kind[], asked: string): Kind | undefined {
-  const wanted = asked.toLowerCase()
-  return kinds.find((kind) => namesOf(kind).some((name) => name.startsWith(wanted) || wanted.startsWith(name)))
+function nearestKind(kinds: readonly Kind[], asked: string): Kind | undefined {
+  const meant = nearest(asked, kinds.flatMap(namesOf))
+  return meant === undefined ? undefined : kindNamed(kinds, meant)
 }
 
 /** The kind behind a name, plural or short name, in any case. */
 export function findKind(kinds: readonly Kind[], asked: string): string {
   const found = kindNamed(kinds, asked)
   if (found !== undefined) return found.kind
-  const near = nearest(kinds, asked)
+  const near = nearestKind(kinds, asked)
   if (near !== undefined) throw new UsageError(`There is no kind ${asked}. Did you mean ${near.kind}?`)
   // Ninety names would hide the sentence; those of a provider have its name in front.
   const own = kinds.filter(({ kind }) => !/^(?:Proxmox|Environment)./.test(kind)).map(({ kind }) => kind)

@@ -21,3 +21,16 @@ const OF_SIGNALS: Readonly<Record<string, ExitCode>> = {
 export function signalCode(signal: AbortSignal): ExitCode {
   return OF_SIGNALS[String(signal.reason)] ?? EXIT.interrupted
 }
+
+/** Somebody stopped a command: said in this sentence, with the exit code of the signal. */
+export class StoppedBySignal extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StoppedBySignal'
+  }
+}
+
+/** A look that was stopped has seen nothing, and what it did not see is no finding. */
+export function stopIfInterrupted(signal: AbortSignal): void {
+  if (signal.aborted) throw new StoppedBySignal('Interrupted while croft looked at what is there. Nothing was done.')
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { explain } from '../kinds/fields/explain.ts'
 import { matching } from '../kinds/fields/text.ts'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
@@ -7,11 +8,19 @@ import { refusedRef, refusedRemote } from '../source/git/git-names.ts'
 import { grantSchema } from './sources/grant-schema.ts'
 import { USUAL_API } from './wishes/forge.ts'
 
+/** One thing wrong with the configuration, and which field of it. */
+export interface ConfigProblem {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
 /** What is wrong with the configuration of the controller, as one sentence for each. */
 export class ConfigError extends Error {
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
+  readonly problems: readonly ConfigProblem[]
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(({ message }) => message).join('\n'))
     this.name = 'ConfigError'
+    this.problems = problems
   }
 }
 
@@ -95,13 +104,22 @@ const source = z
   .superRefine((given, context) => {
     const wrong = (message: string, field: string) => context.addIssue({ code: 'custom', message, path: [field] })
     if ((given.url === undefined) === (given.directory === undefined)) wrong('one of url and directory', 'url')
+    for (const ref of ['branch', 'tag'] as const)
+      if (given.directory !== undefined && given[ref] !== undefined)
+        wrong(
+          `a directory is followed as its files are: check the ${ref} out there, or follow the repository by url`,
+          ref,
+        )
     if (given.branch !== undefined && given.tag !== undefined) wrong('one of branch and tag', 'tag')
     const remote = given.url === undefined ? undefined : refusedRemote(given.url)
     if (remote !== undefined) wrong(remote, 'url')
     const ref = refusedRef(given.tag ?? given.branch ?? 'main')
     if (ref !== undefined) wrong(ref, given.tag === undefined ? 'branch' : 'tag')
     if (given.url !== undefined && !given.url.startsWith('https:') && given.ssh === undefined)
-      wrong('ssh.hostKey is missing: without it croft cannot verify the server', 'ssh')
+      wrong(
+        'ssh.hostKey is missing: without it croft cannot verify the server; ssh-keyscan HOST prints it, compare it with what its owner publishes',
+        'ssh',
+      )
     if (given.poll < 1_000) wrong('at least 1s', 'poll')
     const pulls = given.pullRequests
     if (pulls === undefined) return
@@ -216,7 +234,7 @@ export function readConfig(
     ...defined({ state: over.state, listen: over.listen, sources }),
   }
   const parsed = schema.safeParse(given)
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map(sentence))
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.flatMap((issue) => sentences(issue, given)))
   const problems = [...namesTwice(parsed.data), ...notAllowed(parsed.data)]
   if (problems.length > 0) throw new ConfigError(problems)
   return parsed.data
@@ -234,28 +252,49 @@ function begins(url: string, prefix: string): boolean {
   return url.length === prefix.length || prefix.endsWith('/') || prefix.endsWith(':') || url[prefix.length] === '/'
 }
 
-function oneSource({ source: where = '', branch, path, poll }: ConfigOverrides): Readonly<Record<string, unknown>> {
-  const remote = /^(?:https:|ssh:|[a-z_][a-z0-9_-]*@[^/]+:)/.test(where) || /^[a-z]+:/.test(where)
-  return { ...(remote ? { url: where } : { directory: where }), ...defined({ branch, path, poll }) }
+/** Is this the address of a repository, and not a directory of this computer? */
+export function isRemote(where: string): boolean {
+  return /^(?:https:|ssh:|[a-z_][a-z0-9_-]*@[^/]+:)/.test(where) || /^[a-z]+:/.test(where)
 }
 
-function namesTwice({ sources }: ControllerConfig): readonly string[] {
+function oneSource({ source: where = '', branch, path, poll }: ConfigOverrides): Readonly<Record<string, unknown>> {
+  return { ...(isRemote(where) ? { url: where } : { directory: where }), ...defined({ branch, path, poll }) }
+}
+
+function namesTwice({ sources }: ControllerConfig): readonly ConfigProblem[] {
   const names = sources.map(({ name }) => name)
-  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].map(
-    (name) => `sources: two are called ${name}; give each its own name`,
+  return names.flatMap((name, index) =>
+    names.indexOf(name) === index
+      ? []
+      : [{ path: ['sources', index], message: `sources: two are called ${name}; give each its own name` }],
   )
 }
 
-function notAllowed({ sources, allow }: ControllerConfig): readonly string[] {
-  return sources.flatMap(({ name, url }) => {
+function notAllowed({ sources, allow }: ControllerConfig): readonly ConfigProblem[] {
+  return sources.flatMap(({ name, url }, index) => {
     const outside = url === undefined ? undefined : outsideAllowed(url, allow)
-    return outside === undefined ? [] : [`sources.${name}.url: ${outside}`]
+    return outside === undefined
+      ? []
+      : [{ path: ['sources', index, 'url'], message: `sources.${name}.url: ${outside}` }]
   })
 }
 
-function sentence(issue: z.core.$ZodIssue): string {
-  return `${issue.path.length === 0 ? 'the configuration' : issue.path.join('.')}: ${issue.message}`
+/** The words of the schema, and where they are those of a library, the words that manifests get. Never a secret. */
+function sentences(issue: z.core.$ZodIssue, given: unknown): readonly ConfigProblem[] {
+  const path = issue.path.filter((step) => typeof step !== 'symbol')
+  if (issue.code === 'unrecognized_keys' || issue.code === 'invalid_type')
+    return explain(schema, new z.ZodError([issue]), given, []).map(({ path: at, message, hint }) => ({
+      path: at,
+      message: hint === undefined ? message : `${message}; ${hint}`,
+    }))
+  const name = path.length === 0 ? 'the configuration' : path.join('.')
+  if (issue.code === 'invalid_union' && SECRETS.has(String(path.at(-1))))
+    return [{ path, message: `${name}: say where the secret is found, {env: NAME} or {file: /path}, never the secret` }]
+  return [{ path, message: `${name}: ${issue.message}` }]
 }
+
+/** Fields that hold a reference to a secret. */
+const SECRETS: ReadonlySet<string> = new Set(['token', 'webhook', 'clientSecret'])
 
 function durationMs(text: string): number | undefined {
   const parts = /^(?:(\d{1,4})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?$/.exec(text)

@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { LIMITS } from '../lib/limits.ts'
@@ -73,7 +83,7 @@ export function explained(error: unknown, path: string): unknown {
         { cause: error },
       )
     case FULL:
-      return new Error(`the database ${path} cannot be written: the disk is full`, { cause: error })
+      return diskFull(path, error)
     case READ_ONLY:
     case CANNOT_OPEN:
       return new Error(
@@ -83,6 +93,8 @@ export function explained(error: unknown, path: string): unknown {
         },
       )
     case IO_ERROR:
+      // Where there is no room for the files beside it, SQLite speaks of input and output.
+      if (isFull(path)) return diskFull(path, error)
       return new Error(`the database ${path} cannot be read or written: the disk fails. Look into the system's log`, {
         cause: error,
       })
@@ -93,6 +105,23 @@ export function explained(error: unknown, path: string): unknown {
       })
     default:
       return error
+  }
+}
+
+function diskFull(path: string, cause: unknown): Error {
+  return new Error(
+    `the database ${path} cannot be written: the disk is full. Free some space there, or name another place with --state, and run it again`,
+    { cause },
+  )
+}
+
+/** No room for another page of the database. */
+function isFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return bavail * bsize < 64 * 1024
+  } catch {
+    return false
   }
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { endAll, estateAt, type Simulator, scratch, start, startSimulator } from './children.ts'
+import { endAll, estateAt, type Simulator, scratch, signal, start, startSimulator } from './children.ts'
 import { passwordFrom } from './web-vm.ts'
 
 after(endAll)
@@ -31,6 +32,7 @@ interface Mistake {
   readonly code: number
   /** What, where, why and how to go on: each must be in the answer. */
   readonly says: readonly RegExp[]
+  readonly hides?: RegExp
 }
 
 const AT = /proxmox\.yaml:\d+:\d+/
@@ -190,6 +192,75 @@ const MISTAKES: readonly Mistake[] = [
     says: [/croft\.yaml is a file/, /Name the directory or the repository/, /croft run --config estate\/croft\.yaml/],
   },
   {
+    made: 'a directory to follow that is not there',
+    typed: ['run', 'estat', '--listen', 'off'],
+    code: 64,
+    says: [/There is no directory estat/, /Name the directory or the repository \(https:\/\/ or ssh:\/\/\) to follow/],
+  },
+  {
+    made: 'a branch of a directory',
+    typed: ['run', 'estate', '--branch', 'production', '--listen', 'off'],
+    code: 64,
+    says: [/sources\.0\.branch: a directory is followed as its files are/, /check the branch out there/, /by url/],
+  },
+  {
+    made: 'a configuration with a typing error and without what it needs',
+    typed: ['run', '--config', 'estate/croft.yaml'],
+    files: { 'croft.yaml': 'listen: off\nsource:\n  - directory: .\n' },
+    code: 64,
+    says: [/croft\.yaml:2:1 {2}"source" is not a field/, /did you mean sources\?/, /sources is missing; it is a list/],
+  },
+  {
+    made: 'a configuration with a token in it',
+    typed: ['run', '--config', 'estate/croft.yaml'],
+    files: {
+      'croft.yaml': 'listen: off\nsources:\n  - url: https://git.example/a.git\n    token: glpat-canary\n',
+    },
+    code: 64,
+    says: [/croft\.yaml:4:5 {2}sources\.0\.token: say where the secret is found, \{env: NAME\} or \{file: \/path\}/],
+    hides: /canary/,
+  },
+  {
+    made: 'a repository over SSH whose server nobody can verify',
+    typed: ['run', '--config', 'estate/croft.yaml'],
+    files: { 'croft.yaml': 'listen: off\nsources:\n  - url: git@git.example:me/home.git\n' },
+    code: 64,
+    says: [/croft\.yaml:3:5 {2}sources\.0\.ssh: ssh\.hostKey is missing/, /ssh-keyscan HOST prints it/],
+  },
+  {
+    made: 'a configuration that is not YAML',
+    typed: ['run', '--config', 'estate/croft.yaml'],
+    files: { 'croft.yaml': 'listen: off\n  sources: []\n' },
+    code: 64,
+    says: [/croft\.yaml:2:3 {2}this line is indented deeper/, /give it the same indentation/, /--config/],
+  },
+  {
+    made: 'a name that two things have, to be deleted',
+    typed: ['delete', 'web', '--dir', 'estate'],
+    files: {
+      'vm.yaml': vm(),
+      'check.yaml':
+        'apiVersion: croft.dev/v1alpha1\nkind: HealthCheck\nmetadata: {name: web}\nspec: {tcp: {host: a.example, port: 443}}\n',
+    },
+    code: 64,
+    says: [
+      /web is the name of (?:EnvironmentVM|HealthCheck)\/web and (?:EnvironmentVM|HealthCheck)\/web/,
+      /Give KIND\/NAME/,
+    ],
+  },
+  {
+    made: 'the kind of kubectl',
+    typed: ['get', 'pods', '--dir', 'estate'],
+    code: 1,
+    says: [/Pods are no resource of croft/, /croft pods CLUSTER/],
+  },
+  {
+    made: 'a kind with a letter missing',
+    typed: ['why', 'Machin/web', '--dir', 'estate'],
+    code: 64,
+    says: [/There is no kind Machin\. Did you mean Machine\?/],
+  },
+  {
     made: 'a database where a directory is',
     typed: ['plan', 'estate'],
     env: { CROFT_STATE: 'estate' },
@@ -239,7 +310,7 @@ describe('what is wrong around the manifests', () => {
     simulator = await startSimulator(['--preset', 'homelab', '--speed', '50'], scratch())
   })
 
-  for (const { made, typed, files, env = {}, change, code, says } of MISTAKES)
+  for (const { made, typed, files, env = {}, change, code, says, hides } of MISTAKES)
     test(made, async () => {
       const cwd = scratch()
       const estate = path.join(cwd, 'estate')
@@ -250,9 +321,46 @@ describe('what is wrong around the manifests', () => {
       const answer = `${stdout}${stderr}`
       assert.equal(ended, code, answer)
       for (const part of says) assert.match(answer, part)
+      if (hides !== undefined) assert.doesNotMatch(answer, hides)
       assert.doesNotMatch(answer, /This was not expected|\n {4}at /, 'an ordinary mistake gets an ordinary sentence')
       assert.ok(!answer.includes(simulator.token), 'the token is shown')
     })
+
+  test('apply in the wrong directory: nothing is written into it, and the answer names it', async () => {
+    const cwd = scratch()
+    const empty = path.join(cwd, 'home')
+    const { stdout, stderr, code } = await start(['apply', '--yes'], { cwd: empty, env: { HOME: empty } }).ended
+    assert.equal(code, 0, stderr)
+    assert.ok(`${stdout}${stderr}`.includes(`there is no manifest (.yaml, .yml or .json) in ${empty}. Is it the right`))
+    assert.equal(existsSync(path.join(empty, 'estate.yaml')), false)
+  })
+
+  test('a server that speaks HTTP, and no Git on this computer', async () => {
+    const cwd = scratch()
+    const estate = path.join(cwd, 'estate')
+    const plain = createHttpServer((_, response) => response.end('hello'))
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+    const { port } = plain.address() as { readonly port: number }
+    try {
+      estateAt(estate, simulator, { 'vm.yaml': vm() })
+      rewrite(path.join(estate, 'proxmox.yaml'), (text) => text.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`))
+      const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
+      const planned = await start(['plan', 'estate'], { cwd, env }).ended
+      assert.equal(planned.code, 1, planned.stdout)
+      assert.match(planned.stdout, /Connection default: unreachable {3}proxmox\.yaml:\d+:\d+/)
+      assert.match(planned.stdout, /does not speak HTTPS .*correct the port \(Proxmox listens on 8006\)/)
+    } finally {
+      plain.close()
+    }
+    const following = start(['run', 'https://git.example/home.git', '--listen', 'off', '--state', 'run.db'], {
+      cwd,
+      env: { HOME: path.join(cwd, 'home'), PATH: path.join(cwd, 'home') },
+    })
+    const said = await new Promise<string>((resolve) => following.child.stdout?.once('data', resolve))
+    signal(following, 'SIGTERM')
+    await following.ended
+    assert.match(said, /SourceTrouble: main: git .*Git is not installed, or not in PATH: install it/)
+  })
 
   test('a port that is taken, of the page and of the simulator', async () => {
     const cwd = scratch()

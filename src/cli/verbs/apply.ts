@@ -24,7 +24,7 @@ import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { mustBeHere, mustBeSame, savedPlanAt } from '../saved-plan.ts'
 import { narrowed, targetsIn } from '../targets.ts'
-import { CliError, EXIT, type ExitCode, signalCode, type Verb } from '../verb.ts'
+import { CliError, EXIT, type ExitCode, StoppedBySignal, stopIfInterrupted, type Verb } from '../verb.ts'
 import { noteOperation } from './machine/find.ts'
 
 export const run: Verb = async (runtime, [place = '.'], options) => {
@@ -40,7 +40,8 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using _alone = closing(dryRun ? NOBODY : await holdAlone(runtime, file))
   // A saved plan is done as it was saved: a directory without a name gets it another time.
-  const nameless = !dryRun && saved === undefined
+  // One without a manifest may be the wrong one: nothing is written into it.
+  const nameless = !dryRun && saved === undefined && found.files > 0
   const named = nameless && (await nameEstate(runtime, real, found, await store.it.records(), options.yes === true))
   const read = named ? await runtime.load(real) : found
   // Its own file can be the one too many for a directory: then nothing more is read, and that has to be said.
@@ -55,6 +56,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const loaded = { ...inGit, estate: secrets.estate }
 
   const whole = await engine.it.plan(loaded.estate, runtime.signal)
+  stopIfInterrupted(runtime.signal)
   const targets = saved?.targets ?? ((options.target ?? []) as readonly string[])
   const only = targetsIn(loaded.estate, whole, await runtime.kinds(), targets)
   const plan = narrowed(whole, only)
@@ -91,13 +93,13 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
       agreed: whole,
       ...(only === undefined ? {} : { only }),
     })
+  } catch (error) {
+    // Whatever a signal cut short is no failure of its own.
+    throw runtime.signal.aborted ? new StoppedBySignal(IN_THE_MIDDLE) : error
   } finally {
     progress = await live.end()
   }
-  if (settled.outcome === 'aborted') {
-    runtime.err.write('Interrupted. What was begun goes on by itself; run croft apply again to see it through.\n')
-    return signalCode(runtime.signal)
-  }
+  if (settled.outcome === 'aborted') throw new StoppedBySignal(IN_THE_MIDDLE)
   const meant = { ...settled, last: partOf(settled.last, only) }
   const code = applyExit(
     meant,
@@ -114,6 +116,9 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
   return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
 }
+
+const IN_THE_MIDDLE =
+  'Interrupted. Calls that were sent finish on their own, nothing else is started; run croft apply again to continue.'
 
 /** How long the plan says that its rollouts take: a patient upgrade is not late. */
 function expectedMs(plan: Plan): number {

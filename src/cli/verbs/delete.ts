@@ -10,7 +10,7 @@ import { timeoutOf } from '../render/duration.ts'
 import { renderPlan } from '../render/plan.ts'
 import { blindExit } from '../render/plan-summary.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
-import { parseKey } from '../select.ts'
+import { resolveKey } from '../select.ts'
 import { CliError, EXIT, type ExitCode, type Options, signalCode, type Verb } from '../verb.ts'
 import { noteOperation } from './machine/find.ts'
 
@@ -20,13 +20,15 @@ import { noteOperation } from './machine/find.ts'
  */
 export const run: Verb = async (runtime, [kind = '', name], options) => {
   const deadlineMs = timeoutOf(options.timeout)
-  const key = parseKey(await runtime.kinds(), kind, name)
+  const kinds = await runtime.kinds()
   const directory = String(options.dir)
   const loaded = await loadOrStop(runtime, directory)
-  refuseWhileDeclared(loaded, key)
   const real = realDirectory(runtime, directory)
   const file = stateOf(runtime, real, options)
   await using store = closing(await openState(runtime, file))
+  const known = new Set([...loaded.declarations, ...(await store.it.records())].map((one) => one.key))
+  const key = resolveKey(kinds, [...known], kind, name)
+  refuseWhileDeclared(loaded, key)
   await using _alone = closing(
     await holdAlone(runtime, file, `A controller deletes it when it may: croft ask approve ${key}.`),
   )

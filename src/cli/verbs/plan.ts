@@ -10,7 +10,7 @@ import { planJson } from '../render/plan-json.ts'
 import { planExit } from '../render/plan-summary.ts'
 import { savePlan } from '../saved-plan.ts'
 import { narrowed, targetsIn } from '../targets.ts'
-import type { Verb } from '../verb.ts'
+import { stopIfInterrupted, type Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (options.base !== undefined || options.head !== undefined) {
@@ -33,6 +33,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   for (const line of await stateFromBefore(runtime, file, known)) note(runtime, line)
   const { estate } = await newSecrets(runtime, real, known, store.it, file)
   const whole = await engine.it.plan(estate, runtime.signal)
+  stopIfInterrupted(runtime.signal)
   const targets = (options.target ?? []) as readonly string[]
   const plan = narrowed(whole, targetsIn(estate, whole, await runtime.kinds(), targets))
   const { output, out } = options

@@ -1,6 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { ConfigError, type ConfigOverrides, type ControllerConfig, readConfig } from '../../controller/config.ts'
+import {
+  ConfigError,
+  type ConfigOverrides,
+  type ControllerConfig,
+  isRemote,
+  readConfig,
+} from '../../controller/config.ts'
 import type { RunningController } from '../../controller/controller.ts'
 import { openState, sourcesIdentity, stateFile } from '../../state/state-file.ts'
 import { closing } from '../load.ts'
@@ -33,10 +39,7 @@ async function configOf(
   source: string | undefined,
   options: Readonly<Record<string, unknown>>,
 ): Promise<ControllerConfig> {
-  if (source !== undefined && isFile(path.resolve(runtime.cwd, source)))
-    throw new UsageError(
-      `${source} is a file. Name the directory or the repository to follow; for a configuration: croft run --config ${source}`,
-    )
+  if (source !== undefined && !isRemote(source)) mustBeDirectory(runtime, source)
   const named = (options.config as string | undefined) ?? runtime.env.CROFT_CONFIG
   const text = (name: string) => (typeof options[name] === 'string' ? { [name]: options[name] } : {})
   const flags: ConfigOverrides = {
@@ -55,22 +58,53 @@ async function configOf(
     )
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const where = named === undefined ? '' : ` in ${named}`
-    throw new UsageError(`The configuration${where} cannot be used:\n${error.message}\nCorrect it, or see docs/run.md.`)
+    const text = named === undefined || named === '' ? undefined : textOf(runtime, named)
+    const { fieldPlace } = await import('../../source/yaml/problem-at.ts')
+    const lines = error.problems.map(({ path: at, message }) => {
+      if (text === undefined) return message
+      const { line, column } = fieldPlace(text, at)
+      return `${named}:${line}:${column}  ${message}`
+    })
+    throw new UsageError(`The configuration cannot be used:\n${lines.join('\n')}\nCorrect it, or see docs/run.md.`)
   }
 }
 
-function isFile(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() === true
+/** What is asked for on the command line is there now, or is a mistake: nobody waits for it. */
+function mustBeDirectory(runtime: Runtime, source: string): void {
+  const found = statSync(path.resolve(runtime.cwd, source), { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return
+  throw new UsageError(
+    found === undefined
+      ? `There is no directory ${source}. Name the directory or the repository (https:// or ssh://) to follow.`
+      : `${source} is a file. Name the directory or the repository to follow; for a configuration: croft run --config ${source}`,
+  )
+}
+
+function textOf(runtime: Runtime, name: string): string {
+  try {
+    return readFileSync(path.resolve(runtime.cwd, name), 'utf8')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`The configuration ${name} cannot be read: ${why}. Correct it, or name another with --config.`)
+  }
 }
 
 async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
+  const text = textOf(runtime, name)
   try {
-    const text = readFileSync(path.resolve(runtime.cwd, name), 'utf8')
     return await runtime.parseYaml(text)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CliError(`The configuration ${name} cannot be read: ${why}. Correct it, or name another with --config.`)
+    const [{ readFullYaml }, { placeOf }] = await Promise.all([
+      import('../../source/yaml/full-yaml.ts'),
+      import('../../source/yaml/text-of.ts'),
+    ])
+    const [found] = readFullYaml(text).findings
+    const { line, column } = placeOf(text, found?.offset ?? 0)
+    const why = found?.message ?? (error instanceof Error ? error.message : String(error))
+    const hint = found?.hint === undefined ? '' : ` (${found.hint})`
+    throw new UsageError(
+      `The configuration cannot be read:\n${name}:${line}:${column}  ${why}${hint}\nCorrect it, or name another with --config.`,
+    )
   }
 }
 

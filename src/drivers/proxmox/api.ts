@@ -328,6 +328,9 @@ function whyUnreachable(error: unknown): string {
     case 'ENETUNREACH':
     case 'ETIMEDOUT':
       return `${there} does not answer (${code}): is the host on, and does the firewall let the port pass?`
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'EPROTO':
+      return `what answers at spec.endpoint does not speak HTTPS (${code}): correct the port (Proxmox listens on 8006)`
     default:
       return text
   }
