@@ -34,6 +34,13 @@ test('what was read closely counts until a survey shows a change', () => {
     ['nothing', survey(), true],
     ['another name', survey({ name: 'other' }), false],
     ['the name that the survey had then', survey({ name: 'old' }), true, { close: { ...close, surveyedName: 'old' } }],
+    [
+      'the first status of a new one',
+      survey({ name: 'VM 105' }),
+      true,
+      { power: 'unknown', close: { ...close, atMs: NOW } },
+    ],
+    ['a status that is not late', survey({ name: 'VM 105' }), false, { power: 'unknown' }],
     ['another host', survey({ host: 'pve2' }), false],
     ['a lock', survey({ lock: 'backup' }), false],
     ['a template', survey({ template: true }), false],

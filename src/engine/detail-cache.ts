@@ -32,7 +32,7 @@ function markOf(before: ObservedResource): Pick<ObservedResource, 'mark'> {
 
 function changedSince(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
   return (
-    nameChanged(before, now) ||
+    nameChanged(before, now, atMs) ||
     before.host !== now.host ||
     before.lock !== now.lock ||
     powerChanged(before, now, atMs) ||
@@ -42,9 +42,13 @@ function changedSince(before: ObservedResource, now: ObservedResource, atMs: num
   )
 }
 
-/** A survey has no name, or an old one, for a guest that was just made: only another one than it had then is news. */
-function nameChanged(before: ObservedResource, now: ObservedResource): boolean {
-  return now.name !== undefined && now.name !== before.name && now.name !== before.close?.surveyedName
+/**
+ * A survey has no name, or an old one, for a guest that was just made: only another one than it had then is news. The
+ * first status of a new guest may date from before its name was written.
+ */
+function nameChanged(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
+  if (now.name === undefined || now.name === before.name || now.name === before.close?.surveyedName) return false
+  return before.power !== 'unknown' || !isLate(before, atMs)
 }
 
 /**
@@ -54,9 +58,13 @@ function nameChanged(before: ObservedResource, now: ObservedResource): boolean {
 function powerChanged(before: ObservedResource, now: ObservedResource, atMs: number): boolean {
   const known = before.close?.power ?? before.power
   if (known === now.power) return false
-  const late = atMs - (before.close?.atMs ?? atMs) < LIMITS.surveyLagMs
   // A survey that knows nothing of a new guest yet says nothing against what was read of it.
-  return now.power !== before.power || (now.power !== 'unknown' && !late)
+  return now.power !== before.power || (now.power !== 'unknown' && !isLate(before, atMs))
+}
+
+/** What was read is so young that a survey may still be older. */
+function isLate(before: ObservedResource, atMs: number): boolean {
+  return atMs - (before.close?.atMs ?? atMs) < LIMITS.surveyLagMs
 }
 
 /**
