@@ -207,7 +207,12 @@ async function endOf(
     const task = listed?.state === 'succeeded' ? listed : await facts.session.taskOutcome(taskId, signal)
     if (task === undefined) return undefined
     if (task.state === 'running') return 'still running'
-    if (task.state === 'succeeded') return { what: 'succeeded', step: intention.step }
+    if (task.state === 'succeeded') {
+      const { step } = intention
+      return task.warned === true
+        ? { what: 'succeeded', step, warned: task.message ?? 'warnings' }
+        : { what: 'succeeded', step }
+    }
     const message = task.message ?? 'the task failed without saying why'
     const refusal = task.refusal ?? { reason: 'TaskFailed', meaning: 'backoff', message }
     return { what: 'failed', step: intention.step, refusal }

@@ -24,7 +24,7 @@ import type { PassDeps } from './pass-deps.ts'
 import { isPowerSettled } from './power/judge.ts'
 import { type KeptPowers, keepPowers } from './power/keep.ts'
 import { lookForReadiness } from './readiness.ts'
-import { departed, report } from './report-pass.ts'
+import { departed, leftBehind, report } from './report-pass.ts'
 import type { ResourcePass } from './resource-pass.ts'
 import { casesOf } from './resource-passes.ts'
 import { isSettled, nextLookMs } from './settled.ts'
@@ -148,7 +148,9 @@ async function writeReport({ deps, observed, turns }: Pass, { records, events }:
   const dropped = gone.filter(({ key }) => !stay.has(key))
   const left = [...records, ...leaving]
   const { store, epoch, clock } = deps
-  await report(store, epoch, ledger.records, left, events, dropped, complete && observed.fresh, clock.now(), turns)
+  const nowMs = clock.now()
+  const told = [...events, ...leftBehind(dropped, observed.ended, nowMs)]
+  await report(store, epoch, ledger.records, left, told, dropped, complete && observed.fresh, nowMs, turns)
 }
 
 function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Acted, judged: PassResults): PassReport {

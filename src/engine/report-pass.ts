@@ -5,6 +5,7 @@ import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { isGuest } from '../model/resource.ts'
 import type { Store } from '../store/port.ts'
 import type { Observation } from './observation.ts'
+import type { Happening } from './resource-pass.ts'
 
 /**
  * Records of things that are neither declared nor there any more. What could not be seen is not "not there"; but of a
@@ -31,6 +32,20 @@ export function departed(
         observation.worlds.get(record.connection)?.survey !== undefined) &&
       !observation.plan.notes.some((note) => note.connection === record.connection && note.code === 'suspect'),
   )
+}
+
+/** Of guests that have gone, those whose removal had something to say: Proxmox removes one although a disk of it stays. */
+export function leftBehind(
+  dropped: readonly ResourceRecord[],
+  ended: ReadonlyMap<ResourceKey, Happening>,
+  nowMs: number,
+): readonly NewEvent[] {
+  return dropped.flatMap(({ key }): NewEvent[] => {
+    const end = ended.get(key)
+    if (end?.what !== 'succeeded' || end.warned === undefined || end.step.verb !== 'delete') return []
+    const message = `${end.step.summary}: ${end.warned}; a disk of it may be left: croft doctor lists such disks, the task on ${end.step.host} says why`
+    return [{ atMs: nowMs, key, type: 'Warning', reason: 'RemovedWithWarnings', message }]
+  })
 }
 
 /** Writes what changed, and nothing when nothing did. */

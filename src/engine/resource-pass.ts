@@ -6,7 +6,8 @@ import type { Refusal, Step } from '../model/step.ts'
 
 /** What happened to one resource in this pass: an effect that ended well, one that failed, or neither. */
 export type Happening =
-  | { readonly what: 'succeeded'; readonly step: Step }
+  /** `warned`: what the system had to say although it ended well. */
+  | { readonly what: 'succeeded'; readonly step: Step; readonly warned?: string }
   | { readonly what: 'started'; readonly step: Step }
   | { readonly what: 'failed'; readonly step: Step; readonly refusal: Refusal }
   | { readonly what: 'unclear'; readonly step: Step; readonly message: string }

@@ -76,7 +76,10 @@ export function learnWidths(
 function lessonOf(happening: Happening): Lesson['was'] | undefined {
   if (happening.what === 'unclear') return 'crowded'
   if (happening.what === 'failed') return happening.refusal.reason === 'LockTimeout' ? 'crowded' : undefined
-  return happening.what === 'succeeded' && isWork(happening.step) ? 'fine' : undefined
+  if (happening.what !== 'succeeded') return undefined
+  // Proxmox removes a guest although the lock for one of its disks did not come free in time, and warns of the disk.
+  if (happening.warned !== undefined && happening.step.verb === 'delete') return 'crowded'
+  return isWork(happening.step) ? 'fine' : undefined
 }
 
 /** What only writes a few words into a configuration says nothing about how much a host can carry. */

@@ -212,6 +212,8 @@ export interface RemoteTask {
   readonly subject: string
   readonly user: string
   readonly state: 'running' | 'succeeded' | 'failed'
+  /** It ended well and had something to say: a part of it may not be done. */
+  readonly warned?: true
   readonly message?: string
   /** What a failure means for retrying, when the driver was asked for the outcome. */
   readonly refusal?: Refusal

@@ -151,6 +151,25 @@ test('[T-01] a storage whose lock cannot be had in time is asked for less at onc
   assert.ok(failed <= 5, `${failed} of ${tasks.length} creations waited in vain`)
 })
 
+test('[T-01] removals whose disks cannot be had in time become fewer at once, and it is told that a disk is left', async () => {
+  const count = 60
+  const run = simulate({ seed: 7, estate: estateOf(count), timing: { ...TIMING, freeMs: [2_500, 3_500] } })
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  const host = run.datacentre.world.hosts.get(HOST)
+  const disks = () => [...(host?.volumes.get('local')?.values() ?? [])].filter(({ vmid }) => (vmid ?? 0) >= 300)
+  assert.equal(disks().length, count)
+
+  run.estate = estateOf(0)
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  assert.equal(ours(run.datacentre).length, 0)
+  const left = disks().length
+  const told = run.disk.events.filter(({ reason }) => reason === 'RemovedWithWarnings').length
+  // Twelve begin together, and each waits for its lock at most twice.
+  assert.ok(left > 0 && left <= 8, `${left} disks are left`)
+  // One that was removed at the second try is warned of as well.
+  assert.ok(told >= left && told <= 12, `${told} warnings`)
+})
+
 test('[T-01] copies of a template are made side by side', async () => {
   const golden = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
 kind: EnvironmentVM

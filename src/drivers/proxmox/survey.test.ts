@@ -109,6 +109,7 @@ describe('readSurvey', () => {
       const task = readTask(entry)
       assert.equal(task?.state, state)
       assert.equal(task?.message, message)
+      assert.equal(task?.warned, message?.startsWith('WARNINGS') === true ? true : undefined)
     })
   }
 

@@ -46,6 +46,7 @@ export function readTask(entry: ApiFields): RemoteTask | undefined {
     user: cleanText(upid.user, 128),
     startedMs: upid.startedMs,
     state: ended ? (endedWell(end) ? 'succeeded' : 'failed') : 'running',
+    ...(isWarning(end) ? { warned: true } : {}),
     ...(ended && typeof end === 'string' ? { message: cleanText(end) } : {}),
     ...(endedMs === undefined ? {} : { endedMs: endedMs * 1000 }),
   }
@@ -55,9 +56,13 @@ export function powerState(status: unknown): PowerState {
   return status === 'running' || status === 'stopped' || status === 'paused' ? status : 'unknown'
 }
 
-/** `WARNINGS: 2` is a success that had something to say. */
 function endedWell(end: unknown): boolean {
-  return end === 'OK' || (typeof end === 'string' && /^WARNINGS: \d+$/.test(end))
+  return end === 'OK' || isWarning(end)
+}
+
+/** `WARNINGS: 2` is a success that had something to say. */
+function isWarning(end: unknown): boolean {
+  return typeof end === 'string' && /^WARNINGS: \d+$/.test(end)
 }
 
 function readGuest(connection: string, entry: ApiFields, type: 'vm' | 'container'): ObservedResource | undefined {

@@ -1,6 +1,7 @@
 import { between } from '../../../world/chance.ts'
 import { driveVolume, isDrive, isUnused } from '../../../world/guest-config.ts'
-import { startTask, type Work } from '../../../world/tasks.ts'
+import { PowerLost } from '../../../world/locks.ts'
+import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { findVolume, freeVolume, lockingStorage, volumesOf, volumesOfGuest } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
@@ -45,11 +46,10 @@ export async function removeGuest(
   const volumes = ownVolumes(host, guest)
   for (const volid of volumes) refuseBaseInUse(host, volid)
   await work.pass(world.timing.shortTaskMs)
-  for (const volid of options.unreferenced ? volumesOfGuest(host, guest.vmid) : volumes)
-    await lockingStorage(world, host, volid.slice(0, volid.indexOf(':')), async () => {
-      await work.pass(between(world.random, world.timing.freeMs))
-      freeVolume(host, volid)
-    })
+  for (const volid of volumes) await freeOrWarn(world, host, volid, work)
+  // What is still there by its name, a disk that could not be removed a moment ago among it.
+  if (options.unreferenced)
+    for (const volid of volumesOfGuest(host, guest.vmid)) await freeOrWarn(world, host, volid, work)
   if (options.purge) {
     work.log(`purging ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} from related configurations..`)
     world.shelves.get('ha/resources')?.delete(haId(guest))
@@ -59,6 +59,19 @@ export async function removeGuest(
   for (const pool of world.pools.values()) pool.guests.delete(guest.vmid)
   world.guests.delete(guest.vmid)
   world.access.version += 1
+}
+
+/** The guest goes even where one of its disks cannot be removed, for want of the lock in time: Proxmox only warns of it. */
+async function freeOrWarn(world: World, host: Host, volid: string, work: Work): Promise<void> {
+  try {
+    await lockingStorage(world, host, volid.slice(0, volid.indexOf(':')), async () => {
+      await work.pass(between(world.random, world.timing.freeMs))
+      freeVolume(host, volid)
+    })
+  } catch (error) {
+    if (error instanceof PowerLost || error instanceof Interrupted) throw error
+    work.warn(`Could not remove disk '${volid}', check manually: ${error instanceof Error ? error.message : ''}`)
+  }
 }
 
 /** Volumes that the configuration names and that belong to this guest: a disk of another one is left alone. */
