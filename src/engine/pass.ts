@@ -43,8 +43,9 @@ export interface PassRequest extends Pick<ObserveOptions, 'retryStalled' | 'trie
 interface Pass {
   readonly deps: PassDeps
   readonly options: PassRequest
-  /** By the clock that nobody sets. */
-  readonly begunMs: number
+  /** When it looked and when it began to act, by the clock that nobody sets. */
+  readonly lookedMs: number
+  readonly actedMs: number
   readonly observed: Observed
   /** The part of the plan that this pass may touch. */
   readonly chosen: Plan
@@ -71,13 +72,14 @@ export async function runPass(
   options: PassRequest,
   signal: AbortSignal,
 ): Promise<PassReport> {
-  const begunMs = deps.clock.monotonicMs()
+  const lookedMs = deps.clock.monotonicMs()
   const begins: ObserveOptions['begins'] = (plan, ground) =>
     admit(chosenOf(plan, options).entries, trafficIn(plan, ground, deps)).map(({ entry }) => entry)
   const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal))
+  const actedMs = deps.clock.monotonicMs()
   const turns = turnsOf(deps.clock)
   const chosen = chosenOf(observed.observation.plan, options)
-  const pass: Pass = { deps, options, begunMs, observed, chosen, turns, signal }
+  const pass: Pass = { deps, options, lookedMs, actedMs, observed, chosen, turns, signal }
   await noteFindings(pass)
   await turns.pause()
   const acted = await act(pass)
@@ -97,8 +99,11 @@ async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise
 }
 
 async function act({ deps, options, observed, chosen, signal }: Pass): Promise<Acted> {
-  const { estate, observation, ledger, startedMs, surveyed } = observed
+  const { estate, observation, ledger, startedMs } = observed
   const blamed = await blame(observation, ledger.records, startedMs, signal)
+  // What ended has made room: the queues are as wide as that says before they are filled again.
+  learnFrom(gather(observed.ended, []), [], observed, deps)
+  deps.windows.full.clear()
   const traffic = trafficIn(observation.plan, observed, deps)
   const [begun, read] = await Promise.allSettled([
     signal.aborted ? [] : actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal),
@@ -111,7 +116,7 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
   const clusters = await keepClusters(observed.clusters, ledger.records, doing, options.only, signal)
   const power = await keepPowers(
     observed.powers,
-    surveyed.factsByConnection,
+    observed.surveyed.factsByConnection,
     ledger.records,
     doing,
     options.only,
@@ -121,10 +126,10 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
 }
 
 async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): Promise<PassResults> {
-  const { estate, observation, ledger, startedMs, surveyed } = observed
+  const { estate, observation, ledger, startedMs } = observed
   const { clock, random, rules, connections } = deps
   const happenings = gather(observed.ended, acted.attempts)
-  learnWidths(deps.windows, happenings, acted.attempts, estate, ledger.records, surveyed.factsByConnection)
+  learnFrom(gather(new Map(), acted.attempts), acted.attempts, observed, deps)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const seen = { ...observation, worlds }
   const cases = await turns.perform(
@@ -135,6 +140,15 @@ async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): 
   )
   const all = [...verdicts, ...acted.clusters, ...acted.power.verdicts]
   return { records: all.map(({ record }) => record), events: all.flatMap(({ events }) => events) }
+}
+
+function learnFrom(
+  happenings: ReturnType<typeof gather>,
+  attempts: readonly Attempt[],
+  { estate, ledger, surveyed }: Observed,
+  { windows }: PassDeps,
+): void {
+  learnWidths(windows, happenings, attempts, estate, ledger.records, surveyed.factsByConnection)
 }
 
 async function writeReport({ deps, observed, turns }: Pass, { records, events }: PassResults): Promise<void> {
@@ -153,15 +167,16 @@ async function writeReport({ deps, observed, turns }: Pass, { records, events }:
   await report(store, epoch, ledger.records, left, told, dropped, complete && observed.fresh, nowMs, turns)
 }
 
-function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Acted, judged: PassResults): PassReport {
+function reportOf(pass: Pass, acted: Acted, judged: PassResults): PassReport {
+  const { deps, options, lookedMs, actedMs, observed, chosen } = pass
   const { estate, observation, ledger, surveyed } = observed
   const { attempts, clusters, power } = acted
   const { clock } = deps
   const looks = observed.clusters.map(({ look }) => look)
   const powers = observed.powers.map(({ look }) => look)
   const inFlight = ledger.intentions.size + observed.unsure.length + attempts.filter(leavesWork).length
-  const time = { begunMs, nowMs: clock.monotonicMs() }
-  notePace(deps.windows, observed.ended.size, ledger.intentions.size, inFlight, time)
+  const times = { lookedMs, actedMs, endedMs: clock.monotonicMs() }
+  notePace(deps.windows, observed.ended.size, ledger.intentions.size, inFlight, times)
   const effects =
     power.effects +
     attempts.length +

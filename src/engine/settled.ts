@@ -1,6 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/declaration.ts'
-import { isDoing, type Plan } from '../model/plan.ts'
+import type { Plan } from '../model/plan.ts'
 import { isFailed, type ResourceRecord } from '../model/record.ts'
 import type { Resource } from '../model/resource.ts'
 import { nextTaskLookMs, type Pace } from '../plan/pace.ts'
@@ -94,8 +94,7 @@ export function nextLookMs(
   // What was done at once may be followed at once. What was begun takes its time: looking at once would find it so.
   if (effects.all > effects.started) return 0
   let next: number = LIMITS.sweepIntervalMs
-  const othersWait = plan.entries.filter(({ action }) => isDoing(action)).length > effects.all
-  if (inFlight > 0) next = Math.min(next, nextTaskLookMs(pace, inFlight, othersWait))
+  if (inFlight > 0) next = Math.min(next, nextTaskLookMs(pace, inFlight))
   if (effects.started > 0) return next
   for (const { action } of plan.entries) {
     if (action.do === 'wait') next = Math.min(next, Math.max(action.lookAgainMs, LIMITS.shortestLookMs))

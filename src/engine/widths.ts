@@ -14,26 +14,36 @@ export interface Widths {
   current: Windows
   readonly full: Set<string>
   pace: Pace
-  /** When the last pass ended that left something under way, by the clock that nobody sets. */
-  leftMs: number | undefined
+  /** From when on tasks were under way that nobody has looked at since, by the clock that nobody sets. */
+  sinceMs: number | undefined
 }
 
 export function nothingLearnt(): Widths {
-  return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, leftMs: undefined }
+  return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, sinceMs: undefined }
 }
 
-/** Learns how fast tasks end from those that ended since the last pass, and how long a pass takes. */
+/** When a pass looked, when it began to act, and when it ended, by the clock that nobody sets. */
+export interface PassTimes {
+  readonly lookedMs: number
+  readonly actedMs: number
+  readonly endedMs: number
+}
+
+/**
+ * Learns how fast tasks end from those that ended between the last look and this one, and how long it takes from a look
+ * until the next effects have begun. What this pass began while nothing else was under way counts from its end.
+ */
 export function notePace(
   widths: Widths,
   ended: number,
   left: number,
   inFlight: number,
-  { begunMs, nowMs }: { readonly begunMs: number; readonly nowMs: number },
+  { lookedMs, actedMs, endedMs }: PassTimes,
 ): void {
-  if (widths.leftMs !== undefined) widths.pace = learnPace(widths.pace, ended, left, nowMs - widths.leftMs)
-  const passMs = Math.max(0, nowMs - begunMs)
+  if (widths.sinceMs !== undefined) widths.pace = learnPace(widths.pace, ended, left, lookedMs - widths.sinceMs)
+  const passMs = Math.max(0, endedMs - actedMs)
   widths.pace = { ...widths.pace, passMs, ...(inFlight === 0 ? { quietMs: 0 } : {}) }
-  widths.leftMs = inFlight > 0 ? nowMs : undefined
+  widths.sinceMs = inFlight === 0 ? undefined : left > 0 ? lookedMs : endedMs
 }
 
 /** Learns from what ended and what was refused in a pass. */
@@ -62,15 +72,13 @@ export function learnWidths(
   if (lessons.length === 0) return
   const connections = new Map(estate.connections.map((connection) => [connection.name, connection]))
   // Each waits for the storage's lock until all before it are done, and Proxmox gives up on a lock after a while.
-  const isLong = (queue: string, size: number) =>
-    queue.startsWith('storage/') && (size + 1) * widths.pace.perTaskMs > LIMITS.lockQueueMs
+  const isLong = (size: number) => (size + 1) * widths.pace.perTaskMs > LIMITS.lockQueueMs
   const busy = (connection: string, queue: string, size: number) =>
-    isLong(queue, size) ||
+    isLong(size) ||
     (factsByConnection.get(connection)?.survey.hosts ?? []).some(
       ({ name, load }) => queue === `host/${name}` && (load ?? 0) > LIMITS.busyHost.above,
     )
   widths.current = learn(widths.current, lessons, connections, busy, widths.full)
-  widths.full.clear()
 }
 
 function lessonOf(happening: Happening): Lesson['was'] | undefined {

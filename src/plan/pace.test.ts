@@ -10,7 +10,7 @@ function watch(tasks: number, eachMs: number): { readonly looks: number; readonl
   let ended = 0
   let looks = 0
   while (ended < tasks) {
-    const waitMs = nextTaskLookMs(pace, tasks - ended, false)
+    const waitMs = nextTaskLookMs(pace, tasks - ended)
     nowMs += waitMs
     looks++
     const by = Math.min(tasks, Math.floor(nowMs / eachMs))
@@ -58,7 +58,7 @@ test('[T-01] a queue that is refilled at every look runs empty for a small part 
       inFlight = width
       queuedMs = queuedMs - endedMs + (width - left) * eachMs
       // A pass takes time of its own besides the wait.
-      waitMs = nextTaskLookMs({ ...pace, passMs }, inFlight, true) + passMs
+      waitMs = nextTaskLookMs({ ...pace, passMs }, inFlight) + passMs
     }
     assert.ok(idleMs < 0.15 * begun * eachMs, `${idleMs} ms idle of ${begun * eachMs} ms`)
   }
@@ -68,7 +68,7 @@ test('[T-01] a look is never closer than the shortest nor later than the longest
   for (const perTaskMs of [0, 1, 50, 1e6])
     for (const quietMs of [0, 100, 1e7])
       for (const inFlight of [1, 2, 30, 500]) {
-        const next = nextTaskLookMs({ perTaskMs, quietMs, passMs: 700 }, inFlight, inFlight > 2)
+        const next = nextTaskLookMs({ perTaskMs, quietMs, passMs: 700 }, inFlight)
         assert.ok(next >= LIMITS.shortestLookMs && next <= LIMITS.taskPollMaxMs)
       }
   assert.equal(learnPace(UNKNOWN_PACE, 0, 1, -5).quietMs, 0, 'a clock that went back teaches nothing')
@@ -76,10 +76,8 @@ test('[T-01] a look is never closer than the shortest nor later than the longest
 
 test('[T-01] the longer a pass takes the sooner it begins: the queue is refilled when half of it is left', () => {
   for (const passMs of [0, 300, 700]) {
-    const next = nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs }, 16, true)
+    const next = nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs }, 16)
     assert.equal(next + passMs, 800)
   }
-  assert.equal(nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs: 5_000 }, 16, true), LIMITS.shortestLookMs)
-  const idle = nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs: 700 }, 16, false)
-  assert.equal(idle, 800, 'nothing waits for its turn')
+  assert.equal(nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs: 5_000 }, 16), LIMITS.shortestLookMs)
 })

@@ -5,7 +5,7 @@ export interface Pace {
   readonly perTaskMs: number
   /** How long nothing has ended, although something is under way. */
   readonly quietMs: number
-  /** How long the last pass took, from its first call to its end. */
+  /** How long the last pass worked, from its first effect to its end. */
   readonly passMs: number
 }
 
@@ -24,12 +24,12 @@ export function learnPace(pace: Pace, ended: number, left: number, elapsedMs: nu
 }
 
 /**
- * When to look at tasks again. While something waits for its turn, early enough that the next pass refills the queue when
- * about half of it is left: a pass that takes long begins sooner. Otherwise when half of the tasks should have ended. One
+ * When to look at tasks again: when about half of them should have ended, counted from when this pass began to act, for
+ * they go on ending while it works. The next pass then refills a queue, or reads what was made, before it runs empty. One
  * look shows all of them. What takes long is looked at less and less often.
  */
-export function nextTaskLookMs(pace: Pace, inFlight: number, othersWait: boolean): number {
+export function nextTaskLookMs(pace: Pace, inFlight: number): number {
   const halfMs = (pace.perTaskMs * inFlight) / 2
-  const expectedMs = Math.max(othersWait ? halfMs - pace.passMs : halfMs, pace.quietMs / 2)
+  const expectedMs = Math.max(halfMs - pace.passMs, pace.quietMs / 2)
   return Math.round(Math.min(LIMITS.taskPollMaxMs, Math.max(LIMITS.shortestLookMs, expectedMs)))
 }
