@@ -96,6 +96,33 @@ test('a Kustomization at a commit becomes an add-on; of a branch it is named wit
   assert.match(read(flux, KUSTOMIZATION(`{commit: ${COMMIT}}`, ', suspend: true')).why.join(), /suspended/)
 })
 
+const GIT_CHART = (ref: string, more = '') => `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: repo, namespace: web}
+spec: {url: "https://git.example.org/repo", ref: ${ref}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: web}
+spec:
+  chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: repo}${more}}}
+  values: {replicas: 2}
+`
+
+test('a HelmRelease whose chart is a directory of a repository at a commit becomes an add-on with it', () => {
+  const { specs, why } = read(flux, GIT_CHART(`{branch: main, commit: ${COMMIT}}`))
+  assert.deepEqual(why, [])
+  const git = { url: 'https://git.example.org/repo', commit: COMMIT, path: 'charts/web' }
+  assert.deepEqual(specs, [
+    { name: 'web', cluster: 'home', namespace: 'web', chart: { git, values: { replicas: 2 } }, adopt: true },
+  ])
+  assert.match(read(flux, GIT_CHART('{branch: main}')).why.join(), /main is not a commit; pin one/)
+  assert.match(read(flux, GIT_CHART('{semver: ">=1"}')).why.join(), />=1 is not a commit/)
+  const files = read(flux, GIT_CHART(`{commit: ${COMMIT}}`, ', valuesFiles: [./charts/web/prod.yaml]'))
+  assert.equal(files.specs.length, 1)
+  assert.match(files.why.join(), /valuesFiles names files inside the chart/)
+})
+
 test('what Flux has and croft has not is listed with its reason', () => {
   assert.match(
     read(flux, FLUX.replace('version: 6.9.2', 'version: ">=6"')).why.join(),

@@ -100,8 +100,8 @@ function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
     return {
       why: `its source ${isFields(reference) ? `${String(reference.kind)} ${String(reference.name)} ` : ''}is not among the files`,
     }
-  if (source.kind === 'GitRepository')
-    return { why: 'its chart lies in a Git repository; push it to a registry or a chart repository' }
+  if (Array.isArray(chart?.valuesFiles))
+    without.push('chart.spec.valuesFiles names files inside the chart; put their values into chart.values')
   const url = wordOf(source.spec.url) ?? ''
   const tag = isFields(source.spec.ref) ? (wordOf(source.spec.ref.tag) ?? wordOf(source.spec.ref.semver)) : undefined
   const isOci = source.kind === 'OCIRepository'
@@ -112,6 +112,11 @@ function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
   const name =
     wordOf(spec.releaseName) ??
     (wordOf(spec.targetNamespace) === undefined ? object.name : `${wordOf(spec.targetNamespace)}-${object.name}`)
+  const given = values ?? (isFields(spec.values) ? { ...spec.values } : {})
+  if (source.kind === 'GitRepository') {
+    const place = { url, revision: revisionOf(source), path: wordOf(chart?.chart) ?? '', namespace, values: given }
+    return { without, addons: [{ name, manifest: (own, cluster) => gitAddon(own, cluster, place) }] }
+  }
   return {
     without,
     addons: [
@@ -124,7 +129,7 @@ function release(object: AgentObject, all: readonly AgentObject[]): FromAgent {
             ...(isOci ? {} : { repository: url }),
             ...(version === undefined ? {} : { version }),
             namespace,
-            values: values ?? (isFields(spec.values) ? { ...spec.values } : {}),
+            values: given,
           }),
       },
     ],
@@ -165,8 +170,7 @@ function kustomization(object: AgentObject, all: readonly AgentObject[]): FromAg
   for (const field of ['patches', 'images', 'postBuild', 'components', 'decryption', 'namePrefix', 'nameSuffix'])
     if (spec[field] !== undefined)
       return { why: `${field} changes what the directory says; move it into a kustomization.yaml` }
-  const ref = isFields(source.spec.ref) ? source.spec.ref : {}
-  const revision = wordOf(ref.commit) ?? wordOf(ref.tag) ?? wordOf(ref.branch)
+  const revision = revisionOf(source)
   return {
     addons: [
       {
@@ -181,6 +185,12 @@ function kustomization(object: AgentObject, all: readonly AgentObject[]): FromAg
       },
     ],
   }
+}
+
+/** What of a Git repository is meant; a commit before all else, as Flux does. */
+function revisionOf({ spec }: AgentObject): string | undefined {
+  const ref = isFields(spec.ref) ? spec.ref : {}
+  return wordOf(ref.commit) ?? wordOf(ref.name) ?? wordOf(ref.semver) ?? wordOf(ref.tag) ?? wordOf(ref.branch)
 }
 
 function found(
