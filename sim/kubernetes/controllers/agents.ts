@@ -60,13 +60,11 @@ export function playAgents(store: Store, repository: Repository | undefined, now
     }
     say(store, 'argoproj.io/applications', one, { sync: { status: 'Synced' }, health: { status: 'Healthy' } })
   }
-  for (const one of all(store, 'source.toolkit.fluxcd.io/gitrepositories'))
-    say(
-      store,
-      'source.toolkit.fluxcd.io/gitrepositories',
-      one,
-      readyStatus(one, repository === undefined ? NOT_FETCHED : undefined),
-    )
+  const ofCharts = chartRepositories(store)
+  for (const one of all(store, 'source.toolkit.fluxcd.io/gitrepositories')) {
+    const fetched = repository !== undefined || ofCharts.has(`${one.metadata.namespace}/${one.metadata.name}`)
+    say(store, 'source.toolkit.fluxcd.io/gitrepositories', one, readyStatus(one, fetched ? undefined : NOT_FETCHED))
+  }
   for (const one of all(store, 'source.toolkit.fluxcd.io/helmrepositories'))
     say(store, 'source.toolkit.fluxcd.io/helmrepositories', one, readyStatus(one))
   for (const one of all(store, 'kustomize.toolkit.fluxcd.io/kustomizations')) {
@@ -88,6 +86,16 @@ export function playAgents(store: Store, repository: Repository | undefined, now
     const status = lacking.length === 0 ? readyStatus(one) : readyStatus(one, 'could not resolve Secret values')
     say(store, 'helm.toolkit.fluxcd.io/helmreleases', one, status)
   }
+}
+
+/** Git repositories that releases take their chart from: a chart is taken as fetched, wherever it is. */
+function chartRepositories(store: Store): ReadonlySet<string> {
+  return new Set(
+    all(store, 'helm.toolkit.fluxcd.io/helmreleases').flatMap(({ metadata, spec }) => {
+      const { kind, name, namespace = metadata.namespace } = tree(tree(tree(tree(spec).chart).spec).sourceRef)
+      return kind === 'GitRepository' ? [`${text(namespace)}/${text(name)}`] : []
+    }),
+  )
 }
 
 /** Certificates that the templates themselves make are others each time, and whoever compares them never comes to rest. */

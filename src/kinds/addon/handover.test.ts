@@ -19,6 +19,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'kustomize.toolkit.fluxcd.io/v1 Kustomization': ['interval', 'path', 'prune', 'sourceRef', 'targetNamespace', 'wait'],
   'helm.toolkit.fluxcd.io/v2 HelmRelease': [
     'chart',
+    'install',
     'interval',
     'releaseName',
     'storageNamespace',
@@ -93,6 +94,19 @@ test('a chart of a registry is named as each agent wants it', () => {
     text(keepersOf(addon({ to: 'argocd' }), oci, 'n', []).chart),
     /"repoURL":"ghcr\.io\/me\/charts","chart":"c"/,
   )
+})
+
+test('a chart in Git is followed at its commit, by its directory', () => {
+  const git = { url: 'https://git.example.org/charts', commit: 'a'.repeat(40), path: 'stable/c' }
+  const { repo: _, valuesFrom: __, ...plain } = CHART
+  const [source, release] = keepersOf(addon({ to: 'flux' }), { ...plain, git }, 'n', [], true).chart
+  assert.equal(source?.kind, 'GitRepository')
+  assert.deepEqual(source?.spec, { interval: '1h', url: git.url, ref: { commit: git.commit } })
+  assert.match(
+    text(release?.spec),
+    /"chart":\{"spec":\{"chart":"\.\/stable\/c","reconcileStrategy":"Revision","sourceRef":\{"kind":"GitRepository","name":"a"\}\}\},"install":\{"disableHooks":true\}/,
+  )
+  assert.doesNotMatch(text(keepersOf(addon({ to: 'flux' }), CHART, 'n', []).chart), /disableHooks/)
 })
 
 test('the secret values of a chart are put where Flux reads them, and the release names them', () => {

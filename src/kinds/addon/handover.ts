@@ -23,12 +23,16 @@ export function isHandedOver({ kind }: KubeObject): boolean {
   return !STAYING.has(kind)
 }
 
-/** A chart and the objects beside it are two things to an agent, and so have two names. */
+/**
+ * A chart and the objects beside it are two things to an agent, and so have two names. `rendered`: croft keeps the objects
+ * of the chart itself, and no release of Helm is there.
+ */
 export function keepersOf(
   { spec, name }: AddonDeclaration,
   chart: ChartFields | undefined,
   namespace: string,
   objects: readonly KubeObject[],
+  rendered = false,
 ): Keepers {
   const { handover } = spec
   if (handover === undefined) return { chart: [], objects: [] }
@@ -41,7 +45,7 @@ export function keepersOf(
         ? []
         : argo
           ? [chartApplication(name, handover, chart, namespace)]
-          : helmRelease(name, handover, chart, namespace),
+          : helmRelease(name, handover, chart, namespace, rendered),
     objects:
       handover.repository === undefined || handedOver.length === 0
         ? []
@@ -189,20 +193,17 @@ function helmRelease(
   handover: HandoverFields,
   chart: ChartFields,
   namespace: string,
+  rendered: boolean,
 ): readonly KubeObject[] {
   const metadata = { name, namespace: agentNamespace(handover) }
-  const oci = chart.name.startsWith('oci://')
+  const source = chartSource(metadata, chart)
+  const place =
+    chart.git === undefined
+      ? { chart: chart.name.replace(/^.*\//, ''), version: chart.version }
+      : // A chart in Git need not change its version with each commit.
+        { chart: `./${chart.git.path}`, reconcileStrategy: 'Revision' }
   return [
-    {
-      apiVersion: 'source.toolkit.fluxcd.io/v1',
-      kind: 'HelmRepository',
-      metadata,
-      spec: {
-        interval: '1h',
-        url: oci ? chart.name.replace(/\/[^/]*$/, '') : chart.repo,
-        ...(oci ? { type: 'oci' } : {}),
-      },
-    },
+    source,
     {
       apiVersion: 'helm.toolkit.fluxcd.io/v2',
       kind: 'HelmRelease',
@@ -213,18 +214,29 @@ function helmRelease(
         releaseName: name,
         targetNamespace: namespace,
         storageNamespace: namespace,
-        chart: {
-          spec: {
-            chart: chart.name.replace(/^.*\//, ''),
-            version: chart.version,
-            sourceRef: { kind: 'HelmRepository', name },
-          },
-        },
+        chart: { spec: { ...place, sourceRef: { kind: source.kind, name } } },
+        // Helm makes a release of what is there. Hooks of an installation have run, and are not to run twice.
+        ...(rendered ? { install: { disableHooks: true } } : {}),
         ...defined({ values: chart.values }),
         ...(chart.valuesFrom === undefined ? {} : { valuesFrom: [{ kind: 'Secret', ...valuesKey(name) }] }),
       },
     },
   ]
+}
+
+/** Where Flux fetches a chart from. */
+function chartSource(metadata: KubeObject['metadata'], { git, name, repo }: ChartFields): KubeObject {
+  const apiVersion = 'source.toolkit.fluxcd.io/v1'
+  if (git !== undefined)
+    return {
+      apiVersion,
+      kind: 'GitRepository',
+      metadata,
+      spec: { interval: '1h', url: git.url, ref: { commit: git.commit } },
+    }
+  const oci = name.startsWith('oci://')
+  const spec = { interval: '1h', url: oci ? name.replace(/\/[^/]*$/, '') : repo, ...(oci ? { type: 'oci' } : {}) }
+  return { apiVersion, kind: 'HelmRepository', metadata, spec }
 }
 
 function agentNamespace({ to, namespace }: HandoverFields): string {

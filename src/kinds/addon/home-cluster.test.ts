@@ -168,13 +168,16 @@ test('a chart in Git is rendered at its commit, for the Kubernetes of its cluste
   assert.ok(text.includes('"kind":"StatefulSet"') && !text.includes('HelmChart'), text)
 })
 
-test('a chart in Git is handed over to Argo CD with two sources, and not to Flux, whose Helm did not install it', () => {
+test('a chart in Git is handed over to Argo CD with two sources, and to Flux by a release at its commit', () => {
   const { problems, text } = garage(HANDOVER)
   assert.deepEqual(problems, [])
   const source = `{"repoURL":"https://git.example/makers/garage.git","path":"script/helm/garage","targetRevision":"${COMMIT}","helm":{"releaseName":"garage",`
   for (const part of [source, '"valueFiles":["$values/common.yaml","$values/farm.yaml"]', '"ref":"values"'])
     assert.ok(text.includes(part), part)
-  assert.match(garage('handover: {to: flux}').problems.join(), /the Helm of Flux does not take over objects/)
+  const flux = garage('handover: {to: flux}')
+  assert.deepEqual(flux.problems, [])
+  for (const part of [`"ref":{"commit":"${COMMIT}"}`, '"chart":"./script/helm/garage"', '"kind":"HelmRelease"'])
+    assert.ok(flux.text.includes(part), part)
 })
 
 test('a chart is in Git or in a repository, and says which', () => {

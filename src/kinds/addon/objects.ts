@@ -121,6 +121,7 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
     chart,
     namespace,
     own.map(({ object }) => object),
+    place !== undefined,
   )
   const [chartKeeper, objectsKeeper] = [keepers.chart.at(-1), keepers.objects.at(-1)]
   return {

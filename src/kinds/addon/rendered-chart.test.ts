@@ -136,6 +136,17 @@ test('what the chart or its kind asks to keep stays when the add-on goes', async
   assert.equal((await deletions('  prune: all\n'))['ConfigMap/shop/shop-keep'], 'Delete')
 })
 
+test('a rendered chart goes to Flux by a release that adopts what is there, and what its hooks made stays ours', async () => {
+  const estate = await estateOf(shop('  handover: {to: flux}\n'))
+  assert.deepEqual(told(estate.problems), [])
+  const objects = wantedOf(estate)
+  const release = objects.get('HelmRelease.helm.toolkit.fluxcd.io/flux-system/shop')?.wanted.object
+  assert.match(JSON.stringify(release), /"install":\{"disableHooks":true\}/)
+  const to = (name: string) => objects.get(name)?.wanted.handover?.to
+  assert.equal(to('Deployment.apps/shop/shop'), 'flux')
+  assert.equal(to('Job.batch/shop/shop-migrate'), undefined)
+})
+
 describe('refused with its place', () => {
   const refused: readonly (readonly [string, string, readonly unknown[] | undefined, RegExp])[] = [
     [
@@ -151,7 +162,6 @@ describe('refused with its place', () => {
       undefined,
       /secret-values 12:\d+ .*values from a secret/,
     ],
-    ['Flux for a chart', shop('  handover: {to: flux}\n'), undefined, /no-handover 13:\d+ the Helm of Flux/],
     [
       'values for charts of K3s',
       shop('  chartConfig: {name: traefik, values: {}}\n'),

@@ -101,13 +101,6 @@ export function renderedObjects(
       'croft has Helm render this chart, and values from a secret would end up in plain objects',
       'put the secret under spec.secrets, and let values of the chart name that Secret',
     )
-  if (spec.handover?.to === 'flux')
-    return refused(
-      'no-handover',
-      ['spec', 'handover', 'to'],
-      'the Helm of Flux does not take over objects that it did not install',
-      'hand it over to argocd, or declare the HelmRelease under objects in place of the chart',
-    )
   const at = lookup.objectsAt?.(place, declaration)
   if (at !== undefined && 'objects' in at) return chartObjects(at.objects, spec, path)
   const message = at?.problem ?? 'the chart was not rendered: its Cluster must be declared in the same source'
