@@ -301,6 +301,14 @@ for (const [written, disable, expected] of ARGS) {
 const PROBLEMS: readonly (readonly [what: string, files: Readonly<Record<string, string>>, expected: RegExp])[] = [
   ['no inventory', { 'a.yml': 'a: 1\n' }, /no inventory with hosts is among the files/],
   [
+    'files that nobody means as one',
+    {
+      'firmware/platformio.ini': '[env:a]\nboard = x y\n',
+      'entry.yaml': 'apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nspec: {hosts: [a.example]}\n',
+    },
+    /^no inventory with hosts is among the files; name the directory that holds it, like inventory\/home$/,
+  ],
+  [
     'two inventories',
     { 'a/hosts.ini': INI, 'b/hosts.ini': INI },
     /several inventories, a\/hosts\.ini and b\/hosts\.ini/,
@@ -415,6 +423,17 @@ test('an inventory of an own playbook: plural groups, defaults of its role, vari
       secretsEncryption: false,
     },
   ])
+})
+
+test('the release may stand deep in a map of the role; two that differ are none', () => {
+  const withDefaults = (defaults: string) =>
+    read({ ...OWN, 'roles/k3s/defaults/main.yml': defaults }, 'home', 'inventories/prod.yml')
+  const one =
+    'k3s_vars: {release: {k3s: {name: k3s, version: v1.34.6+k3s1}, kubepug: {version: v1.7.1}}}\nk3s_api_vip: 10.140.0.9\n'
+  assert.equal((withDefaults(one).clusters[0] as { version?: string } | undefined)?.version, 'v1.34.6+k3s1')
+  const { clusters, why } = withDefaults(`${one}k3s_old: {version: v1.33.1+k3s1}\n`)
+  assert.deepEqual(clusters, [])
+  assert.match(why.join(), /does not say k3s_version/)
 })
 
 test('several inventories are named, and one is chosen by its path', () => {

@@ -20,6 +20,8 @@ export interface FoundInventory {
 
 /** Host keys; parts of a role or a collection, which bring no hosts of their own; a chart's values. */
 const NOT_INVENTORIES = /(?:^|\/)(?:known_hosts|values\.ya?ml|(?:roles|collections|molecule|templates|\.github)\/.*)$/
+/** Any file may be an inventory. Of one that is not YAML and not called so, why it is none says nothing to anybody. */
+const MEANT_AS_ONE = /(?:^|\/)(?:inventor(?:y|ies)|hosts)\b|\.(?:ya?ml|json)$/i
 const VARIABLES = /(?:^|\/)(group_vars|host_vars)\/([^/]+?)(?:\.(?:ya?ml|json))?(?:\/[^/]+)?$/
 
 /** The one inventory among the files, with the variables in the directories beside it and beside its playbooks. */
@@ -32,7 +34,7 @@ export function findInventory(
     if (VARIABLES.test(path) || NOT_INVENTORIES.test(path) || !isUnder(path, under)) return []
     const inventory = emptyInventory()
     const stopped = readInto(path, text, inventory)
-    if (stopped !== undefined) broken.push(`${path}: ${stopped}`)
+    if (stopped !== undefined && MEANT_AS_ONE.test(path)) broken.push(`${path}: ${stopped}`)
     return stopped === undefined && inventory.hosts.size > 0 ? [{ path, inventory }] : []
   })
   // An inventory that says who its servers are comes before one that leaves it to variables.
@@ -45,7 +47,7 @@ export function findInventory(
     }
   if (one === undefined)
     return {
-      problem: `no inventory with hosts is among the files${broken.length === 0 ? '' : ` (${broken.slice(0, 3).join('; ')})`}`,
+      problem: `no inventory with hosts is among the files${broken.length === 0 ? '; name the directory that holds it, like inventory/home' : ` (${broken.slice(0, 3).join('; ')})`}`,
     }
   return { ...one, ...variableFiles(files, one.path) }
 }
@@ -61,6 +63,8 @@ function readInto(path: string, text: string, into: InventoryDraft): string | un
   // Roles and playbooks lie in the same repository: they are lists, or not even YAML before Jinja has been at them.
   if (!/\b(?:hosts|children)["']?\s*:/.test(text)) return undefined
   const value = documentsIn(text)?.[0]
+  // Objects of Kubernetes have hosts too.
+  if (isFields(value) && typeof value.apiVersion === 'string') return undefined
   return isFields(value) && Object.values(value).some((group) => isFields(group) && (group.hosts ?? group.children))
     ? readYamlInventory(value, into)
     : undefined

@@ -6,7 +6,7 @@ import type { Kind } from '../../../kinds/kind.ts'
 import { isFields, objectsOf } from '../../manifest.ts'
 import { UNKNOWN } from '../ansible/expression.ts'
 import { type FoundInventory, findInventory } from '../ansible/find-inventory.ts'
-import { hostsIn, variablesOf } from '../ansible/inventory.ts'
+import { hostsIn, type Variables, variablesOf } from '../ansible/inventory.ts'
 import {
   argsIn,
   argsOfConfig,
@@ -95,7 +95,9 @@ export function readInventory(
       lost.push({ what: `the host ${host}`, why: 'it is in both groups, and is taken for a server' })
   const keysOf = readKnownHosts(files.find(({ path }) => /(?:^|\/)known_hosts$/.test(path))?.text ?? '')
   const drafts = boxes.flatMap((box) => hostDraft(box, keysOf, found.path, lost))
-  const running = listed.find(({ role, version }) => role === 'server' && version !== undefined)?.version
+  const running =
+    listed.find(({ role, version }) => role === 'server' && version !== undefined)?.version ??
+    releaseInMaps(layers.get(boxes[0]?.written ?? '') ?? [])
   const draft = clusterDraft(boxes, named, running, found.path, lost)
   // Each group is counted once, however many hosts it has.
   const said = new Set(boxes.flatMap(({ written }) => layers.get(written) ?? []))
@@ -104,6 +106,18 @@ export function readInventory(
   const asked = boxes.flatMap(({ variables }) => [...variables.asked])
   lost.push(...leftVariables(all, new Set([...CARRIED, ...asked])))
   return { drafts: [...drafts, ...(draft === undefined ? [] : [draft])], notCarried: distinct(lost) }
+}
+
+/** The one release of K3s that maps of variables about it name, however deep: playbooks of people keep it there. */
+function releaseInMaps(layers: readonly Variables[]): string | undefined {
+  const found = new Set<string>()
+  const look = (value: unknown) => {
+    if (typeof value === 'string' && /^v\d+\.\d+\.\d+\+k3s\d+$/.test(value)) found.add(value)
+    else if (isFields(value)) Object.values(value).forEach(look)
+  }
+  for (const layer of layers) for (const [name, value] of layer) if (name.startsWith('k3s')) look(value)
+  const [release, other] = found
+  return other === undefined ? release : undefined
 }
 
 /** The groups say it, else a variable of each host, else Kubernetes. */
