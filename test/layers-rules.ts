@@ -33,7 +33,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'model',
     'lib',
   ],
-  images: ['kinds', 'model', 'lib'],
+  images: ['cloudinit', 'kinds', 'model', 'lib'],
   sim: ['k3s', 'model', 'lib'],
   controller: [
     'engine',

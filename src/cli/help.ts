@@ -67,7 +67,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   power: ['croft power off homelab --plan', 'croft power off homelab --why holidays', 'croft power on homelab'],
   pods: ['croft pods homelab -w'],
   move: ['croft move web-1 still-fawn --dir infra/'],
-  image: ['croft image build noble-k3s --dir infra/'],
+  image: ['croft image build noble-k3s --dir infra/', 'croft image verify noble-k3s --dir infra/ --boot'],
   host: ['croft host enroll cow --address 192.168.14.2 --user k3s', 'croft host run cow -- journalctl -u k3s -n 50'],
   export: ['croft export machine/web-1 --dir infra/', 'croft export flux ../clusters --dir infra/'],
   user: ['croft user set anna --role operator', 'croft user list'],

@@ -309,6 +309,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(directory())
     .addOption(state())
   verb('image <what> <name>', 'build, verify or plan an image that is made here', () => import('./verbs/image.ts'))
+    .option('--boot', 'verify: start it in QEMU too, and look at the machine that it becomes')
+    .option('--timeout <duration>', 'verify --boot: give up after this long', '15m')
     .addOption(output())
     .addOption(directory())
   verb(

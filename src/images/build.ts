@@ -94,13 +94,23 @@ export async function checksumOf(
 }
 
 async function findPrograms(plan: BuildPlan, shell: Shell, signal: AbortSignal): Promise<void> {
+  const missing = await missingPackages(plan.needs, shell, signal)
+  if (missing.length > 0)
+    throw new BuildFailed(`an image cannot be made here without: apt-get install ${missing.join(' ')}`)
+}
+
+/** The Debian packages that bring what is not there, each once. */
+export async function missingPackages(
+  needs: BuildPlan['needs'],
+  shell: Shell,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const missing: string[] = []
-  for (const { program, package: name } of plan.needs) {
+  for (const { program, package: name } of needs) {
     const ran = await shell.run(['sh', '-c', 'command -v -- "$1" || [ -f "$1" ]', 'croft', program], { signal })
     if (ran.code !== 0) missing.push(name)
   }
-  if (missing.length > 0)
-    throw new BuildFailed(`an image cannot be made here without: apt-get install ${[...new Set(missing)].join(' ')}`)
+  return [...new Set(missing)]
 }
 
 async function mustRun(argv: readonly string[], shell: Shell, signal: AbortSignal): Promise<void> {

@@ -21,6 +21,8 @@ const LOOK = [
   'hostname',
   'sudo cat /etc/written',
   'cat /etc/croft-test',
+  'cat /etc/croft-step',
+  'id -gn stepped',
   'ip -4 -o addr show scope global',
   'id -un',
   'sudo id -un',
@@ -46,6 +48,8 @@ export async function lookOverSsh(
   assert.match(told, new RegExp(`^${name}$`, 'm'))
   assert.match(told, /^hello from croft$/m)
   assert.match(told, /^put in by the build$/m)
+  assert.match(told, /^a step ran on debian as root$/m)
+  assert.match(told, /^stepped$/m)
   assert.match(told, new RegExp(`inet ${address.replaceAll('.', '\\.')}/24`))
   assert.doesNotMatch(told, /dynamic/, 'no lease was asked for')
   assert.match(told, /^ops$/m)

@@ -9,6 +9,12 @@ spec:
     debian: {suite: bookworm}
     files:
       - {path: /etc/croft-test, content: "put in by the build\\n"}
+    run:
+      - |
+        # In the image, with its programs and after its files.
+        test -s /etc/croft-test && . /etc/os-release
+        echo "a step ran on $ID as $(id -un)" >/etc/croft-step
+        useradd --system stepped
     size: 2Gi
     epoch: 1760000000
 ${host === undefined ? '' : `    host: ${host}\n`}`

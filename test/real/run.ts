@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { LIBVIRT_PACKAGES, REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
 import { enterTestSystem } from '../../scripts/test-system.ts'
+import { bootBuiltImage, refuseUsedImage } from './boot-image.ts'
 import { refuseDirtyImage } from './dirty-image.ts'
 import { imageManifest, sshHost } from './manifests.ts'
 import { cannotRun } from './needs.ts'
@@ -52,6 +53,11 @@ async function main(): Promise<number> {
   mkdirSync(cache)
   const here = await build('here', cache, imageManifest())
   print(`the image ${here.slice(0, 12)} was made and found clean here after ${seconds()}`)
+  const estate = join(scratch, 'estate-here')
+  await bootBuiltImage(estate, { ...process.env, XDG_CACHE_HOME: cache, HOME: scratch })
+  print(`verify --boot started it and found nothing wrong, and the image is as it was, after ${seconds()}`)
+  await refuseUsedImage(scratch, join(cache, 'croft/images'))
+  print(`verify --boot refuses a copy whose identity machines would share, after ${seconds()}`)
   const there = await buildOverSsh()
   if (there !== here) assert.fail(`the same declaration gave other bytes on another computer: ${differing(cache)}`)
   print(`the same bytes were made on a host over SSH after ${seconds()}`)

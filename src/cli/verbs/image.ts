@@ -1,5 +1,4 @@
-import { BuildFailed, type BuiltImage, buildImage, verifyImage } from '../../images/build.ts'
-import { CLEAN_RULES } from '../../images/cleanliness.ts'
+import { BuildFailed, type BuiltImage, buildImage } from '../../images/build.ts'
 import { distributeImage } from '../../images/distribute.ts'
 import type { Shell } from '../../lib/shell.ts'
 import { volumeId } from '../../model/file.ts'
@@ -12,6 +11,7 @@ import type { Runtime } from '../runtime.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 import { imageNamed, type NamedImage, shellsOf } from './image/find.ts'
 import { uploadImage } from './image/upload.ts'
+import { verify } from './image/verify.ts'
 
 /** Images that are built: how, and whether they are clean. */
 export const run: Verb = async (runtime, [what = '', name = ''], options) => {
@@ -20,26 +20,11 @@ export const run: Verb = async (runtime, [what = '', name = ''], options) => {
     case 'build':
       return build(runtime, image)
     case 'verify':
-      return verify(runtime, image)
+      return verify(runtime, image, options)
     case 'plan':
       return showPlan(runtime, image, options)
     default:
       throw new UsageError(`There is no croft image ${what}. Use build, verify or plan.`)
-  }
-}
-
-/** Looks into the image that was built. Exit 1 when anything in it tells of an earlier boot. */
-async function verify(runtime: Runtime, image: NamedImage): Promise<ExitCode> {
-  const open = await shellsOf(runtime, image)
-  await using builder = closing(open(image.builder))
-  try {
-    const residues = await verifyImage(image.plan.output, builder.it, runtime.signal)
-    for (const { rule, path, why } of residues) runtime.out.write(`${rule}: ${clean(path)}: ${why}\n`)
-    if (residues.length === 0) runtime.out.write(`Clean: ${CLEAN_RULES.join(', ')}.\n`)
-    return residues.length === 0 ? EXIT.ok : EXIT.failed
-  } catch (error) {
-    if (!(error instanceof BuildFailed)) throw error
-    throw new CliError(`${clean(error.message)}. Build it first: croft image build ${image.declaration.name}.`)
   }
 }
 
