@@ -17,6 +17,7 @@ import type { Estate } from '../../src/model/estate.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { addonsFor, existingEstate, PROD } from '../existing-estate.ts'
+import { onlyProd, platformExample, standInCharts } from '../platform-example.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 import { replay } from './volume.ts'
@@ -229,4 +230,37 @@ spec: {cluster: prod}
     [],
     hint,
   )
+})
+
+test('the example with Big Bang: the same objects for a K3s at home and for the existing cluster', async () => {
+  const { resources } = await platformExample(standInCharts)
+  const idsOf = (cluster: string) =>
+    resources
+      .flatMap(({ key, desired }) =>
+        desired.type === 'object' && desired.object.cluster === cluster ? [key.replace(`-${cluster}@`, '@')] : [],
+      )
+      .filter((key) => key.startsWith('Addon/bigbang'))
+      .sort()
+  assert.deepEqual(idsOf('home'), idsOf('prod'))
+  assert.ok(idsOf('prod').includes('Addon/bigbang@HelmRelease.helm.toolkit.fluxcd.io/bigbang/monitoring'))
+  // Flux is a HelmChart to K3s, and objects to the other.
+  const keys = resources.map(({ key }) => key)
+  assert.ok(keys.includes('Addon/flux-home@HelmChart.helm.cattle.io/kube-system/flux-home'))
+  assert.ok(keys.includes('Addon/flux-prod@Deployment.apps/flux-system/helm-controller'))
+})
+
+test('the example with Big Bang comes to an existing cluster: Flux first, then its packages; the second plan is empty', async () => {
+  const { settle, plan, objects, calls, hint } = await twoCrofts(11)
+  const estate = await platformExample(standInCharts, onlyProd)
+  const { outcome, last } = await settle(estate)
+  assert.equal(outcome, 'settled', `${hint} ${JSON.stringify(last.records)}`)
+  const made = (word: string) => calls.findIndex((call) => call.startsWith('PATCH') && call.includes(word))
+  assert.ok(made('/deployments/helm-controller') >= 0, calls.join('\n'))
+  assert.ok(made('/deployments/helm-controller') < made('/gitrepositories/kyverno'), calls.join('\n'))
+  assert.deepEqual(
+    (await plan(estate)).map(({ key, action }) => [key, action]),
+    [],
+  )
+  const values = find(objects, '/secrets', 'bigbang', 'bigbang-kyverno-values') as { data?: Record<string, string> }
+  assert.equal(Buffer.from(values.data?.common ?? '', 'base64').toString(), 'domain: prod.example.org\n')
 })

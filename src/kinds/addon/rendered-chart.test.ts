@@ -200,7 +200,10 @@ describe('refused with its place', () => {
 
 test('the example deploys the same add-ons to a K3s of croft and to an existing cluster', async () => {
   const read = await readTree(join(ROOT, 'examples', 'existing-cluster'))
-  const revision = await withFetched(read, { fetched: new Map(), chart: async () => ({ objects: SHOP_CHART }) })
+  const revision = await withFetched(read, {
+    fetched: new Map(),
+    chart: async ({ chart }) => ({ objects: chart === 'podinfo' ? SHOP_CHART : [] }),
+  })
   const estate = link(revision, { findKind, problemAt: revision.problemAt })
   assert.deepEqual(told(estate.problems), [])
   const on = (connection: string) =>
