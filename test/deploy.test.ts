@@ -82,6 +82,12 @@ test('the chart names every group of the provider that croft reads, and runs cro
 const BUILT_HELM = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'), 'croft', 'helm')
 const helm = findCommand('helm') ?? (existsSync(BUILT_HELM) ? BUILT_HELM : undefined)
 
+interface RenderedRole {
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[]
+}
+
 test('Helm takes the chart with its own values and with each that somebody may set', {
   skip: helm === undefined ? 'there is no helm' : false,
 }, () => {
@@ -135,13 +141,14 @@ test('Helm takes the chart with its own values and with each that somebody may s
       plain.filter((one) => one.includes('"kind":"ClusterRole"')),
       'no right outside of the namespaces that are named',
     )
-    const roles = granted.filter((one) => one.includes('"kind":"Role"') && one.includes('-granted"'))
+    const roles = granted
+      .map((one) => JSON.parse(one) as RenderedRole)
+      .filter(({ kind, metadata }) => kind === 'Role' && metadata.name.endsWith('-granted'))
     assert.deepEqual(
-      roles.map((one) => (JSON.parse(one) as { metadata: { namespace: string } }).metadata.namespace),
+      roles.map(({ metadata }) => metadata.namespace),
       ['team-a', 'team-b'],
     )
-    for (const role of roles) {
-      const { rules } = JSON.parse(role) as { rules: { resources: string[]; verbs: string[] }[] }
+    for (const { rules } of roles) {
       assert.deepEqual(rules.find(({ resources }) => resources.includes('secrets'))?.verbs, ['get'])
       assert.ok(!rules.some(({ verbs }) => verbs.includes('delete') || verbs.includes('*')))
       for (const { plural, kind } of KINDS.filter(({ apiVersion }) => apiVersion.startsWith('croft.dev/')))
