@@ -63,7 +63,6 @@ const KNOWN: Readonly<Record<string, string>> = {
   '/cluster/firewall/groups/{group}/{pos}': 'one rule is recorded with its position as a text',
   '/cluster/firewall/rules/{pos}': 'one rule is recorded with its position as a text',
   '/nodes/{node}/qemu/{vmid}/firewall/rules/{pos}': 'one rule is recorded with its position as a text',
-  '/cluster/sdn/route-maps': 'an index of what is below, not a list of maps',
   '/nodes/{node}/vzdump/defaults': 'recorded with its property strings taken apart',
   '/nodes/{node}/qemu/{vmid}/pending': 'recorded with numbers where the configuration has numbers',
 }

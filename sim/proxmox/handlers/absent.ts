@@ -15,11 +15,6 @@ export const absentRoutes: Routes = {
   ],
   'GET /cluster/sdn/dry-run': () => ({ 'frr-diff': '', 'interfaces-diff': '' }),
   'GET /cluster/sdn/fabrics': () => ['fabric', 'node', 'all'].map((subdir) => ({ subdir })),
-  'GET /cluster/sdn/prefix-lists': () => [],
-  'GET /cluster/sdn/prefix-lists/{id}': (call) => missing('prefix list', param(call, 'id')),
-  'GET /cluster/sdn/route-maps': () => [{ subdir: 'entries' }],
-  'GET /cluster/sdn/route-maps/entries': () => [],
-  'GET /cluster/sdn/ipams/{ipam}/status': () => [],
   'GET /nodes/{node}/apt/changelog': (call) => `${param(call, 'name')} (1.0) unstable; urgency=medium\n`,
   'GET /nodes/{node}/query-oci-repo-tags': () => withoutSkopeo('list tags'),
   'POST /nodes/{node}/storage/{storage}/oci-registry-pull': () => withoutSkopeo('pull OCI images'),
@@ -31,10 +26,6 @@ export const absentRoutes: Routes = {
   'GET /nodes/{node}/scan/pbs': (call) => {
     throw failed(`error fetching datastores - 500 Can't connect to ${param(call, 'server')}:8007`)
   },
-}
-
-function missing(what: string, id: string): never {
-  throw failed(`${what} '${id}' does not exist`)
 }
 
 /** The program that speaks to registries is no part of an installation. */

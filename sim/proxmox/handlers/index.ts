@@ -31,6 +31,8 @@ import { lxcPowerRoutes } from './lxc/power.ts'
 import { fabricRoutes } from './network/fabrics.ts'
 import { networkRoutes } from './network/network.ts'
 import { sdnRoutes } from './network/sdn.ts'
+import { sdnAddressRoutes } from './network/sdn-addresses.ts'
+import { sdnRoutingRoutes } from './network/sdn-routing.ts'
 import { sdnStateRoutes } from './network/sdn-state.ts'
 import { nodeAptRoutes } from './node/apt.ts'
 import { cephRoutes } from './node/ceph.ts'
@@ -138,6 +140,8 @@ const TABLES: readonly Routes[] = [
   sdnRoutes,
   fabricRoutes,
   sdnStateRoutes,
+  sdnAddressRoutes,
+  sdnRoutingRoutes,
   storageRoutes,
   taskRoutes,
 ]

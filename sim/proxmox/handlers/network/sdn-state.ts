@@ -1,7 +1,8 @@
 import { hexDigits } from '../../../world/chance.ts'
-import { failed } from '../../api-error.ts'
+import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, param, type Routes } from '../../call.ts'
-import { shelf, type Thing } from '../shelf.ts'
+import { splitList } from '../../validate/formats/format.ts'
+import { shelf, type Thing, textOf } from '../shelf.ts'
 
 /** The zone that every host has: its own bridges. */
 const LOCAL = 'localnetwork'
@@ -18,6 +19,36 @@ export const sdnStateRoutes: Routes = {
   'GET /nodes/{node}/sdn/zones/{zone}/content': content,
   'GET /nodes/{node}/sdn/zones/{zone}/bridges': (call) =>
     bridges(call).map((name) => ({ name, vlan_filtering: '0', ports: [] })),
+  'GET /nodes/{node}/sdn/zones/{zone}/ip-vrf': (call) => {
+    const zone = running(call, 'zones', param(call, 'zone'))
+    if (zone === undefined) throw badParameter('zone', 'zone does not exist')
+    if (zone.type !== 'evpn') throw badParameter('zone', 'zone is not an EVPN zone')
+    refuseElsewhere(call, zone, 'zone does not exist on node')
+    return []
+  },
+  'GET /nodes/{node}/sdn/vnets/{vnet}/mac-vrf': (call) => {
+    const id = param(call, 'vnet')
+    const vnet = running(call, 'vnets', id)
+    if (vnet === undefined) throw badParameter('vnet', 'vnet does not exist')
+    const name = textOf(vnet.zone)
+    const zone = running(call, 'zones', name)
+    if (zone === undefined) throw badParameter('zone', `zone ${name} does not exist`)
+    if (zone.type !== 'evpn') throw badParameter('zone', `zone ${name} is not an EVPN zone.`)
+    refuseElsewhere(call, zone, `zone ${name} of vnet ${id} does not exist on node`)
+    return []
+  },
+  'GET /nodes/{node}/sdn/fabrics/{fabric}': () => ['neighbors', 'routes', 'interfaces'].map((subdir) => ({ subdir })),
+  // No router runs: it knows of nobody and nothing.
+  ...Object.fromEntries(
+    ['neighbors', 'routes', 'interfaces'].map((what) => [
+      `GET /nodes/{node}/sdn/fabrics/{fabric}/${what}`,
+      (call: Call) => {
+        if (running(call, 'fabrics', param(call, 'fabric')) === undefined)
+          throw failed(`fabric '${param(call, 'fabric')}' does not exist in configuration`)
+        return []
+      },
+    ]),
+  ),
   'POST /cluster/sdn/lock': (call) => {
     const held = shelf(call.world, 'sdn-lock')
     if (held.has('token')) throw failed('SDN configuration has already been locked')
@@ -38,6 +69,16 @@ export const sdnStateRoutes: Routes = {
     releaseSdnLock(call)
     return null
   },
+}
+
+function running(call: Call, kind: string, id: string): Thing | undefined {
+  return shelf(call.world, `sdn/${kind}`).get(id)?.applied as Thing | undefined
+}
+
+function refuseElsewhere(call: Call, zone: Thing, before: string): void {
+  const nodes = splitList(textOf(zone.nodes))
+  if (nodes.length > 0 && !nodes.includes(hostOf(call).name))
+    throw badParameter('zone', `${before} ${hostOf(call).name}`)
 }
 
 /** Whoever applies or takes back what is pending gives the lock back with it, unless they say otherwise. */

@@ -1,0 +1,152 @@
+import { may } from '../../../world/access.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { failed } from '../../api-error.ts'
+import { type Call, flag, param, type Routes } from '../../call.ts'
+import { deletions } from '../collection.ts'
+import { fields, listOf, shelf, type Thing, textOf } from '../shelf.ts'
+import { pending, visible } from './sdn.ts'
+import { refuseWithoutLock } from './sdn-check.ts'
+
+const LISTS = '/cluster/sdn/prefix-lists'
+const MAPS = '/cluster/sdn/route-maps'
+
+/**
+ * Lists of networks and what is done with routes to them. Nothing is routed here: they are written down, take effect with
+ * everything else of the network, and are shown again.
+ */
+export const sdnRoutingRoutes: Routes = {
+  [`GET ${LISTS}`]: (call) =>
+    shownOf(call, 'prefix-lists').map(({ entries, ...row }) =>
+      flag(call, 'verbose') ? { ...row, entries: listOf(entries) } : row,
+    ),
+  [`POST ${LISTS}`]: (call) => {
+    const id = param(call, 'id')
+    refuseWithoutLock(call, 'create prefix list failed: ')
+    add(call, 'prefix-lists', id, `prefix list '${id}'`, { entries: numbered(listOf(call.raw.entries), []) })
+    return null
+  },
+  [`GET ${LISTS}/{id}`]: (call) => ({ id: param(call, 'id'), ...visible(listFor(call)) }),
+  [`PUT ${LISTS}/{id}`]: (call) => {
+    const list = listFor(call)
+    refuseWithoutLock(call, 'update prefix list failed: ')
+    if (call.raw.entries !== undefined) list.entries = numbered(listOf(call.raw.entries), [])
+    for (const name of deletions(call)) delete list[name]
+    return null
+  },
+  [`DELETE ${LISTS}/{id}`]: (call) => {
+    listFor(call)
+    refuseWithoutLock(call, 'delete prefix list failed: ')
+    remove(call, 'prefix-lists', param(call, 'id'))
+    return null
+  },
+  [`GET ${LISTS}/{id}/entries`]: (call) => entriesOf(listFor(call)),
+  [`POST ${LISTS}/{id}/entries`]: (call) => {
+    const list = listFor(call)
+    const entry = printed(fields(call, 'id', 'lock-token'))
+    list.entries = numbered([entry], listOf(list.entries))
+    return null
+  },
+  [`GET ${MAPS}`]: (call) =>
+    [...new Set(shownOf(call, 'route-maps').map((row) => textOf(row['route-map-id'])))].map((id) => ({ id })),
+  [`GET ${MAPS}/entries`]: (call) => shownOf(call, 'route-maps').map(withoutId),
+  [`POST ${MAPS}/entries`]: (call) => {
+    refuseWithoutLock(call, 'create route map entry failed: ')
+    const [map, order] = [param(call, 'route-map-id'), param(call, 'order')]
+    const what = `route map entry '${order}' of '${map}'`
+    add(call, 'route-maps', `${map}/${order}`, what, { ...fields(call, 'lock-token'), order: Number(order) })
+    return null
+  },
+  [`GET ${MAPS}/entries/{route-map-id}`]: (call) =>
+    shownOf(call, 'route-maps')
+      .filter((row) => row['route-map-id'] === param(call, 'route-map-id'))
+      .map(withoutId),
+  [`GET ${MAPS}/entries/{route-map-id}/entry/{order}`]: (call) => visible(entryFor(call)),
+  [`PUT ${MAPS}/entries/{route-map-id}/entry/{order}`]: (call) => {
+    const entry = entryFor(call)
+    Object.assign(entry, fields(call, 'route-map-id', 'order', 'lock-token'))
+    for (const name of deletions(call)) delete entry[name]
+    return null
+  },
+  [`DELETE ${MAPS}/entries/{route-map-id}/entry/{order}`]: (call) => {
+    entryFor(call)
+    remove(call, 'route-maps', `${param(call, 'route-map-id')}/${param(call, 'order')}`)
+    return null
+  },
+}
+
+type Kind = 'prefix-lists' | 'route-maps'
+
+const SEES = ['SDN.Audit', 'SDN.Allocate']
+
+/** As they are written down, or what is in effect of them; only what the reader may see. */
+function shownOf(call: Call, kind: Kind): Thing[] {
+  return [...shelf(call.world, `sdn/${kind}`)].flatMap(([id, thing]) => {
+    const [name = ''] = id.split('/')
+    if (!SEES.some((privilege) => may(call.world, call.who, `/sdn/${kind}/${name}`, privilege))) return []
+    const applied = thing.applied as Thing | undefined
+    if (flag(call, 'running')) return applied === undefined ? [] : [{ id, ...applied }]
+    if (flag(call, 'pending')) return [{ id, ...(applied ?? visible(thing)), ...pending(thing, applied) }]
+    return thing.gone === true ? [] : [{ id, ...visible(thing) }]
+  })
+}
+
+function withoutId({ id: _, ...row }: Thing): Thing {
+  return row
+}
+
+function add(call: Call, kind: Kind, id: string, what: string, thing: Thing): void {
+  const things = shelf(call.world, `sdn/${kind}`)
+  const old = things.get(id)
+  if (old !== undefined && old.gone !== true) throw failed(`${what} already exists`)
+  things.set(id, { ...thing, ...(old?.applied === undefined ? {} : { applied: old.applied }) })
+}
+
+function remove(call: Call, kind: Kind, id: string): void {
+  const things = shelf(call.world, `sdn/${kind}`)
+  const thing = things.get(id)
+  if (thing?.applied === undefined) things.delete(id)
+  else things.set(id, { ...thing, gone: true })
+}
+
+function need(call: Call, kind: Kind, id: string, what: string): Thing {
+  const thing = shelf(call.world, `sdn/${kind}`).get(id)
+  if (thing === undefined || thing.gone === true) throw failed(`${what} does not exist`)
+  return thing
+}
+
+function listFor(call: Call): Thing {
+  return need(call, 'prefix-lists', param(call, 'id'), `prefix list '${param(call, 'id')}'`)
+}
+
+function entryFor(call: Call): Thing {
+  const [map, order] = [param(call, 'route-map-id'), param(call, 'order')]
+  return need(call, 'route-maps', `${map}/${order}`, `route map entry '${order}' of '${map}'`)
+}
+
+function entriesOf(list: Thing): Thing[] {
+  return listOf(list.entries).map((text) => {
+    const { named } = parseProperties(text)
+    return Object.fromEntries(
+      [...named].map(([name, value]) => [name, /^(?:seq|ge|le)$/.test(name) ? Number(value) : value]),
+    )
+  })
+}
+
+function printed(entry: Thing): string {
+  return ['action', 'prefix', 'ge', 'le', 'seq']
+    .filter((name) => textOf(entry[name]) !== '')
+    .map((name) => `${name}=${textOf(entry[name])}`)
+    .join(',')
+}
+
+const STEP = 5
+
+/** What has no number of its own gets the next one, as a router counts. */
+function numbered(added: readonly string[], before: readonly string[]): string[] {
+  const all = [...before]
+  for (const text of added) {
+    const last = Math.max(0, ...all.map((one) => Number(/(?:^|,)seq=(\d+)/.exec(one)?.[1] ?? 0)))
+    all.push(/(?:^|,)seq=/.test(text) ? text : `${text},seq=${last + STEP}`)
+  }
+  return all
+}
