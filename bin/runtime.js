@@ -2,9 +2,7 @@
 // Runs a TypeScript entry on Node 24 or newer. A fresh machine has Node 20, which cannot strip types, so the
 // pinned runtime from optionalDependencies is used there. No install script is involved: `npm ci --ignore-scripts`
 // is enough, and the integrity of the binary is in package-lock.json.
-const { spawn } = require('node:child_process')
 const path = require('node:path')
-const { constants } = require('node:os')
 const { pathToFileURL } = require('node:url')
 
 const OLDEST_MAJOR = 24
@@ -63,6 +61,9 @@ exports.run = function run(entry, args) {
     void import(pathToFileURL(entry).href)
     return
   }
+  // A Node that needs no other pays for neither.
+  const { spawn } = require('node:child_process')
+  const { constants } = require('node:os')
   const env = { ...process.env }
   const cache = codeCache()
   if (cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = cache

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { readFiles } from './files/read-files.ts'
@@ -20,7 +19,10 @@ export function objectsOfBlobs(blobs: readonly FetchedBlob[]): ObjectsAt {
   const objects: unknown[] = []
   for (const { name, bytes, tar = false } of blobs) {
     const packed = bytes[0] === 0x1f && bytes[1] === 0x8b
-    const plain = packed ? gunzipSync(bytes, { maxOutputLength: LIMITS.addonBytes }) : bytes
+    // Loaded for the first packed one: most trees have none.
+    const plain = packed
+      ? process.getBuiltinModule('node:zlib').gunzipSync(bytes, { maxOutputLength: LIMITS.addonBytes })
+      : bytes
     for (const one of tar ? filesOfTar(plain) : [{ name, bytes: plain }]) {
       if (tar && !/\.(?:ya?ml|json)$/i.test(one.name)) continue
       const found = objectsOfBytes(one.name, one.bytes)

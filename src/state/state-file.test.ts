@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CliError } from '../cli/verb.ts'
-import { cacheDirectory, openState, stateFile } from './state-file.ts'
+import { createMemoryStore } from '../store/memory.ts'
+import { cacheDirectory, openState, readOnce, stateFile } from './state-file.ts'
 
 test('each directory has its own database, below the state directory of the user', () => {
   const env = { HOME: '/home/u' }
@@ -29,4 +30,20 @@ test('a database that cannot be used is named, with the way round it', async () 
   })
   const known = new Error('the database /var/s/croft.db was written by a newer croft: run that croft')
   await assert.rejects(opening(known), (error) => error instanceof CliError && error.message === known.message)
+})
+
+test('a plan reads the records of its database once, however many ask for them', async () => {
+  const store = createMemoryStore()
+  let reads = 0
+  const once = readOnce({
+    ...store,
+    records: () => {
+      reads++
+      return store.records()
+    },
+  })
+  const [first, second] = [await once.records(), await once.records()]
+  assert.equal(first, second)
+  assert.equal(reads, 1)
+  assert.equal(await once.isFresh(), await store.isFresh())
 })

@@ -119,6 +119,12 @@ export async function openExisting(
   return existsSync(file) ? openedAt(runtime, file) : runtime.openMemoryStore()
 }
 
+/** The same, for who looks once and writes nothing: its records are read and parsed once, whoever asks for them. */
+export function readOnce(store: Store): Store {
+  let records: ReturnType<Store['records']> | undefined
+  return { ...store, records: () => (records ??= store.records()) }
+}
+
 /** Opens the database, or makes it. A failure has its cause on this computer, so the message says what to do there. */
 export async function openState(runtime: Pick<StateAccess, 'openStore'>, file: string): Promise<Store> {
   const moved = movedAway(file)

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { newSecrets } from '../../state/secret-key.ts'
 import { stateFromBefore } from '../../state/state-before.ts'
-import { openExisting, realDirectory } from '../../state/state-file.ts'
+import { openExisting, readOnce, realDirectory } from '../../state/state-file.ts'
 import { asKnown } from '../estate-files.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
@@ -19,7 +19,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   }
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true, counted: true })
   const file = stateOf(runtime, realDirectory(runtime, directory), options)
-  await using store = closing(await openExisting(runtime, file))
+  await using store = closing(readOnce(await openExisting(runtime, file)))
   await using engine = closing(
     await runtime.openEngine(store.it, {
       directory: realDirectory(runtime, directory),
