@@ -290,6 +290,8 @@ const TRANSFORMS: readonly (readonly [unknown, unknown, unknown])[] = [
   [{ type: 'string', string: { fmt: 'vm-%03d' } }, 7, 'vm-007'],
   [{ type: 'string', string: { type: 'Convert', convert: 'ToUpper' } }, 'a', 'A'],
   [{ type: 'string', string: { type: 'Convert', convert: 'ToBase64' } }, 'hi', 'aGk='],
+  [{ type: 'string', string: { type: 'Convert', convert: 'ToAdler32' } }, 'Wikipedia', '300286872'],
+  [{ type: 'string', string: { type: 'Convert', convert: 'ToAdler32' } }, '', '1'],
   [{ type: 'string', string: { type: 'TrimPrefix', trim: 'eu-' } }, 'eu-north', 'north'],
   [{ type: 'string', string: { type: 'TrimSuffix', trim: '-1' } }, 'a-1', 'a'],
   [{ type: 'string', string: { type: 'Join', join: { separator: ',' } } }, ['a', 'b'], 'a,b'],

@@ -123,9 +123,20 @@ function convertedText(value: unknown, how: string): string {
       return Buffer.from(text, 'base64').toString('utf8')
     case 'ToJson':
       return JSON.stringify(value)
+    case 'ToAdler32':
+      return String(adler32(Buffer.from(text)))
     default:
       throw new TransformMistake(`${how} is not a conversion of the transform string`)
   }
+}
+
+/** The checksum of zlib (RFC 1950). */
+function adler32(bytes: Uint8Array): number {
+  const [low, high] = bytes.reduce<readonly [number, number]>(
+    ([a, b], byte) => [(a + byte) % 65_521, (b + a + byte) % 65_521],
+    [1, 0],
+  )
+  return high * 65_536 + low
 }
 
 const TYPES: Readonly<Record<string, ValueShape>> = {
