@@ -16,6 +16,8 @@ const CHARTS: readonly (readonly [string, string])[] = [
   ['kube-vip', 'kube-system'],
   ['kube-vip-cloud-provider', 'kube-system'],
   ['metallb', 'metallb-system'],
+  ['garage', 'garage'],
+  ['local-path-provisioner', 'kube-system'],
 ]
 
 export interface Acceptance {

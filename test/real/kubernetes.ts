@@ -14,6 +14,7 @@ import { Secret } from '../../src/model/secret.ts'
 import { openKubernetesStore } from '../../src/store/kubernetes.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { storeConformance } from '../../src/store/testing/conformance.ts'
+import { onlyProd, platformExample, standInCharts } from '../platform-example.ts'
 import { WITHOUT_CHARTS } from '../real-charts.ts'
 import { acceptAll } from './charts-accepted.ts'
 import { existingCluster } from './existing-cluster.ts'
@@ -212,10 +213,15 @@ function run(): void {
   })
 
   // The last one: it leaves the definitions of every chart behind, which the tests above make themselves.
-  test('[A51] everything that the charts of presets render, and that presets write, is taken by the server', {
+  test('[A51] everything that the charts of presets render, that presets write, and that Big Bang gives to Flux is taken by the server', {
     skip: WITHOUT_CHARTS,
   }, async () => {
-    const { accepted, refused, unknown } = await acceptAll(api.wire, presetObjects())
+    const example = await platformExample(standInCharts, onlyProd)
+    const bigBang = example.resources.flatMap(({ key, desired }) =>
+      key.startsWith('Addon/bigbang-prod@') && desired.type === 'object' ? [desired.object.object] : [],
+    )
+    assert.ok(bigBang.some(({ kind }) => kind === 'HelmRelease'))
+    const { accepted, refused, unknown } = await acceptAll(api.wire, [...presetObjects(), ...bigBang])
     assert.deepEqual(refused, [])
     assert.ok(accepted > 300, `${accepted}`)
     // Those of K3s itself, and those that Cilium defines when it runs.
