@@ -46,7 +46,7 @@ export function App() {
             <span>
               {trouble === undefined ? 'The connection to croft is lost.' : `croft cannot show this: ${trouble}`}{' '}
               {page !== undefined && lostMs !== undefined && <>What you see is from {clockTime(lostMs)}. </>}
-              It is tried again by itself.
+              The page reconnects by itself.
             </span>
           </div>
         )}

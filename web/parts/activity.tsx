@@ -22,6 +22,7 @@ export function Activity() {
           ) : (
             <>
               <time title={exactly(newest.atMs)}>{eventTime(newest.atMs, now)}</time>{' '}
+              <span class="muted narrow-only">{ownZone()} </span>
               <b class={newest.type === 'Warning' ? 'tone-bad' : ''}>{newest.reason}</b>{' '}
               {newest.key !== undefined && <span>{newest.key}</span>} <span class="muted">{newest.message}</span>
             </>

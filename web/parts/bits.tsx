@@ -47,7 +47,7 @@ export function Awaited({ fetched, rows = 6 }: { readonly fetched: Fetched<unkno
         <Icon name="bad" size={30} />
       </span>
       <h1>This cannot be loaded now</h1>
-      <p>{trouble.message} It is tried again by itself.</p>
+      <p>{trouble.message} The page tries again by itself.</p>
       <button type="button" class="button" onClick={again}>
         Try again now
       </button>

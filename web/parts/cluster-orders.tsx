@@ -58,12 +58,15 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
         go: async () => void (await attempt(() => download(cluster.name))),
       },
     })
+  const why = whyNot(cluster)
   return (
     <div class="buttons">
       <button
         type="button"
         class="button"
         title="Download access for kubectl; asks first"
+        disabled={why?.kubeconfig === true}
+        aria-describedby={why?.kubeconfig === true ? 'why-not' : undefined}
         onClick={() => withRight('admin', kubeconfig)}
       >
         Kubeconfig
@@ -72,6 +75,8 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
         type="button"
         class="button"
         title="Take a snapshot of etcd now, on one of its servers"
+        disabled={why !== undefined}
+        aria-describedby={why === undefined ? undefined : 'why-not'}
         onClick={() => order('snapshot')}
       >
         Snapshot
@@ -96,8 +101,27 @@ export function ClusterOrders({ cluster }: { readonly cluster: ClusterOnPage }) 
           </button>
         </>
       )}
+      {why !== undefined && (
+        <span id="why-not" class="muted">
+          {why.says}
+        </span>
+      )}
     </div>
   )
+}
+
+/** Why there is nothing to take from a cluster yet, or now, and whether that goes for its kubeconfig as well. */
+function whyNot({ phase, name }: ClusterOnPage): { readonly says: string; readonly kubeconfig: boolean } | undefined {
+  switch (phase) {
+    case 'Forming':
+      return { says: `Available when the API of ${name} answers`, kubeconfig: true }
+    case 'Off':
+      return { says: `A snapshot can be taken when ${name} is on again`, kubeconfig: false }
+    case 'QuorumLost':
+      return { says: 'A snapshot can be taken when etcd has its majority again', kubeconfig: false }
+    default:
+      return undefined
+  }
 }
 
 /** Goes from the answer into a file, and is kept nowhere on the page. */

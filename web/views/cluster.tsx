@@ -202,7 +202,7 @@ function Snapshots({ cluster }: { readonly cluster: ClusterOnPage }) {
             <li key={one.name} class="line-item">
               <Badge
                 tone={one.usable === 'yes' ? 'ok' : one.usable === 'no' ? 'bad' : 'quiet'}
-                word={one.usable === 'yes' ? 'usable' : one.usable === 'no' ? 'no token: unusable' : 'not known'}
+                word={one.usable === 'yes' ? 'usable' : one.usable === 'no' ? 'no token: unusable' : 'token not known'}
               />
               <code class="clip grow">{one.name}</code>
               <span class="muted">

@@ -180,9 +180,11 @@ function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
         {SORTS.map(([kind, words]) => {
           const ms = covered(spans, kind, now)
           if (ms === 0) return null
+          // A plan that waited for a person counts from the approval: its bars say so.
+          const said = kind === 'seen' ? spans.find((span) => span.kind === kind)?.label : undefined
           return (
             <span key={kind}>
-              <i class={`span span-${kind}`} /> {words} <b>{duration(ms)}</b>
+              <i class={`span span-${kind}`} /> {said ?? words} <b>{duration(ms)}</b>
             </span>
           )
         })}

@@ -45,6 +45,28 @@ describe('the timeline', () => {
     reason,
     message,
   })
+  test('a plan that waited for a person: its first step is counted from the approval, not from the commit', () => {
+    const about = (seq: number, reason: string, key?: 'Machine/a'): CroftEvent => ({
+      seq,
+      atMs: seq * 1000,
+      type: 'Normal',
+      reason,
+      message: 'create',
+      commit: 'f00',
+      ...(key === undefined ? {} : { key }),
+    })
+    const commit = { source: 'main', commit: 'f00', subject: 'Add web', author: 'Anna', committedMs: 500 }
+    const story = (...events: readonly CroftEvent[]) =>
+      tellTimeline(events, [commit])[0]?.spans.map(({ label, fromMs, toMs }) => [label, fromMs, toMs])
+    const step = [about(9000, 'Started', 'Machine/a'), about(9001, 'Done', 'Machine/a')]
+    const created = ['create', 9_000_000, 9_001_000]
+    assert.deepEqual(story(about(1, 'PlanWaits'), about(2, 'PlanWaits'), about(8990, 'Revision'), ...step), [
+      ['approval to first step', 8_990_000, 9_000_000],
+      created,
+    ])
+    assert.deepEqual(story(about(1, 'Revision'), ...step), [['commit to first step', 500, 9_000_000], created])
+  })
+
   test('a step that failed ends where it failed; one under way has no end; a word of nobody breaks nothing', () => {
     const spans = spansOf(
       [

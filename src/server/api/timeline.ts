@@ -50,11 +50,22 @@ export function tellTimeline(
       lastMs: sorted.at(-1)?.atMs ?? firstMs,
       ...(commit !== undefined && waiting.has(commit) ? { waits: true as const } : {}),
       warnings: sorted.filter(({ type }) => type === 'Warning').length,
-      spans: spansOf(sorted, known === undefined || known.committedMs === 0 ? undefined : known.committedMs),
+      spans: spansOf(sorted, ...askedAt(sorted, known?.committedMs)),
       events: sorted,
     })
   }
   return chapters.toSorted((a, b) => b.lastMs - a.lastMs)
+}
+
+/**
+ * From when on croft could begin: the commit, and where its plan waited for a person, when that person had approved it.
+ * The hours until then are nobody's slowness.
+ */
+function askedAt(events: readonly CroftEvent[], committedMs = 0): readonly [number | undefined, string] {
+  const waited = events.findLastIndex(({ reason, key }) => reason === 'PlanWaits' && key === undefined)
+  const inForce = waited === -1 ? undefined : events.slice(waited).find(({ reason }) => reason === 'Revision')
+  if (inForce !== undefined) return [inForce.atMs, 'approval to first step']
+  return [committedMs === 0 ? undefined : committedMs, 'commit to first step']
 }
 
 /**
@@ -73,7 +84,11 @@ function byCause(events: readonly CroftEvent[]): Map<string | undefined, CroftEv
 }
 
 /** Effects with their beginnings and ends. Events must be in their order. */
-export function spansOf(events: readonly CroftEvent[], askedMs: number | undefined): readonly Span[] {
+export function spansOf(
+  events: readonly CroftEvent[],
+  askedMs: number | undefined,
+  wayThere = 'commit to first step',
+): readonly Span[] {
   const spans: Span[] = []
   for (const [key, own] of Map.groupBy(events, (event) => event.key)) {
     if (key === undefined) continue
@@ -82,7 +97,7 @@ export function spansOf(events: readonly CroftEvent[], askedMs: number | undefin
     let began = false
     const begin = (atMs: number) => {
       if (!began && askedMs !== undefined && askedMs < atMs)
-        spans.push({ key, label: 'commit to first step', fromMs: askedMs, toMs: atMs, kind: 'seen', failed: false })
+        spans.push({ key, label: wayThere, fromMs: askedMs, toMs: atMs, kind: 'seen', failed: false })
       began = true
     }
     for (const { reason, message, atMs, type } of own) {
