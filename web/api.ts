@@ -124,6 +124,8 @@ export const api = {
   courses: (key?: string) =>
     read<{ courses: CourseOnPage[]; atMs: number }>(key === undefined ? '/api/courses' : keyed('/api/courses', key)),
   kubeconfig: (cluster: string) => write<{ message: string; yaml: string }>('/api/kubeconfig', { cluster }),
+  console: (key: string, takeOver: boolean) =>
+    write<{ ticket: string; message: string }>('/api/console', { key, takeOver }),
   wish: (name: string, input: unknown) => write<{ message: string; link?: string }>(`/api/wishes/${name}`, input),
 }
 

@@ -14,6 +14,8 @@ export function nextTheme(): void {
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     const target = event.target as HTMLElement
+    // In a terminal every key is for the machine.
+    if (target.closest('[data-keys="own"]') !== null) return
     const typing = target.matches('input, textarea, select')
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault()

@@ -7,15 +7,20 @@ import { findPage, readPage } from '../../src/server/page-files.ts'
 import { largeEstate, smallEstate } from '../../src/server/testing/fake-estate.ts'
 import { openBrowser, stage, whyNoBrowser } from './stage.ts'
 
-/** Of the first load, and of everything that can be fetched: the graph comes later, when somebody wants to see it. */
+/** Of the first load, of everything but the terminal, and of the terminal, which comes when somebody opens a console. */
 const FIRST_BYTES = 60_000
 const LARGEST_BYTES = 90_000
+const TERMINAL_BYTES = 95_000
 
 test('the whole page is small: everything together, compressed, with the graph', async () => {
   const files = readPage(await findPage())
   assert.ok(files.has('/'))
-  const bytes = [...files.values()].reduce((sum, { gzip }) => sum + gzip.length, 0)
-  assert.ok(bytes < LARGEST_BYTES, `${bytes} bytes`)
+  const bytes = (terminal: boolean) =>
+    [...files]
+      .filter(([name]) => name.startsWith('/terminal-') === terminal)
+      .reduce((sum, [, { gzip }]) => sum + gzip.length, 0)
+  assert.ok(bytes(false) < LARGEST_BYTES, `${bytes(false)} bytes`)
+  assert.ok(bytes(true) > 0 && bytes(true) < TERMINAL_BYTES, `${bytes(true)} bytes of the terminal`)
 })
 
 test('the page names nothing outside and holds no inline script or style', async () => {

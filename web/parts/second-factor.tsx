@@ -47,7 +47,7 @@ export function SecondFactor({ then }: { readonly then: () => void }) {
         }}
       >
         <h2>Second factor</h2>
-        <p class="muted">Approvals and power-off need it. It is valid for ten minutes.</p>
+        <p class="muted">Approvals, power-off, kubeconfigs and consoles need it. It is valid for ten minutes.</p>
         {can?.code === true && (
           <label class="field">
             <span>Six digits of your authenticator app</span>

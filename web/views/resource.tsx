@@ -3,11 +3,12 @@ import { api } from '../api.ts'
 import { useFetched } from '../hooks.ts'
 import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
 import { Badge } from '../parts/icon.tsx'
+import { later } from '../parts/later.tsx'
 import { ResourceOverview } from '../parts/resource-overview.tsx'
 import { ResourceDiff, ResourceEvents, ResourceObserved, ResourceYaml } from '../parts/resource-tabs.tsx'
 import { hrefTo } from '../route.ts'
 import { readyWord, syncWord } from '../tone.ts'
-import { ui, wish, withRight } from '../ui.ts'
+import { may, ui, wish, withRight } from '../ui.ts'
 
 const TABS = ['overview', 'diff', 'events', 'yaml', 'observed'] as const
 const TITLES: Readonly<Record<string, string>> = {
@@ -16,7 +17,11 @@ const TITLES: Readonly<Record<string, string>> = {
   events: 'Events',
   yaml: 'YAML',
   observed: 'Observed',
+  console: 'Console',
 }
+
+/** With the terminal it is more than all the rest of the page. */
+const Console = later(() => import('../parts/console.tsx').then((module) => module.ConsolePanel))
 
 export function ResourceView({
   page,
@@ -61,7 +66,7 @@ export function ResourceView({
         <Actions detail={detail} />
       </header>
       <div class="tabs" role="tablist">
-        {TABS.map((name) => (
+        {[...TABS, ...(detail.console === true && may('admin') ? ['console'] : [])].map((name) => (
           <a key={name} role="tab" aria-selected={tab === name} href={hrefTo('resource', key, name)}>
             {TITLES[name]}
             {name === 'diff' && detail.action.changes.length > 0 && (
@@ -77,6 +82,8 @@ export function ResourceView({
           <ResourceEvents resource={key} />
         ) : tab === 'yaml' ? (
           <ResourceYaml resource={key} detail={detail} />
+        ) : tab === 'console' && detail.console === true ? (
+          <Console key={key} detail={detail} />
         ) : tab === 'observed' ? (
           <ResourceObserved detail={detail} />
         ) : (
@@ -146,5 +153,6 @@ function commandOf({ key, kind, name, command }: ResourceDetail, tab: string): s
   if (tab === 'diff') return 'croft plan .'
   if (tab === 'events') return `croft why ${key}`
   if (tab === 'yaml') return `croft get ${kind} ${name} -o yaml`
+  if (tab === 'console') return `croft console ${name}`
   return tab === 'observed' ? `${command} -o yaml` : command
 }
