@@ -198,6 +198,8 @@ export interface ObservedDetails {
   readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
   /** What the record is to tell of it, as it was seen: it is right again after a crash and after the store was lost. */
   readonly facts?: Readonly<Record<string, string>>
+  /** The bridges of its host, where it was read and is to be on one that it is not on. */
+  readonly hostBridges?: readonly string[]
   /** What a survey still called it when it was read, where that is another name than its own. */
   readonly surveyedName?: string
   readonly atMs: number

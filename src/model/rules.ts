@@ -35,8 +35,13 @@ export interface Rules {
   awaits(resource: Resource, survey: Survey): readonly string[]
   /** What would block its creation here, seen before anything is written (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly Obstacle[]
-  /** What would block changes to one that is there, as far as a survey can tell (a bridge that its host does not have). */
-  changeObstacles?(resource: Resource, changes: readonly Change[], survey: Survey): readonly Obstacle[]
+  /** What would block changes to one that is there, as far as looks can tell (a bridge that its host does not have). */
+  changeObstacles?(
+    resource: Resource,
+    observed: ObservedResource,
+    changes: readonly Change[],
+    survey: Survey,
+  ): readonly Obstacle[]
   /**
    * Differences. `observed.close` must be there; only declared fields are compared. `known` is what earlier steps have
    * taught about it and no look can tell (`Step.learns`).

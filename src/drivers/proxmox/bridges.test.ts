@@ -39,7 +39,7 @@ describe('which hosts are asked for their bridges', () => {
     ['a guest to be made', [guest('a', 'pve1', ['vmbr0'])], ['pve1']],
     ['one that is there and on its bridge', [guest('known', 'pve1', ['vmbr0'])], []],
     ['one that is to be on another', [guest('known', 'pve1', ['vmbr0', 'vmbr1'])], ['pve1']],
-    ['one that nobody has read yet', [guest('unread', 'pve2', ['vmbr0'])], ['pve1']],
+    ['one that nobody has read yet', [guest('unread', 'pve2', ['vmbr0'])], []],
     ['one without a network card', [guest('a', 'pve1', [])], []],
     ['a host that is off', [guest('a', 'pve3', ['vmbr0'])], []],
     ['two on one host', [guest('a', 'pve1', ['vmbr0']), guest('b', 'pve1', ['vmbr0'])], ['pve1']],
@@ -141,11 +141,16 @@ test('a host is asked once a minute, and the survey is taken once', async () => 
   const there = async () => tell('survey', survey(['a']))
   now = 200_000
   await look(there, [guest('a', 'pve1', ['vmbr0'])], signal)
-  assert.equal(told.length, 8, 'nobody has read it yet')
+  assert.equal(told.length, 7, 'nobody has read it yet')
   now = 300_000
-  saw({ externalId: '100', close: { config: { net0: 'virtio,bridge=vmbr0' }, atMs: 0 } } as never)
+  const close = { config: { net0: 'virtio,bridge=vmbr0' }, atMs: 0 }
+  const read = { externalId: '100', host: 'pve1', mark: { uid: 'a' }, close } as never
+  assert.equal((await saw(read, signal))?.close?.hostBridges, undefined)
   await look(there, [guest('a', 'pve1', ['vmbr0'])], signal)
-  assert.equal(told.length, 9, 'it is on its bridge: no host is asked')
+  assert.equal(told.length, 8, 'it is on its bridge: no host is asked')
   await look(there, wanted, signal)
-  assert.equal(told.length, 11, 'it is to be on another')
+  assert.equal(told.length, 10, 'it is to be on another')
+  now = 400_000
+  assert.deepEqual((await saw(read, signal))?.close?.hostBridges, ['vmbr0'])
+  assert.equal(told.length, 11, 'a process that reads it first asks then')
 })

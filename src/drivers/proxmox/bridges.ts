@@ -12,7 +12,8 @@ export type ObservedBridges = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
  * The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show, and
- * those of a guest that was not seen on every bridge it is declared on.
+ * those of a guest that was read and is not on every bridge it is declared on. One that nobody has read yet tells when it
+ * is read: a plan without changes asks no host.
  */
 export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: ObservedBridges): readonly string[] {
   const marked = new Map(
@@ -25,7 +26,7 @@ export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: Ob
     const there = marked.get(uid)
     if (there !== undefined) {
       const bridges = seen.get(there.externalId)
-      return guest.nics.every(({ bridge }) => bridges?.has(bridge)) ? [] : [there.host]
+      return bridges === undefined || guest.nics.every(({ bridge }) => bridges.has(bridge)) ? [] : [there.host]
     }
     return placement === undefined ? [guest.host] : placement.candidates.map(({ node }) => node)
   })
@@ -63,18 +64,9 @@ const KEPT_MS = 60_000
 export function createBridgeLook(api: Api, clock: Clock) {
   const answers = new Map<string, { readonly atMs: number; readonly answer: unknown }>()
   const seen = new Map<string, ReadonlySet<string>>()
-  /** Remembers on which bridges a guest is that was read. */
-  const saw = (guest: ObservedResource | undefined) => {
-    if (guest?.close !== undefined) seen.set(guest.externalId, bridgesIn(guest.close.config))
-    return guest
-  }
-  const look = async (
-    take: () => Promise<Survey>,
-    wanted: readonly Resource[],
-    signal: AbortSignal,
-  ): Promise<Survey> => {
-    const survey = await take()
-    const nodes = nodesToAsk(wanted, survey, seen)
+  let declared: readonly Resource[] = []
+  let byUid: ReadonlyMap<string, Resource> = new Map()
+  const ask = async (nodes: readonly string[], signal: AbortSignal) => {
     const stale = nodes.filter((node) => (answers.get(node)?.atMs ?? -KEPT_MS) + KEPT_MS <= clock.now())
     await Promise.all(
       stale.map(async (node) => {
@@ -82,6 +74,33 @@ export function createBridgeLook(api: Api, clock: Clock) {
         answers.set(node, { atMs: clock.now(), answer })
       }),
     )
+  }
+  /** Remembers on which bridges a guest is that was read, and asks its host where it is to be on another. */
+  const saw = async (
+    guest: ObservedResource | undefined,
+    signal: AbortSignal,
+  ): Promise<ObservedResource | undefined> => {
+    if (guest?.close === undefined) return guest
+    const bridges = bridgesIn(guest.close.config)
+    seen.set(guest.externalId, bridges)
+    const { mark } = guest
+    const wanted = mark === undefined ? undefined : byUid.get(mark.uid)
+    const nics = wanted === undefined ? [] : (guestIn(wanted.desired)?.nics ?? [])
+    if (nics.every(({ bridge }) => bridges.has(bridge))) return guest
+    await ask([guest.host], signal)
+    const hostBridges = readBridges(guest.host, answers.get(guest.host)?.answer, declared)
+    return hostBridges === undefined ? guest : { ...guest, close: { ...guest.close, hostBridges } }
+  }
+  const look = async (
+    take: () => Promise<Survey>,
+    wanted: readonly Resource[],
+    signal: AbortSignal,
+  ): Promise<Survey> => {
+    declared = wanted
+    byUid = new Map(wanted.map((resource) => [resource.uid, resource]))
+    const survey = await take()
+    const nodes = nodesToAsk(wanted, survey, seen)
+    await ask(nodes, signal)
     const hosts = survey.hosts.map((host) => {
       const bridges = nodes.includes(host.name)
         ? readBridges(host.name, answers.get(host.name)?.answer, wanted)
@@ -104,7 +123,7 @@ async function bridgesOf(api: Api, node: string, signal: AbortSignal): Promise<u
   }
 }
 
-/** What is in the way of the cards that change: of the others nobody asks anything. */
+/** What is in the way of the cards that change. `asked`: the bridges of its host when it was read, where no survey has them. */
 export function movedCardObstacles(
   guest: {
     readonly host: string
@@ -112,16 +131,18 @@ export function movedCardObstacles(
   },
   changes: readonly Change[],
   survey: Survey,
+  asked?: readonly string[],
 ): readonly Obstacle[] {
   const slots = new Set(changes.flatMap(({ path }) => /^nics\.(net\d+)(?:\.bridge)?$/.exec(path)?.[1] ?? []))
-  return bridgeObstacles({ host: guest.host, nics: guest.nics.filter(({ slot }) => slots.has(slot)) }, survey)
+  return bridgeObstacles({ host: guest.host, nics: guest.nics.filter(({ slot }) => slots.has(slot)) }, survey, asked)
 }
 
 export function bridgeObstacles(
   guest: { readonly host: string; readonly nics: readonly { readonly bridge: string }[] },
   survey: Survey,
+  asked?: readonly string[],
 ): readonly Obstacle[] {
-  const bridges = survey.hosts.find(({ name }) => name === guest.host)?.bridges
+  const bridges = survey.hosts.find(({ name }) => name === guest.host)?.bridges ?? asked
   if (bridges === undefined) return []
   const missing = [...new Set(guest.nics.map(({ bridge }) => bridge))].filter((bridge) => !bridges.includes(bridge))
   return missing.map((bridge) => ({

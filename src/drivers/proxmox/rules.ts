@@ -134,9 +134,9 @@ export const proxmoxRules: Rules = rulesByType(
   },
   {
     awaits: () => [],
-    changeObstacles: ({ desired }, changes, survey) => {
+    changeObstacles: ({ desired }, observed, changes, survey) => {
       const guest = guestIn(desired)
-      return guest === undefined ? [] : movedCardObstacles(guest, changes, survey)
+      return guest === undefined ? [] : movedCardObstacles(guest, changes, survey, observed.close?.hostBridges)
     },
     dataDisks: (observed) => (observed.list === undefined ? dataDisks(observed) : []),
     abandonedSteps({ rootLane }, observed) {

@@ -57,7 +57,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     list: (list, signal) => readList(api, connection.name, list, deps.clock.now(), signal),
     observe: async (observed, ask, signal) => {
       if (observed.list !== undefined) return observeListed(api, observed, observed.list, deps.clock.now(), signal)
-      return bridges.saw(await unlessAbsent(() => observeGuest(api, observed, ask, deps.clock.now(), signal)))
+      return bridges.saw(await unlessAbsent(() => observeGuest(api, observed, ask, deps.clock.now(), signal)), signal)
     },
     addresses: {
       inUse: async (host, addresses, signal) => [

@@ -173,7 +173,7 @@ function adopt({ resource, rules, world, ledger }: Situation, observed: Observed
   if (observed.close === undefined) return detailsNeeded(observed, 'config')
   const changes = rules.diff(resource, observed, ledger.records.get(resource.key)?.details)
   if (powerIsHearsay(changes, observed)) return detailsNeeded(observed, 'power')
-  const impossible = blocked(resource, changes) ?? unfit(resource, rules, changes, world.survey)
+  const impossible = blocked(resource, changes) ?? unfit(resource, observed, rules, changes, world.survey)
   if (impossible !== undefined) return impossible
   return {
     do: 'adopt',
@@ -206,7 +206,7 @@ function keep(situation: Situation, observed: ObservedResource): Action {
   if (powerIsUnknown(resource, observed)) return detailsNeeded(observed, 'power')
   if (changes.length === 0) return { do: 'nothing' }
   if (powerIsHearsay(changes, observed)) return detailsNeeded(observed, 'power')
-  const impossible = blocked(resource, changes) ?? unfit(resource, rules, changes, world.survey)
+  const impossible = blocked(resource, changes) ?? unfit(resource, observed, rules, changes, world.survey)
   if (impossible !== undefined) return impossible
   const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, observed.host, world) : undefined
   if (large !== undefined) return large

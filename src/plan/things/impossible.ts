@@ -16,12 +16,13 @@ export function blocked({ key, policy }: Resource, changes: readonly Change[]): 
 /** Changes for which its host lacks something, as it does for a new thing. */
 export function unfit(
   resource: Resource,
+  observed: ObservedResource,
   rules: Rules,
   changes: readonly Change[],
   survey: Survey | undefined,
 ): Action | undefined {
   if (resource.policy.manage === 'observe' || survey === undefined) return undefined
-  const [first] = rules.changeObstacles?.(resource, changes, survey) ?? []
+  const [first] = rules.changeObstacles?.(resource, observed, changes, survey) ?? []
   return first === undefined
     ? undefined
     : { do: 'refuse', guard: 'placement', reason: first.message, allow: first.allow }
