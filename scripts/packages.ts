@@ -12,6 +12,7 @@ export const PYTHON: Wanted = { name: 'python3-venv', file: '/usr/lib/python3.*/
 export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'cloud-init', command: 'cloud-init' },
   { name: 'curl', command: 'curl' },
+  { name: 'jq', command: 'jq' },
   { name: 'xorriso', command: 'xorriso' },
   { name: 'genisoimage', command: 'isoinfo' },
   { name: 'netplan.io', command: 'netplan' },

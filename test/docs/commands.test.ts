@@ -74,10 +74,6 @@ test('a reader who types what "Your first cluster" and "Day two" say gets a clus
   assert.match(restored, /node\/worker-2 condition met/)
 })
 
-test('a reader who types what README says gets its machines', async () => {
-  assert.match(await typed('README.md'), /Apply complete!/)
-})
-
 function ended(child: ReturnType<typeof spawn>): Promise<{ readonly code: number | null; readonly output: string }> {
   return new Promise((resolve, reject) => {
     let output = ''

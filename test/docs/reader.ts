@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { commandsOf, type Printed } from './printed.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** What is special about one command of a page. A command without a step must end with 0. */
+export interface Step {
+  /** What the page takes for granted here, in shell: a file of the reader, a change that somebody made. */
+  readonly before?: string
+  readonly exit?: number
+  /** What the reader types when the command asks. */
+  readonly answer?: string
+  /** The command goes on by itself: it is stopped with Ctrl-C once its output shows this (an extended expression of grep). */
+  readonly until?: string
+  /** With `until`: it stays in its terminal until the page ends. */
+  readonly stays?: boolean
+  readonly says?: RegExp
+  /** Why no test can type it, and which test does the same in another way. */
+  readonly left?: string
+}
+
+/** What somebody does who reads pages, one after the other, and types all of them. */
+export interface Walk {
+  readonly name: string
+  readonly pages: readonly string[]
+  /** What the pages take for granted at their beginning, in shell. */
+  readonly ground?: string
+  /** By the name of the command, with its page before it where two pages print the same; each must be on a page. */
+  readonly steps: Readonly<Record<string, Step>>
+}
+
+/** Ports, processes and /etc of a reader are their own, and nothing leaves the computer. */
+const OWN = [
+  ...(process.getuid?.() === 0 ? [] : ['--map-root-user']),
+  '--net',
+  '--mount',
+  '--pid',
+  '--fork',
+  '--kill-child',
+  '--mount-proc',
+]
+
+/** What pages print besides croft, and what the reader is made of. */
+const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl']
+
+/** Why nobody can read here; false where somebody can, and where a test that does not run would hide something. */
+export const whyNoReader: string | false = process.env.CI === undefined && lacking()
+
+function lacking(): string | false {
+  const missing = PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
+  if (missing.length > 0) return `${missing.join(', ')} missing`
+  return spawnSync('unshare', [...OWN, 'true']).status === 0 ? false : 'unshare cannot make namespaces here'
+}
+
+const HANDS = `exec 3<&0 < /dev/null 2>&1
+# A test that is killed can end nothing: this notices that nobody is left to read, and ends the namespace.
+trap 'exit 1' TERM
+(cat <&3 > /dev/null; kill -TERM 1; kill -KILL -1) &
+set -e
+ip link set lo up
+mkdir ~/.etc
+mount -t tmpfs none ~/.etc
+mkdir ~/.etc/upper ~/.etc/work
+mount -t overlay -o "lowerdir=/etc,upperdir=$HOME/.etc/upper,workdir=$HOME/.etc/work" none /etc
+set -o pipefail +e
+began() { printf '\\n\\036%s\\n' "$1"; }
+ended() { case " $3 " in *" $2 "*) ;; *) printf '\\n\\036failed\\n%s: exit code %s instead of %s\\n' "$1" "$2" "$3";; esac; }
+# Each question gets the answer. One that comes before its question is lost: a terminal forgets what was typed when a
+# program takes it over.
+answering() {
+  local out=~/terminal.$1 in=~/typed.$1 code answered=0
+  mkfifo "$in"
+  script --quiet --return --flush --command "$3" /dev/null < "$in" > "$out" 2>&1 &
+  local asked=$!
+  exec 9> "$in"
+  while kill -0 "$asked" 2> /dev/null; do
+    if tail -c 2 "$out" | grep -Eq '[]:)] $' && [ "$(stat -c %s "$out")" != "$answered" ]; then
+      answered=$(stat -c %s "$out")
+      printf '%s\\n' "$2" >&9
+    fi
+    sleep 0.1
+  done
+  wait "$asked"
+  code=$?
+  exec 9>&-
+  cat "$out"
+  return "$code"
+}
+lasting() {
+  local left=600 out=~/terminal.$1
+  setsid bash -c "$3" > "$out" 2>&1 &
+  last=$!
+  until grep -Eq -- "$2" "$out"; do
+    left=$((left - 1))
+    [ "$left" -gt 0 ] && kill -0 "$last" || { cat "$out"; ended "$1" 'or silence' 'a running program'; return; }
+    sleep 0.1
+  done
+  cat "$out"
+}
+stopped() { kill -INT -- "-$last"; wait "$last" 2> /dev/null || :; }
+tries() { local left=$1; shift; until "$@"; do left=$((left - 1)); [ "$left" -gt 0 ] || return 1; sleep 0.1; done; }
+`
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function typing(command: Printed, index: number, step: Step): string {
+  const before = step.before === undefined ? '' : `${step.before}\n`
+  if (step.left !== undefined) return before
+  const began = `${before}began ${index}\n`
+  if (step.until !== undefined) {
+    const stop = step.stays === true ? '' : 'stopped\n'
+    return `${began}lasting ${index} ${quoted(step.until)} ${quoted(command.text)}\n${stop}`
+  }
+  const typed =
+    step.answer === undefined ? command.text : `answering ${index} ${quoted(step.answer)} ${quoted(command.text)}`
+  // That a plan finds something to do is no failure.
+  const code = step.exit ?? (/^croft (plan|diff)\b/.test(command.name) ? "'0 2'" : 0)
+  return `${began}${typed}\nended ${index} $? ${code}\n`
+}
+
+/** What is special about a command, on its page or on all of them. */
+export function stepOf({ steps }: Walk, { page, name }: Printed): Step {
+  return steps[`${page}: ${name}`] ?? steps[name] ?? {}
+}
+
+/** Types the pages, and gives back what the reader saw after each command, by its name. */
+export async function walked(walk: Walk): Promise<ReadonlyMap<string, string>> {
+  const commands = walk.pages.flatMap((page) => commandsOf(page))
+  const names = commands.flatMap(({ page, name }) => [name, `${page}: ${name}`])
+  const gone = Object.keys(walk.steps).filter((name) => !names.includes(name))
+  assert.deepEqual(gone, [], 'no page prints these any more')
+  const room = mkdtempSync(join(tmpdir(), 'croft-reader-'))
+  try {
+    for (const folder of ['bin', 'here']) mkdirSync(join(room, folder))
+    symlinkSync(join(ROOT, 'bin/croft'), join(room, 'bin/croft'))
+    symlinkSync(join(ROOT, 'examples'), join(room, 'here/examples'))
+    const script = commands.map((one, index) => typing(one, index, stepOf(walk, one))).join('')
+    writeFileSync(join(room, 'here/reader.sh'), `${HANDS}set -e\n${walk.ground ?? ''}\nset +e\n${script}`)
+    const { seen, wrong } = judged(walk, commands, await said(room))
+    if (wrong.length > 0) assert.fail(wrong.join('\n\n'))
+    return seen
+  } finally {
+    rmSync(room, { recursive: true, force: true })
+  }
+}
+
+/** What came after each command, and what is not as the page says. */
+function judged(walk: Walk, commands: readonly Printed[], output: string) {
+  const parts = output.split(/\n\u001e(\w+)\r?\n/)
+  const seen = new Map<string, string>()
+  const wrong: string[] = []
+  for (let at = 1; at < parts.length; at += 2) {
+    const [which = '', text = ''] = parts.slice(at, at + 2)
+    const command = commands[Number(which === 'failed' ? text.split(':')[0] : which)]
+    if (command === undefined) continue
+    if (which === 'failed') wrong.push(`${shown(command)}\n${text}${(parts[at - 1] ?? '').slice(-3000)}`)
+    else seen.set(command.name, `${seen.get(command.name) ?? ''}${text}`)
+  }
+  for (const command of commands) {
+    const { left, says } = stepOf(walk, command)
+    const text = seen.get(command.name)
+    if (left !== undefined) continue
+    if (text === undefined) wrong.push(`${shown(command)}\nwas not typed\n${output.slice(-3000)}`)
+    else if (says !== undefined && !says.test(text)) wrong.push(`${shown(command)}\ndoes not say ${says}\n${text}`)
+  }
+  return { seen, wrong }
+}
+
+function shown({ page, line, text }: Printed): string {
+  return `${page}:${line}: ${text}`
+}
+
+function said(room: string): Promise<string> {
+  const me = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
+  const path = `${room}/bin:${process.env.PATH ?? ''}:/usr/sbin:/sbin`
+  const env = { ...me, PATH: path, HOME: room, TERM: 'dumb', LANG: 'C.UTF-8', TZ: 'UTC' }
+  return new Promise((resolve, reject) => {
+    const reader = spawn('unshare', [...OWN, 'bash', 'reader.sh'], {
+      cwd: join(room, 'here'),
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    let output = ''
+    reader.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    reader.once('error', reject)
+    reader.once('close', () => resolve(output))
+  })
+}

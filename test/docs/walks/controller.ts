@@ -1,0 +1,66 @@
+import { HOUSE } from '../house.ts'
+import type { Walk } from '../reader.ts'
+
+const LIBVIRT = 'a libvirt host: npm run test:real has one, test/real/libvirt.ts'
+const FORGE = 'a forge and a repository over https: test/binary/git.test.ts has both'
+
+/** The pages of daily work with one house: consoles, checks, imports, people, the API and the controller. */
+export const CONTROLLER: Walk = {
+  name: 'a house and its controller',
+  pages: [
+    'docs/doctor.md',
+    'docs/selftest.md',
+    'docs/console.md',
+    'docs/import.md',
+    'docs/page.md',
+    'docs/api.md',
+    'docs/run.md',
+    'docs/existing-clusters.md',
+  ],
+  ground: HOUSE,
+  steps: {
+    'croft doctor infra/': { says: /✔ the certificate is the pinned one/ },
+    'croft doctor infra/ --role': { says: /^pveum user token add/m },
+    'croft selftest homelab --dir infra/': { says: /^ok +etcd .* 3 of 3 servers vote/m },
+    'pveum role modify croft-vms --privs VM.Console --append 1': { left: 'a program of Proxmox, on its host' },
+    'croft import proxmox infra/': { says: /k3s-vm-still-fawn/ },
+    'croft import proxmox infra/ --guest 108,109': { says: /external-name: "108"/ },
+    'croft import libvirt infra/': { left: LIBVIRT },
+    'croft import libvirt infra/ --guest 11111111-2222-4333-8444-555555555555': { left: LIBVIRT },
+    'croft export vm/k3s-vm-still-fawn --dir infra/': { says: /external-name: "108"/ },
+    [`curl -s http://127.0.0.1:8087/api/view | jq '.rows[] | select(.ready != "True") | .key'`]: {
+      before: `croft apply infra/ --yes --timeout 5h
+lasting controller 'http://127.0.0.1:8087' '. infra/sim.env && croft run infra/'
+controller=$last
+tries 600 curl --silent --fail --output /dev/null http://127.0.0.1:8087/readyz`,
+    },
+    [`curl -s 'http://127.0.0.1:8087/api/resource?key=Machine/web-1' | jq .action`]: {
+      says: /"do": "none"|null|nothing/,
+    },
+    [`curl -s 'http://127.0.0.1:8087/api/power-plan?target=homelab&state=off' | jq '.holds, .tiers'`]: {
+      says: /"servers"/,
+    },
+    [`curl -s -X POST http://127.0.0.1:8087/api/wishes/reconcile \\\n  -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '{}'`]:
+      { says: /"message":/ },
+    'croft token list': { says: /^ci +/m },
+    'croft run infra/': { before: 'kill -TERM -- "-$controller"; wait "$controller"', until: 'http://127.0.0.1:8087' },
+    'croft run https://git.example/me/home.git': { left: FORGE },
+    'croft run --config /etc/croft/croft.yaml': {
+      before: `mkdir -p /etc/croft
+printf 'sources: [{name: home, directory: %s}]' "$PWD/infra" > /etc/croft/croft.yaml`,
+      until: 'http://127.0.0.1:8087',
+    },
+    'croft plan infra/ --base main --head my-branch': {
+      before: `printf 'sim.env\\n' > infra/.gitignore
+git -C infra init --quiet --initial-branch main
+git -C infra add .
+git -C infra commit --quiet --message 'The house'
+git -C infra switch --quiet --create my-branch
+sed -i 's/memory: 2Gi/memory: 3Gi/' infra/vm.yaml
+git -C infra commit --quiet --all --message 'More memory'
+git -C infra switch --quiet main`,
+      says: /Machine\/web-1/,
+    },
+    'croft plan infra/ --base main --head my-branch --post github:me/home#12': { left: FORGE },
+  },
+}
