@@ -16,6 +16,7 @@ import { runPass } from './pass.ts'
 import type { PassDeps } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
+import type { QuietMemory } from './quiet-pass.ts'
 import { countUnreached, givenUpOn, type Unreached } from './settled.ts'
 import type { StepFailures } from './steps.ts'
 import { nothingLearnt } from './widths.ts'
@@ -44,6 +45,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const clusterWaits: KnownWaits = new Map()
   const powerMemory = emptyPowerMemory()
   const windows = nothingLearnt()
+  const quiet: QuietMemory = {}
   let powerDriver: ReturnType<NonNullable<EngineDeps['power']>> | undefined
   const openPower = deps.power
   const power =
@@ -78,6 +80,7 @@ export function createEngine(deps: EngineDeps): Engine {
       askCheck,
       resolveSecret,
       windows,
+      quiet,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
   }

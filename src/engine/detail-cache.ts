@@ -81,18 +81,20 @@ export function isGoodFor(step: Step, observed: ObservedResource | undefined, pa
 
 /**
  * Drops the oldest few close looks, so that they are read anew in this pass: a change of configuration through the
- * system's own page leaves nothing in a survey by which it could be seen.
+ * system's own page leaves nothing in a survey by which it could be seen. The answer: their ids.
  */
 export function forgetForSweep(
   facts: { readonly looks: DetailCache; readonly close: Map<string, ObservedResource> },
   oldest: number,
-): void {
-  if (oldest <= 0) return
+): readonly string[] {
+  if (oldest <= 0) return []
   const byAge = [...facts.looks]
     .map(([externalId, observed]) => ({ externalId, atMs: observed.close?.atMs ?? 0 }))
     .sort((a, b) => a.atMs - b.atMs)
-  for (const { externalId } of byAge.slice(0, oldest)) {
+  const forgotten = byAge.slice(0, oldest).map(({ externalId }) => externalId)
+  for (const externalId of forgotten) {
     facts.looks.delete(externalId)
     facts.close.delete(externalId)
   }
+  return forgotten
 }

@@ -50,6 +50,8 @@ export interface PassReport {
   readonly settled: boolean
   /** A command is at work on a cluster that it holds: nothing to do here, and worth watching. */
   readonly operated?: boolean
+  /** Nothing that the last pass stood on has changed: its plan and its records still hold, and nothing was planned anew. */
+  readonly unchanged?: true
   /** When to look again. */
   readonly lookAgainMs: number
   /** What each connection that could be seen has shown. */

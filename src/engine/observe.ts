@@ -23,7 +23,7 @@ import type { FactsByConnection } from './connection-facts.ts'
 import type { Connections } from './connections.ts'
 import { forgetForSweep } from './detail-cache.ts'
 import { withHistory } from './history.ts'
-import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledger.ts'
+import { bringUpToDate, type Findings, readLedger, type StoredLedger, type UpToDate } from './ledger.ts'
 import {
   type Observation,
   observeAndPlan,
@@ -55,6 +55,17 @@ export interface ObserveOptions {
   readonly unforeseen?: PlanInput['unforeseen']
   /** What of a plan begins now: only that is worth a fresh look. Everything, when nobody says. */
   begins?(plan: Plan, ground: Pick<Ground, 'estate' | 'ledger'>): readonly PlanEntry[]
+}
+
+/** What the surveys and the store show at the beginning of a pass. */
+export interface Glance {
+  readonly startedMs: number
+  /** With drills and former hosts. */
+  readonly declared: Estate
+  readonly surveyed: Surveyed
+  readonly remembered: StoredLedger
+  /** Close looks that were dropped to be read anew, by connection. */
+  readonly swept: ReadonlyMap<string, readonly string[]>
 }
 
 /** The machines of an estate as they were seen, before anything is decided. */
@@ -92,9 +103,10 @@ export async function observe(
   deps: ObserveDeps,
   options: ObserveOptions,
   signal: AbortSignal,
+  glance?: Glance,
 ): Promise<Observed> {
   const turns = turnsOf(deps.clock)
-  const ground = await observeMachines(inGit, deps, options, signal)
+  const ground = await observeMachines(glance ?? (await lookOver(inGit, deps, options, signal)), deps, signal)
   await turns.pause()
   const { surveyed, ledger, estate: placed } = ground
   const input = inputOf(ground, deps)
@@ -158,7 +170,7 @@ export async function observeSurroundings(
   deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<ClusterSurroundings | undefined> {
-  const ground = await observeMachines(inGit, deps, { retryStalled: true }, signal)
+  const ground = await observeMachines(await lookOver(inGit, deps, { retryStalled: true }, signal), deps, signal)
   const all = await surroundingsOfAll(inputOf(ground, deps), ground.surveyed.factsByConnection, deps, signal)
   return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
 }
@@ -167,17 +179,27 @@ function inputOf({ estate, worlds, ledger, startedMs }: Ground, { rules }: Obser
   return { estate, worlds, ledger, rules, nowMs: startedMs }
 }
 
-async function observeMachines(
+/** Surveys every connection and reads the store: what each pass begins with, and a quiet one ends with. */
+export async function lookOver(
   inGit: Estate,
   { clock, store, connections, rules }: ObserveDeps,
   options: ObserveOptions,
   signal: AbortSignal,
-): Promise<Ground> {
+): Promise<Glance> {
   const startedMs = clock.now()
   const declared = await withFormerHosts(await withDrills(inGit, store), store)
   const surveyed = await surveyAll(declared, connections, rules, startedMs, signal)
-  for (const facts of surveyed.factsByConnection.values()) forgetForSweep(facts, options.sweep ?? 0)
+  const swept = new Map<string, readonly string[]>()
+  for (const [name, facts] of surveyed.factsByConnection) swept.set(name, forgetForSweep(facts, options.sweep ?? 0))
   const remembered = await readLedger(store, options.retryStalled, options.tried)
+  return { startedMs, declared, surveyed, remembered, swept }
+}
+
+async function observeMachines(
+  { startedMs, declared, surveyed, remembered }: Glance,
+  { clock }: ObserveDeps,
+  signal: AbortSignal,
+): Promise<Ground> {
   const { ledger, ended, findings, unsure } = await bringUpToDate(remembered, surveyed.factsByConnection, clock, signal)
   await readAllUndeclared(declared, surveyed.factsByConnection, signal)
   const worlds = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)

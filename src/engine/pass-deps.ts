@@ -10,6 +10,7 @@ import type { Connections } from './connections.ts'
 import type { ExistingClusters } from './existing-clusters.ts'
 import type { AskCheck } from './health-check.ts'
 import type { PowerMemory } from './power/memory.ts'
+import type { QuietMemory } from './quiet-pass.ts'
 import type { StepFailures } from './steps.ts'
 import type { Widths } from './widths.ts'
 
@@ -30,5 +31,6 @@ export interface PassDeps {
   resolveSecret(reference: SecretReference): Promise<unknown>
   readonly askCheck: AskCheck
   readonly windows: Widths
+  readonly quiet: QuietMemory
   nextIntentionId(): string
 }

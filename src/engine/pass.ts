@@ -19,10 +19,11 @@ import type { PassReport } from './engine.ts'
 import { judge } from './judge.ts'
 import { writeFindings } from './ledger.ts'
 import { readLater } from './observation.ts'
-import { type Observed, type ObserveOptions, observe } from './observe.ts'
+import { lookOver, type Observed, type ObserveOptions, observe } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
 import { isPowerSettled } from './power/judge.ts'
 import { type KeptPowers, keepPowers } from './power/keep.ts'
+import { quietPass, rememberQuiet } from './quiet-pass.ts'
 import { lookForReadiness } from './readiness.ts'
 import { departed, leftBehind, report } from './report-pass.ts'
 import type { ResourcePass } from './resource-pass.ts'
@@ -75,7 +76,12 @@ export async function runPass(
   const lookedMs = deps.clock.monotonicMs()
   const begins: ObserveOptions['begins'] = (plan, ground) =>
     admit(chosenOf(plan, options).entries, trafficIn(plan, ground, deps)).map(({ entry }) => entry)
-  const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal))
+  const glance = options.observed === undefined ? await lookOver(inGit, deps, options, signal) : undefined
+  if (glance !== undefined) {
+    const unchanged = await quietPass(inGit, deps, options, glance, signal)
+    if (unchanged !== undefined) return unchanged
+  }
+  const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal, glance))
   const actedMs = deps.clock.monotonicMs()
   const turns = turnsOf(deps.clock)
   const chosen = chosenOf(observed.observation.plan, options)
@@ -88,7 +94,9 @@ export async function runPass(
   await turns.pause()
   await writeReport(pass, judged)
   await turns.pause()
-  return reportOf(pass, acted, judged)
+  const made = reportOf(pass, acted, judged)
+  rememberQuiet(inGit, deps, observed, made)
+  return made
 }
 
 /** Written down before anything is done: what was found out about intentions and about replacements of dead nodes. */

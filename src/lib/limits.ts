@@ -127,6 +127,8 @@ export const LIMITS = {
   connectTimeoutMs: 10_000,
   /** Shorter than Proxmox's own, so that it is we who close. */
   idleConnectionMs: 4_000,
+  /** Of an API server of Kubernetes, which keeps them for minutes; less than balancers in between do. */
+  idleClusterConnectionMs: 30_000,
   /** Examination of a connection: one call for each. */
   examinedHosts: 64,
   examinedPaths: 128,
@@ -175,6 +177,8 @@ export const LIMITS = {
   /** A connection that never answered since an apply began is tried this often; then the rest is finished without it. */
   unreachedPasses: 3,
   sweepIntervalMs: 10_000,
+  /** After a pass that found everything as declared, so long nothing is planned anew while nothing that was seen changes. */
+  quietMs: 600_000,
   /** Close looks that a settled pass of the controller renews: with 1,000 machines each is read again every 17 minutes. */
   sweepReads: 10,
   /** Guests of a connection that are asked for their addresses before another one is made with a fixed one. */

@@ -1,0 +1,85 @@
+import type { Estate } from '../model/estate.ts'
+import { type FactsByConnection, readMissing } from './connection-facts.ts'
+import type { PassReport } from './engine.ts'
+import type { StoredLedger } from './ledger.ts'
+import type { Surveyed } from './observation.ts'
+import type { Glance, Observed, ObserveOptions } from './observe.ts'
+import type { PassDeps } from './pass-deps.ts'
+import { type Quiet, quietAfter, type Standing, sameGround, sameLooks } from './quiet.ts'
+
+/** What an engine knows of its last pass, where that found everything as declared. */
+export interface QuietMemory {
+  last?: { readonly quiet: Quiet; readonly report: PassReport }
+}
+
+type QuietOptions = Pick<ObserveOptions, 'retryStalled' | 'unforeseen'> & { readonly only?: unknown }
+
+/**
+ * Ends a pass that sees what the last one saw: the plan is a pure function, so it would be the same. It looks as closely
+ * as a whole pass would: it reads anew what was swept and every list. Undefined: something is another, and the pass goes
+ * on with what was read.
+ */
+export async function quietPass(
+  inGit: Estate,
+  { quiet: memory, clock }: Pick<PassDeps, 'quiet' | 'clock'>,
+  options: QuietOptions,
+  { surveyed, remembered, swept, startedMs }: Glance,
+  signal: AbortSignal,
+): Promise<PassReport | undefined> {
+  const { last } = memory
+  delete memory.last
+  if (last === undefined || options.only !== undefined || options.retryStalled || signal.aborted) return undefined
+  if ((options.unforeseen?.size ?? 0) > 0) return undefined
+  const { quiet, report } = last
+  const standing = standingOf(inGit, surveyed, remembered)
+  const time = { nowMs: startedMs, steadyMs: clock.monotonicMs() }
+  if (!sameGround(quiet, standing, time)) return undefined
+  await readAgain(surveyed.factsByConnection, swept, quiet.standing, signal)
+  if (signal.aborted || !sameLooks(quiet.standing, standing)) return undefined
+  const { factsByConnection } = surveyed
+  const unchanged: PassReport = {
+    ...report,
+    unchanged: true,
+    surveys: [...factsByConnection.values()].map(({ survey }) => survey),
+    looks: new Map([...factsByConnection].map(([name, { looks }]) => [name, looks])),
+  }
+  memory.last = { quiet: { ...quiet, standing }, report }
+  return unchanged
+}
+
+/** Remembers a pass after which the next one need not plan, unless something changes. */
+export function rememberQuiet(
+  inGit: Estate,
+  { quiet: memory, clock }: Pick<PassDeps, 'quiet' | 'clock'>,
+  { surveyed, ledger, unsure, ended, fresh, observation }: Observed,
+  report: PassReport,
+): void {
+  const calm = report.settled && report.operated !== true && report.effects === 0 && report.events.length === 0
+  if (!calm || fresh || ended.size > 0 || observation.later.size > 0) return
+  const standing = standingOf(inGit, surveyed, { ledger, steps: unsure })
+  const quiet = quietAfter(standing, report.plan, clock.monotonicMs())
+  if (quiet !== undefined) memory.last = { quiet, report }
+}
+
+function standingOf(
+  estate: Estate,
+  { factsByConnection, unseen }: Surveyed,
+  { ledger, steps }: Pick<StoredLedger, 'ledger' | 'steps'>,
+): Standing {
+  const inFlight = ledger.intentions.size + steps.length
+  return { estate, seen: factsByConnection, unseen: unseen.size, records: ledger.records, inFlight }
+}
+
+/** The same looks as a whole pass takes: configurations that were dropped to be read anew, and lists, which nobody keeps. */
+async function readAgain(
+  factsByConnection: FactsByConnection,
+  swept: Glance['swept'],
+  before: Standing,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const [name, facts] of factsByConnection) {
+    const guests = (swept.get(name) ?? []).map((externalId) => ({ look: 'config' as const, externalId }))
+    const lists = [...(before.seen.get(name)?.lists.keys() ?? [])].map((list) => ({ look: 'list' as const, list }))
+    await readMissing(facts, [...guests, ...lists], signal)
+  }
+}

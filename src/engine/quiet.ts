@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LIMITS } from '../lib/limits.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import type { Estate } from '../model/estate.ts'
+import type { Plan } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { ObservedDetails, ObservedResource, Survey } from '../model/resource.ts'
+import { isTrue } from './conditions.ts'
+import type { ConnectionFacts } from './connection-facts.ts'
+import { stillReady } from './still-ready.ts'
+
+/** What was seen of one connection, as far as a plan can stand on it. */
+export type SeenFacts = Pick<
+  ConnectionFacts,
+  'survey' | 'seen' | 'close' | 'gone' | 'lists' | 'probes' | 'believed' | 'failed'
+>
+
+/** Everything that a pass over machines, files and settings is decided on, but for the time. */
+export interface Standing {
+  readonly estate: Estate
+  readonly seen: ReadonlyMap<string, SeenFacts>
+  /** Connections that could not be seen. */
+  readonly unseen: number
+  readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
+  /** Effects of which it is not known how they ended. */
+  readonly inFlight: number
+}
+
+/** A pass that found everything as declared, and until when time alone changes nothing of that. */
+export interface Quiet {
+  readonly standing: Standing
+  readonly plan: Plan
+  /** By the clock that never jumps. */
+  readonly untilMs: number
+}
+
+/** What changes all the time and is decided on in no plan without effects; uptime is judged by itself. */
+const PASSING: ReadonlySet<string> = new Set([
+  'load',
+  'memoryUsedBytes',
+  'usedBytes',
+  'temperatureC',
+  'watts',
+  'uptimeSeconds',
+])
+/** Of a close look: when it was, what the survey of that moment said, and what only some looks ask for. */
+const ASKED_APART: ReadonlySet<string> = new Set(['atMs', 'surveyedName', 'power', 'agent', 'addresses', 'cloudInit'])
+const MARKED: ReadonlySet<string> = new Set([...PASSING, 'mark', 'close'])
+
+/**
+ * Whether a pass left nothing to do, so that the next one need not plan unless something it stands on is another.
+ * Undefined: it has to. Everything that waits, is held, refused or retried hangs on the time, and so do clusters, Powers
+ * and `readyWhen`: with any of them each pass plans. Pure.
+ */
+export function quietAfter(standing: Standing, plan: Plan, steadyMs: number): Quiet | undefined {
+  const { estate, records, seen } = standing
+  if ((estate.clusters?.length ?? 0) + (estate.powers?.length ?? 0) + (estate.idleHosts?.length ?? 0) > 0)
+    return undefined
+  if (standing.unseen + standing.inFlight + plan.notes.length > 0) return undefined
+  if (estate.resources.some(({ policy }) => policy.readyWhen !== undefined)) return undefined
+  const isAtRest = ({ key, action }: Plan['entries'][number]) => action.do === 'nothing' && isSteady(records.get(key))
+  if (!plan.entries.every(isAtRest)) return undefined
+  for (const facts of seen.values())
+    if (facts.gone.size + facts.probes.size + facts.believed.size + facts.failed.size > 0) return undefined
+  const leftMs = Math.min(LIMITS.quietMs, ...seedsLeftMs(plan, standing))
+  return { standing, plan, untilMs: steadyMs + leftMs }
+}
+
+function isSteady(record: ResourceRecord | undefined): boolean {
+  if (record === undefined || record.failure !== undefined || record.stalledGeneration !== undefined) return false
+  return record.status === 'Orphaned' || isTrue(record.conditions, 'Ready')
+}
+
+/** How long until a machine has been up for so long that the image of its first boot may be taken away. */
+function seedsLeftMs({ entries }: Plan, { estate, seen }: Standing): readonly number[] {
+  const ids = new Map(entries.map(({ key, externalId }) => [key, externalId]))
+  return estate.resources.flatMap(({ key, connection, desired }) => {
+    const after = desired.type === 'vm' ? desired.vm.seed?.removeAfterSeconds : undefined
+    if (after === undefined) return []
+    const left = after - (seen.get(connection)?.seen.get(ids.get(key) ?? '')?.uptimeSeconds ?? 0)
+    return left > 0 ? [left * 1000] : []
+  })
+}
+
+/** Does a survey and the store show what the quiet pass stood on? Closer looks are compared by `sameLooks`. Pure. */
+export function sameGround(quiet: Quiet, now: Standing, time: { readonly nowMs: number; readonly steadyMs: number }) {
+  const { standing: before, plan } = quiet
+  if (time.steadyMs >= quiet.untilMs || before.estate !== now.estate) return false
+  if (now.unseen + now.inFlight > 0 || now.seen.size !== before.seen.size) return false
+  for (const [name, { survey, seen }] of now.seen) {
+    const known = before.seen.get(name)
+    if (known === undefined || !sameSurvey(known, { survey, seen })) return false
+  }
+  return sameRecords(before.records, now.records) && sameReadiness(plan, before, now, time.nowMs)
+}
+
+/** Does what was read beside the surveys say the same: configurations, files, settings? Pure. */
+export function sameLooks(before: Standing, now: Standing): boolean {
+  for (const [name, { close, lists, gone, failed }] of now.seen) {
+    const known = before.seen.get(name)
+    if (known === undefined || gone.size + failed.size > 0) return false
+    if (known.close.size !== close.size || known.lists.size !== lists.size) return false
+    for (const [id, observed] of close) if (!sameLook(known.close.get(id), observed)) return false
+    for (const [list, things] of lists) if (!sameList(known.lists.get(list), things)) return false
+  }
+  return true
+}
+
+function sameSurvey(before: Pick<SeenFacts, 'survey' | 'seen'>, now: Pick<SeenFacts, 'survey' | 'seen'>): boolean {
+  const [was, is] = [before.survey, now.survey]
+  if (was.resources.length !== is.resources.length || before.seen.size !== now.seen.size) return false
+  for (const [id, observed] of now.seen) {
+    const known = before.seen.get(id)
+    if (known === undefined || known.mark?.uid !== observed.mark?.uid) return false
+    if (!sameFields(known, observed, MARKED)) return false
+  }
+  return (
+    sameByName(was.hosts, is.hosts, ({ name }) => name) &&
+    sameByName(was.storages, is.storages, ({ host, name }) => `${host}/${name}`) &&
+    sameByName(was.tasks, is.tasks, ({ id }) => id) &&
+    isDeepStrictEqual(rest(was), rest(is))
+  )
+}
+
+/** What a survey may come to hold besides. */
+function rest({ hosts: _h, storages: _s, resources: _r, tasks: _t, atMs: _a, ...others }: Survey): object {
+  return others
+}
+
+function sameByName<T extends object>(before: readonly T[], now: readonly T[], nameOf: (one: T) => string): boolean {
+  if (before.length !== now.length) return false
+  const known = new Map(before.map((one) => [nameOf(one), one]))
+  return now.every((one) => {
+    const was = known.get(nameOf(one))
+    return was !== undefined && sameFields(was, one, PASSING)
+  })
+}
+
+function sameList(before: readonly ObservedResource[] | undefined, now: readonly ObservedResource[]): boolean {
+  const known = new Map(before?.map((one) => [one.externalId, one]))
+  if (before?.length !== now.length || known.size !== now.length) return false
+  return now.every((one) => {
+    const was = known.get(one.externalId)
+    if (was === undefined || !sameFields(was, one, MARKED) || !isDeepStrictEqual(was.mark, one.mark)) return false
+    return was.close === undefined || one.close === undefined
+      ? was.close === one.close
+      : sameFields(was.close, one.close, ASKED_APART)
+  })
+}
+
+function sameLook(before: ObservedResource | undefined, now: ObservedResource): boolean {
+  const [was, is]: readonly (ObservedDetails | undefined)[] = [before?.close, now.close]
+  if (before === undefined || was === undefined || is === undefined) return false
+  if (was !== is && !sameFields(was, is, ASKED_APART)) return false
+  return before.mark === now.mark || isDeepStrictEqual(before.mark, now.mark)
+}
+
+/** By all fields that either has, whatever they are: one that is new here counts until somebody says that it does not. */
+function sameFields(before: object, now: object, apart: ReadonlySet<string>): boolean {
+  const [was, is] = [before as Record<string, unknown>, now as Record<string, unknown>]
+  for (const name in is) if (!apart.has(name) && !sameValue(was[name], is[name])) return false
+  for (const name in was) if (!apart.has(name) && was[name] !== undefined && is[name] === undefined) return false
+  return true
+}
+
+function sameValue(one: unknown, other: unknown): boolean {
+  return one === other || (typeof one === 'object' && isDeepStrictEqual(one, other))
+}
+
+function sameRecords(before: Standing['records'], now: Standing['records']): boolean {
+  if (before.size !== now.size) return false
+  for (const [key, record] of now) if (!sameValue(before.get(key), record)) return false
+  return true
+}
+
+/** A machine that somebody restarted has another uptime than one that has been Ready since: its agent is asked again. */
+function sameReadiness({ entries }: Plan, before: Standing, now: Standing, nowMs: number): boolean {
+  return entries.every(({ key, connection, externalId }) => {
+    const record = now.records.get(key)
+    const observed = now.seen.get(connection)?.seen.get(externalId ?? '')
+    if (record === undefined || observed === undefined) return true
+    const { uptimeSeconds: was } = before.seen.get(connection)?.seen.get(externalId ?? '') ?? {}
+    if ((was === undefined) !== (observed.uptimeSeconds === undefined)) return false
+    return !isTrue(record.conditions, 'Ready') || stillReady(record.conditions, observed, nowMs)
+  })
+}
