@@ -12,6 +12,7 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
 import type { ShardSource } from './cluster-source.ts'
+import type { DeclaredObject } from './objects.ts'
 import type { ClusterRevision } from './revision.ts'
 import type { KnownOfObject } from './status.ts'
 import { release, tellEvent, tellObject, type WriteBack } from './write-back.ts'
@@ -58,6 +59,8 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
   const reads = new Map<string, ClusterRevision>()
   let passed: Passed | undefined
   let last: string | undefined
+  /** The objects as they were when nothing of the last report was left to write. */
+  let told: readonly DeclaredObject[] = []
 
   const keep = async (next: ReadonlySet<ResourceKey>): Promise<void> => {
     if (next.size === known.size && [...next].every((key) => known.has(key))) return
@@ -85,17 +88,22 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
       if (read === undefined || signal.aborted) return report
       const first = passed?.read.revision.id !== estate.revision
       passed = { estate, report, read }
+      const objects = source.objects()
+      // Somebody may have changed a status by hand: then the object is another.
+      if (report.unchanged === true && sameObjects(told, objects)) return report
       // The report has only what was planned; of what vanished the store alone knows.
       records = await store.records()
-      await writeBack(passed)
+      told = (await writeBack(passed)) ? objects : []
       // What may leave only now is another revision.
       if (first && source.objects().some(({ deleting }) => deleting)) controller.poke(NAME)
       return report
     },
   }
 
-  const writeBack = async ({ report, read, estate }: Passed): Promise<void> => {
-    if (!options.back.mayWrite()) return
+  /** True: everything was written already. */
+  const writeBack = async ({ report, read, estate }: Passed): Promise<boolean> => {
+    if (!options.back.mayWrite()) return false
+    let nothingNew = true
     const to: WriteBack = {
       ...options.back,
       nowMs: clock.now(),
@@ -108,6 +116,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     const gone: ResourceKey[] = []
     await inParallel([...byKey.values()], WRITES_AT_ONCE, async (declared) => {
       const { key } = declared
+      if (declared.deleting || !options.back.mayWrite()) nothingNew = false
       if (!options.back.mayWrite()) return
       if (declared.deleting && read.leaving.has(key) && isOver(key, report, owned.get(key) ?? [])) {
         if (await release(to, declared)) gone.push(key)
@@ -120,7 +129,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
         kept: read.kept.get(key),
         passed: passedNow.has(key),
       }
-      await tellObject(to, declared, about)
+      if (await tellObject(to, declared, about)) nothingNew = false
     })
     for (const event of report.events.slice(0, EVENTS_PER_PASS)) {
       const declared = event.key === undefined ? undefined : byKey.get(ownerOf(event.key))
@@ -130,6 +139,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     const lost = read.vanished.filter((key) => !owned.has(key))
     const over = new Set([...gone, ...lost])
     if (over.size > 0) await keep(new Set([...known].filter((key) => !over.has(key))))
+    return nothingNew
   }
 
   const objects: Source = {
@@ -158,6 +168,10 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
 /** What a namespace may not declare is reported as its own, with the name of the namespace before it. */
 function keyOfProblem(object: string | undefined): ResourceKey | undefined {
   return object?.replace(/^[a-z0-9-]+:/, '')
+}
+
+function sameObjects(before: readonly DeclaredObject[], now: readonly DeclaredObject[]): boolean {
+  return before.length === now.length && now.every(({ object }, at) => object === before[at]?.object)
 }
 
 /** Is nothing left of it that croft keeps? What was left to itself on purpose is no longer kept. */

@@ -17,8 +17,11 @@ export interface WriteBack {
   warn(message: string): void
 }
 
-/** Writes what is new about one object: its finalizer and external name, its conditions. Nothing new: nothing is sent. */
-export async function tellObject(to: WriteBack, declared: DeclaredObject, known: KnownOfObject): Promise<void> {
+/**
+ * Writes what is new about one object: its finalizer and external name, its conditions. False: nothing is new, and nothing
+ * was sent. True: something was, whether or not the server took it.
+ */
+export async function tellObject(to: WriteBack, declared: DeclaredObject, known: KnownOfObject): Promise<boolean> {
   const path = pathOf(to, declared)
   const metadata = metadataPatch(declared, known)
   let now = declared
@@ -27,12 +30,13 @@ export async function tellObject(to: WriteBack, declared: DeclaredObject, known:
     const resourceVersion = at(declared.object, 'metadata', 'resourceVersion')
     const body = { metadata: { ...metadata, ...(metadata.finalizers === undefined ? {} : { resourceVersion }) } }
     const asked = await to.client.merge(path, body, `mark ${declared.key}`)
-    if (!taken(to, declared, asked)) return
+    if (!taken(to, declared, asked)) return true
     now = { ...declared, object: asked.value }
   }
   const status = statusPatch(now, known, to.nowMs)
-  if (status === undefined) return
+  if (status === undefined) return metadata !== undefined
   taken(to, declared, await to.client.merge(`${path}/status`, { status }, `write the status of ${declared.key}`))
+  return true
 }
 
 /** The thing is gone, or was left to itself: the object may go. */

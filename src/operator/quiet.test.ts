@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Wire, WireFailure } from '../lib/wire.ts'
+import { conditionOf, createGround, type Ground, VMS } from './testing/harness.ts'
+import { madeByCrossplane, providerConfigOf, providerVms } from './testing/made-by-crossplane.ts'
+
+const [VM] = providerVms(1, ['fun-bedbug'])
+const PATH = `${VMS}/${VM?.name}`
+
+async function groundWithOne(): Promise<Ground> {
+  const ground = await createGround()
+  assert.ok(VM)
+  ground.datacentre.addGuest(VM.vmid, VM.node, providerConfigOf(VM), true)
+  await ground.call('POST', VMS, madeByCrossplane(VM))
+  return ground
+}
+
+test('while nothing changes, a status that somebody changed by hand is put right, and a change on Proxmox is seen', async () => {
+  const ground = await groundWithOne()
+  const operator = await ground.start()
+  await ground.pass(300_000)
+  assert.equal(conditionOf(await ground.get(PATH), 'Synced'), 'True ReconcileSuccess')
+  await ground.call('PATCH', `${PATH}/status`, { status: { conditions: [] } })
+  await ground.pass(90_000)
+  assert.equal(conditionOf(await ground.get(PATH), 'Synced'), 'True ReconcileSuccess')
+  ground.datacentre.patchGuest(VM?.vmid ?? 0, { onboot: '0' })
+  await ground.pass(180_000)
+  assert.equal(ground.datacentre.world.guests.get(VM?.vmid ?? 0)?.config.get('onboot'), '1')
+  await operator.stop()
+})
+
+test('[F-04] a status that was not written is written later, though nothing else changes', async () => {
+  const ground = await groundWithOne()
+  const base = ground.api.wire()
+  let refuse = false
+  const wire: Wire = {
+    ...base,
+    async send(request, signal) {
+      if (refuse && request.path.endsWith('/status')) throw new WireFailure('no', 'ECONNREFUSED', 'connection refused')
+      return base.send(request, signal)
+    },
+  }
+  const operator = await ground.start({ wire })
+  await ground.pass(300_000)
+  refuse = true
+  await ground.call('PATCH', `${PATH}/status`, { status: { conditions: [] } })
+  await ground.pass(180_000)
+  assert.equal(conditionOf(await ground.get(PATH), 'Synced'), undefined)
+  refuse = false
+  await ground.pass(90_000)
+  assert.equal(conditionOf(await ground.get(PATH), 'Synced'), 'True ReconcileSuccess')
+  await operator.stop()
+})
