@@ -18,6 +18,8 @@ export interface TlsWireOptions {
   /** `http://proxy:3128`: asked to pass the connection on. What it passes is judged like any other. */
   readonly proxy?: string
   readonly maxSockets: number
+  /** How long an unused connection stays open: less than the other side keeps it. */
+  readonly idleMs?: number
   readonly timeouts: { readonly connectMs: number; readonly requestMs: number }
 }
 
@@ -142,7 +144,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       clearTimeout(late)
       drop(link, new Error('the connection was closed'))
     })
-    socket.setTimeout(LIMITS.idleConnectionMs, () => {
+    socket.setTimeout(options.idleMs ?? LIMITS.idleConnectionMs, () => {
       if (link.job === undefined) socket.destroy()
     })
   }

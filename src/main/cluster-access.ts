@@ -7,8 +7,11 @@ import type { Wire } from '../lib/wire.ts'
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** Watches hold one connection each, for as long as they last. */
-const SOCKETS = 128
-const TIMEOUTS = { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs }
+const WAY = {
+  maxSockets: 128,
+  idleMs: LIMITS.idleClusterConnectionMs,
+  timeouts: { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs },
+}
 
 /** The way to the API of a cluster: by a kubeconfig, or as the pod that we are in. */
 export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): Promise<ClusterAccess> {
@@ -17,7 +20,7 @@ export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): 
   if (host === undefined || port === undefined)
     return { problem: 'this is not a pod of a cluster; name a kubeconfig with --kubeconfig' }
   const endpoint = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
-  const wire = openTlsWire({ endpoint, authority: file('ca.crt'), maxSockets: SOCKETS, timeouts: TIMEOUTS })
+  const wire = openTlsWire({ ...WAY, endpoint, authority: file('ca.crt') })
   return { wire: withToken(wire), namespace: file('namespace').trim() }
 }
 
@@ -36,14 +39,7 @@ async function byKubeconfig(name: string, context: string | undefined, env: Node
   const { endpoint, caPem, certificatePem, key } = access
   const client = { certificate: certificatePem, key: key.reveal() }
   const proxy = proxyFor(endpoint, env)
-  const wire = openTlsWire({
-    endpoint,
-    authority: caPem,
-    client,
-    maxSockets: SOCKETS,
-    timeouts: TIMEOUTS,
-    ...(proxy === undefined ? {} : { proxy }),
-  })
+  const wire = openTlsWire({ ...WAY, endpoint, authority: caPem, client, ...(proxy === undefined ? {} : { proxy }) })
   return { wire }
 }
 

@@ -51,7 +51,17 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     if (!open) throw new Error('this store is closed')
   }
 
-  const look = async (): Promise<ReadHead> => {
+  /** Whoever asks in the same turn gets one answer: it is sent for after all of them have asked. */
+  let asked: Promise<ReadHead> | undefined
+  const look = (): Promise<ReadHead> => {
+    asked ??= Promise.resolve().then(() => {
+      asked = undefined
+      return lookNow()
+    })
+    return asked
+  }
+
+  const lookNow = async (): Promise<ReadHead> => {
     reading()
     const got = await patiently(place.wait, () => place.client.get(path))
     if (got.is === 'error' && got.status === 404) last = { head: NO_HEAD, resourceVersion: undefined }
