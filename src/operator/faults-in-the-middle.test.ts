@@ -72,7 +72,7 @@ test('[F-07] watches that are lost in the middle of an apply, and whose place th
   })
   const [ground, operator] = await begun((one) => one.start({ wire: losing(one.api.wire()) }))
   forgotten = true
-  for (const cut of [...open]) cut.abort()
+  for (const cut of open) cut.abort()
   await ground.pass(120_000)
   assert.ok(refused > 1, `${refused} watches were refused`)
   await isWhole(ground)
