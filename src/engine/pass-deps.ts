@@ -10,7 +10,7 @@ import type { Connections } from './connections.ts'
 import type { ExistingClusters } from './existing-clusters.ts'
 import type { AskCheck } from './health-check.ts'
 import type { PowerMemory } from './power/memory.ts'
-import type { QuietMemory } from './quiet-pass.ts'
+import type { QuietMemory } from './quiet.ts'
 import type { StepFailures } from './steps.ts'
 import type { Widths } from './widths.ts'
 

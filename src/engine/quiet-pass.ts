@@ -5,12 +5,7 @@ import type { StoredLedger } from './ledger.ts'
 import type { Surveyed } from './observation.ts'
 import type { Glance, Observed, ObserveOptions } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
-import { type Quiet, quietAfter, type Standing, sameGround, sameLooks } from './quiet.ts'
-
-/** What an engine knows of its last pass, where that found everything as declared. */
-export interface QuietMemory {
-  last?: { readonly quiet: Quiet; readonly report: PassReport }
-}
+import { type QuietGround, quietAfter, sameGround, sameLooks } from './quiet.ts'
 
 type QuietOptions = Pick<ObserveOptions, 'retryStalled' | 'unforeseen'> & { readonly only?: unknown }
 
@@ -65,7 +60,7 @@ function standingOf(
   estate: Estate,
   { factsByConnection, unseen }: Surveyed,
   { ledger, steps }: Pick<StoredLedger, 'ledger' | 'steps'>,
-): Standing {
+): QuietGround {
   const inFlight = ledger.intentions.size + steps.length
   return { estate, seen: factsByConnection, unseen: unseen.size, records: ledger.records, inFlight }
 }
@@ -74,7 +69,7 @@ function standingOf(
 async function readAgain(
   factsByConnection: FactsByConnection,
   swept: Glance['swept'],
-  before: Standing,
+  before: QuietGround,
   signal: AbortSignal,
 ): Promise<void> {
   for (const [name, facts] of factsByConnection) {

@@ -6,7 +6,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedDetails, ObservedResource, Resource, Survey } from '../model/resource.ts'
-import { type Quiet, quietAfter, type SeenFacts, type Standing, sameGround, sameLooks } from './quiet.ts'
+import { type ObservedFacts, type Quiet, type QuietGround, quietAfter, sameGround, sameLooks } from './quiet.ts'
 
 const NOW = 1_760_000_000_000
 const HOUR_MS = 3_600_000
@@ -73,7 +73,7 @@ const entry = { key: KEY, connection: 'pve', externalId: '100', action: { do: 'n
 const plan: Plan = { entries: [entry], notes: [], problems: [] }
 
 /** Each time all of it anew: nothing is the same object, as with a second survey. */
-function facts(seen: Survey = survey, look: ObservedResource = { ...guest, close }, listed = file): SeenFacts {
+function facts(seen: Survey = survey, look: ObservedResource = { ...guest, close }, listed = file): ObservedFacts {
   return structuredClone({
     survey: seen,
     seen: new Map(seen.resources.map((one) => [one.externalId, one])),
@@ -86,7 +86,7 @@ function facts(seen: Survey = survey, look: ObservedResource = { ...guest, close
   })
 }
 
-function standing(more: Partial<Standing> = {}, seen = facts()): Standing {
+function standing(more: Partial<QuietGround> = {}, seen = facts()): QuietGround {
   const records = new Map([[KEY, structuredClone(record)]])
   return { estate, seen: new Map([['pve', seen]]), unseen: 0, records, inFlight: 0, ...more }
 }
@@ -96,7 +96,7 @@ function quiet(): Quiet {
 }
 
 const time = { nowMs: NOW, steadyMs: 1 }
-const holds = (now: Standing, at = time) => sameGround(quiet(), now, at) && sameLooks(standing(), now)
+const holds = (now: QuietGround, at = time) => sameGround(quiet(), now, at) && sameLooks(standing(), now)
 const withRecord = (more: Partial<ResourceRecord>) => standing({ records: new Map([[KEY, { ...record, ...more }]]) })
 
 /** Every field of it in turn with another value, and without any. */
@@ -111,7 +111,7 @@ function variations<T extends object>(one: T): readonly (readonly [field: string
   })
 }
 
-function changedFields<T extends object>(one: T, now: (changed: T) => Standing): readonly string[] {
+function changedFields<T extends object>(one: T, now: (changed: T) => QuietGround): readonly string[] {
   return variations(one).flatMap(([field, changed]) => (holds(now(changed)) ? [] : [field]))
 }
 
@@ -184,7 +184,7 @@ test('time alone ends it: after a while, when a machine was restarted, when the 
 })
 
 test('what waits, is held or retried, and what hangs on the time, is planned in every pass', () => {
-  const table: readonly (readonly [what: string, standing: Standing, plan?: Plan])[] = [
+  const table: readonly (readonly [what: string, standing: QuietGround, plan?: Plan])[] = [
     ['a machine that waits', standing(), { ...plan, entries: [{ ...entry, action: { do: 'wait' } } as PlanEntry] }],
     ['a note', standing(), { ...plan, notes: [{ connection: 'pve', code: 'suspect', message: '', allow: '' }] }],
     ['no record', standing({ records: new Map() })],

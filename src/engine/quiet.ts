@@ -7,18 +7,19 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedDetails, ObservedResource, Survey } from '../model/resource.ts'
 import { isTrue } from './conditions.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
+import type { PassReport } from './engine.ts'
 import { stillReady } from './still-ready.ts'
 
 /** What was seen of one connection, as far as a plan can stand on it. */
-export type SeenFacts = Pick<
+export type ObservedFacts = Pick<
   ConnectionFacts,
   'survey' | 'seen' | 'close' | 'gone' | 'lists' | 'probes' | 'believed' | 'failed'
 >
 
 /** Everything that a pass over machines, files and settings is decided on, but for the time. */
-export interface Standing {
+export interface QuietGround {
   readonly estate: Estate
-  readonly seen: ReadonlyMap<string, SeenFacts>
+  readonly seen: ReadonlyMap<string, ObservedFacts>
   /** Connections that could not be seen. */
   readonly unseen: number
   readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
@@ -28,10 +29,15 @@ export interface Standing {
 
 /** A pass that found everything as declared, and until when time alone changes nothing of that. */
 export interface Quiet {
-  readonly standing: Standing
+  readonly standing: QuietGround
   readonly plan: Plan
   /** By the clock that never jumps. */
   readonly untilMs: number
+}
+
+/** What an engine knows of its last pass, where that found everything as declared. */
+export interface QuietMemory {
+  last?: { readonly quiet: Quiet; readonly report: PassReport }
 }
 
 /** What changes all the time and is decided on in no plan without effects; uptime is judged by itself. */
@@ -52,7 +58,7 @@ const MARKED: ReadonlySet<string> = new Set([...PASSING, 'mark', 'close'])
  * Undefined: it has to. Everything that waits, is held, refused or retried hangs on the time, and so do clusters, Powers
  * and `readyWhen`: with any of them each pass plans. Pure.
  */
-export function quietAfter(standing: Standing, plan: Plan, steadyMs: number): Quiet | undefined {
+export function quietAfter(standing: QuietGround, plan: Plan, steadyMs: number): Quiet | undefined {
   const { estate, records, seen } = standing
   if ((estate.clusters?.length ?? 0) + (estate.powers?.length ?? 0) + (estate.idleHosts?.length ?? 0) > 0)
     return undefined
@@ -72,7 +78,7 @@ function isSteady(record: ResourceRecord | undefined): boolean {
 }
 
 /** How long until a machine has been up for so long that the image of its first boot may be taken away. */
-function seedsLeftMs({ entries }: Plan, { estate, seen }: Standing): readonly number[] {
+function seedsLeftMs({ entries }: Plan, { estate, seen }: QuietGround): readonly number[] {
   const ids = new Map(entries.map(({ key, externalId }) => [key, externalId]))
   return estate.resources.flatMap(({ key, connection, desired }) => {
     const after = desired.type === 'vm' ? desired.vm.seed?.removeAfterSeconds : undefined
@@ -83,7 +89,11 @@ function seedsLeftMs({ entries }: Plan, { estate, seen }: Standing): readonly nu
 }
 
 /** Does a survey and the store show what the quiet pass stood on? Closer looks are compared by `sameLooks`. Pure. */
-export function sameGround(quiet: Quiet, now: Standing, time: { readonly nowMs: number; readonly steadyMs: number }) {
+export function sameGround(
+  quiet: Quiet,
+  now: QuietGround,
+  time: { readonly nowMs: number; readonly steadyMs: number },
+) {
   const { standing: before, plan } = quiet
   if (time.steadyMs >= quiet.untilMs || before.estate !== now.estate) return false
   if (now.unseen + now.inFlight > 0 || now.seen.size !== before.seen.size) return false
@@ -95,7 +105,7 @@ export function sameGround(quiet: Quiet, now: Standing, time: { readonly nowMs: 
 }
 
 /** Does what was read beside the surveys say the same: configurations, files, settings? Pure. */
-export function sameLooks(before: Standing, now: Standing): boolean {
+export function sameLooks(before: QuietGround, now: QuietGround): boolean {
   for (const [name, { close, lists, gone, failed }] of now.seen) {
     const known = before.seen.get(name)
     if (known === undefined || gone.size + failed.size > 0) return false
@@ -106,7 +116,10 @@ export function sameLooks(before: Standing, now: Standing): boolean {
   return true
 }
 
-function sameSurvey(before: Pick<SeenFacts, 'survey' | 'seen'>, now: Pick<SeenFacts, 'survey' | 'seen'>): boolean {
+function sameSurvey(
+  before: Pick<ObservedFacts, 'survey' | 'seen'>,
+  now: Pick<ObservedFacts, 'survey' | 'seen'>,
+): boolean {
   const [was, is] = [before.survey, now.survey]
   if (was.resources.length !== is.resources.length || before.seen.size !== now.seen.size) return false
   for (const [id, observed] of now.seen) {
@@ -167,14 +180,14 @@ function sameValue(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && isDeepStrictEqual(one, other))
 }
 
-function sameRecords(before: Standing['records'], now: Standing['records']): boolean {
+function sameRecords(before: QuietGround['records'], now: QuietGround['records']): boolean {
   if (before.size !== now.size) return false
   for (const [key, record] of now) if (!sameValue(before.get(key), record)) return false
   return true
 }
 
 /** A machine that somebody restarted has another uptime than one that has been Ready since: its agent is asked again. */
-function sameReadiness({ entries }: Plan, before: Standing, now: Standing, nowMs: number): boolean {
+function sameReadiness({ entries }: Plan, before: QuietGround, now: QuietGround, nowMs: number): boolean {
   return entries.every(({ key, connection, externalId }) => {
     const record = now.records.get(key)
     const observed = now.seen.get(connection)?.seen.get(externalId ?? '')
