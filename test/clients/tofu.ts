@@ -196,7 +196,7 @@ spec: {endpoint: "${simulator.endpoint}", fingerprint: "${simulator.fingerprint}
   const imported = await croft('import', 'terraform', join(folder, 'terraform.tfstate'), '--write', written)
   const left = [...imported.output.matchAll(/^Not carried over: ([^:\n]+):/gm)].map(([, what]) => what)
   assert.deepEqual(left, notCarried, imported.output)
-  assert.match(imported.output, new RegExp(`${resources - notCarried.length} objects imported`))
+  assert.match(imported.output, new RegExp(`^Imported from .*: ${resources - notCarried.length} objects`, 'm'))
   assert.equal(imported.code, notCarried.length === 0 ? 0 : 2, imported.output)
   assert.doesNotMatch(readFileSync(written, 'utf8'), /hunter2|secret-123/)
   const state = ['--state', join(folder, 'croft.db')]
