@@ -67,6 +67,8 @@ export interface Field {
   /** Of a flag that counts as on whatever is sent for it: off is taken back, never sent. */
   readonly offByAbsence?: true
   readonly required?: true
+  /** Only things of these types have it: Proxmox refuses it in others. */
+  readonly types?: readonly string[]
   /** Only a new thing can have another value. */
   readonly fixed?: true
   /** Never in an answer: sent when the thing is made and not compared. */

@@ -1,5 +1,5 @@
 import type { Definition } from '../model/rest.ts'
-import { choice, flag, lines, list, named, number, properties, prose, secret, text, usual } from './fields.ts'
+import { choice, flag, lines, list, named, number, ofType, properties, prose, secret, text, usual } from './fields.ts'
 import { bandwidth } from './storage.ts'
 
 /** What holds for the whole cluster: options, metric servers, ACME. */
@@ -18,7 +18,8 @@ export const CLUSTER: readonly Definition[] = [
       description: prose('For people.', { absent: '' }),
       keyboard: text('Keyboard of consoles, like de.'),
       language: text('Language of the page, like de.'),
-      console: choice('Which console opens.', ['applet', 'vv', 'html5', 'xtermjs']),
+      // Proxmox takes `applet` too and keeps `html5` for it: a plan with it would never be empty.
+      console: choice('Which console opens.', ['vv', 'html5', 'xtermjs']),
       fencing: choice('How a lost host is stopped.', ['watchdog', 'hardware', 'both'], { absent: 'watchdog' }),
       ...named('_', {
         emailFrom: text('Sender of mail.'),
@@ -113,27 +114,38 @@ export const CLUSTER: readonly Definition[] = [
       server: text('Address.', { required: true }),
       port: number('Port.', { required: true, min: 1, max: 65_536 }),
       disabled: flag('Does it rest?', { api: 'disable', absent: false }),
-      mtu: number('Largest packet.', { min: 512, max: 65_536, absent: 1500 }),
-      timeout: number('Seconds to wait.', { min: 0, absent: 1 }),
-      path: text('graphite: beginning of names.', { absent: 'proxmox' }),
-      proto: choice('graphite: protocol.', ['udp', 'tcp'], { absent: 'udp' }),
-      influxProto: choice('influxdb: protocol.', ['udp', 'http', 'https'], { api: 'influxdbproto', absent: 'udp' }),
-      bucket: text('influxdb: bucket.'),
-      organization: text('influxdb: organization.'),
-      token: secret('influxdb: token.'),
-      ...named('-', {
-        apiPathPrefix: text('influxdb: beginning of the path.'),
-        maxBodySize: number('influxdb: largest body.', { min: 1, absent: 25_000_000 }),
-        verifyCertificate: flag('influxdb: verify the certificate?', { absent: true }),
-        otelProtocol: choice('opentelemetry: protocol.', ['http', 'https'], { absent: 'https' }),
-        otelPath: text('opentelemetry: path.', { absent: '/v1/metrics' }),
-        otelTimeout: number('opentelemetry: seconds to wait.', { min: 1, max: 10, absent: 5 }),
-        otelVerifySsl: flag('opentelemetry: verify the certificate?', { absent: true }),
-        otelMaxBodySize: number('opentelemetry: largest body.', { min: 1024, absent: 10_000_000 }),
-        otelCompression: choice('opentelemetry: compression.', ['none', 'gzip'], { absent: 'gzip' }),
-        otelResourceAttributes: prose('opentelemetry: attributes, like a=b,c=d.'),
-        otelHeaders: secret('opentelemetry: headers.'),
+      ...ofType(['graphite', 'influxdb'], {
+        mtu: number('Largest packet.', { min: 512, max: 65_536, absent: 1500 }),
+        timeout: number('Seconds to wait.', { min: 0, absent: 1 }),
       }),
+      ...ofType(['graphite'], {
+        path: text('graphite: beginning of names.', { absent: 'proxmox' }),
+        proto: choice('graphite: protocol.', ['udp', 'tcp'], { absent: 'udp' }),
+      }),
+      ...ofType(['influxdb'], {
+        influxProto: choice('influxdb: protocol.', ['udp', 'http', 'https'], { api: 'influxdbproto', absent: 'udp' }),
+        bucket: text('influxdb: bucket.'),
+        organization: text('influxdb: organization.'),
+        token: secret('influxdb: token.'),
+        ...named('-', {
+          apiPathPrefix: text('influxdb: beginning of the path.'),
+          maxBodySize: number('influxdb: largest body.', { min: 1, absent: 25_000_000 }),
+          verifyCertificate: flag('influxdb: verify the certificate?', { absent: true }),
+        }),
+      }),
+      ...ofType(
+        ['opentelemetry'],
+        named('-', {
+          otelProtocol: choice('opentelemetry: protocol.', ['http', 'https'], { absent: 'https' }),
+          otelPath: text('opentelemetry: path.', { absent: '/v1/metrics' }),
+          otelTimeout: number('opentelemetry: seconds to wait.', { min: 1, max: 10, absent: 5 }),
+          otelVerifySsl: flag('opentelemetry: verify the certificate?', { absent: true }),
+          otelMaxBodySize: number('opentelemetry: largest body.', { min: 1024, absent: 10_000_000 }),
+          otelCompression: choice('opentelemetry: compression.', ['none', 'gzip'], { absent: 'gzip' }),
+          otelResourceAttributes: prose('opentelemetry: attributes, like a=b,c=d.'),
+          otelHeaders: secret('opentelemetry: headers.'),
+        }),
+      ),
     },
     privileges: ['Sys.Audit on /', 'Sys.Modify on /'],
     exampleName: 'influx',

@@ -41,6 +41,11 @@ export function named(mark: '-' | '_', fields: Readonly<Record<string, Field>>):
   )
 }
 
+/** Fields that only things of these types have. */
+export function ofType(types: readonly string[], fields: Readonly<Record<string, Field>>): Record<string, Field> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, types }]))
+}
+
 /** The usual three calls: POST to the list, PUT and DELETE on the item. */
 export function usual(path: string, id: string, more: { readonly digest?: true; readonly whole?: true } = {}) {
   return {

@@ -1,5 +1,5 @@
 import type { Definition, Field, ListReading } from '../model/rest.ts'
-import { blocks, choice, flag, list, named, number, prose, text, usual } from './fields.ts'
+import { blocks, choice, flag, list, named, number, ofType, prose, text, usual } from './fields.ts'
 
 const INTERFACES: ListReading = { path: '/nodes/{host}/network', rows: 'changes' }
 
@@ -121,28 +121,38 @@ export const NETWORK: readonly Definition[] = [
         fixed: true,
       }),
       hosts: list('Hosts that have it. Default: all.', { api: 'nodes' }),
-      bridge: text('vlan, qinq: bridge that carries it.'),
-      tag: number('qinq: outer VLAN.', { min: 0 }),
-      peers: list('vxlan: addresses of the hosts.'),
       mtu: number('Largest packet.', { min: 1 }),
       dns: text('Server for names.'),
       ipam: text('What hands out addresses.'),
-      mac: text('evpn: address of the gateway.'),
-      controller: text('evpn: controller.'),
-      dhcp: choice('What hands out leases.', ['dnsmasq']),
       dnsZone: text('Domain of names.', { api: 'dnszone' }),
       reverseDns: text('Server for reverse names.', { api: 'reversedns' }),
-      exitNodes: list('evpn: hosts that lead out.', { api: 'exitnodes' }),
+      ...ofType(['simple'], { dhcp: choice('simple: what hands out leases.', ['dnsmasq']) }),
+      ...ofType(['vlan', 'qinq'], { bridge: text('vlan, qinq: bridge that carries it.') }),
+      ...ofType(['qinq'], { tag: number('qinq: outer VLAN.', { min: 0 }) }),
+      ...ofType(['vxlan'], { peers: list('vxlan: addresses of the hosts.') }),
+      ...ofType(['evpn'], {
+        mac: text('evpn: address of the gateway.'),
+        controller: text('evpn: controller.'),
+        exitNodes: list('evpn: hosts that lead out.', { api: 'exitnodes' }),
+        ...named('-', {
+          exitnodesPrimary: text('evpn: the preferred one of them.'),
+          exitnodesLocalRouting: flag('evpn: may the hosts that lead out reach it themselves?', { absent: false }),
+          advertiseSubnets: flag('evpn: tell others of the subnets?', { absent: false }),
+          disableArpNdSuppression: flag('evpn: no suppression of ARP?', { absent: false }),
+          vrfVxlan: number('evpn: number of the VRF.', { min: 1, max: 16_777_215 }),
+          rtImport: list('evpn: route targets that are taken in.'),
+        }),
+      }),
       ...named('-', {
-        exitnodesPrimary: text('evpn: the preferred one of them.'),
-        exitnodesLocalRouting: flag('evpn: may the hosts that lead out reach it themselves?', { absent: false }),
-        advertiseSubnets: flag('evpn: tell others of the subnets?', { absent: false }),
-        disableArpNdSuppression: flag('evpn: no suppression of ARP?', { absent: false }),
-        bridgeDisableMacLearning: flag('No learning of addresses?', { absent: false }),
-        vlanProtocol: choice('qinq: protocol.', ['802.1q', '802.1ad'], { absent: '802.1q' }),
-        vrfVxlan: number('evpn: number of the VRF.', { min: 1, max: 16_777_215 }),
-        vxlanPort: number('vxlan: port.', { min: 1, max: 65_536, absent: 4789 }),
-        rtImport: list('evpn: route targets that are taken in.'),
+        ...ofType(['vlan', 'qinq', 'evpn'], {
+          bridgeDisableMacLearning: flag('vlan, qinq, evpn: no learning of addresses?', { absent: false }),
+        }),
+        ...ofType(['qinq'], {
+          vlanProtocol: choice('qinq: protocol.', ['802.1q', '802.1ad'], { absent: '802.1q' }),
+        }),
+        ...ofType(['vxlan', 'evpn'], {
+          vxlanPort: number('vxlan, evpn: port.', { min: 1, max: 65_536, absent: 4789 }),
+        }),
       }),
     },
     exampleName: 'lab',

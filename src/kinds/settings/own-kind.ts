@@ -37,6 +37,7 @@ export function ownKind(definition: Definition, needsOf: NeedsOf): Kind<OwnSpec>
       ...checkAnnotations(manifest),
       ...checkPlace(definition, spec),
       ...checkWho(definition, spec),
+      ...checkTypes(definition, spec),
       ...checkRules(definition, spec.rules, ['spec', 'rules']),
       ...checkInterface(
         definition,
@@ -119,6 +120,22 @@ function checkPlace(definition: Definition, spec: OwnSpec): readonly FieldProble
   if (guests.length === 1 && spec.host === undefined)
     return [{ code: 'missing-field', path: ['spec', 'host'], message: 'host is missing: the one that the guest is on' }]
   return []
+}
+
+/** Proxmox refuses a field that the type does not have, only when it is written: said before. */
+function checkTypes({ fields }: Definition, spec: OwnSpec): readonly FieldProblem[] {
+  return Object.entries(fields).flatMap(([name, { types }]) =>
+    types === undefined || spec[name] === undefined || types.includes(valueText(spec.type))
+      ? []
+      : [
+          {
+            code: 'bad-value' as const,
+            path: ['spec', name],
+            message: `${valueText(spec.type)} has no ${name}: it is a field of ${types.join(', ')}`,
+            hint: `take ${name} out, or declare another type`,
+          },
+        ],
+  )
 }
 
 /** Of fields that stand for each other, exactly one. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Definition, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
+import { valueText } from '../../../proxmox/value-text.ts'
 import { settingRules } from './setting-rules.ts'
 import { APART, APART_SIMULATED, neededBy } from './testing/company.ts'
 import { type Keeper, PASSWORD, paperKeeper, simKeeper } from './testing/keeper.ts'
@@ -54,6 +55,7 @@ async function changes(
 ): Promise<void> {
   for (const [name, field] of Object.entries(definition.fields)) {
     if (apart.has(`${definition.name}.${name}`) || field.type === 'secret' || field.unread === true) continue
+    if (field.types?.includes(valueText(example.fields.type)) === false) continue
     const value = anotherValue(definition.name, name, field, example.fields[name])
     assert.notEqual(value, undefined, `no other value for ${name}`)
     const changed = { ...example, fields: { ...example.fields, [name]: value as SettingValue } }

@@ -10,7 +10,6 @@ export const APART = new Set([
   'backup-job.host',
   'acl.user',
   'acl.token',
-  'realm.groupsClaim',
 ])
 
 /** What only the simulator has something against: it knows which fields go with which type. */
@@ -26,11 +25,6 @@ export const APART_SIMULATED = new Set([
   'realm.userAttr',
   'realm.server1',
   'storage.shared',
-  // Of other types of zones than the example's.
-  ...'tag peers mac controller dhcp exitNodes exitnodesPrimary exitnodesLocalRouting advertiseSubnets'
-    .split(' ')
-    .map((name) => `sdn-zone.${name}`),
-  ...'disableArpNdSuppression vlanProtocol vrfVxlan vxlanPort rtImport'.split(' ').map((name) => `sdn-zone.${name}`),
   // Of services that the simulator has none of.
   'sdn-zone.dns',
   'sdn-zone.reverseDns',
