@@ -230,6 +230,8 @@ describe('neither side is sent more than it takes', () => {
     for (let at = 0; at < 400; at++) web.type(block)
     await new Promise((done) => setTimeout(done, 200))
     assert.equal(line.typed.length, 1, 'the machine has one block in its hands')
+    const most = 16 * LIMITS.consoleTypedBytes
+    assert.ok(line.waiting() <= most, `${line.waiting()} bytes wait in croft, of 6.5 MB that were typed`)
     line.take = (_bytes, done) => done()
     held[0]?.()
     web.type('end')

@@ -7,6 +7,8 @@ export interface FakeLine {
   readonly key: string
   readonly typed: Buffer[]
   readonly sizes: TerminalSize[]
+  /** Bytes that croft holds because the machine has not taken them. */
+  waiting(): number
   /** Does somebody read what the machine says? */
   wanted(): boolean
   /** False: the other side does not read now. */
@@ -66,6 +68,7 @@ function fakeLine(key: string) {
     key,
     typed: [],
     sizes: [],
+    waiting: () => stream.writableLength,
     wanted: () => wanted,
     say(bytes) {
       wanted = stream.push(bytes)
