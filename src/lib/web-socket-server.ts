@@ -12,7 +12,7 @@ interface AcceptOptions {
 }
 
 /**
- * Takes a connection that asked to become a web socket. Who asks and whether he may has been judged before. Undefined:
+ * Takes a connection that asked to become a web socket. Who asks, and whether they may, has been judged before. Undefined:
  * it was not asked for well, which has been answered, or the other side has gone.
  */
 export function acceptWebSocket(
