@@ -30,6 +30,22 @@ export interface Grant {
   readonly hostAccess: boolean
 }
 
+/** What a grant grants that lists nothing. */
+export const NOTHING_GRANTED: Omit<Grant, 'source' | 'namespace'> = {
+  kinds: [],
+  names: [],
+  connections: [],
+  hosts: [],
+  pools: [],
+  storages: [],
+  networks: [],
+  templates: [],
+  secrets: [],
+  egress: [],
+  quota: {},
+  hostAccess: false,
+}
+
 /** Numbers of one source, counted over everything that it declares. */
 export interface Usage {
   readonly machines: number

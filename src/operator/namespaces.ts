@@ -1,6 +1,6 @@
 import { mergeRevisions } from '../controller/sources/merge.ts'
 import { ownerOf, type ResourceKey } from '../model/declaration.ts'
-import type { Grant } from '../model/grant.ts'
+import { type Grant, NOTHING_GRANTED } from '../model/grant.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { assemble, type FileOutcome } from '../source/assemble.ts'
 import type { Revision } from '../source/git/revision.ts'
@@ -27,9 +27,12 @@ export function readNamespaces(
     assemble('', grouped.get(namespace)?.map(({ outcome }) => outcome) ?? [], undefined, extra)
   const own = read(undefined)
   const ungranted = records.map(({ key }) => ownerOf(key)).filter((key) => isWithoutGrant(key, grants))
+  // A namespace whose grant was taken away could have declared nothing that anybody else has.
   const unreadableOf = (key: ResourceKey): Grant | undefined => {
     const namespace = namespaceOf(key)
-    return namespace === undefined ? undefined : (grants.get(namespace) ?? nothingIn(namespace))
+    return namespace === undefined
+      ? undefined
+      : (grants.get(namespace) ?? { ...NOTHING_GRANTED, source: namespace, namespace })
   }
   if (grants.size === 0) return { ...own, unreadable: together(own.unreadable, ungranted), unreadableOf }
   const parts = [...grants].map(([namespace, grant]) => ({ source: namespace, grant, revision: read(namespace) }))
@@ -63,24 +66,4 @@ function namespaceOf(key: ResourceKey): string | undefined {
 function isWithoutGrant(key: ResourceKey, grants: NamespaceGrants): boolean {
   const namespace = namespaceOf(key)
   return namespace !== undefined && !grants.has(namespace)
-}
-
-/** A namespace whose grant was taken away could have declared nothing that anybody else has. */
-function nothingIn(namespace: string): Grant {
-  return {
-    source: namespace,
-    namespace,
-    kinds: [],
-    names: [],
-    connections: [],
-    hosts: [],
-    pools: [],
-    storages: [],
-    networks: [],
-    templates: [],
-    secrets: [],
-    egress: [],
-    quota: {},
-    hostAccess: false,
-  }
 }

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Wire, WireFailure } from '../lib/wire.ts'
-import { conditionOf, createGround, type Ground, VMS } from './testing/harness.ts'
-import { madeByCrossplane, providerConfigOf, providerVms } from './testing/made-by-crossplane.ts'
+import { conditionOf, type Ground, groundWith, VMS } from './testing/harness.ts'
+import { providerVms } from './testing/made-by-crossplane.ts'
 
 const [VM] = providerVms(1, ['fun-bedbug'])
 const PATH = `${VMS}/${VM?.name}`
 
-async function groundWithOne(): Promise<Ground> {
-  const ground = await createGround()
+function groundWithOne(): Promise<Ground> {
   assert.ok(VM)
-  ground.datacentre.addGuest(VM.vmid, VM.node, providerConfigOf(VM), true)
-  await ground.call('POST', VMS, madeByCrossplane(VM))
-  return ground
+  return groundWith(VM)
 }
 
 test('while nothing changes, a status that somebody changed by hand is put right, and a change on Proxmox is seen', async () => {

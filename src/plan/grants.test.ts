@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_POLICY } from '../model/declaration.ts'
-import type { Grant } from '../model/grant.ts'
+import { type Grant, NOTHING_GRANTED } from '../model/grant.ts'
 import { outsideGrant } from './grants.ts'
 
 const GRANT: Grant = {
+  ...NOTHING_GRANTED,
   source: 'team',
   kinds: ['Machine'],
   names: ['team-*'],
   secrets: ['env:OURS'],
-  connections: [],
-  hosts: [],
-  pools: [],
-  storages: [],
-  networks: [],
-  templates: [],
-  egress: [],
-  quota: {},
-  hostAccess: false,
 }
 
 const places: readonly (readonly [what: string, spec: unknown, path: readonly (string | number)[]])[] = [

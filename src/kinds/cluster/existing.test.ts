@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { grantOf } from '../../controller/sources/grant-schema.ts'
+import { NOTHING_GRANTED } from '../../model/grant.ts'
 import { link } from '../../plan/link.ts'
 import { errorsOf, readText, told } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'
@@ -83,18 +84,9 @@ test('a cluster that croft runs still needs a release and servers, and no kubeco
 test('a source with a grant does not say how a cluster is reached, not even as our own pod', () => {
   const revision = readText(existing('  inCluster: true\n'))
   const grant = grantOf('guests', {
+    ...NOTHING_GRANTED,
     kinds: ['Cluster', 'Addon'],
     names: ['*'],
-    connections: [],
-    hosts: [],
-    pools: [],
-    storages: [],
-    networks: [],
-    templates: [],
-    secrets: [],
-    egress: [],
-    hostAccess: false,
-    quota: {},
   } as unknown as Parameters<typeof grantOf>[1])
   const estate = link({ ...revision, grantOf: () => grant }, { findKind, problemAt: revision.problemAt })
   assert.match(

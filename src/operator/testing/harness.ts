@@ -15,7 +15,7 @@ import { openKubernetesStore } from '../../store/kubernetes.ts'
 import type { NamespaceGrants } from '../grants.ts'
 import { createOperation } from '../operate.ts'
 import { secretPlace } from '../secret-place.ts'
-import { PROVIDER_KINDS } from './made-by-crossplane.ts'
+import { madeByCrossplane, PROVIDER_KINDS, type ProviderVm, providerConfigOf } from './made-by-crossplane.ts'
 
 /** A simulated cluster with the provider's definitions, beside a simulated Proxmox, on one virtual clock. */
 export interface Ground {
@@ -259,4 +259,12 @@ function createGate() {
 export function conditionOf(object: Foreign | undefined, type: string): string | undefined {
   const found = recordsOf(at(object, 'status', 'conditions')).find((one) => one.type === type)
   return found === undefined ? undefined : `${String(found.status)} ${String(found.reason)}`
+}
+
+/** A cluster with one VM that Crossplane made, and the VM on Proxmox. */
+export async function groundWith(vm: ProviderVm): Promise<Ground> {
+  const ground = await createGround()
+  ground.datacentre.addGuest(vm.vmid, vm.node, providerConfigOf(vm), true)
+  await ground.call('POST', VMS, madeByCrossplane(vm))
+  return ground
 }
