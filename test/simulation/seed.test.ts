@@ -281,7 +281,7 @@ test('[A25] changed user data with ignore: the plan says so and does nothing', a
   assert.equal(machines.length, 3)
   for (const { action, notes } of machines) {
     assert.equal(action.do, 'nothing')
-    assert.match(notes?.join() ?? '', /ignored by policy/)
+    assert.match(notes?.join() ?? '', /keeps the old data/)
   }
   assert.equal(await run.untilSettled(run.start()), 'settled')
   assert.equal(run.datacentre.writes.length, writes)

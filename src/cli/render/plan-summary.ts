@@ -81,7 +81,19 @@ export interface PlanView {
 
 /** `spec.replicas: 1 → 2` */
 export function changeLine(change: Change): string {
-  return `${clean(change.path)}: ${shownValue(change, 'from')} → ${shownValue(change, 'to')}`
+  const shown = change.path === 'mark' ? { ...change, ...markWords(change.from, change.to) } : change
+  return `${clean(change.path)}: ${shownValue(shown, 'from')} → ${shownValue(shown, 'to')}`
+}
+
+/** A mark is a line of a dozen words: only those that differ say what happens. */
+function markWords(from: unknown, to: unknown): Pick<Change, 'from' | 'to'> {
+  if (typeof from !== 'string' || typeof to !== 'string') return { from, to }
+  const [before, after] = [from.split(' '), to.split(' ')]
+  const only = (some: readonly string[], others: readonly string[]) => {
+    const words = some.filter((word) => !others.includes(word))
+    return words.length === 0 ? undefined : words.join(' ')
+  }
+  return { from: only(before, after), to: only(after, before) }
 }
 
 function shownValue(change: Change, side: 'from' | 'to'): string {

@@ -4,6 +4,7 @@ import type { Action, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { renderPlan } from './plan.ts'
 import { planJson } from './plan-json.ts'
+import { changeLine } from './plan-summary.ts'
 import { PLAIN } from './text.ts'
 
 const create: Step = {
@@ -103,22 +104,30 @@ Plan: 1 to add, 1 to change, 0 to destroy, 1 held. Disruption: restart.
 })
 
 test('what is left alone by policy is said, and is no change', () => {
-  const left = { ...same, notes: ['what it reads at first boot has changed: ignored by policy'] }
+  const left = { ...same, notes: ['its cloud-init data changed after its first boot: the machine keeps the old data'] }
   const text = renderPlan({ entries: [left], notes: [], problems: [] }, PLAIN)
   assert.equal(
     text,
     [
-      '  = Machine/same   what it reads at first boot has changed: ignored by policy',
+      '  = Machine/same   its cloud-init data changed after its first boot: the machine keeps the old data',
       '',
       'No changes. The 1 declared resource is as declared.',
       '',
     ].join('\n'),
   )
   const held = { ...left, action: { do: 'refuse', guard: 'g', reason: 'r', allow: 'a' } as const }
-  assert.match(renderPlan({ entries: [held], notes: [], problems: [] }, PLAIN), /\n {6}note: what it reads/)
+  assert.match(renderPlan({ entries: [held], notes: [], problems: [] }, PLAIN), /\n {6}note: its cloud-init/)
   assert.deepEqual((planJson({ entries: [left], notes: [], problems: [] }, 'x') as { remarks: unknown }).remarks, [
     { key: 'Machine/same', message: left.notes[0] },
   ])
+})
+
+test('of a mark that changes, only the words that differ are shown', () => {
+  const mark = (server: string) => `croft: owner=Machine/a estate=default/3c22 server=${server} devices=net0,scsi0`
+  const line = (from: unknown, to: unknown) => changeLine({ path: 'mark', from, to, effect: 'live' })
+  assert.equal(line(mark('Cluster/home'), mark('Cluster/house')), 'mark: server=Cluster/home → server=Cluster/house')
+  assert.equal(line(mark('Cluster/home'), `${mark('Cluster/home')} protect=yes`), 'mark: (none) → protect=yes')
+  assert.equal(line('nobody', 'Machine/a'), 'mark: nobody → Machine/a')
 })
 
 test('nothing to do says so in one line', () => {

@@ -56,10 +56,18 @@ test('the JSON form carries the same, flat', () => {
 
 test('more problems than a person reads are counted, not printed', () => {
   const shown = renderProblems(
-    Array.from({ length: 130 }, () => warning),
+    Array.from({ length: 130 }, (_, line) => ({ ...warning, origin: { file: 'a.yaml', line, column: 1 } })),
     PLAIN,
   )
   assert.match(shown, /… and 30 more\. Fix these first\.\n$/)
+})
+
+test('one field that is wrong for many machines is one thing to correct', () => {
+  const wrong = (name: string): Problem => ({ ...typo, message: `${name}: there is no free address left` })
+  const shown = renderProblems([wrong('w-1'), wrong('w-2'), wrong('w-3'), wrong('w-4'), warning], PLAIN)
+  assert.equal(shown.match(/free address/g)?.length, 1)
+  assert.match(shown, /w-1: there is .*networkDevice\?\n… and 3 more like it, from the same place\n$/s)
+  assert.equal(renderProblems([typo, typo, typo], PLAIN).match(/Error/g)?.length, 3, 'few are shown each')
 })
 
 test('a reference to what is declared and itself wrong names the mistake, and not a second one', () => {

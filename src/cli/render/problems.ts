@@ -9,11 +9,32 @@ import { clean, cleanLines, type Style } from './text.ts'
  * as it was named: with it in front, the place of an error is a file that an editor finds.
  */
 export function renderProblems(problems: readonly Problem[], style: Style, below = '.'): string {
-  const shown = sortedProblems(problems).slice(0, LIMITS.problemsShown)
-  const rest = problems.length - shown.length
+  const heaps = heaped(sortedProblems(problems))
+  const shown = heaps.slice(0, LIMITS.problemsShown)
+  const rest = problems.length - shown.flat().length
   const more = rest > 0 ? `\n… and ${rest} more. Fix these first.\n` : ''
-  const text = shown.map((problem) => renderProblem(withoutEcho(problem, problems), style, below))
+  const text = shown.map(([first, ...others]) => {
+    const like = others.length === 0 ? '' : `… and ${others.length} more like it, from the same place\n`
+    return renderProblem(withoutEcho(first, problems), style, below) + like
+  })
   return text.join('\n') + more
+}
+
+/** One field can be wrong for each of a hundred machines that come from it: that is one thing to correct. */
+const HEAP = 4
+
+type Heap = [Problem, ...Problem[]]
+
+function heaped(sorted: readonly Problem[]): readonly Heap[] {
+  const heaps = new Map<string, Heap>()
+  for (const problem of sorted) {
+    const { severity, code, origin, field } = problem
+    const place = [severity, code, origin.file, origin.line, origin.column, field].join('\0')
+    const heap = heaps.get(place)
+    if (heap === undefined) heaps.set(place, [problem])
+    else heap.push(problem)
+  }
+  return [...heaps.values()].flatMap((heap) => (heap.length < HEAP ? heap.map((one): Heap => [one]) : [heap]))
 }
 
 /** A reference to something that is declared, and itself wrong, is no mistake of its own. */

@@ -207,9 +207,11 @@ export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly stri
   if (inserted === undefined && live !== undefined)
     notes.push('the guest holds on to the disc that it was seeded from; its volume is deleted when it lets go')
   if (inserted !== undefined || wanted === undefined || read === undefined || read === wanted) return notes
-  const what = `what it reads at first boot has changed (${read} to ${wanted})`
-  if (vm.seed?.onChange === 'ignore') notes.push(`${what}: ignored by policy (onChange: ignore)`)
-  if (vm.seed?.onChange === 'rerun' && vm.power !== 'running') notes.push(`${what}: read when it is switched on next`)
+  const what = `its cloud-init data changed after its first boot (${read} to ${wanted})`
+  if (vm.seed?.onChange === 'ignore')
+    notes.push(`${what}: the machine keeps the old data (onChange: ignore); a new machine gets the new`)
+  if (vm.seed?.onChange === 'rerun' && vm.power !== 'running')
+    notes.push(`${what}: it reads the new data when it is next switched on`)
   return notes
 }
 

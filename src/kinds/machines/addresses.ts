@@ -141,8 +141,8 @@ function choose(wish: AddressRequest, taken: Map<string, string>, book: Book): v
   note(book.problems, machine.key, {
     code: 'pool-exhausted',
     path,
-    message: `AddressPool ${pool.name} (${showOrigin(pool.origin)}) has no free address left`,
-    hint: 'add a range to it',
+    message: `AddressPool ${pool.name} (${showOrigin(pool.origin)}) has no free address left: its ${count} are all taken`,
+    hint: 'add a range to the pool, or declare fewer machines',
   })
 }
 

@@ -286,7 +286,7 @@ describe('a seed', () => {
   })
 
   it('that changed and is left alone is told', () => {
-    assert.match(seedNotes(vm(), seen({ mark: { seed: OLD } }))[0] ?? '', /ignored by policy/)
+    assert.match(seedNotes(vm(), seen({ mark: { seed: OLD } }))[0] ?? '', /keeps the old data/)
     assert.deepEqual(seedNotes(vm(), seen({ mark: { seed: H } })), [])
     const seeding = { hash: H, storage: 'local' }
     assert.deepEqual(seedNotes(vm(), seen({ mark: { seed: OLD, seeding } })), [], 'something is done about it')

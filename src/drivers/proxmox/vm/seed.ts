@@ -188,7 +188,10 @@ export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly stri
   const read = observed.mark?.seed
   if (seed === undefined || read === undefined || read === NO_SEED || read === shortHash(seed)) return []
   if (observed.mark?.seeding !== undefined || observed.mark?.unseeding !== undefined) return []
-  const what = `what it reads at first boot has changed (${read} to ${shortHash(seed)})`
-  if (seed.onChange === 'ignore') return [`${what}: ignored by policy (onChange: ignore)`]
-  return seed.onChange === 'rerun' && vm.power !== 'running' ? [`${what}: read when it is switched on next`] : []
+  const what = `its cloud-init data changed after its first boot (${read} to ${shortHash(seed)})`
+  if (seed.onChange === 'ignore')
+    return [`${what}: the machine keeps the old data (onChange: ignore); a new machine gets the new`]
+  return seed.onChange === 'rerun' && vm.power !== 'running'
+    ? [`${what}: it reads the new data when it is next switched on`]
+    : []
 }
