@@ -16,7 +16,7 @@ import { runPass } from './pass.ts'
 import type { PassDeps } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
-import type { QuietMemory } from './quiet.ts'
+import { QUIET_RULES, type QuietMemory } from './quiet.ts'
 import { countUnreached, givenUpOn, type Unreached } from './settled.ts'
 import type { StepFailures } from './steps.ts'
 import { nothingLearnt } from './widths.ts'
@@ -45,7 +45,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const clusterWaits: KnownWaits = new Map()
   const powerMemory = emptyPowerMemory()
   const windows = nothingLearnt()
-  const quiet: QuietMemory = {}
+  const quiet: QuietMemory = { rules: deps.quietRules ?? QUIET_RULES }
   let powerDriver: ReturnType<NonNullable<EngineDeps['power']>> | undefined
   const openPower = deps.power
   const power =

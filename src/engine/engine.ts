@@ -14,6 +14,7 @@ import type { ObservedResource, Survey } from '../model/resource.ts'
 import type { Store } from '../store/port.ts'
 import type { ClusterTools } from './clusters/sessions.ts'
 import type { AskCheck } from './health-check.ts'
+import type { QuietRules } from './quiet.ts'
 
 export interface EngineDeps {
   /** Plans are made of what anybody may propose, and open no secret; nothing is performed. */
@@ -33,6 +34,8 @@ export interface EngineDeps {
   readonly retryStalled?: boolean
   /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
   readonly epoch?: number
+  /** Other judgements of what a pass may do without: tests plant mistakes in them. */
+  readonly quietRules?: QuietRules
 }
 
 /** What one pass saw, decided and did. */

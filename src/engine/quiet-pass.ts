@@ -5,7 +5,7 @@ import type { StoredLedger } from './ledger.ts'
 import type { Surveyed } from './observation.ts'
 import type { Glance, Observed, ObserveOptions } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
-import { type QuietGround, quietAfter, sameGround, sameLooks } from './quiet.ts'
+import type { QuietGround } from './quiet.ts'
 
 type QuietOptions = Pick<ObserveOptions, 'retryStalled' | 'unforeseen'> & { readonly only?: unknown }
 
@@ -28,9 +28,9 @@ export async function quietPass(
   const { quiet, report } = last
   const standing = standingOf(inGit, surveyed, remembered)
   const time = { nowMs: startedMs, steadyMs: clock.monotonicMs() }
-  if (!sameGround(quiet, standing, time)) return undefined
+  if (!memory.rules.sameGround(quiet, standing, time)) return undefined
   await readAgain(surveyed.factsByConnection, swept, quiet.standing, signal)
-  if (signal.aborted || !sameLooks(quiet.standing, standing)) return undefined
+  if (signal.aborted || !memory.rules.sameLooks(quiet.standing, standing)) return undefined
   const { factsByConnection } = surveyed
   const unchanged: PassReport = {
     ...report,
@@ -52,7 +52,7 @@ export function rememberQuiet(
   const calm = report.settled && report.operated !== true && report.effects === 0 && report.events.length === 0
   if (!calm || fresh || ended.size > 0 || observation.later.size > 0) return
   const standing = standingOf(inGit, surveyed, { ledger, steps: unsure })
-  const quiet = quietAfter(standing, report.plan, clock.monotonicMs())
+  const quiet = memory.rules.after(standing, report.plan, clock.monotonicMs())
   if (quiet !== undefined) memory.last = { quiet, report }
 }
 

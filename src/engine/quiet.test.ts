@@ -165,12 +165,38 @@ test('what was read closely, what stands in lists and what the store remembers c
     fieldsBut(record),
   )
   assert.equal(holds(standing({}, facts(survey, { ...guest, close, mark: { uid: 'u', seed: 'x' } }))), false)
+  assert.deepEqual(
+    changedFields(guest, (one) => standing({}, facts(survey, { ...one, close }))),
+    [...fieldsBut(guest, 'load', 'memoryUsedBytes', 'uptimeSeconds')],
+    'a look is younger than its survey',
+  )
+  const twice = facts({ ...survey, resources: [guest, { ...guest, host: 'pve2' }] })
+  assert.equal(
+    sameGround({ ...quiet(), standing: standing({}, twice) }, standing({}, twice), time),
+    false,
+    'one id twice',
+  )
   assert.equal(holds(standing({}, { ...facts(), close: new Map() })), false, 'not read')
   assert.equal(holds(standing({}, { ...facts(), failed: new Map([['x', 'no']]) })), false)
   assert.equal(holds(standing({ estate: { ...estate } })), false)
   assert.equal(holds(standing({ unseen: 1 })), false)
   assert.equal(holds(standing({ inFlight: 1 })), false)
   assert.equal(holds(standing({ records: new Map() })), false)
+})
+
+test('what only some looks ask for counts where both looks have it: a machine that still reads its first boot tells when it is done', () => {
+  const seenWith = (more: Partial<ObservedDetails>) =>
+    standing({}, facts(survey, { ...guest, close: { ...close, ...more } }))
+  const table: readonly (readonly [Partial<ObservedDetails>, Partial<ObservedDetails>, boolean])[] = [
+    [{}, { agent: 'up', addresses: ['10.0.0.1'], power: 'running' }, true],
+    [{ agent: 'up', power: 'running' }, {}, true],
+    [{ agent: 'down' }, { agent: 'up' }, false],
+    [{ agent: 'up', addresses: [] }, { agent: 'up', addresses: ['10.0.0.1'] }, false],
+    [{ power: 'running' }, { power: 'stopped' }, false],
+    [{ agent: 'up', addresses: ['10.0.0.1'] }, { agent: 'up', addresses: ['10.0.0.1'] }, true],
+  ]
+  for (const [was, is, same] of table)
+    assert.equal(sameLooks(seenWith(was), seenWith(is)), same, JSON.stringify([was, is]))
 })
 
 test('time alone ends it: after a while, when a machine was restarted, when the image of a first boot is due', () => {

@@ -35,8 +35,16 @@ export interface Quiet {
   readonly untilMs: number
 }
 
+/** The judgements about quiet passes. */
+export interface QuietRules {
+  after: typeof quietAfter
+  sameGround: typeof sameGround
+  sameLooks: typeof sameLooks
+}
+
 /** What an engine knows of its last pass, where that found everything as declared. */
 export interface QuietMemory {
+  readonly rules: QuietRules
   last?: { readonly quiet: Quiet; readonly report: PassReport }
 }
 
@@ -49,8 +57,11 @@ const PASSING: ReadonlySet<string> = new Set([
   'watts',
   'uptimeSeconds',
 ])
-/** Of a close look: when it was, what the survey of that moment said, and what only some looks ask for. */
-const ASKED_APART: ReadonlySet<string> = new Set(['atMs', 'surveyedName', 'power', 'agent', 'addresses', 'cloudInit'])
+/** Of a close look: when it was, and what the survey of that moment said. */
+const OF_THE_MOMENT: ReadonlySet<string> = new Set(['atMs', 'surveyedName'])
+/** What only some looks ask for: it counts where both have asked, as both do while a machine still reads its first boot. */
+const ASKED_APART: ReadonlySet<string> = new Set(['power', 'agent', 'addresses', 'cloudInit'])
+const NONE: ReadonlySet<string> = new Set()
 const MARKED: ReadonlySet<string> = new Set([...PASSING, 'mark', 'close'])
 
 /**
@@ -121,6 +132,8 @@ function sameSurvey(
   now: Pick<ObservedFacts, 'survey' | 'seen'>,
 ): boolean {
   const [was, is] = [before.survey, now.survey]
+  // Of two with one id only the first is compared: where there are two, nothing is taken to be the same.
+  if (is.resources.length !== now.seen.size) return false
   if (was.resources.length !== is.resources.length || before.seen.size !== now.seen.size) return false
   for (const [id, observed] of now.seen) {
     const known = before.seen.get(id)
@@ -157,22 +170,34 @@ function sameList(before: readonly ObservedResource[] | undefined, now: readonly
     if (was === undefined || !sameFields(was, one, MARKED) || !isDeepStrictEqual(was.mark, one.mark)) return false
     return was.close === undefined || one.close === undefined
       ? was.close === one.close
-      : sameFields(was.close, one.close, ASKED_APART)
+      : sameClose(was.close, one.close)
   })
 }
 
 function sameLook(before: ObservedResource | undefined, now: ObservedResource): boolean {
   const [was, is]: readonly (ObservedDetails | undefined)[] = [before?.close, now.close]
   if (before === undefined || was === undefined || is === undefined) return false
-  if (was !== is && !sameFields(was, is, ASKED_APART)) return false
+  // What was read anew may be younger than the survey.
+  if (was !== is && !(sameClose(was, is) && sameFields(before, now, MARKED))) return false
   return before.mark === now.mark || isDeepStrictEqual(before.mark, now.mark)
 }
 
+function sameClose(before: ObservedDetails, now: ObservedDetails): boolean {
+  return sameFields(before, now, OF_THE_MOMENT, ASKED_APART)
+}
+
 /** By all fields that either has, whatever they are: one that is new here counts until somebody says that it does not. */
-function sameFields(before: object, now: object, apart: ReadonlySet<string>): boolean {
+function sameFields(
+  before: object,
+  now: object,
+  apart: ReadonlySet<string>,
+  ifBoth: ReadonlySet<string> = NONE,
+): boolean {
   const [was, is] = [before as Record<string, unknown>, now as Record<string, unknown>]
-  for (const name in is) if (!apart.has(name) && !sameValue(was[name], is[name])) return false
-  for (const name in was) if (!apart.has(name) && was[name] !== undefined && is[name] === undefined) return false
+  const unasked = (name: string) => ifBoth.has(name) && (was[name] === undefined || is[name] === undefined)
+  for (const name in is) if (!apart.has(name) && !sameValue(was[name], is[name]) && !unasked(name)) return false
+  for (const name in was)
+    if (!apart.has(name) && was[name] !== undefined && is[name] === undefined && !unasked(name)) return false
   return true
 }
 
@@ -197,3 +222,5 @@ function sameReadiness({ entries }: Plan, before: QuietGround, now: QuietGround,
     return !isTrue(record.conditions, 'Ready') || stillReady(record.conditions, observed, nowMs)
   })
 }
+
+export const QUIET_RULES: QuietRules = { after: quietAfter, sameGround, sameLooks }

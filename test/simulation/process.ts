@@ -10,8 +10,10 @@ import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
 import { sshDriver } from '../../src/drivers/ssh/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import type { QuietRules } from '../../src/engine/quiet.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Random } from '../../src/lib/random.ts'
+import { defined } from '../../src/lib/defined.ts'
 import { type Shell, ShellFailure } from '../../src/lib/shell.ts'
 import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../../src/lib/wire.ts'
 import type { ClusterDeclaration, Connection } from '../../src/model/estate.ts'
@@ -88,6 +90,7 @@ export interface ClusterWays {
 export interface Sabotage {
   readonly driver?: (driver: Driver) => Driver
   readonly store?: (store: Store) => Store
+  readonly quietRules?: QuietRules
 }
 
 export function startProcess(options: ProcessOptions): Process {
@@ -275,6 +278,7 @@ export function startProcess(options: ProcessOptions): Process {
       ...(ways === undefined ? {} : { openShell: ({ name }) => mortalShell(ways.openShell(hostOf(name))) }),
     },
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
+    ...defined({ quietRules: options.sabotage?.quietRules }),
   })
   return { engine, death, points: () => passed, kill, standstill, wake: () => wake() }
 }
