@@ -114,6 +114,8 @@ function revisionOf(
   const id = idOf([
     declarations.map(({ key, generation, policy }) => [key, generation, policy]),
     unreadable,
+    // What is refused for another reason says so.
+    read.problems.map(({ object, message }) => [object, message]),
     [...leaving],
     [...kept],
   ])
