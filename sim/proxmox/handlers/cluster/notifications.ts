@@ -1,9 +1,11 @@
 import { defined } from '../../../../src/lib/defined.ts'
+import { may } from '../../../world/access.ts'
 import { ApiError } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes, STALE, things } from '../collection.ts'
+import { type Collection, collectionRoutes, digestOfAll, refuseStale, STALE, things } from '../collection.ts'
 import { listOf, shelf, type Thing } from '../shelf.ts'
-import { checkMatcher } from './notification-matchers.ts'
+import { checkMatcher, readMatcher } from './notification-matchers.ts'
+import { refuseUndeletable, withNamedValues } from './notification-values.ts'
 
 /** Where messages go (endpoints of four kinds) and which go where (matchers). One name stands for one thing of any kind. */
 const KINDS = ['gotify', 'sendmail', 'smtp', 'webhook'] as const
@@ -25,7 +27,8 @@ function collection(kind: string, at: string): Collection {
   const name = `notify/${kind}`
   const builtIn = new Map(BUILT_IN[name] ?? [])
   const what = kind === 'matchers' ? 'matcher' : 'endpoint'
-  return {
+  const stale = new ApiError(400, STALE)
+  const spec: Collection = {
     at,
     key: 'name',
     hash: 'sha256',
@@ -36,12 +39,20 @@ function collection(kind: string, at: string): Collection {
     },
     exists: sameName,
     missing: (id) => new ApiError(404, `${what} '${id}' not found`),
-    stale: new ApiError(400, STALE),
+    stale,
+    refuseNew: (call) => {
+      if (kind === 'matchers') readMatcher(call.raw)
+    },
+    refuseChange: (call) => {
+      refuseUndeletable(call, kind)
+      if (kind === 'matchers') readMatcher(call.raw)
+      refuseStale(call, digestOfAll(spec, call), stale)
+    },
     prepare: (call, thing, id, old) => {
       if (old === undefined && kindOf(call, id) !== undefined) throw sameName(id)
-      if (kind === 'matchers') checkMatcher(call, thing, (target) => kindOf(call, target) !== undefined)
-      else checkEndpoint(kind, thing, id)
-      return thing
+      if (kind === 'matchers') return checkMatcher(thing, (target) => kindOf(call, target) !== undefined)
+      checkEndpoint(kind, thing, id)
+      return kind === 'webhook' ? withNamedValues(call, thing, old) : thing
     },
     refuseRemoval: (call, id) => {
       const users = [...things(MATCHERS, call)].filter(([, matcher]) => listOf(matcher.target).includes(id))
@@ -58,6 +69,7 @@ function collection(kind: string, at: string): Collection {
     },
     listed: (_, thing) => thing,
   }
+  return spec
 }
 
 const MATCHERS = collection('matchers', '/cluster/notifications/matchers')
@@ -78,12 +90,21 @@ export const notificationRoutes: Routes = Object.assign(
     'GET /cluster/notifications/matcher-fields': () => ['type', 'hostname', 'job-id'].map((name) => ({ name })),
     'GET /cluster/notifications/matcher-field-values': (call: Call) => [
       ...MESSAGE_TYPES.map((value) => ({ field: 'type', value })),
+      ...jobs(call),
       ...[...call.world.hosts.keys()].map((value) => ({ field: 'hostname', value })),
     ],
   } satisfies Routes,
   collectionRoutes(MATCHERS),
   ...TARGETS.map(({ spec }) => collectionRoutes(spec)),
 )
+
+/** Backups and replications that the caller sees. One without a comment says so. */
+function jobs(call: Call): Thing[] {
+  const backups = may(call.world, call.who, '/', 'Sys.Audit') ? call.perform('GET', '/cluster/backup', {}) : []
+  return [backups, call.perform('GET', '/cluster/replication', {})].flatMap((rows) =>
+    (rows as readonly Thing[]).map(({ id, comment = null }) => ({ field: 'job-id', value: id, comment })),
+  )
+}
 
 function targets(call: Call): Thing[] {
   return TARGETS.flatMap(({ kind, spec }) =>
