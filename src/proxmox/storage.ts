@@ -6,6 +6,7 @@ import {
   list,
   named,
   number,
+  ofType,
   properties,
   prose,
   repeated,
@@ -41,6 +42,9 @@ export const bandwidth = properties('Limits in KiB per second.', {
   },
 })
 
+/** Types that keep files in a folder. */
+const FOLDERS = ['dir', 'btrfs', 'nfs', 'cifs', 'cephfs']
+
 /** Where data lies and how it is saved: storage entries, backup jobs, replication, ZFS pools. */
 export const STORAGE: readonly Definition[] = [
   {
@@ -62,13 +66,21 @@ export const STORAGE: readonly Definition[] = [
       content: list('What it may hold: images, rootdir, iso, vztmpl, backup, snippets, import.'),
       hosts: list('Hosts that have it. Default: all.', { api: 'nodes' }),
       disabled: flag('Is it switched off?', { api: 'disable', absent: false }),
-      shared: flag('Is it the same storage on all hosts?', { absent: false }),
-      path: text('dir, btrfs: the folder.', { fixed: true }),
-      mkdir: flag('Make the folder and what belongs in it? (older word)', { absent: true }),
-      ...named('-', {
-        createBasePath: flag('Make the folder?', { absent: true }),
-        createSubdirs: flag('Make what belongs in it?', { absent: true }),
+      ...ofType(['dir', 'btrfs', 'lvm', 'esxi'], {
+        shared: flag('Is it the same storage on all hosts?', { absent: false }),
+      }),
+      ...ofType(FOLDERS, {
+        path: text('dir, btrfs: the folder.', { fixed: true }),
+        mkdir: flag('Make the folder and what belongs in it? (older word)', { absent: true }),
+        ...named('-', {
+          createBasePath: flag('Make the folder?', { absent: true }),
+          createSubdirs: flag('Make what belongs in it?', { absent: true }),
+        }),
+        format: choice('Usual form of images.', ['raw', 'qcow2', 'subvol', 'vmdk']),
+      }),
+      ...ofType(['dir', 'nfs', 'cifs', 'cephfs'], {
         contentDirs: properties('Other folders for kinds of content, like iso: my-isos.', {
+          api: 'content-dirs',
           parts: Object.fromEntries(
             ['images', 'rootdir', 'iso', 'vztmpl', 'backup', 'snippets', 'import'].map((name) => [
               name,
@@ -76,62 +88,104 @@ export const STORAGE: readonly Definition[] = [
             ]),
           ),
         }),
-        maxProtectedBackups: number('How many protected backups a guest may have; -1 for any.', { min: -1 }),
-        dataPool: text('rbd: pool for data.'),
-        fsName: text('cephfs: name of the file system.'),
-        snapshotAsVolumeChain: flag('Snapshots as a chain of volumes?', { absent: false }),
-        saferemoveStepsize: number('lvm: MiB that are overwritten at once.', { min: 1, max: 32 }),
-        skipCertVerification: flag('esxi: accept any certificate?', { absent: false }),
-        encryptionKey: secret('pbs: key that encrypts backups.'),
-        masterPubkey: secret('pbs: key with which the other one can be recovered.'),
-        zfsBasePath: text('zfs: where devices are.'),
       }),
-      mountPoint: text('dir, btrfs: yes, or the path that must be mounted.', { api: 'is_mountpoint' }),
-      server: text('nfs, cifs, pbs, iscsi, esxi: address.', { fixed: true }),
-      export: text('nfs: what the server exports.', { fixed: true }),
-      share: text('cifs: name of the share.', { fixed: true }),
-      subdir: text('cifs, cephfs: folder in it.'),
-      domain: text('cifs: domain.'),
-      smbVersion: choice('cifs: version.', ['default', '2.0', '2.1', '3', '3.0', '3.11'], {
-        api: 'smbversion',
-        absent: 'default',
+      ...ofType(['dir', 'btrfs', 'nfs', 'cifs'], {
+        preallocation: choice('How images are set aside.', ['off', 'metadata', 'falloc', 'full'], {
+          absent: 'metadata',
+        }),
       }),
-      options: prose('nfs, cifs: options of the mount, like vers=4.2.'),
-      username: text('cifs, pbs, rbd, esxi: who.'),
-      password: secret('cifs, pbs, esxi: password or secret of the token.'),
-      datastore: text('pbs: name of the datastore.', { fixed: true }),
-      namespace: text('pbs: namespace in it.'),
-      fingerprint: text('pbs: fingerprint of its certificate.'),
-      port: number('pbs: port.', { min: 1, max: 65_535 }),
-      portal: text('iscsi: address of the portal.', { fixed: true }),
-      target: text('iscsi: name of the target.', { fixed: true }),
-      vgName: text('lvm, lvmthin: volume group.', { api: 'vgname', fixed: true }),
-      thinPool: text('lvmthin: thin pool.', { api: 'thinpool', fixed: true }),
-      base: text('lvm: volume that it begins with.', { fixed: true }),
-      saferemove: flag('lvm: overwrite what is removed?', { absent: false }),
-      saferemoveThroughput: text('lvm: how fast.', { api: 'saferemove_throughput' }),
-      taggedOnly: flag('lvm: only volumes with its tag?', { api: 'tagged_only', absent: false }),
-      pool: text('zfspool, rbd: the pool.', { fixed: true }),
-      blocksize: text('zfspool: size of a block.'),
-      sparse: flag('zfspool: no space set aside?', { absent: false }),
-      mountpoint: text('zfspool: where it is mounted.'),
-      monHost: list('rbd, cephfs: addresses of monitors.', { api: 'monhost' }),
-      krbd: flag('rbd: by the kernel?', { absent: false }),
-      fuse: flag('cephfs: by FUSE?', { absent: false }),
-      keyring: secret('rbd, cephfs: keyring.'),
-      authSupported: text('rbd: how it proves itself.', { api: 'authsupported', fixed: true }),
-      iscsiProvider: text('zfs over iscsi: what serves it.', { api: 'iscsiprovider', fixed: true }),
-      comstarHostGroup: text('zfs over iscsi: host group.', { api: 'comstar_hg' }),
-      comstarTargetGroup: text('zfs over iscsi: target group.', { api: 'comstar_tg' }),
-      lioTpg: text('zfs over iscsi: target portal group.', { api: 'lio_tpg' }),
-      noWriteCache: flag('zfs over iscsi: no write cache?', { api: 'nowritecache', absent: false }),
-      noCow: flag('btrfs: no copy on write?', { api: 'nocow', absent: false }),
-      format: choice('Usual form of images.', ['raw', 'qcow2', 'subvol', 'vmdk']),
-      preallocation: choice('How images are set aside.', ['off', 'metadata', 'falloc', 'full'], {
-        absent: 'metadata',
+      ...ofType(['dir', 'nfs', 'cifs', 'lvm'], {
+        snapshotAsVolumeChain: flag('Snapshots as a chain of volumes?', {
+          api: 'snapshot-as-volume-chain',
+          absent: false,
+        }),
       }),
-      retention,
-      bandwidth,
+      ...ofType(['dir', 'btrfs'], {
+        mountPoint: text('dir, btrfs: yes, or the path that must be mounted.', { api: 'is_mountpoint' }),
+      }),
+      ...ofType(['btrfs'], { noCow: flag('btrfs: no copy on write?', { api: 'nocow', absent: false }) }),
+      ...ofType(['nfs', 'cifs', 'pbs', 'esxi'], {
+        server: text('nfs, cifs, pbs, esxi: address.', { fixed: true }),
+      }),
+      ...ofType(['nfs'], { export: text('nfs: what the server exports.', { fixed: true }) }),
+      ...ofType(['cifs'], {
+        share: text('cifs: name of the share.', { fixed: true }),
+        domain: text('cifs: domain.'),
+        smbVersion: choice('cifs: version.', ['default', '2.0', '2.1', '3', '3.0', '3.11'], {
+          api: 'smbversion',
+          absent: 'default',
+        }),
+      }),
+      ...ofType(['cifs', 'cephfs'], { subdir: text('cifs, cephfs: folder in it.') }),
+      ...ofType(['nfs', 'cifs', 'cephfs'], {
+        options: prose('nfs, cifs, cephfs: options of the mount, like vers=4.2.'),
+      }),
+      ...ofType(['cifs', 'pbs', 'rbd', 'cephfs', 'esxi'], { username: text('cifs, pbs, rbd, cephfs, esxi: who.') }),
+      ...ofType(['cifs', 'pbs', 'esxi'], { password: secret('cifs, pbs, esxi: password or secret of the token.') }),
+      ...ofType(['pbs'], {
+        datastore: text('pbs: name of the datastore.', { fixed: true }),
+        fingerprint: text('pbs: fingerprint of its certificate.'),
+        ...named('-', {
+          encryptionKey: secret('pbs: key that encrypts backups.'),
+          masterPubkey: secret('pbs: key with which the other one can be recovered.'),
+        }),
+      }),
+      ...ofType(['pbs', 'rbd'], { namespace: text('pbs, rbd: namespace in it.') }),
+      ...ofType(['pbs', 'esxi'], { port: number('pbs, esxi: port.', { min: 1, max: 65_535 }) }),
+      ...ofType(['esxi'], {
+        skipCertVerification: flag('esxi: accept any certificate?', { api: 'skip-cert-verification', absent: false }),
+      }),
+      ...ofType(['iscsi', 'iscsidirect', 'zfs'], {
+        portal: text('iscsi: address of the portal.', { fixed: true }),
+        target: text('iscsi: name of the target.', { fixed: true }),
+      }),
+      ...ofType(['lvm', 'lvmthin'], { vgName: text('lvm, lvmthin: volume group.', { api: 'vgname', fixed: true }) }),
+      ...ofType(['lvmthin'], { thinPool: text('lvmthin: thin pool.', { api: 'thinpool', fixed: true }) }),
+      ...ofType(['lvm'], {
+        base: text('lvm: volume that it begins with.', { fixed: true }),
+        saferemove: flag('lvm: overwrite what is removed?', { absent: false }),
+        saferemoveThroughput: text('lvm: how fast.', { api: 'saferemove_throughput' }),
+        saferemoveStepsize: number('lvm: MiB that are overwritten at once.', {
+          api: 'saferemove-stepsize',
+          min: 1,
+          max: 32,
+        }),
+        taggedOnly: flag('lvm: only volumes with its tag?', { api: 'tagged_only', absent: false }),
+      }),
+      ...ofType(['zfspool', 'zfs', 'rbd'], { pool: text('zfspool, zfs, rbd: the pool.', { fixed: true }) }),
+      ...ofType(['zfspool', 'zfs'], {
+        blocksize: text('zfspool, zfs: size of a block.'),
+        sparse: flag('zfspool, zfs: no space set aside?', { absent: false }),
+      }),
+      ...ofType(['zfspool'], { mountpoint: text('zfspool: where it is mounted.') }),
+      ...ofType(['rbd', 'cephfs'], {
+        monHost: list('rbd, cephfs: addresses of monitors.', { api: 'monhost' }),
+        keyring: secret('rbd, cephfs: keyring.'),
+      }),
+      ...ofType(['rbd'], {
+        dataPool: text('rbd: pool for data.', { api: 'data-pool' }),
+        krbd: flag('rbd: by the kernel?', { absent: false }),
+      }),
+      ...ofType(['cephfs'], {
+        fsName: text('cephfs: name of the file system.', { api: 'fs-name' }),
+        fuse: flag('cephfs: by FUSE?', { absent: false }),
+      }),
+      ...ofType(['zfs'], {
+        iscsiProvider: text('zfs over iscsi: what serves it.', { api: 'iscsiprovider', fixed: true }),
+        comstarHostGroup: text('zfs over iscsi: host group.', { api: 'comstar_hg' }),
+        comstarTargetGroup: text('zfs over iscsi: target group.', { api: 'comstar_tg' }),
+        lioTpg: text('zfs over iscsi: target portal group.', { api: 'lio_tpg' }),
+        noWriteCache: flag('zfs over iscsi: no write cache?', { api: 'nowritecache', absent: false }),
+        zfsBasePath: text('zfs over iscsi: where devices are.', { api: 'zfs-base-path' }),
+      }),
+      ...ofType([...FOLDERS, 'pbs'], {
+        maxProtectedBackups: number('How many protected backups a guest may have; -1 for any.', {
+          api: 'max-protected-backups',
+          min: -1,
+        }),
+        retention,
+      }),
+      ...ofType('cephfs cifs dir iscsi iscsidirect lvm lvmthin nfs rbd zfs zfspool'.split(' '), { bandwidth }),
     },
     privileges: ['Datastore.Allocate on /storage'],
     exampleName: 'vault',

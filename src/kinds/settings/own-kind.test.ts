@@ -19,6 +19,15 @@ test('a field that the declared type does not have is refused at its place: Prox
     ['realm', { type: 'ldap', server1: 'a', domain: 'corp.test' }, ['domain']],
     ['realm', { type: 'openid', issuerUrl: 'https://a', tfa: 'type=oath' }, ['tfa']],
     ['realm', { type: 'pve', comment: 'c', tfa: 'type=oath', default: true }, []],
+    ['storage', { type: 'dir', path: '/srv', shared: true, snapshotAsVolumeChain: true, mountPoint: 'yes' }, []],
+    [
+      'storage',
+      { type: 'btrfs', path: '/srv', contentDirs: { iso: 'i' }, bandwidth: {} },
+      ['contentDirs', 'bandwidth'],
+    ],
+    ['storage', { type: 'nfs', server: 'a', export: '/b', shared: true, pool: 'p' }, ['shared', 'pool']],
+    ['storage', { type: 'pbs', server: 'a', datastore: 'b', retention: {}, port: 8007, path: '/x' }, ['path']],
+    ['storage', { type: 'rbd', pool: 'p', namespace: 'n', krbd: true, datastore: 'd' }, ['datastore']],
     ['sdn-zone', { type: 'vlan', bridge: 'vmbr0', tag: 4 }, ['tag']],
     ['sdn-zone', { type: 'evpn', vrfVxlan: 4, controller: 'c', vxlanPort: 4789 }, []],
   ] as const)

@@ -9,6 +9,7 @@ import type { FieldProblem, Kind, Lookup } from '../kind.ts'
 import { connectionOf, findHost, nodeOf } from '../machines/bindings.ts'
 import { checkInterface } from './check-interface.ts'
 import { checkRules } from './check-rules.ts'
+import { checkTypes } from './check-types.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { settingFrom } from './setting-from.ts'
 
@@ -37,7 +38,13 @@ export function ownKind(definition: Definition, needsOf: NeedsOf): Kind<OwnSpec>
       ...checkAnnotations(manifest),
       ...checkPlace(definition, spec),
       ...checkWho(definition, spec),
-      ...checkTypes(definition, spec),
+      ...checkTypes(
+        definition,
+        spec.type,
+        Object.keys(definition.fields)
+          .filter((field) => spec[field] !== undefined)
+          .map((field) => ({ field, word: field, path: ['spec', field] })),
+      ),
       ...checkRules(definition, spec.rules, ['spec', 'rules']),
       ...checkInterface(
         definition,
@@ -120,22 +127,6 @@ function checkPlace(definition: Definition, spec: OwnSpec): readonly FieldProble
   if (guests.length === 1 && spec.host === undefined)
     return [{ code: 'missing-field', path: ['spec', 'host'], message: 'host is missing: the one that the guest is on' }]
   return []
-}
-
-/** Proxmox refuses a field that the type does not have, only when it is written: said before. */
-function checkTypes({ fields }: Definition, spec: OwnSpec): readonly FieldProblem[] {
-  return Object.entries(fields).flatMap(([name, { types }]) =>
-    types === undefined || spec[name] === undefined || types.includes(valueText(spec.type))
-      ? []
-      : [
-          {
-            code: 'bad-value' as const,
-            path: ['spec', name],
-            message: `${valueText(spec.type)} has no ${name}: it is a field of ${types.join(', ')}`,
-            hint: `take ${name} out, or declare another type`,
-          },
-        ],
-  )
 }
 
 /** Of fields that stand for each other, exactly one. */

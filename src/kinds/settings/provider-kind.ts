@@ -11,6 +11,7 @@ import { dnsName, hostName, matching, objectName } from '../fields/text.ts'
 import type { FieldProblem, Kind, Part } from '../kind.ts'
 import { checkInterface } from './check-interface.ts'
 import { checkRules } from './check-rules.ts'
+import { checkTypes } from './check-types.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { type NeedsOf, pluralOf } from './own-kind.ts'
 import { ownAccess, type ProviderFields, providerSetting } from './provider-fields.ts'
@@ -56,6 +57,15 @@ function blockSchema(mapped: Extract<MappedField, { readonly block: string }>, f
   return mapped.many ? blocks(z.strictObject(shape), 5000) : block(z.strictObject(shape))
 }
 
+/** The fields of the definition that are given, in the provider's words. */
+function saidIn(provider: ProviderKind, given: ProviderFields) {
+  return Object.entries(provider.fields).flatMap(([word, mapped]) => {
+    if (given[word] === undefined) return []
+    const field = typeof mapped === 'string' ? mapped : 'secret' in mapped ? mapped.secret : undefined
+    return field === undefined ? [] : [{ field, word, path: ['spec', 'forProvider', word] }]
+  })
+}
+
 function fieldOf(fields: Definition['fields'], name: string): Field {
   const found = fields[name]
   if (found === undefined) throw new Error(`the table of the provider names the field ${name}, which is not there`)
@@ -86,6 +96,7 @@ export function providerKind(provider: ProviderKind, needsOf: NeedsOf): Kind<Pro
         ...checkEnvelope(spec, manifest),
         ...missing(provider, given),
         ...unkept(provider, spec),
+        ...checkTypes(definition, given.type, saidIn(provider, given)),
         ...checkGuest(provider, given),
         ...checkWho(provider, given),
         ...checkInterface(definition, providerSetting(provider, definition, given), (field) => [

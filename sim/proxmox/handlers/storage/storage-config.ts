@@ -48,30 +48,36 @@ export function contentFor(type: string, text: string): string[] {
   return kept.length > 0 ? kept : ['none']
 }
 
-/** Refuses what a kind of storage does not know, and the lack of what it needs. */
+/** Refuses what a kind of storage does not know, and the lack of what it needs. Where it mounts a folder it knows itself. */
 export function checkNew(call: Call, type: string): void {
   const kind = STORAGE_TYPES[type]
   if (kind === undefined) return
-  const known = new Set([...kind.fixed, ...kind.optional, 'storage', 'type'])
+  const known = new Set([...kind.required, ...kind.optional, 'storage', 'type'])
   const foreign = Object.keys(call.params).find((key) => !known.has(key))
   if (foreign !== undefined) throw failed(`unexpected property '${foreign}'`)
-  const missing = kind.fixed.find((key) => call.params[key] === undefined)
+  const missing = kind.required.find((key) => call.params[key] === undefined && !(kind.mounted && key === 'path'))
   if (missing !== undefined) throw failed(`missing value for required option '${missing}'`)
 }
 
-/** Refuses a change of what cannot be changed, and the removal of what cannot be missing. */
+/** Parameters of the call itself. */
+const OF_THE_CALL = new Set(['storage', 'digest', 'delete'])
+
+/** Refuses a change of what cannot be changed, even to what it is, and the removal of what cannot be missing. */
 export function checkChange(call: Call, entry: StorageEntry, drop: readonly string[]): void {
   const kind = STORAGE_TYPES[entry.type]
   if (kind === undefined) return
   const refuse = (text: string) => failed(`update storage failed: ${text}`)
-  for (const key of kind.fixed) {
-    const before = key === 'path' ? entry.path : entry.options[key]
-    if (call.params[key] !== undefined && call.params[key] !== String(before))
-      throw refuse(`can't change value of fixed parameter '${key}'`)
+  const changeable = kind.changeable ?? []
+  const fixed = [...kind.required.filter((key) => !changeable.includes(key)), ...(kind.fixed ?? [])]
+  for (const key of Object.keys(call.params)) {
+    if (OF_THE_CALL.has(key)) continue
+    if (fixed.includes(key)) throw refuse(`can't change value of fixed parameter '${key}'`)
+    if (!changeable.includes(key) && !kind.optional.includes(key)) throw refuse(`unexpected property '${key}'`)
   }
   for (const key of drop) {
-    if (kind.fixed.includes(key)) throw refuse(`unable to delete required option '${key}'`)
+    if (kind.required.includes(key)) throw refuse(`unable to delete required option '${key}'`)
     if (!kind.optional.includes(key)) throw refuse(`no such option '${key}'`)
+    if (kind.fixed?.includes(key)) throw refuse(`unable to delete fixed option '${key}'`)
     if (call.params[key] !== undefined) throw refuse(`cannot set and delete property '${key}' at the same time!`)
   }
 }

@@ -1,9 +1,11 @@
 /** What a kind of storage is made of: what it must be given, what it may be given, and what it can hold. */
 export interface StorageType {
-  /** Given when it is made and never changed afterwards. */
-  readonly fixed: readonly string[]
+  /** Must be given when it is made; never changed afterwards unless it is in `changeable`. */
+  readonly required: readonly string[]
+  readonly changeable?: readonly string[]
   readonly optional: readonly string[]
-  /** The first of them is what it holds unless told otherwise. */
+  /** Of the optional ones those that are never changed. */
+  readonly fixed?: readonly string[]
   readonly content: readonly string[]
   readonly defaultContent: string
   /** Reached by every node. */
@@ -12,60 +14,57 @@ export interface StorageType {
   readonly mounted?: boolean
 }
 
-const ANY = ['nodes', 'disable', 'content', 'bwlimit']
+const ANY = ['nodes', 'disable', 'content']
+const SLOWED = [...ANY, 'bwlimit']
 const BACKUPS = ['prune-backups', 'max-protected-backups']
-const FOLDERS = [
-  ...BACKUPS,
-  'content-dirs',
-  'format',
-  'mkdir',
-  'create-base-path',
-  'create-subdirs',
-  'preallocation',
-  'snapshot-as-volume-chain',
-]
-const FILES = ['images', 'rootdir', 'vztmpl', 'iso', 'backup', 'snippets', 'import', 'none']
+const FOLDERS = [...BACKUPS, 'format', 'mkdir', 'create-base-path', 'create-subdirs']
+const CHAIN = 'snapshot-as-volume-chain'
+const MOUNTED = [...SLOWED, ...FOLDERS, 'content-dirs', 'options']
+const FILES = ['images', 'rootdir', 'vztmpl', 'iso', 'backup', 'snippets', 'import']
 const DISKS = ['images', 'rootdir']
 
 export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
   dir: {
-    fixed: ['path'],
-    optional: [...ANY, ...FOLDERS, 'shared', 'is_mountpoint'],
-    content: FILES,
+    required: ['path'],
+    optional: [...SLOWED, ...FOLDERS, 'content-dirs', 'preallocation', CHAIN, 'shared', 'is_mountpoint'],
+    fixed: [CHAIN],
+    content: [...FILES, 'none'],
     defaultContent: 'images,rootdir',
   },
   btrfs: {
-    fixed: ['path'],
-    optional: [...ANY, ...FOLDERS, 'shared', 'is_mountpoint', 'nocow'],
-    content: FILES,
+    required: ['path'],
+    optional: [...ANY, ...FOLDERS, 'preallocation', 'shared', 'is_mountpoint', 'nocow'],
+    content: [...FILES, 'none'],
     defaultContent: 'images,rootdir',
   },
   nfs: {
-    fixed: ['server', 'export'],
-    optional: [...ANY, ...FOLDERS, 'path', 'options'],
+    required: ['server', 'export', 'path'],
+    optional: [...MOUNTED, 'preallocation', CHAIN],
+    fixed: [CHAIN],
     content: FILES,
     defaultContent: 'images',
     shared: true,
     mounted: true,
   },
   cifs: {
-    fixed: ['server', 'share'],
-    optional: [...ANY, ...FOLDERS, 'path', 'options', 'subdir', 'username', 'password', 'domain', 'smbversion'],
+    required: ['server', 'share', 'path'],
+    optional: [...MOUNTED, 'preallocation', CHAIN, 'subdir', 'username', 'password', 'domain', 'smbversion'],
+    fixed: [CHAIN],
     content: FILES,
     defaultContent: 'images',
     shared: true,
     mounted: true,
   },
   cephfs: {
-    fixed: [],
-    optional: [...ANY, ...FOLDERS, 'path', 'monhost', 'username', 'keyring', 'subdir', 'options', 'fuse', 'fs-name'],
-    content: ['vztmpl', 'iso', 'backup', 'snippets', 'import', 'none'],
+    required: ['path'],
+    optional: [...MOUNTED, 'monhost', 'username', 'keyring', 'subdir', 'fuse', 'fs-name'],
+    content: ['vztmpl', 'iso', 'backup', 'snippets', 'import'],
     defaultContent: 'backup',
     shared: true,
     mounted: true,
   },
   pbs: {
-    fixed: ['server', 'datastore'],
+    required: ['server', 'datastore'],
     optional: [
       ...ANY,
       ...BACKUPS,
@@ -76,65 +75,66 @@ export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
       'fingerprint',
       'encryption-key',
       'master-pubkey',
-      'skip-cert-verification',
     ],
     content: ['backup', 'none'],
     defaultContent: 'backup',
     shared: true,
   },
   zfspool: {
-    fixed: ['pool'],
-    optional: [...ANY, 'blocksize', 'sparse', 'mountpoint'],
+    required: ['pool'],
+    optional: [...SLOWED, 'blocksize', 'sparse', 'mountpoint'],
     content: DISKS,
     defaultContent: 'images,rootdir',
   },
   lvm: {
-    fixed: ['vgname'],
+    required: ['vgname'],
     optional: [
-      ...ANY,
+      ...SLOWED,
       'base',
       'shared',
       'saferemove',
       'saferemove_throughput',
       'saferemove-stepsize',
       'tagged_only',
-      'snapshot-as-volume-chain',
+      CHAIN,
     ],
+    fixed: ['base'],
     content: DISKS,
-    defaultContent: 'images,rootdir',
+    defaultContent: 'images',
   },
-  lvmthin: { fixed: ['vgname', 'thinpool'], optional: ANY, content: DISKS, defaultContent: 'images,rootdir' },
+  lvmthin: { required: ['vgname', 'thinpool'], optional: SLOWED, content: DISKS, defaultContent: 'images,rootdir' },
   iscsi: {
-    fixed: ['portal', 'target'],
-    optional: ANY,
+    required: ['portal', 'target'],
+    optional: SLOWED,
     content: ['images', 'none'],
     defaultContent: 'images',
     shared: true,
   },
   iscsidirect: {
-    fixed: ['portal', 'target'],
-    optional: ANY,
+    required: ['portal', 'target'],
+    optional: SLOWED,
     content: ['images', 'none'],
     defaultContent: 'images',
     shared: true,
   },
   zfs: {
-    fixed: ['portal', 'target', 'pool', 'blocksize', 'iscsiprovider'],
-    optional: [...ANY, 'sparse', 'nowritecache', 'comstar_hg', 'comstar_tg', 'lio_tpg', 'zfs-base-path'],
+    required: ['portal', 'target', 'pool', 'blocksize', 'iscsiprovider'],
+    optional: [...SLOWED, 'sparse', 'nowritecache', 'comstar_hg', 'comstar_tg', 'lio_tpg', 'zfs-base-path'],
     content: ['images'],
     defaultContent: 'images',
     shared: true,
   },
   rbd: {
-    fixed: [],
-    optional: [...ANY, 'monhost', 'pool', 'data-pool', 'namespace', 'username', 'keyring', 'krbd'],
+    required: [],
+    optional: [...SLOWED, 'monhost', 'pool', 'data-pool', 'namespace', 'username', 'keyring', 'krbd'],
     content: DISKS,
     defaultContent: 'images',
     shared: true,
   },
   esxi: {
-    fixed: ['server'],
-    optional: [...ANY, 'username', 'password', 'port', 'skip-cert-verification'],
+    required: ['server', 'username'],
+    changeable: ['server', 'username'],
+    optional: [...ANY, 'shared', 'password', 'port', 'skip-cert-verification'],
     content: ['import'],
     defaultContent: 'import',
   },

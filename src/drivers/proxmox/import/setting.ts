@@ -73,6 +73,8 @@ export function importSetting(observed: ObservedResource): ImportedSetting | und
   if (identity === undefined) spec.id = observed.externalId
   let said = 0
   for (const [name, field] of Object.entries(definition.fields)) {
+    // Proxmox shows of some types what it does not let anybody write, like that a share is shared.
+    if (field.types?.includes(valueText(spec.type)) === false) continue
     const value = valueFor(name, field, config, naming.has(name))
     if (value === undefined) continue
     spec[name] = value
