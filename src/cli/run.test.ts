@@ -65,13 +65,13 @@ test('wrong usage is 64 and says where to look', async () => {
 
 test('a record that nobody here can open is an ordinary mistake: what to do, and no talk of the unexpected', async () => {
   const load = async () => {
-    throw new RecordClosed('escrow/home.cluster.age', 'there is no key', 'escrow')
+    throw new RecordClosed('escrow/home.cluster.age', { why: 'there is no key', key: 'set it' }, 'escrow')
   }
   const runtime = fakeRuntime({ load })
   assert.equal(await runCli(['validate', '/'], runtime), 1)
   assert.match(
     runtime.written.err,
-    /^Error: escrow\/home\.cluster\.age is sealed: there is no key\. .*move the file away/,
+    /^Error: escrow\/home\.cluster\.age is sealed: there is no key: set it\. .*move escrow\/home\.cluster\.age away/,
   )
   assert.doesNotMatch(runtime.written.err, /not expected/)
 })

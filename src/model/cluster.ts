@@ -194,15 +194,20 @@ export class AgeKeyUnusable extends Error {
   }
 }
 
-/** A record that is there and that nobody here can open; the message says what to do about it. */
+/** A record that is there and that nobody here can open. */
 export class RecordClosed extends Error {
   /** A copy in Git stays there whatever is recorded anew; the only record must not be written over. */
   readonly kept: 'vault' | 'escrow'
+  /** The message in two: a plan shows the reason and the next step on lines of their own. */
+  readonly reason: string
+  readonly next: string
 
-  constructor(place: string, why: string, kept: 'vault' | 'escrow') {
-    super(
-      `${place} is sealed: ${why}. If the key is lost for good, move the file away: croft then reads CA and token back from a server that runs`,
-    )
+  constructor(place: string, { why, key }: { readonly why: string; readonly key: string }, kept: 'vault' | 'escrow') {
+    const reason = `${place} is sealed: ${why}`
+    const next = `${key}. If the key is lost for good, move ${place} away: croft then reads CA and token back from a running server`
+    super(`${reason}: ${next}`)
+    this.reason = reason
+    this.next = next
     this.kept = kept
   }
 }

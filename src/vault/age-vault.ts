@@ -45,7 +45,7 @@ export function openAgeVault({
   const opened = async (cluster: string, place: string, sealed: Uint8Array): Promise<ClusterSecrets> => {
     const kept = place === escrowFile(cluster) ? 'escrow' : 'vault'
     const { identities, from } = await identity().catch((error: unknown) => {
-      throw error instanceof NoAgeKey ? new RecordClosed(place, error.message, kept) : error
+      throw error instanceof NoAgeKey ? new RecordClosed(place, { why: error.message, key: error.next }, kept) : error
     })
     const decrypter = new (ageLibrary().Decrypter)()
     for (const one of identities) decrypter.addIdentity(one.reveal())
@@ -55,7 +55,10 @@ export function openAgeVault({
     } catch {
       throw new RecordClosed(
         place,
-        `it cannot be opened with the key of ${from}: it is damaged, or was written for another key. Set SOPS_AGE_KEY_FILE to the file that holds that one`,
+        {
+          why: `the key of ${from} does not open it: it is damaged, or sealed for another key`,
+          key: 'set SOPS_AGE_KEY_FILE to the file with the key that it was sealed for',
+        },
         kept,
       )
     }

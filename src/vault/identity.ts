@@ -16,10 +16,11 @@ export interface VaultIdentity {
 
 /** The key is not where it is looked for: the directory was renamed or copied, HOME is another, or the key is lost. */
 export class NoAgeKey extends Error {
+  readonly next: string
+
   constructor(keyFile: string) {
-    super(
-      `there is no age key to open it with: set SOPS_AGE_KEY_FILE to the file that holds it, or put it back at ${keyFile}. After a rename, or with another HOME, it is where it was: vault/age-key.txt in the state folder of before`,
-    )
+    super('there is no age key here to open it')
+    this.next = `set SOPS_AGE_KEY_FILE to your copy of the key, or put the copy at ${keyFile} (after a rename, or with another HOME, the key is still where it was: vault/age-key.txt in the old state folder)`
   }
 }
 

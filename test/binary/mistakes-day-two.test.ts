@@ -239,7 +239,7 @@ test('the sealed record of a cluster and another age key: the plan names the var
   mkdirSync(path.join(estate, 'escrow'))
   writeFileSync(path.join(estate, 'escrow/edge.cluster.age'), armor.encode(await encrypter.encrypt('sealed')))
   for (const [env, why] of [
-    [{ SOPS_AGE_KEY: await generateIdentity() }, /cannot be opened with the key of SOPS_AGE_KEY/],
+    [{ SOPS_AGE_KEY: await generateIdentity() }, /the key of SOPS_AGE_KEY does not open it/],
     [{ SOPS_AGE_KEY_FILE: 'nowhere.key' }, /SOPS_AGE_KEY_FILE names nowhere\.key, which cannot be read \(ENOENT\)/],
   ] as const) {
     const usual = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
@@ -247,7 +247,9 @@ test('the sealed record of a cluster and another age key: the plan names the var
     says(stdout + stderr, [
       /Cluster\/edge/,
       why,
-      /to allow: set SOPS_AGE_KEY_FILE to the file with the age key that this record was sealed for/,
+      /to allow: set SOPS_AGE_KEY_FILE to the file with the (age )?key that (it|this record) was sealed for/,
     ])
+    const health = await start(['health', 'estate'], { cwd, env: { ...usual, ...env } }).ended
+    assert.doesNotMatch(health.stdout, /connection cluster\/edge: ok/, 'nothing was read from it')
   }
 })

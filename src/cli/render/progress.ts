@@ -82,7 +82,8 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
       action.do === 'wait' && !isOpen(tracked, key) ? [[key, action.message] as const] : [],
     ),
   )
-  const news = lines.filter((line) => !isOld(line, progress.reported))
+  // Clusters are looked at before machines and tell their events after them.
+  const news = lines.filter((line) => !isOld(line, progress.reported)).toSorted((a, b) => a.atMs - b.atMs)
   const trouble = news.filter(({ tone }) => tone === 'warning').map(sameness)
   const shownMs = news.length > 0 ? nowMs : progress.shownMs
   return {

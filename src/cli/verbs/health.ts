@@ -61,12 +61,18 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
     record.conditions.some((one) => one.type === 'Ready' && one.status !== 'True'),
   )
   const pending = plan.entries.filter(({ action }) => action.do !== 'nothing')
+  // Nothing was read from these: that no connection failed is no proof that one works.
+  const unseen = new Set(
+    (plan.clusters ?? []).flatMap(({ declaration, observed }) =>
+      observed.requests.hold?.guard === 'not-seen' ? [`cluster/${declaration.name}`] : [],
+    ),
+  )
   const report = {
     apiVersion: API_VERSION,
     kind: 'Health',
     connections: loaded.estate.connections.map(({ name }) => ({
       name,
-      state: plan.notes.find((note) => note.connection === name)?.code ?? 'ok',
+      state: plan.notes.find((note) => note.connection === name)?.code ?? (unseen.has(name) ? 'unknown' : 'ok'),
     })),
     resources: {
       total: plan.entries.length,
@@ -105,7 +111,7 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   for (const text of resting.lines) line(true, text)
   for (const { name, state } of report.connections) {
     const note = plan.notes.find((one) => one.connection === name)
-    if (resting.connections.has(name)) continue
+    if (resting.connections.has(name) || (note === undefined && state === 'unknown')) continue
     line(note === undefined, `connection ${name}: ${note === undefined ? 'ok' : `${state}: ${note.message}`}`)
     if (note !== undefined) runtime.out.write(`       → croft doctor ${directory}\n`)
   }

@@ -29,7 +29,7 @@ export function createK3sDriver(): ClusterDriver {
             return await observeCluster(looker, surroundings, signal)
           } catch (error) {
             // The record cannot be read, or something that nobody foresaw: then nothing is known, and nothing is done.
-            const why = cleanText(error instanceof Error ? error.message : String(error))
+            const why = cleanText(whyOf(error))
             const reason = `${declaration.name} cannot be looked at: ${why}`
             return blind(surroundings, declaration.spec, { reason, allow: nextStep(error) })
           }
@@ -55,8 +55,14 @@ export function createK3sDriver(): ClusterDriver {
 
 export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
 
+function whyOf(error: unknown): string {
+  if (error instanceof RecordClosed) return error.reason
+  return error instanceof Error ? error.message : String(error)
+}
+
 function nextStep(error: unknown): string {
-  return error instanceof RecordClosed || error instanceof AgeKeyUnusable
+  if (error instanceof RecordClosed) return error.next
+  return error instanceof AgeKeyUnusable
     ? 'set SOPS_AGE_KEY_FILE to the file with the age key that this record was sealed for, then run croft plan again'
     : 'correct what the reason names, then run croft plan again; croft doctor examines each part'
 }

@@ -449,7 +449,8 @@ describe('recovery', () => {
     const before = lab.vault.kept.get('homelab')
     lab.vault.kept.clear()
     const recovered = (kept: 'vault' | 'escrow') => {
-      lab.vault.read = () => Promise.reject(new RecordClosed(`${kept}/homelab.cluster.age`, 'there is no key', kept))
+      lab.vault.read = () =>
+        Promise.reject(new RecordClosed(`${kept}/homelab.cluster.age`, { why: 'there is no key', key: 'set it' }, kept))
       return lab.clock.runUntil(lab.operator.recover('s1', lab.surroundings(), new AbortController().signal))
     }
     await assert.rejects(recovered('vault'), /vault\/homelab\.cluster\.age is sealed/)
