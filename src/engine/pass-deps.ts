@@ -7,10 +7,11 @@ import type { Store } from '../store/port.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import type { Connections } from './connections.ts'
+import type { PassReport } from './engine.ts'
 import type { ExistingClusters } from './existing-clusters.ts'
 import type { AskCheck } from './health-check.ts'
 import type { PowerMemory } from './power/memory.ts'
-import type { QuietMemory } from './quiet.ts'
+import type { Quiet, QuietRules } from './quiet.ts'
 import type { StepFailures } from './steps.ts'
 import type { Widths } from './widths.ts'
 
@@ -33,4 +34,10 @@ export interface PassDeps {
   readonly windows: Widths
   readonly quiet: QuietMemory
   nextIntentionId(): string
+}
+
+/** What an engine knows of its last pass, where that found everything as declared. */
+export interface QuietMemory {
+  readonly rules: QuietRules
+  last?: { readonly quiet: Quiet; readonly report: PassReport }
 }

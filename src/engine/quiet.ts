@@ -7,7 +7,6 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedDetails, ObservedResource, Survey } from '../model/resource.ts'
 import { isTrue } from './conditions.ts'
 import type { ConnectionFacts } from './connection-facts.ts'
-import type { PassReport } from './engine.ts'
 import { stillReady } from './still-ready.ts'
 
 /** What was seen of one connection, as far as a plan can stand on it. */
@@ -40,12 +39,6 @@ export interface QuietRules {
   after: typeof quietAfter
   sameGround: typeof sameGround
   sameLooks: typeof sameLooks
-}
-
-/** What an engine knows of its last pass, where that found everything as declared. */
-export interface QuietMemory {
-  readonly rules: QuietRules
-  last?: { readonly quiet: Quiet; readonly report: PassReport }
 }
 
 /** What changes all the time and is decided on in no plan without effects; uptime is judged by itself. */

@@ -3,14 +3,18 @@ import { valueText } from '../../proxmox/value-text.ts'
 import type { FieldProblem } from '../kind.ts'
 
 /** A field of a definition that a manifest says, in the manifest's own word. */
-interface Said {
+interface StatedField {
   readonly field: string
   readonly word: string
   readonly path: readonly string[]
 }
 
 /** Proxmox refuses a field that the type does not have, only when it is written: said before. */
-export function checkTypes({ fields }: Definition, type: unknown, said: readonly Said[]): readonly FieldProblem[] {
+export function checkTypes(
+  { fields }: Definition,
+  type: unknown,
+  said: readonly StatedField[],
+): readonly FieldProblem[] {
   return said.flatMap(({ field, word, path }) => {
     const types = fields[field]?.types
     if (types === undefined || types.includes(valueText(type))) return []
