@@ -71,6 +71,8 @@ export const LIMITS = {
   redirects: 5,
   gitBytes: 96 * 1024 * 1024,
   gitTimeoutMs: 120_000,
+  /** Of one document that is no YAML. */
+  findingsPerDocument: 3,
   problemsShown: 100,
   problemsKept: 1000,
   /** Text of others is read in a thread of its own: how long it may take, how much memory it may have. */

@@ -24,7 +24,7 @@ export function identify(value: ManifestObject['value']): ManifestIdentity {
   const { apiVersion, kind } = value
   if (apiVersion === undefined && kind === undefined)
     return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return halfNamed(apiVersion, kind)
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return halfNamed(value)
   const found = findKind(apiVersion, kind)
   if (found !== undefined) return { is: 'ours', kind: found, apiVersion }
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
@@ -65,8 +65,11 @@ export function identify(value: ManifestObject['value']): ManifestIdentity {
 }
 
 /** One of apiVersion and kind: an accident when the other points to us, somebody's own file otherwise. */
-function halfNamed(apiVersion: unknown, kind: unknown): ManifestIdentity {
-  const known = KINDS.find((candidate) => candidate.kind === kind)
+function halfNamed(value: ManifestObject['value']): ManifestIdentity {
+  const { apiVersion, kind } = value
+  // Other programs have their own `kind: Cluster` with the fields right beside it; what has no envelope is not ours.
+  const bare = !('metadata' in value || 'spec' in value) && Object.keys(value).length > 1
+  const known = bare ? undefined : KINDS.find((candidate) => candidate.kind === kind)
   if (known !== undefined && apiVersion === undefined) {
     return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${known.apiVersion}`)
   }

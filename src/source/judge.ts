@@ -3,6 +3,7 @@ import { annotatedPolicy } from '../kinds/fields/annotations.ts'
 import { explain, SECRET_IN_MANIFEST, show, unknownField } from '../kinds/fields/explain.ts'
 import { objectName } from '../kinds/fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
+import { LIMITS } from '../lib/limits.ts'
 import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../model/declaration.ts'
 import { IGNORE_FILE } from './files/ignore-rules.ts'
 import { identify } from './identify.ts'
@@ -43,10 +44,12 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   const broken = findings.some((finding) => finding.weight === 'syntax')
   const template = broken ? templateNote(document.text, findings) : undefined
   if (template !== undefined) return [nothingOfOurs(document, template)]
-  if (broken)
-    return [
-      { outcome: 'unreadable', document, base: [], problems: [], findings: perhapsNoManifest(document, findings) },
-    ]
+  if (broken && isList(document) && findings.every(isWriting))
+    return [nothingOfOurs(document, brokenNote(document, findings))]
+  if (broken) {
+    const first = perhapsNoManifest(document, firstOf(findings))
+    return [{ outcome: 'unreadable', document, base: [], problems: [], findings: first }]
+  }
   const objects = objectsOf(read.value)
   if (objects.length === 0) return [nothingOfOurs(document, 'not an object')]
   // Findings have a place in the text but belong to no field; they count once, with the first object that is ours.
@@ -56,6 +59,28 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
     if (judged.outcome !== 'ignored') left = []
     return judged
   })
+}
+
+/** A slip of the pen, and no text that is made to cost much. */
+function isWriting({ code }: YamlFinding): boolean {
+  return code === 'yaml-syntax' || code === 'tab'
+}
+
+/** A list at the margin, such as the tasks of a playbook: no manifest, however its text is mended. */
+function isList({ text }: SourceDocument): boolean {
+  return /^(?:[ \t]*(?:#.*)?\n|---[ \t]*\n)*- /.test(text)
+}
+
+/** Says what is wrong with the file of another program, for whoever wonders why it is not read. */
+function brokenNote({ text, line }: SourceDocument, findings: readonly YamlFinding[]): string {
+  const finding = findings.find(({ weight }) => weight === 'syntax')
+  const at = line + text.slice(0, finding?.offset ?? 0).split('\n').length - 1
+  return `a list, no manifest, and not readable (line ${at}: ${finding?.message ?? 'unknown'})`
+}
+
+/** After a slip of the pen every further line can be an error; the first ones say where it is. */
+function firstOf(findings: readonly YamlFinding[]): readonly YamlFinding[] {
+  return findings.slice(0, LIMITS.findingsPerDocument)
 }
 
 /**

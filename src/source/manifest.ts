@@ -61,6 +61,8 @@ export function readJson(text: string): readonly ReadDocument[] {
       return [{ document, value: undefined, findings: [] }]
     }
   } catch {
+    // Settings of editors and compilers have comments; without these words no manifest is in it, however it is mended.
+    if (!/apiVersion|kind/.test(text)) return [{ document, value: undefined, findings: [] }]
     const read = readDocument(document)
     return read.findings.length > 0 ? [read] : [unread(document, 'json-syntax', NOT_JSON)]
   }

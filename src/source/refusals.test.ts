@@ -260,3 +260,25 @@ test('a JSON file without any bracket is left alone; one that breaks off stops t
     assert.deepEqual(told(readTexts({ 'acme.json': text }).problems), [], text)
   assert.match(told(readTexts({ 'acme.json': '{"apiVersion": "croft.dev/v1alpha1",' }).problems).join(), /syntax/)
 })
+
+test('files of other programs that nobody can read stop nothing and are named with what is wrong', () => {
+  const read = readTexts({
+    'website/tsconfig.json': '{\n  // for the editor\n  "extends": "x",\n}\n',
+    'roles/tasks/main.yml': '---\n- name: wait\n  shell: echo a: b: c\n',
+    'omni/cluster.yaml': 'kind: Cluster\nname: prod\nkubernetes: {version: v1.36.4}\n',
+  })
+  assert.deepEqual(told(read.problems), [])
+  assert.deepEqual(
+    read.ignored.map(({ file, note }) => `${file}: ${note}`),
+    [
+      'website/tsconfig.json: not an object',
+      'roles/tasks/main.yml: a list, no manifest, and not readable (line 3: Nested mappings are not allowed in compact mappings)',
+      'omni/cluster.yaml: not a manifest',
+    ],
+  )
+})
+
+test('a manifest with a slip of the pen is told by the first places where the reader stumbles', () => {
+  const slip = Array.from({ length: 20 }, (_, index) => `  a${index}: b: c\n`).join('')
+  assert.equal(readTexts({ 'a.yaml': `apiVersion: v1\nkind: ConfigMap\ndata:\n${slip}` }).problems.length, 3)
+})
