@@ -27,6 +27,21 @@ test('HA resources: the id says what they are', async () => {
     ['PUT', `${RULES}/none`, { type: 'node-affinity' }, "500 update HA rules failed: HA rule 'none' does not exist"],
     ['POST', RULES, { rule: 'home', type: 'node-affinity', resources: 'vm:100,vm:101', nodes: 'pve1' }, 'done'],
   ])
+  const rule = `${RULES}/home`
+  const type = 'node-affinity'
+  const update = '500 update HA rules failed: '
+  await holds(client, [
+    ['PUT', rule, { type, delete: 'nodes' }, `${update}unable to delete required option 'nodes'`],
+    ['PUT', rule, { type, delete: 'resources' }, `${update}unable to delete required option 'resources'`],
+    ['PUT', rule, { type, delete: 'affinity' }, `${update}no such option 'affinity'`],
+    [
+      'PUT',
+      rule,
+      { type, delete: 'strict', strict: '1' },
+      `${update}cannot set and delete property 'strict' at the same time!`,
+    ],
+    ['PUT', rule, { type, delete: 'strict,comment' }, 'done'],
+  ])
   const named = async () => (await client.data<{ resources: string }[]>('GET', RULES)).map((rule) => rule.resources)
   await holds(client, [['DELETE', `${RESOURCES}/vm:100`, { purge: '0' }, 'done']])
   assert.deepEqual(await named(), ['vm:100,vm:101'], 'a rule keeps what is not purged')

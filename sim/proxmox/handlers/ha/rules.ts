@@ -1,7 +1,7 @@
 import type { World } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes, list, STALE } from '../collection.ts'
+import { type Collection, collectionRoutes, deletions, list, STALE } from '../collection.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 
 /** On which nodes, and together or apart, managed guests are to run. */
@@ -51,11 +51,29 @@ function prepare(call: Call, thing: Thing, id: string, old: Thing | undefined): 
   if (unmanaged.length > 0) throw failed(`${prefix}cannot use unmanaged resource(s) ${unmanaged.join(', ')}.`)
   const unknown = nodesOf(kept).filter((node) => !world.hosts.has(node))
   if (unknown.length > 0) throw failed(`${prefix}cannot use non-existent node(s) ${unknown.join(', ')}.`)
+  refuseDeletion(call, textOf(kept.type), prefix)
   const problems = kept.disable === 1 ? [] : problemsOf(world, id, kept)
   if (problems.length > 0) {
     throw failed(`${prefix}400 Rule '${id}' is invalid.\nresources: ${problems.join(', ')}`)
   }
   return kept
+}
+
+/** Each type can do without these alone. */
+const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
+  'node-affinity': ['comment', 'disable', 'strict'],
+  'resource-affinity': ['comment', 'disable'],
+}
+
+function refuseDeletion(call: Call, type: string, prefix: string): void {
+  for (const name of deletions(call)) {
+    if (OPTIONAL[type]?.includes(name) !== true) {
+      const known = name === 'resources' || OWN[type]?.includes(name) === true
+      throw failed(`${prefix}${known ? 'unable to delete required' : 'no such'} option '${name}'`)
+    }
+    if (call.params[name] !== undefined)
+      throw failed(`${prefix}cannot set and delete property '${name}' at the same time!`)
+  }
 }
 
 function resourcesOf(rule: Thing): string[] {
