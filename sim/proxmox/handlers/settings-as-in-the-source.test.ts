@@ -50,6 +50,49 @@ test('firewall: what can be deleted, renamed and moved', async () => {
   assert.equal((await client.data<unknown[]>('GET', `${fw}/groups/www`)).length, 1, 'its rules came along')
 })
 
+test('firewall: a rule has what its protocol and its macro allow', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const rules = '/cluster/firewall/rules'
+  const rule = { type: 'in', action: 'ACCEPT' }
+  const icmp = { ...rule, proto: 'icmp', 'icmp-type': 'echo-request' }
+  const needs = (name: string) => ({ proto: `missing property - '${name}' requires this property` })
+  await holds(client, [
+    ['POST', rules, { type: 'forward', action: 'REJECT' }, { action: 'cannot define REJECT rules on forward chain' }],
+    ['POST', rules, { ...rule, dport: '22' }, needs('dport')],
+    ['POST', rules, { ...rule, macro: 'SSH', dport: '22' }, needs('dport')],
+    ['POST', rules, { ...rule, proto: 'gre', dport: '22' }, { dport: "protocol 'gre' does not support ports" }],
+    ['POST', rules, { ...rule, proto: 'tcp', 'icmp-type': 'echo-request' }, needs('icmp-type')],
+    [
+      'POST',
+      rules,
+      { ...icmp, dport: 'echo-request' },
+      { 'icmp-type': "'icmp-type' cannot be specified together with 'dport'" },
+    ],
+    [
+      'POST',
+      rules,
+      { ...icmp, 'icmp-type': 'no-route' },
+      { 'icmp-type': "invalid icmp-type 'no-route' for proto 'icmp'" },
+    ],
+    ['POST', rules, { ...icmp, source: 'fe80::1' }, { source: 'detected mixed ipv4/ipv6 addresses in rule' }],
+    [
+      'POST',
+      rules,
+      { ...rule, macro: 'SSH', proto: 'udp' },
+      { proto: "parameter 'proto' already define in macro (value = 'tcp')" },
+    ],
+    [
+      'POST',
+      rules,
+      { ...rule, macro: 'SSH', proto: 'tcp', dport: '2222' },
+      { dport: "parameter 'dport' already define in macro (value = '22')" },
+    ],
+    ['POST', rules, { ...rule, macro: 'SSH', proto: 'tcp', sport: '1024:65535' }, 'ok'],
+    ['POST', rules, { ...rule, macro: 'Ping', source: 'fe80::1', proto: 'icmpv6' }, 'ok'],
+    ['POST', rules, icmp, 'ok'],
+  ])
+})
+
 test('pools: what is refused half-way has changed nothing', async () => {
   const client = createTestClient({ preset: 'recording' })
   await client.task('POST', '/nodes/pve1/qemu', { vmid: '100' })

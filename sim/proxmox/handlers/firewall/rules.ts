@@ -167,8 +167,9 @@ function envOf(call: Call): RuleEnv {
 }
 
 function check(call: Call, rule: Thing): void {
-  const errors = ruleErrors(call.world, place(call), envOf(call), rule)
-  if (Object.keys(errors).length > 0) throw badParameters(errors)
+  // The first mistake is told; a list shows all of them.
+  const [first] = Object.entries(ruleErrors(call.world, place(call), envOf(call), rule))
+  if (first !== undefined) throw badParameters(Object.fromEntries([first]))
 }
 
 /** Names may have gone since the rule was written: that shows in the list. */
