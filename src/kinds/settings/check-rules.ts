@@ -1,5 +1,8 @@
 import type { Definition, SettingValue } from '../../model/rest.ts'
+import { valueText } from '../../proxmox/value-text.ts'
 import type { FieldProblem } from '../kind.ts'
+
+const ICMP: ReadonlySet<string> = new Set(['icmp', 'icmpv6', 'ipv6-icmp'])
 
 /** What Proxmox would refuse in a list of rules, said before anything is written. */
 export function checkRules(
@@ -15,12 +18,17 @@ export function checkRules(
     const at = [...path, index]
     if (definition.name === 'firewall-group' && rule.group !== undefined)
       problems.push({ code: 'bad-value', path: at, message: 'a security group cannot hold another one' })
-    if (
-      (rule.destinationPort ?? rule.sourcePort) !== undefined &&
-      rule.protocol === undefined &&
-      rule.macro === undefined
-    )
+    if ((rule.destinationPort ?? rule.sourcePort) !== undefined && rule.protocol === undefined)
       problems.push({ code: 'missing-field', path: at, message: 'a rule with a port needs a protocol' })
+    if (rule.icmpType !== undefined && !ICMP.has(valueText(rule.protocol)))
+      problems.push({ code: 'bad-value', path: at, message: 'icmpType needs the protocol icmp or ipv6-icmp' })
+    if (rule.type === 'forward' && rule.action === 'REJECT')
+      problems.push({
+        code: 'bad-value',
+        path: at,
+        message: 'what passes through cannot be rejected',
+        hint: 'use DROP, or a rule of the type in or out',
+      })
     const text = JSON.stringify(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)))
     if (before.has(text)) problems.push({ code: 'bad-value', path: at, message: 'the same rule stands above already' })
     before.add(text)
