@@ -11,6 +11,7 @@ import { flagText, readConfig } from './config-file.ts'
 import { SNAPSHOTS } from './disk.ts'
 import { isWritable } from './etcd.ts'
 import { after } from './process.ts'
+import { tokenHash } from './tokens.ts'
 import type { SnapshotContent } from './types.ts'
 
 const MARK = 'etcd snapshot '
@@ -88,7 +89,8 @@ export function takeSnapshot(process: K3sProcess, name: string): string | undefi
   const folder = flagText(process.flags, 'etcd-snapshot-dir') || SNAPSHOTS
   computer.machine.files.write(`${folder}/${file}`, `${MARK}${content.id}`)
   list(process, cluster, `${folder}/${file}`, content, {
-    'etcd.k3s.cattle.io/snapshot-token-hash': content.tokenHash,
+    // Of the token that this process was started with: one that was rotated on another server since is not known here.
+    'etcd.k3s.cattle.io/snapshot-token-hash': tokenHash(process.password),
   })
   return undefined
 }

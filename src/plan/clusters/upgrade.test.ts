@@ -29,6 +29,9 @@ describe('a rollout', () => {
     assert.deepEqual(nextSteps(spec, observedCluster(names)), ['snapshot s1'])
     const unusable = { snapshots: [{ ...snapshot, tokenKept: 'no' as const }] }
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, unusable)), ['snapshot s1'])
+    const vain = { snapshots: [{ ...snapshot, name: 'croft-1760000000-s2-1760000001', tokenKept: 'no' as const }] }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, vain)), [], 'not one after the other for nothing')
+    assert.deepEqual(plannedGuards(coordinate(spec, observedCluster(names, {}, vain), NOW)), ['snapshot'])
     const old = { snapshots: [{ ...snapshot, atMs: NOW - 2 * HOUR }] }
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, old)), ['snapshot s1'])
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, ready)), ['cordon s1'])

@@ -251,14 +251,21 @@ function runCheck(view: ClusterSituation, name: string): Step<'cluster'> {
 function snapshotFirst(view: ClusterSituation): ClusterFinding {
   const { snapshots } = view.observed
   const changedMs = lastChange(view.servers)
-  const usable =
-    snapshots !== 'unknown' &&
-    snapshots.some(
-      ({ atMs, tokenKept }) => tokenKept === 'yes' && atMs > changedMs && view.nowMs - atMs <= LIMITS.snapshotFreshMs,
-    )
-  if (usable) return NOTHING
+  const fresh = (snapshots === 'unknown' ? [] : snapshots).filter(
+    ({ atMs }) => atMs > changedMs && view.nowMs - atMs <= LIMITS.snapshotFreshMs,
+  )
+  if (fresh.some(({ tokenKept }) => tokenKept === 'yes')) return NOTHING
   const server = view.servers.find(({ member }) => member?.up === 'yes' && !member.learner)
   if (server === undefined) return NOTHING
+  // Croft reads the present token before it takes one. Where that did not help, the next would fill the disk for nothing.
+  const vain = fresh.find(({ name, tokenKept }) => tokenKept === 'no' && name.startsWith('croft-'))
+  if (vain !== undefined) {
+    return holdFor({
+      guard: 'snapshot',
+      reason: `the snapshot ${vain.name} was taken with a token (${vain.tokenHash ?? 'unknown'}) that is not kept, so nobody could restore it`,
+      allow: `read the present token from the server where it was rotated: croft cluster recover ${view.spec.name} --from ${vain.node ?? server.name}`,
+    })
+  }
   return stepOn(view, server, 'snapshot', {
     summary: `take a snapshot of etcd on ${server.name}`,
     reason: 'there is none from before this step',

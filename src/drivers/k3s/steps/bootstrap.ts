@@ -1,8 +1,6 @@
 import type { NodeFacts, PutFiles, StartInput } from '../../../k3s/node-program.ts'
-import { parseToken } from '../../../k3s/token.ts'
-import { defined } from '../../../lib/defined.ts'
 import { LIMITS } from '../../../lib/limits.ts'
-import { type Shell, ShellFailure } from '../../../lib/shell.ts'
+import type { Shell } from '../../../lib/shell.ts'
 import type { ClusterSecrets, NodeSpec } from '../../../model/cluster.ts'
 import { madeMs } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
@@ -25,6 +23,7 @@ import {
   withFacts,
 } from '../node-lane.ts'
 import { agentFiles, caFiles, otherVoter, serverFiles } from './node-files.ts'
+import { presentSecrets } from './present-token.ts'
 import { installed } from './service.ts'
 
 /** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
@@ -103,7 +102,7 @@ export function joinServer(actor: StepContext): Promise<Outcome> {
   return arrive(actor, undefined, async (shell, node, secrets) => {
     if (otherVoter(actor, node.name) === undefined)
       return refused('NoVoter', 'waiting', `no server that votes is known by its address for ${node.name} to join`)
-    const current = await currentSecrets(actor, secrets)
+    const current = await presentSecrets(actor, secrets)
     return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
   })
 }
@@ -184,44 +183,6 @@ async function putAndStart(actor: StepContext, shell: Shell, files: PutFiles, in
   if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
   const start = await command(shell, 'start', actor.signal, { input })
   return start.is === 'answer' ? DONE : outcomeOf(start, `start K3s on ${name}`)
-}
-
-/**
- * The token as it is at this moment, read from a server that runs: it may have been rotated by a person. What is found
- * is written down, with the former password kept for older snapshots.
- */
-async function currentSecrets(
-  { declaration, surroundings, deps, memory, signal }: StepContext,
-  secrets: ClusterSecrets,
-): Promise<ClusterSecrets> {
-  for (const { name } of declaration.spec.servers) {
-    const shell = surroundings.nodes.get(name)?.shell
-    const facts = memory.facts.get(name)?.facts
-    if (shell === undefined || facts?.service !== 'running' || facts.data !== secrets.caHash) continue
-    const found = await tokenOn(shell, signal)
-    if (found === undefined || found.caHash !== secrets.caHash) continue
-    if (found.password === secrets.password.reveal()) return secrets
-    const changed = {
-      ...secrets,
-      password: new Secret(found.password),
-      formerPasswords: [secrets.password, ...secrets.formerPasswords],
-    }
-    await deps.vault.write(changed)
-    return changed
-  }
-  return secrets
-}
-
-async function tokenOn(shell: Shell, signal: AbortSignal): Promise<{ caHash?: string; password: string } | undefined> {
-  try {
-    const bytes = await shell.readFile('/var/lib/rancher/k3s/server/token', signal)
-    const token = bytes === undefined ? undefined : parseToken(Buffer.from(bytes).toString('utf8'))
-    if (token === undefined || 'problem' in token || !('password' in token.credentials)) return undefined
-    return defined({ password: token.credentials.password, caHash: token.caHash })
-  } catch (error) {
-    if (error instanceof ShellFailure) return undefined
-    throw error
-  }
 }
 
 /** A token for one agent that expires soon. The server's own would let its bearer in as a server. */

@@ -19,6 +19,7 @@ import {
 import { bootstrapToken } from './bootstrap.ts'
 import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles } from './node-files.ts'
 import { noteChange, noteConfig, onNode } from './node-marks.ts'
+import { readyToken } from './present-token.ts'
 import { installed } from './service.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
@@ -91,6 +92,8 @@ export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
     const { step, declaration } = actor
     const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
     if (missing !== undefined) return missing
+    const token = await readyToken(actor, shell, facts)
+    if (token !== undefined) return token
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
     const reply = await command(shell, 'restart', actor.signal)
@@ -107,6 +110,8 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
     const files =
       facts.configHash === undefined ? await firstFiles(actor, node) : await configFiles(actor, node, placeOf(actor))
     if ('result' in files) return files
+    const token = await readyToken(actor, shell, facts)
+    if (token !== undefined) return token
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
     const put = await command(shell, 'put', actor.signal, { input: { files } })

@@ -6,7 +6,7 @@ import {
   isRelease,
   programSources,
 } from '../../../k3s/artifacts.ts'
-import type { InstallInput, NodeFacts, NodeVerb } from '../../../k3s/node-program.ts'
+import type { InstallInput, NodeFacts } from '../../../k3s/node-program.ts'
 import { cleanText } from '../../../lib/clean-text.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
@@ -14,13 +14,23 @@ import type { ClusterDeclaration } from '../../../model/estate.ts'
 import type { Outcome } from '../../../model/step.ts'
 import type { ClusterDeps } from '../../cluster-port.ts'
 import { command, DONE, nodeName, outcomeOf, refused, type StepContext, withFacts, withShell } from '../node-lane.ts'
+import { presentSecrets, readyToken } from './present-token.ts'
 
 export async function stopK3s(actor: StepContext): Promise<Outcome> {
-  return simple(actor, 'stop', 'stop K3s')
+  return withShell(actor, async (shell) => {
+    const reply = await command(shell, 'stop', actor.signal)
+    return reply.is === 'answer' ? DONE : outcomeOf(reply, `stop K3s on ${nodeName(actor)}`)
+  })
 }
 
 export async function restartK3s(actor: StepContext): Promise<Outcome> {
-  return simple(actor, 'restart', 'start K3s')
+  return withShell(actor, async (shell) => {
+    const name = nodeName(actor)
+    const token = await readyToken(actor, shell, actor.memory.facts.get(name)?.facts)
+    if (token !== undefined) return token
+    const reply = await command(shell, 'restart', actor.signal)
+    return reply.is === 'answer' ? DONE : outcomeOf(reply, `start K3s on ${name}`)
+  })
 }
 
 /** K3s, its data and its password gone. Takes a while, and is seen in the facts. */
@@ -60,22 +70,13 @@ export async function snapshot(actor: StepContext): Promise<Outcome> {
     if (facts.job?.name === 'snapshot' && facts.job.state === 'running') {
       return { result: 'started', taskId: `snapshot@${name}` }
     }
+    // It is taken with the token in force: one that nobody has recorded would make it unusable.
+    if (actor.secrets !== undefined) await presentSecrets(actor, actor.secrets)
     const argument = `croft-${Math.floor(actor.deps.clock.now() / 1000)}`
     const reply = await command(shell, 'snapshot', actor.signal, { argument })
     return reply.is === 'answer'
       ? { result: 'started', taskId: `snapshot@${name}` }
       : outcomeOf(reply, `take a snapshot on ${name}`)
-  })
-}
-
-async function simple(
-  actor: StepContext,
-  verb: Extract<NodeVerb, 'stop' | 'restart'>,
-  doing: string,
-): Promise<Outcome> {
-  return withShell(actor, async (shell) => {
-    const reply = await command(shell, verb, actor.signal)
-    return reply.is === 'answer' ? DONE : outcomeOf(reply, `${doing} on ${nodeName(actor)}`)
   })
 }
 
