@@ -19,6 +19,10 @@ export interface RealApi {
   readonly wire: Wire
   /** Of an administrator, with a client certificate. */
   readonly kubeconfig: string
+  /** Of a service account, as the one whose requests have this name. */
+  kubeconfigOf(namespace: string, account: string): string
+  /** What the server refused somebody for want of a right, as `patch /api/v1/...`. */
+  refused(user: string): readonly string[]
   /** Ends the API server without a warning and starts it again; etcd goes on. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -95,6 +99,7 @@ export async function startApi({ quotaBytes }: { readonly quotaBytes?: number } 
   const token = `t${Math.random().toString(36).slice(2)}`
   writeFileSync(join(place, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 })
   makeClient(place)
+  writeFileSync(join(place, 'audit.yaml'), AUDIT)
   const start = (program: string, words: readonly string[]) => spawn(program, words, { stdio: 'ignore' })
   const etcd = start('etcd', [
     `--data-dir=${join(place, 'etcd')}`,
@@ -121,6 +126,8 @@ export async function startApi({ quotaBytes }: { readonly quotaBytes?: number } 
     '--service-cluster-ip-range=10.43.0.0/16',
     `--client-ca-file=${join(place, 'client-ca.crt')}`,
     '--disable-admission-plugins=ServiceAccount',
+    `--audit-policy-file=${join(place, 'audit.yaml')}`,
+    `--audit-log-path=${join(place, 'audit.log')}`,
   ]
   let server = start(PROGRAM, words)
   const wire = wireTo(port, token)
@@ -139,10 +146,23 @@ export async function startApi({ quotaBytes }: { readonly quotaBytes?: number } 
   }
   await ready()
   const kubeconfig = join(place, 'kubeconfig')
-  writeFileSync(kubeconfig, kubeconfigFor(place, port), { mode: 0o600 })
+  writeFileSync(kubeconfig, kubeconfigFor(place, port, 'admin'), { mode: 0o600 })
   return {
     wire,
     kubeconfig,
+    kubeconfigOf(namespace, account) {
+      const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+      issue(place, account, `system:serviceaccount:${namespace}:${account}`, groups)
+      const file = join(place, `kubeconfig-${account}`)
+      writeFileSync(file, kubeconfigFor(place, port, account), { mode: 0o600 })
+      return file
+    },
+    refused: (user) =>
+      readFileSync(join(place, 'audit.log'), 'utf8')
+        .split('\n')
+        .flatMap((line) => (line.includes('"code":403') ? [JSON.parse(line) as AuditEvent] : []))
+        .filter((event) => event.user.username === user)
+        .map(({ verb, requestURI }) => `${verb} ${requestURI}`),
     async restart() {
       await ended(server)
       server = start(PROGRAM, words)
@@ -159,37 +179,51 @@ async function ended(child: ChildProcess): Promise<void> {
   )
 }
 
-/** A client authority, and an administrator's certificate of it. */
-function makeClient(place: string): void {
-  const file = (name: string) => join(place, name)
-  const openssl = (...words: string[]) => {
-    const { status, stderr } = spawnSync('openssl', words, { encoding: 'utf8' })
-    if (status !== 0) throw new Error(stderr)
-  }
-  const request = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-batch']
-  openssl(
-    ...request,
-    '-x509',
-    '-subj',
-    '/CN=client-ca',
-    '-keyout',
-    file('client-ca.key'),
-    '-out',
-    file('client-ca.crt'),
-  )
-  openssl(...request, '-subj', '/O=system:masters/CN=admin', '-keyout', file('admin.key'), '-out', file('admin.csr'))
-  const signing = ['-CA', file('client-ca.crt'), '-CAkey', file('client-ca.key'), '-CAcreateserial']
-  openssl('x509', '-req', '-in', file('admin.csr'), ...signing, '-days', '2', '-out', file('admin.crt'))
+interface AuditEvent {
+  readonly verb: string
+  readonly requestURI: string
+  readonly user: { readonly username: string }
 }
 
-function kubeconfigFor(place: string, port: number): string {
+/** Every request once, when it is answered. */
+const AUDIT = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules: [{level: Metadata}]
+`
+
+const REQUEST = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-batch']
+
+function openssl(...words: readonly string[]): void {
+  const { status, stderr } = spawnSync('openssl', words, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+}
+
+/** A client authority, and an administrator's certificate of it. */
+function makeClient(place: string): void {
+  const authority = ['-keyout', join(place, 'client-ca.key'), '-out', join(place, 'client-ca.crt')]
+  openssl(...REQUEST, '-x509', '-subj', '/CN=client-ca', ...authority)
+  issue(place, 'admin', 'admin', ['system:masters'])
+}
+
+/** A certificate by which the server knows this user and these groups. */
+function issue(place: string, name: string, user: string, groups: readonly string[]): void {
+  const file = (end: string) => join(place, `${name}.${end}`)
+  const subject = `${groups.map((group) => `/O=${group}`).join('')}/CN=${user}`
+  openssl(...REQUEST, '-subj', subject, '-keyout', file('key'), '-out', file('csr'))
+  const ca = (end: string) => join(place, `client-ca.${end}`)
+  const signing = ['-CA', ca('crt'), '-CAkey', ca('key'), '-CAcreateserial', '-days', '2']
+  openssl('x509', '-req', '-in', file('csr'), ...signing, '-out', file('crt'))
+}
+
+function kubeconfigFor(place: string, port: number, client: string): string {
   const read = (...name: string[]) => readFileSync(join(place, ...name), 'utf8')
   return renderKubeconfig({
     name: 'test',
     endpoint: `https://127.0.0.1:${port}`,
     caPem: read('certificates', 'apiserver.crt'),
-    certificatePem: read('admin.crt'),
-    key: new Secret(read('admin.key')),
+    certificatePem: read(`${client}.crt`),
+    key: new Secret(read(`${client}.key`)),
   })
 }
 

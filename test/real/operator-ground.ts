@@ -48,6 +48,8 @@ export interface OperatorGround {
   /** An object of one of croft's kinds in the operator's namespace. */
   own(kind: string, name: string, spec: Foreign): Promise<void>
   operator(name: string, ...more: readonly string[]): RunningReplica
+  /** From now on replicas are this service account, and have no rights but its own. */
+  actAs(account: string): void
   stop(): Promise<void>
 }
 
@@ -89,6 +91,7 @@ export async function createOperatorGround(definitions: string): Promise<Operato
   ])
   children.add(sim)
   const { endpoint = '', token = '', fingerprint = '' } = JSON.parse(await firstLine(sim)) as Record<string, string>
+  let kubeconfig = api.kubeconfig
   const folder = mkdtempSync(join(tmpdir(), 'croft-operator-'))
   const door = async (method: string, path: string, body?: unknown): Promise<unknown> =>
     JSON.parse(await ask(`${endpoint}/sim${path}`, method, body))
@@ -154,7 +157,7 @@ export async function createOperatorGround(definitions: string): Promise<Operato
       assert.equal(said.is, 'answer', JSON.stringify(said))
     },
     operator(name, ...more) {
-      const words = ['operator', '--kubeconfig', api.kubeconfig, '--namespace', 'croft-system', '--name', name, ...more]
+      const words = ['operator', '--kubeconfig', kubeconfig, '--namespace', 'croft-system', '--name', name, ...more]
       const child = spawn(process.execPath, [...PROGRAM, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
       children.add(child)
       let text = ''
@@ -171,6 +174,9 @@ export async function createOperatorGround(definitions: string): Promise<Operato
           return child.exitCode
         },
       }
+    },
+    actAs(account) {
+      kubeconfig = api.kubeconfigOf('croft-system', account)
     },
     async stop() {
       for (const child of children) {

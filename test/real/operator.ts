@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { findCommand, REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
+import { REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
 import { enterTestSystem } from '../../scripts/test-system.ts'
 import { at, recordsOf } from '../../src/kubernetes/objects.ts'
 import { FINALIZER, providerVms } from '../../src/operator/testing/made-by-crossplane.ts'
 import { missingForApi } from './kube-apiserver.ts'
+import { ACCOUNT, findHelm, installWhole, keepsGranted, lintChart, renderChart } from './operator-account.ts'
 import {
   createOperatorGround,
   DEFINITIONS,
@@ -25,8 +25,6 @@ import { ownApisOnTheServer } from './operator-own-apis.ts'
 /* `croft operator` as a process, on a real kube-apiserver with the definitions of the real provider, real kubectl, and the
    simulated Proxmox below. */
 
-/** Where one that was built from its sources may be kept. */
-const HELM = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'helm')
 const CRDS = join(import.meta.dirname, '../../../shared/crossplane-crds')
 
 enterTestSystem([...TEST_PACKAGES, ...REAL_PACKAGES], { make: true })
@@ -236,19 +234,13 @@ function run(): void {
   })
 
   test('what the chart renders is taken, and gives its account the rights that it needs and no more', async (t) => {
-    const helm = findCommand('helm') ?? (existsSync(HELM) ? HELM : undefined)
-    if (helm === undefined) return t.skip('there is no helm')
-    const chart = join(import.meta.dirname, '../../deploy/chart')
-    const helmed = (...words: readonly string[]) => {
-      const ran = spawnSync(helm, [...words], { encoding: 'utf8', env: { ...process.env, HOME: ground.folder } })
-      assert.equal(ran.status, 0, ran.stderr)
-      return ran.stdout
-    }
-    helmed('lint', '--strict', chart)
+    const helmed = findHelm(ground)
+    if (helmed === undefined) return t.diagnostic('there is no helm here')
+    lintChart(helmed)
     const granted = ['--set', 'grants.team-a.kinds={Machine}', '--set', 'grants.team-a.hosts={fun-bedbug}']
     ground.kubectl('create', 'namespace', 'team-a')
     const [plain, whole] = [[], ['--set', 'crossplane.enabled=true', ...granted]].map((more) =>
-      helmed('template', 'croft', chart, '-n', 'croft-system', ...more),
+      renderChart(helmed, ...more),
     )
     assert.doesNotMatch(plain ?? '', /crossplane/)
     const file = join(ground.folder, 'chart.yaml')
@@ -292,6 +284,23 @@ function run(): void {
       ['get', '/configmaps'],
     ] as const)
       assert.equal(await may(verb, path, 'team-a'), false, `${verb} ${path}`)
+  })
+
+  test('croft does all of it with the rights of the chart: what is there is taken over, and a granted namespace is kept', async (t) => {
+    const helmed = findHelm(ground)
+    if (helmed === undefined) return t.diagnostic('there is no helm here')
+    const grants = installWhole(ground, helmed)
+    assert.equal(await replica.end(), 0, replica.output())
+    const start = (await ground.writes()).length
+    replica = ground.operator('one', '--grants', grants)
+    await until('it works', () => replica.output().includes('one works on ProviderConfig/default'), replica)
+    const before = await startsOnBoot(changed)
+    const patch = JSON.stringify({ spec: { forProvider: { onBoot: !before } } })
+    ground.kubectl('patch', 'environmentvm', changed ?? '', '--type=merge', '-p', patch)
+    await until('it is written', async () => (await startsOnBoot(changed)) !== before, replica)
+    assert.equal((await writesFrom(start)).length, 1, 'taking over writes nothing')
+    await keepsGranted(ground, replica)
+    assert.deepEqual(ground.api.refused(ACCOUNT), [])
   })
 
   test('[F-20] a replica that is paused loses its shards to the next and cannot write when it wakes up', async () => {
@@ -362,5 +371,6 @@ function run(): void {
     assert.equal((await ground.guests()).size, before)
     assert.deepEqual(await writesFrom(start), [])
     assert.equal(await last.end(), 0, last.output())
+    assert.deepEqual(ground.api.refused(ACCOUNT), [], 'nothing of all this was refused to the account of the chart')
   })
 }
