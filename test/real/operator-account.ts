@@ -93,7 +93,7 @@ export async function keepsGranted(ground: OperatorGround, replica: RunningRepli
   const named = async (name: string) => [...(await ground.guests())].filter(([, guest]) => guest.name === name)
   await until('the machine is there', async () => (await named('team-a-web')).length === 1, replica)
   await until('it says so', async () => (await synced('team-a-web'))?.status === 'True', replica)
-  const [[vmid = 0] = []] = await named('team-a-web')
+  const [[vmid] = [0]] = await named('team-a-web')
   assert.ok(vmid >= GRANT.vmids.from && vmid <= GRANT.vmids.to, `${vmid}`)
   await until('the other one is refused', async () => (await synced('team-a-far'))?.status === 'False', replica)
   assert.match(String((await synced('team-a-far'))?.message), /still-fawn/)
