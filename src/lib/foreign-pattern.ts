@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from '@bufbuild/re2'
 import { LIMITS } from './limits.ts'
+import { groupsIn } from './pattern-groups.ts'
 
 /** A regular expression that somebody else wrote, ready to be asked. */
 export interface ForeignPattern {
@@ -8,6 +9,8 @@ export interface ForeignPattern {
   finds(text: string): boolean
   /** Does it match the whole text? */
   fits(text: string): boolean
+  /** The first match and what its groups caught; undefined where there is none. */
+  groups(text: string): readonly (string | undefined)[] | undefined
 }
 
 /** A pattern that is not tried at all, in a sentence without its text. */
@@ -43,6 +46,7 @@ export function foreignPattern(source: string): ForeignPattern {
   const made: ForeignPattern = {
     finds: (text) => compiled.test(short(text)),
     fits: (text) => compiled.matches(short(text)),
+    groups: (text) => groupsIn(compiled.re2().prog, short(text)),
   }
   if (kept.size >= LIMITS.patternsKept) kept.clear()
   kept.set(source, made)

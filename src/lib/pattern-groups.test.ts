@@ -31,7 +31,7 @@ const CASES: readonly (readonly [pattern: string, text: string])[] = [
 
 /** The same by the engine of JavaScript, for patterns that cannot hurt it. */
 function plainly(pattern: string, text: string): readonly (string | undefined)[] | undefined {
-  const [, flags = '', source = ''] = /^(?:\(\?([a-z]+)\))?([^]*)$/.exec(pattern) ?? []
+  const [, flags = '', source = ''] = /^(?:\(\?([a-z]+)\))?(.*)$/s.exec(pattern) ?? []
   const found = new RegExp(source, `u${flags}`).exec(text)
   return found === null ? undefined : [...found]
 }
@@ -52,7 +52,8 @@ test('patterns that are made by chance find the same as in JavaScript', () => {
     let pattern = ''
     for (let part = 0; part < 4; part++) {
       const atom = one(atoms)
-      pattern += atom + (/^(?:[ab.]|\[ab\]|\(a\)|\(\?:a\|b\))$/.test(atom) ? one(['', '', '*', '+', '?', '*?', '+?']) : '')
+      pattern +=
+        atom + (/^(?:[ab.]|\[ab\]|\(a\)|\(\?:a\|b\))$/.test(atom) ? one(['', '', '*', '+', '?', '*?', '+?']) : '')
     }
     let text = ''
     for (let letter = 0; letter < 8; letter++) text += one(['a', 'b', 'c'])

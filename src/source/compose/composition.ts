@@ -5,11 +5,12 @@ import type { ComposedDocument } from './api.ts'
 import type { GraphExpansion } from './expand-graph.ts'
 import { typeOfExpression } from './expression-type.ts'
 import { fieldPath, type MergePolicy, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
+import { goText } from './go-values.ts'
 import { isCroftTemplate, SELF } from './graph.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
-import { goFormat, shown, TransformMistake, transformOf } from './transforms.ts'
+import { formatted, TransformMistake, transformOf } from './transforms.ts'
 
 /** One copy of values between a composite and a resource that is made of it. */
 interface Patch {
@@ -79,10 +80,12 @@ export function partsOf(
             )
             return []
           }
-          return listOf(found.set.patches).map((inner, deep) => ({
-            patch: fieldsOf(inner),
-            at: [...path, 'patchSets', found.index, 'patches', deep],
-          }))
+          return listOf(found.set.patches).flatMap((inner, deep) => {
+            const where = [...path, 'patchSets', found.index, 'patches', deep]
+            if (fieldsOf(inner).type !== 'PatchSet') return [{ patch: fieldsOf(inner), at: where }]
+            wrong([...where, 'type'], 'a patch set cannot name another')
+            return []
+          })
         },
       )
       parts.push({
@@ -171,7 +174,7 @@ function patchOf(
   composite: ValueShape,
   wrong: Complain,
 ): Patch | undefined {
-  const type = patch.type === undefined ? 'FromCompositeFieldPath' : shown(patch.type)
+  const type = patch.type === undefined ? 'FromCompositeFieldPath' : goText(patch.type)
   const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
   if (known === undefined) {
     wrong(
@@ -203,12 +206,27 @@ function patchOf(
     else if (there === undefined) wrong(at, `a composite has no field ${text}: its definition does not name it`)
     else if (!known.combines) shape = there
   }
+  if (known.combines) {
+    const { strategy, string, variables } = combine
+    if (strategy !== 'string')
+      wrong([...path, 'combine', 'strategy'], `${JSON.stringify(strategy)} is not a strategy: string is`)
+    else if (typeof fieldsOf(string).fmt !== 'string')
+      wrong([...path, 'combine', 'string'], 'combine has no string.fmt')
+    if (listOf(variables).length === 0) wrong([...path, 'combine', 'variables'], 'combine has no variable')
+    if (patch.toFieldPath === undefined)
+      wrong([...path, 'toFieldPath'], `a patch of the type ${type} has no toFieldPath`)
+  }
   const policy = fieldsOf(patch.policy)
-  const merge = policy.toFieldPath === undefined ? undefined : MERGES[shown(policy.toFieldPath)]
+  if (policy.fromFieldPath !== undefined && policy.fromFieldPath !== 'Required' && policy.fromFieldPath !== 'Optional')
+    wrong(
+      [...path, 'policy', 'fromFieldPath'],
+      `${goText(policy.fromFieldPath)} is not a policy: Optional, Required are`,
+    )
+  const merge = policy.toFieldPath === undefined ? undefined : MERGES[goText(policy.toFieldPath)]
   if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace' && merge === undefined)
     wrong(
       [...path, 'policy', 'toFieldPath'],
-      `${shown(policy.toFieldPath)} is not a policy: Replace, ${Object.keys(MERGES).join(', ')} are`,
+      `${goText(policy.toFieldPath)} is not a policy: Replace, ${Object.keys(MERGES).join(', ')} are`,
     )
   const transforms = listOf(patch.transforms).flatMap((entry, index) => {
     try {
@@ -297,8 +315,9 @@ function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly 
   })
 }
 
+/** What becomes null is not there: so the server leaves it. */
 function placed(value: unknown, { target, merge }: Patch, put: unknown): unknown {
-  return withValue(value, target, put, merge)
+  return put === null ? withValue(value, target, undefined) : withValue(value, target, put, merge)
 }
 
 /** What a composite becomes. Pure: the same composite always becomes the same. */
@@ -351,7 +370,7 @@ function patched(
     return { problem: { code: 'bad-composition', path, message } }
   }
   try {
-    const first = format === undefined ? values[0] : goFormat(format, values)
+    const first = format === undefined ? values[0] : formatted(format, values)
     return { value: transforms.reduce((value, transform) => transform.apply(value), first) }
   } catch (error) {
     if (!(error instanceof TransformMistake)) throw error

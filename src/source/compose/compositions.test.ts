@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTexts, told } from '../testing/fixture.ts'
 import { fieldPath, valueAt, withValue } from './field-path.ts'
-import { goFormat, transformOf } from './transforms.ts'
+import { goFormat } from './go-values.ts'
+import { transformOf } from './transforms.ts'
 
 const DEFINITION = `apiVersion: apiextensions.crossplane.io/v1
 kind: CompositeResourceDefinition
@@ -211,6 +212,7 @@ const WRONG: readonly (readonly [string, string, string, RegExp])[] = [
     'type: FromEnvironmentFieldPath',
     /patches of the type FromEnvironmentFieldPath are not supported/,
   ],
+  ['another strategy', 'strategy: string', 'strategy: sum', /"sum" is not a strategy: string is/],
   [
     'a check of a status that croft does not report',
     'fieldPath: status.power',
@@ -317,6 +319,10 @@ test('transforms without an answer say so', () => {
   assert.throws(() => transformOf({ type: 'math', math: {} }), /has no number/)
   assert.throws(() => goFormat('%d', ['x']), /cannot show/)
   assert.throws(() => goFormat('%s-%s', ['x']), /has no value/)
+})
+
+test('a value that becomes null takes its field away', () => {
+  assert.deepEqual(withValue({ a: { b: 1, c: 2 } }, ['a', 'b'], undefined), { a: { c: 2 } })
 })
 
 test('paths of fields are read as Crossplane writes them', () => {

@@ -34,7 +34,10 @@ export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
   return at
 }
 
-/** The same value with something else at a path. What is missing on the way is made; `*` is every entry that is there. */
+/**
+ * The same value with something else at a path. What is missing on the way is made; `*` is every entry that is there; undefined
+ * takes a field away.
+ */
 export function withValue(value: unknown, path: readonly PathSegment[], put: unknown, merge?: MergePolicy): unknown {
   const [step, ...rest] = path
   if (step === undefined) return merge === undefined ? put : merged(value, put, merge)
@@ -49,7 +52,10 @@ export function withValue(value: unknown, path: readonly PathSegment[], put: unk
     return list
   }
   const fields = isFields(value) ? value : {}
-  return { ...fields, [step]: withValue(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, put, merge) }
+  const within = withValue(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, put, merge)
+  if (within !== undefined) return { ...fields, [step]: within }
+  const { [step]: _, ...others } = fields
+  return others
 }
 
 function merged(there: unknown, put: unknown, policy: MergePolicy): unknown {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { foreignPattern } from '../../lib/foreign-pattern.ts'
+import { foreignPattern, PatternRefused } from '../../lib/foreign-pattern.ts'
 import { isFields } from '../manifest.ts'
+import { decimal, FormatMistake, goFormat, goJson, goText } from './go-values.ts'
 import { ANYTHING, type DocumentFields, TEXT, type ValueShape } from './shape.ts'
 
 /** What a value becomes; `type` is what is known of that before there is a value. */
@@ -14,7 +15,7 @@ export class TransformMistake extends Error {}
 
 type Reader = (settings: DocumentFields) => Transform
 
-/** Reads one entry of `transforms`. Throws `TransformMistake` for what Crossplane does not have either. */
+/** Reads one entry of `transforms`. Throws `TransformMistake` for what patch-and-transform does not have either. */
 export function transformOf(entry: unknown): Transform {
   const { type } = isFields(entry) ? entry : {}
   const read = typeof type === 'string' && Object.hasOwn(READERS, type) ? READERS[type] : undefined
@@ -24,110 +25,185 @@ export function transformOf(entry: unknown): Transform {
   return read(settings)
 }
 
+/** Several values as one text. Throws `TransformMistake` where Go would write a complaint into it. */
+export function formatted(format: string, values: readonly unknown[]): string {
+  try {
+    return goFormat(format, values)
+  } catch (error) {
+    throw error instanceof FormatMistake ? new TransformMistake(error.message) : error
+  }
+}
+
 const READERS: Readonly<Record<string, Reader>> = {
-  map: (pairs) => ({
-    type: ANYTHING,
-    apply: (value) => {
-      if (Object.hasOwn(pairs, String(value))) return pairs[String(value)]
-      throw new TransformMistake(`map has nothing for ${JSON.stringify(value)}`)
-    },
-  }),
-  match: matching,
-  math: ({ type = 'Multiply', multiply, clampMin, clampMax }) => {
-    const by = type === 'Multiply' ? multiply : type === 'ClampMin' ? clampMin : clampMax
-    if (typeof by !== 'number') throw new TransformMistake(`math of the type ${String(type)} has no number`)
+  map(pairs) {
+    if (Object.keys(pairs).length === 0) throw new TransformMistake('map has no pair')
     return {
-      type: { type: 'number' },
+      type: ANYTHING,
       apply: (value) => {
-        if (typeof value !== 'number')
-          throw new TransformMistake(`math needs a number, and this is ${JSON.stringify(value)}`)
-        return type === 'Multiply' ? value * by : type === 'ClampMin' ? Math.max(value, by) : Math.min(value, by)
+        if (typeof value !== 'string')
+          throw new TransformMistake(`map takes a text, and this is ${JSON.stringify(value)}`)
+        if (Object.hasOwn(pairs, value)) return pairs[value]
+        throw new TransformMistake(`map has nothing for ${JSON.stringify(value)}`)
       },
     }
   },
+  match: matching,
+  math: calculated,
   string: texts,
   convert: ({ toType, format = 'none' }) => {
     const type = TYPES[String(toType)]
     if (type === undefined) throw new TransformMistake(`convert cannot make ${JSON.stringify(toType)}`)
-    return { type, apply: (value) => converted(value, String(toType), String(format)) }
+    if (format !== 'none' && format !== 'quantity' && format !== 'json')
+      throw new TransformMistake(`${JSON.stringify(format)} is not a format of convert: none, quantity, json are`)
+    return { type, apply: (value) => converted(value, String(toType), format) }
   },
 }
 
 function matching({ patterns, fallbackValue, fallbackTo = 'Value' }: DocumentFields): Transform {
-  const known = (Array.isArray(patterns) ? patterns : []).map((one: unknown) => {
+  if (!Array.isArray(patterns) || patterns.length === 0) throw new TransformMistake('match has no pattern')
+  if (fallbackTo !== 'Value' && fallbackTo !== 'Input')
+    throw new TransformMistake(`fallbackTo is ${JSON.stringify(fallbackTo)}: Value, Input are`)
+  if (fallbackTo === 'Input' && fallbackValue !== undefined)
+    throw new TransformMistake('match has a fallbackValue and falls back to its input: only one of them can be')
+  const known = patterns.map((one: unknown) => {
     if (!isFields(one)) throw new TransformMistake('a pattern of match is not a block of fields')
-    return one
+    const { type = 'literal', result } = one
+    if (type !== 'literal' && type !== 'regexp')
+      throw new TransformMistake(`${JSON.stringify(type)} is not a type of a pattern: literal, regexp are`)
+    const written = one[type]
+    if (typeof written !== 'string') throw new TransformMistake(`a pattern of the type ${type} has no ${type}`)
+    const pattern = type === 'regexp' ? patternOf(written) : undefined
+    const hits = (value: string) => pattern?.finds(value) ?? written === value
+    return { hits, result }
   })
   return {
     type: ANYTHING,
     apply: (value) => {
-      for (const { type = 'literal', literal, regexp, result } of known) {
-        const hit =
-          type === 'regexp' ? foreignPattern(String(regexp)).finds(String(value)) : String(literal) === String(value)
-        if (hit) return result
-      }
-      return fallbackTo === 'Input' ? value : fallbackValue
+      if (typeof value !== 'string')
+        throw new TransformMistake(`match takes a text, and this is ${JSON.stringify(value)}`)
+      for (const { hits, result } of known) if (hits(value)) return result ?? null
+      return fallbackTo === 'Input' ? value : (fallbackValue ?? null)
+    },
+  }
+}
+
+function patternOf(source: string): ReturnType<typeof foreignPattern> {
+  try {
+    return foreignPattern(source)
+  } catch (error) {
+    throw error instanceof PatternRefused ? new TransformMistake(`${source}: ${error.message}`) : error
+  }
+}
+
+/** With whole numbers alone; what is clamped is compared without its fraction, as there. */
+function calculated({ type = 'Multiply', multiply, clampMin, clampMax }: DocumentFields): Transform {
+  if (type !== 'Multiply' && type !== 'ClampMin' && type !== 'ClampMax')
+    throw new TransformMistake(`${JSON.stringify(type)} is not a type of math: Multiply, ClampMin, ClampMax are`)
+  const by = type === 'Multiply' ? multiply : type === 'ClampMin' ? clampMin : clampMax
+  if (typeof by !== 'number') throw new TransformMistake(`math of the type ${type} has no number`)
+  if (!Number.isInteger(by)) throw new TransformMistake(`math of the type ${type} has ${by}, which is not whole`)
+  return {
+    type: { type: 'number' },
+    apply: (value) => {
+      if (typeof value !== 'number')
+        throw new TransformMistake(`math needs a number, and this is ${JSON.stringify(value)}`)
+      if (type === 'Multiply') return value * by
+      const whole = Math.trunc(value)
+      return (type === 'ClampMin' ? whole < by : whole > by) ? by : value
     },
   }
 }
 
 function texts(settings: DocumentFields): Transform {
   const { type = 'Format', fmt, convert, trim, regexp, join, replace } = settings
-  const of = (apply: (value: unknown) => unknown): Transform => ({ type: TEXT, apply })
+  const of = (apply: (value: unknown) => string): Transform => ({ type: TEXT, apply })
+  const text = (value: unknown, name: string): string => {
+    if (typeof value === 'string') return value
+    throw new TransformMistake(`string of the type ${String(type)} has no ${name}`)
+  }
   switch (type) {
-    case 'Format':
-      return of((value) => goFormat(String(fmt), [value]))
-    case 'Convert':
-      return of((value) => convertedText(value, String(convert)))
-    case 'TrimPrefix':
-      return of((value) =>
-        String(value).startsWith(String(trim)) ? String(value).slice(String(trim).length) : String(value),
-      )
-    case 'TrimSuffix':
-      return of((value) =>
-        String(value).endsWith(String(trim))
-          ? String(value).slice(0, String(value).length - String(trim).length)
-          : String(value),
-      )
-    case 'Join': {
-      const between = isFields(join) && typeof join.separator === 'string' ? join.separator : ''
-      return of((value) => (Array.isArray(value) ? value.map(String).join(between) : String(value)))
+    case 'Format': {
+      const format = text(fmt, 'fmt')
+      return of((value) => formatted(format, [value]))
     }
+    case 'Convert': {
+      const how = text(convert, 'convert')
+      const make = Object.hasOwn(CONVERSIONS, how) ? CONVERSIONS[how] : undefined
+      if (make === undefined) throw new TransformMistake(`${how} is not a conversion of the transform string`)
+      return of(make)
+    }
+    case 'TrimPrefix': {
+      const away = text(trim, 'trim')
+      return of((value) => (goText(value).startsWith(away) ? goText(value).slice(away.length) : goText(value)))
+    }
+    case 'TrimSuffix': {
+      const away = text(trim, 'trim')
+      return of((value) =>
+        goText(value).endsWith(away) ? goText(value).slice(0, goText(value).length - away.length) : goText(value),
+      )
+    }
+    case 'Join':
+      return of(joinedBy(text(isFields(join) ? join.separator : undefined, 'join.separator')))
     case 'Replace': {
-      const { search = '', replace: by = '' } = isFields(replace) ? replace : {}
-      return of((value) => String(value).replaceAll(String(search), () => String(by)))
+      const { search, replace: by = '' } = isFields(replace) ? replace : {}
+      const wanted = text(search, 'replace.search')
+      if (wanted === '') throw new TransformMistake('string of the type Replace has an empty replace.search')
+      const put = text(by, 'replace.replace')
+      return of((value) => goText(value).replaceAll(wanted, () => put))
     }
-    case 'Regexp': {
-      // Only whether a pattern is found can be asked in linear time, not where.
-      throw new TransformMistake(
-        `string of the type Regexp (${String(isFields(regexp) ? regexp.match : '')}) is not supported`,
-      )
-    }
+    case 'Regexp':
+      return of(caughtBy(isFields(regexp) ? regexp : {}))
     default:
       throw new TransformMistake(`${String(type)} is not a type of the transform string`)
   }
 }
 
-function convertedText(value: unknown, how: string): string {
-  const text = shown(value)
-  const hashed = /^To(Sha1|Sha256|Sha512)$/.exec(how)?.[1]
-  if (hashed !== undefined) return createHash(hashed.toLowerCase()).update(text).digest('hex')
-  switch (how) {
-    case 'ToUpper':
-      return text.toUpperCase()
-    case 'ToLower':
-      return text.toLowerCase()
-    case 'ToBase64':
-      return Buffer.from(text).toString('base64')
-    case 'FromBase64':
-      return Buffer.from(text, 'base64').toString('utf8')
-    case 'ToJson':
-      return JSON.stringify(value)
-    case 'ToAdler32':
-      return String(adler32(Buffer.from(text)))
-    default:
-      throw new TransformMistake(`${how} is not a conversion of the transform string`)
+/** patch-and-transform takes one letter away at the end, however long its separator is: what it made so stays as it is. */
+function joinedBy(separator: string): (value: unknown) => string {
+  return (value) => {
+    if (!Array.isArray(value)) throw new TransformMistake(`Join takes a list, and this is ${JSON.stringify(value)}`)
+    const all = value.map((one: unknown) => `${goText(one)}${separator}`).join('')
+    return separator === '' ? all : all.slice(0, -1)
   }
+}
+
+/** The first match, or what one of its groups caught. */
+function caughtBy({ match, group = 0 }: DocumentFields): (value: unknown) => string {
+  if (typeof match !== 'string' || match === '') throw new TransformMistake('string of the type Regexp has no match')
+  if (typeof group !== 'number' || !Number.isInteger(group) || group < 0)
+    throw new TransformMistake(`the group of a Regexp is ${JSON.stringify(group)}; it is a whole number from 0`)
+  const pattern = patternOf(match)
+  return (value) => {
+    const groups = pattern.groups(goText(value))
+    if (groups === undefined || group >= groups.length)
+      throw new TransformMistake(`${match} catches nothing for group ${group} in ${JSON.stringify(value)}`)
+    return groups[group] ?? ''
+  }
+}
+
+const hashed = (algorithm: string) => (value: unknown) => createHash(algorithm).update(plainOrJson(value)).digest('hex')
+const plainOrJson = (value: unknown) => (typeof value === 'string' ? value : goJson(value))
+
+const CONVERSIONS: Readonly<Record<string, (value: unknown) => string>> = {
+  ToUpper: (value) => letterByLetter(value, (letter) => letter.toUpperCase()),
+  ToLower: (value) => letterByLetter(value, (letter) => letter.toLowerCase()),
+  ToBase64: (value) => Buffer.from(goText(value)).toString('base64'),
+  FromBase64(value) {
+    const text = goText(value).replaceAll(/[\r\n]/g, '')
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+      throw new TransformMistake(`${JSON.stringify(value)} is not base64`)
+    return Buffer.from(text, 'base64').toString('utf8')
+  },
+  ToJson: goJson,
+  ToSha1: hashed('sha1'),
+  ToSha256: hashed('sha256'),
+  ToSha512: hashed('sha512'),
+  ToAdler32: (value) => String(adler32(Buffer.from(plainOrJson(value)))),
+}
+
+/** Go knows no letter that becomes two: `ß` stays. */
+function letterByLetter(value: unknown, change: (letter: string) => string): string {
+  return [...goText(value)].map((letter) => ([...change(letter)].length === 1 ? change(letter) : letter)).join('')
 }
 
 /** The checksum of zlib (RFC 1950). */
@@ -152,80 +228,61 @@ const TYPES: Readonly<Record<string, ValueShape>> = {
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'True', 'true'])
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'False', 'false'])
 
-function converted(value: unknown, to: string, format: string): unknown {
-  const cannot = () => new TransformMistake(`${JSON.stringify(value)} cannot be converted to ${to}`)
-  if (to === 'string') return shown(value)
-  if (to === 'bool') {
-    if (typeof value === 'boolean') return value
-    if (typeof value === 'number') return value === 1
-    if (TRUE.has(String(value))) return true
-    if (FALSE.has(String(value))) return false
-    throw cannot()
-  }
-  if (to === 'object' || to === 'array') {
-    if (typeof value !== 'string' || format !== 'json') throw cannot()
-    try {
-      return JSON.parse(value) as unknown
-    } catch {
-      throw cannot()
-    }
-  }
-  const number =
-    typeof value === 'boolean' ? Number(value) : format === 'quantity' ? quantity(String(value)) : Number(value)
-  if (!Number.isFinite(number) || value === '') throw cannot()
-  return to === 'float64' ? number : Math.trunc(number)
+/** Only what patch-and-transform converts: between texts, numbers and truth, and from JSON and quantities in texts. */
+function converted(value: unknown, to: string, format: 'none' | 'quantity' | 'json'): unknown {
+  const cannot = () =>
+    new TransformMistake(
+      `${JSON.stringify(value)} cannot be converted to ${to}${format === 'none' ? '' : ` with the format ${format}`}`,
+    )
+  const made =
+    typeof value === 'string' ? fromText(value, to, format) : format === 'none' ? fromOther(value, to) : undefined
+  if (made === undefined) throw cannot()
+  return made
 }
 
+function fromText(text: string, to: string, format: 'none' | 'quantity' | 'json'): unknown {
+  if (to === 'string') return text
+  if (format === 'json') {
+    const read = to === 'object' || to === 'array' ? parsed(text) : undefined
+    return to === 'array' ? (Array.isArray(read) ? read : undefined) : isFields(read) ? read : undefined
+  }
+  if (format === 'quantity') return to === 'float64' ? quantity(text) : undefined
+  if (to === 'bool') return TRUE.has(text) ? true : FALSE.has(text) ? false : undefined
+  if (to === 'float64') return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined
+  return to.startsWith('int') && /^[+-]?\d+$/.test(text) ? Number(text) : undefined
+}
+
+function fromOther(value: unknown, to: string): unknown {
+  if (typeof value === 'boolean') {
+    if (to === 'bool') return value
+    return to === 'string' ? String(value) : to === 'object' || to === 'array' ? undefined : Number(value)
+  }
+  if (typeof value !== 'number') return undefined
+  if (to === 'string') return decimal(value)
+  if (to === 'bool') return value === 1
+  if (to === 'float64') return value
+  return to.startsWith('int') ? Math.trunc(value) : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const SMALL: Readonly<Record<string, number>> = { n: 1e-9, u: 1e-6, m: 1e-3 }
 const SUFFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E']
 
-function quantity(text: string): number {
-  const match = /^([+-]?\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i)?$/.exec(text)
-  if (match === null) return Number.NaN
+/** A quantity of Kubernetes. */
+function quantity(text: string): number | undefined {
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+))([num]|[kMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(text)
+  if (match === null) return undefined
   const [, number = '', suffix = ''] = match
-  if (suffix === 'm') return Number(number) / 1000
+  if (/^[eE]./.test(suffix) && suffix !== 'Ei') return Number(`${number}${suffix}`)
+  const small = SMALL[suffix]
+  if (small !== undefined) return Number(number) * small
   const power = SUFFIXES.indexOf(suffix.replace('Ki', 'k').replace('i', ''))
   return Number(number) * (suffix.endsWith('i') ? 1024 : 1000) ** power
-}
-
-/** The verbs of Go's fmt that compositions use. */
-export function goFormat(format: string, values: readonly unknown[]): string {
-  let next = 0
-  return format.replaceAll(
-    /%(0?)(\d*)(?:\.(\d+))?([%a-zA-Z])/g,
-    (whole, zero: string, width: string, digits: string | undefined, verb: string) => {
-      if (verb === '%') return '%'
-      if (next >= values.length) throw new TransformMistake(`${whole} has no value`)
-      const value = values[next++]
-      const text = shownBy(verb, value, digits)
-      if (text === undefined) throw new TransformMistake(`${whole} cannot show ${JSON.stringify(value)}`)
-      return text.padStart(Number(width || 0), zero === '0' ? '0' : ' ')
-    },
-  )
-}
-
-/** A text as it is, everything else as JSON. */
-export function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function shownBy(verb: string, value: unknown, digits: string | undefined): string | undefined {
-  switch (verb) {
-    case 's':
-    case 'v':
-    case 't':
-      return shown(value)
-    case 'q':
-      return JSON.stringify(String(value))
-    case 'd':
-      return Number.isInteger(value) ? String(value) : undefined
-    case 'f':
-      return typeof value === 'number' ? value.toFixed(Number(digits ?? 6)) : undefined
-    case 'x':
-    case 'X': {
-      const hex = typeof value === 'number' ? value.toString(16) : Buffer.from(String(value)).toString('hex')
-      return verb === 'X' ? hex.toUpperCase() : hex
-    }
-    default:
-      return undefined
-  }
 }

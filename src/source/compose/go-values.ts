@@ -1,0 +1,148 @@
+import { isFields } from '../manifest.ts'
+
+/* How Go writes values, as far as compositions show it. Whole numbers are its int64, others its float64. */
+
+/** Why Go would write a complaint into the text, or nothing that anybody wants. */
+export class FormatMistake extends Error {}
+
+/** As `%v` shows it. */
+export function goText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return goNumber(value)
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (!isFields(value)) return String(value)
+  return `map[${namesOf(value)
+    .map((name) => `${name}:${goText(value[name])}`)
+    .join(' ')}]`
+}
+
+/** As `%v`: the shortest that reads as the same number; of what is not whole with an exponent from a million on and below 1e-04. */
+function goNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value)
+  const size = Math.abs(value)
+  if (size >= 1e-4 && size < 1e6) return decimal(value)
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  return `${digits}e${exponent.startsWith('-') ? '-' : '+'}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`
+}
+
+/** Without an exponent, however large or small. */
+export function decimal(value: number): string {
+  const plain = String(value)
+  if (!plain.includes('e')) return plain
+  const [digits = '', exponent = '0'] = plain.split('e')
+  const [whole = '', part = ''] = digits.replace('-', '').split('.')
+  const sign = value < 0 ? '-' : ''
+  const shift = Number(exponent)
+  if (shift < 0) return `${sign}0.${'0'.repeat(-shift - 1)}${whole}${part}`
+  return `${sign}${whole}${part.padEnd(shift, '0')}`
+}
+
+/** As Go's encoder writes it: fields by their names, and nothing that could end a script. */
+export function goJson(value: unknown): string {
+  return JSON.stringify(sorted(value)).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  return isFields(value) ? Object.fromEntries(namesOf(value).map((name) => [name, sorted(value[name])])) : value
+}
+
+/** In the order of their bytes. */
+function namesOf(fields: object): readonly string[] {
+  return Object.keys(fields).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+}
+
+const VERB = /%([-+ 0#]*)(\d*)(?:\.(\d*))?(?:\[(\d+)\])?(.)|%$/gsu
+
+/**
+ * The verbs of Go's fmt that compositions use. Where Go writes a complaint into the text, as `%!d(string=x)`, this throws
+ * FormatMistake.
+ */
+export function goFormat(format: string, values: readonly unknown[]): string {
+  let next = 0
+  let chosen = false
+  const text = format.replaceAll(
+    VERB,
+    (
+      whole,
+      flags = '',
+      width = '',
+      digits: string | undefined,
+      place: string | undefined,
+      verb: string | undefined,
+    ) => {
+      if (verb === undefined) throw new FormatMistake('% at the end of a format has no verb')
+      if (verb === '%') return '%'
+      if (place !== undefined) {
+        next = Number(place) - 1
+        chosen = true
+      }
+      if (next < 0 || next >= values.length) throw new FormatMistake(`${whole} has no value`)
+      const value = values[next++]
+      const shown = shownBy(verb, value, digits === '' ? '0' : digits)
+      if (shown === undefined)
+        throw new FormatMistake(`${whole} cannot show ${JSON.stringify(value)}; %v shows everything`)
+      return padded(signed(shown, flags, value), flags, Number(width || 0), value)
+    },
+  )
+  if (next < values.length && !chosen)
+    throw new FormatMistake(`${JSON.stringify(format)} has no place for ${JSON.stringify(values[next])}`)
+  return text
+}
+
+function signed(text: string, flags: string, value: unknown): string {
+  if (typeof value !== 'number' || text.startsWith('-')) return text
+  return flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text
+}
+
+function padded(text: string, flags: string, width: number, value: unknown): string {
+  if (flags.includes('-')) return text.padEnd(width)
+  if (!flags.includes('0')) return text.padStart(width)
+  const sign = typeof value === 'number' ? (/^[-+ ]/.exec(text)?.[0] ?? '') : ''
+  return sign + text.slice(sign.length).padStart(width - sign.length, '0')
+}
+
+/** Undefined: the verb is not one for such a value. */
+function shownBy(verb: string, value: unknown, digits: string | undefined): string | undefined {
+  switch (verb) {
+    case 'v':
+      return goText(value)
+    case 's':
+      return isText(value) ? cut(goText(value), digits) : undefined
+    case 't':
+      return typeof value === 'boolean' ? String(value) : undefined
+    case 'q':
+      return typeof value === 'string' ? JSON.stringify(value) : undefined
+    case 'd':
+      return Number.isInteger(value) ? String(value).padStart(Number(digits ?? 0), '0') : undefined
+    case 'b':
+    case 'o':
+      return Number.isInteger(value) ? Number(value).toString(verb === 'b' ? 2 : 8) : undefined
+    case 'f':
+    case 'F':
+      return typeof value === 'number' ? value.toFixed(Math.min(Number(digits ?? 6), 100)) : undefined
+    case 'x':
+      return hexOf(value)
+    case 'X':
+      return hexOf(value)?.toUpperCase()
+    default:
+      return undefined
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(isText))
+}
+
+function cut(text: string, digits: string | undefined): string {
+  return digits === undefined ? text : [...text].slice(0, Number(digits)).join('')
+}
+
+function hexOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return Buffer.from(value).toString('hex')
+  return Number.isInteger(value) ? Number(value).toString(16) : undefined
+}

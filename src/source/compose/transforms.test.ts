@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatted, TransformMistake, transformOf } from './transforms.ts'
+
+// What function-patch-and-transform makes of each. `NO`: it refuses, or writes a complaint of Go into the text.
+const NO = Symbol('refused')
+
+const string = (settings: object) => ({ type: 'string', string: settings })
+const convert = (toType: string, format?: string) => ({
+  type: 'convert',
+  convert: { toType, ...(format === undefined ? {} : { format }) },
+})
+const as = (how: string) => string({ type: 'Convert', convert: how })
+const math = (settings: object) => ({ type: 'math', math: settings })
+const match = (settings: object) => ({ type: 'match', match: settings })
+const regexp = (pattern: string, group?: number) =>
+  string({ type: 'Regexp', regexp: { match: pattern, ...(group === undefined ? {} : { group }) } })
+const join = (separator: string) => string({ type: 'Join', join: { separator } })
+
+const TABLE: readonly (readonly [transform: unknown, from: unknown, to: unknown])[] = [
+  [{ type: 'map', map: { a: { b: 1 } } }, 'a', { b: 1 }],
+  [{ type: 'map', map: { '1': 'one' } }, 1, NO],
+  [{ type: 'map', map: {} }, 'a', NO],
+  [match({ patterns: [{ type: 'literal', literal: '1', result: 'x' }] }), 1, NO],
+  [match({ patterns: [{ type: 'literal', literal: 'a', result: 'x' }] }), 'b', null],
+  [match({ patterns: [{ type: 'regexp', regexp: 'a(b|c)+$', result: [1] }], fallbackValue: 2 }), 'xabcb', [1]],
+  [match({ patterns: [{ type: 'regexp', regexp: '(?=a)', result: 1 }] }), 'a', NO],
+  [match({ patterns: [{ type: 'glob', literal: 'a', result: 1 }] }), 'a', NO],
+  [match({ patterns: [{ type: 'literal', literal: 'a', result: 1 }], fallbackTo: 'Input' }), 'b', 'b'],
+  [match({ patterns: [{ type: 'literal', literal: 'a', result: 1 }], fallbackTo: 'Input', fallbackValue: 3 }), 'b', NO],
+  [match({}), 'b', NO],
+  [math({ type: 'Multiply', multiply: 1024 }), 4, 4096],
+  [math({ type: 'Multiply', multiply: 2 }), 1.5, 3],
+  [math({ type: 'Multiply', multiply: 1.5 }), 2, NO],
+  [math({ type: 'Multiply', multiply: 2 }), '2', NO],
+  [math({ type: 'ClampMax', clampMax: 2 }), 2.5, 2.5],
+  [math({ type: 'ClampMax', clampMax: 2 }), 3.5, 2],
+  [math({ type: 'ClampMin', clampMin: -1 }), -3, -1],
+  [math({ type: 'Divide', multiply: 2 }), 3, NO],
+  [string({ type: 'Format', fmt: '%s-vm' }), 'web', 'web-vm'],
+  [string({ type: 'Format', fmt: '%s' }), 5, NO],
+  [string({ type: 'Format', fmt: '%v' }), 5, '5'],
+  [string({ type: 'Format', fmt: '%v' }), true, 'true'],
+  [string({ type: 'Format', fmt: '%v' }), [1, 'a', { b: null }], '[1 a map[b:<nil>]]'],
+  [string({ type: 'Format', fmt: '%v' }), { b: 1, a: 'x' }, 'map[a:x b:1]'],
+  [string({ type: 'Format', fmt: '%v' }), 0.00001, '1e-05'],
+  [string({ type: 'Format', fmt: '%v' }), 123_456_789.5, '1.234567895e+08'],
+  [string({ type: 'Format', fmt: '%s' }), ['a', 'b'], '[a b]'],
+  [string({ type: 'Format', fmt: '%q' }), 'a"b', '"a\\"b"'],
+  [string({ type: 'Format', fmt: '%05d|' }), 42, '00042|'],
+  [string({ type: 'Format', fmt: '%-5d|' }), 42, '42   |'],
+  [string({ type: 'Format', fmt: '%+d' }), 42, '+42'],
+  [string({ type: 'Format', fmt: '%5s|' }), 'ab', '   ab|'],
+  [string({ type: 'Format', fmt: '%.2s' }), 'abc', 'ab'],
+  [string({ type: 'Format', fmt: '%.2f' }), 1.239, '1.24'],
+  [string({ type: 'Format', fmt: '%x' }), 255, 'ff'],
+  [string({ type: 'Format', fmt: '%X' }), 'az', '617A'],
+  [string({ type: 'Format', fmt: '%t' }), true, 'true'],
+  [string({ type: 'Format', fmt: '%t' }), 'true', NO],
+  [string({ type: 'Format', fmt: '%d' }), 'x', NO],
+  [string({ type: 'Format', fmt: 'fixed' }), 'x', NO],
+  [string({ type: 'Format', fmt: '%[1]s-%[1]s' }), 'x', 'x-x'],
+  [string({ type: 'Format', fmt: '100%% %s' }), 'x', '100% x'],
+  [string({ type: 'Format' }), 'x', NO],
+  [as('ToUpper'), 'straße', 'STRAßE'],
+  [as('ToLower'), 'AbC', 'abc'],
+  [as('ToUpper'), true, 'TRUE'],
+  [as('ToJson'), { b: '<&>', a: [1, null] }, '{"a":[1,null],"b":"\\u003c\\u0026\\u003e"}'],
+  [as('ToJson'), 'x', '"x"'],
+  [as('ToSha1'), 'x', '11f6ad8ec52a2984abaafd7c3b516503785c2072'],
+  [as('ToSha256'), { a: 1 }, '015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862'],
+  [as('ToAdler32'), [1], '30605546'],
+  [as('FromBase64'), 'aGk=', 'hi'],
+  [as('FromBase64'), 'aGk', NO],
+  [as('ToBinary'), 'x', NO],
+  [string({ type: 'TrimPrefix', trim: '4' }), 42, '2'],
+  [string({ type: 'TrimSuffix', trim: 'b' }), 'abb', 'ab'],
+  [string({ type: 'TrimSuffix' }), 'abb', NO],
+  [regexp('v(\\d+)\\.(\\d+)'), 'x v1.34 y', 'v1.34'],
+  [regexp('v(\\d+)\\.(\\d+)', 2), 'x v1.34 y', '34'],
+  [regexp('(a)|(b)', 1), 'b', ''],
+  [regexp('v(\\d+)', 2), 'v1', NO],
+  [regexp('z'), 'v1', NO],
+  [regexp('\\d'), 742, '7'],
+  [regexp('(a'), 'a', NO],
+  [regexp(''), 'a', NO],
+  [join(','), ['a', 1, true], 'a,1,true'],
+  [join(''), ['a', 'b'], 'ab'],
+  [join(', '), ['a', 'b'], 'a, b,'],
+  [join(','), [], ''],
+  [join(','), 'a', NO],
+  [string({ type: 'Replace', replace: { search: 'a', replace: '' } }), 'banana', 'bnn'],
+  [string({ type: 'Replace', replace: { search: '$&', replace: '$1' } }), 'x$&', 'x$1'],
+  [string({ type: 'Replace', replace: { search: '', replace: 'x' } }), 'a', NO],
+  [convert('string'), 'x', 'x'],
+  [convert('string'), 1.5, '1.5'],
+  [convert('string'), false, 'false'],
+  [convert('string'), ['a'], NO],
+  [convert('int64'), '42', 42],
+  [convert('int'), '4.2', NO],
+  [convert('int'), 4.7, 4],
+  [convert('int'), true, 1],
+  [convert('int'), '', NO],
+  [convert('int'), '0x10', NO],
+  [convert('bool'), 't', true],
+  [convert('bool'), 'yes', NO],
+  [convert('bool'), 1, true],
+  [convert('bool'), 2, false],
+  [convert('float64'), '1e3', 1000],
+  [convert('float64'), '2Gi', NO],
+  [convert('float64', 'quantity'), '2Gi', 2_147_483_648],
+  [convert('float64', 'quantity'), '500m', 0.5],
+  [convert('float64', 'quantity'), '1e3', 1000],
+  [convert('int64', 'quantity'), '2Gi', NO],
+  [convert('object', 'json'), '{"a":[1]}', { a: [1] }],
+  [convert('array', 'json'), '[1,"a"]', [1, 'a']],
+  [convert('array', 'json'), '{}', NO],
+  [convert('object'), '{}', NO],
+  [convert('float64', 'roman'), 'XII', NO],
+  [convert('date'), '1', NO],
+]
+
+for (const [transform, from, to] of TABLE)
+  test(`${JSON.stringify(transform)} makes of ${JSON.stringify(from)} ${to === NO ? 'nothing' : JSON.stringify(to)}`, () => {
+    const apply = () => transformOf(transform).apply(from)
+    if (to === NO) assert.throws(apply, TransformMistake)
+    else assert.deepEqual(apply(), to)
+  })
+
+test('several values are combined by one format', () => {
+  assert.equal(formatted('%s-%d-%v', ['a', 7, true]), 'a-7-true')
+  assert.equal(formatted('%[2]s/%[1]s', ['a', 'b']), 'b/a')
+  assert.throws(() => formatted('%s', ['a', 'b']), /has no place for "b"/)
+  assert.throws(() => formatted('%s-%s', ['a']), /has no value/)
+})
