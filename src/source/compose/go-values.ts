@@ -11,7 +11,7 @@ export function goText(value: unknown): string {
   if (typeof value === 'number') return goNumber(value)
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
-  if (!isFields(value)) return String(value)
+  if (!isFields(value)) return JSON.stringify(value)
   return `map[${namesOf(value)
     .map((name) => `${name}:${goText(value[name])}`)
     .join(' ')}]`
