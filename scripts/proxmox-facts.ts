@@ -267,7 +267,7 @@ function tableOf(lines: readonly SchemaLine[]): AreaTable {
     const methods = operations[line.path] ?? {}
     methods[line.method] = {
       ...(Object.keys(takes).length > 0 ? { takes } : {}),
-      ...(line.parameters.additionalProperties === 1 ? { open: 1 } : {}),
+      ...(isOpen(line) ? { open: 1 } : {}),
       gives: returns.numberOf(returnsOf(line.returns)),
       may: permissions.numberOf(permissionOf(line.permissions)),
       ...(line.proxyto === undefined ? {} : { on: line.proxyto }),
@@ -276,6 +276,11 @@ function tableOf(lines: readonly SchemaLine[]): AreaTable {
     }
   }
   return { version: VERSION, shapes: shapes.all, returns: returns.all, permissions: permissions.all, operations }
+}
+
+/** Without a word about other parameters they are let through: the daemon refuses only what is forbidden. */
+function isOpen({ parameters: { additionalProperties, properties } }: SchemaLine): boolean {
+  return additionalProperties === 1 || (additionalProperties === undefined && Object.keys(properties ?? {}).length > 0)
 }
 
 /** One path, one shape, one return a line: a new version of the API then reads as a difference. */

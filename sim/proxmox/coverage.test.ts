@@ -86,9 +86,12 @@ test('every call in the page of the Proxmox driver is simulated', () => {
 
 test('what is not simulated is refused with 501 and says so', async () => {
   const client = createTestClient()
-  const answer = await client.call('POST', '/nodes/fun-bedbug/spiceshell', {})
+  const answer = await client.call('POST', '/nodes/fun-bedbug/qemu/101/dbus-vmstate', { action: 'start' })
   assert.equal(answer.status, 501)
-  assert.match(answer.reason, /'POST \/nodes\/\{node\}\/spiceshell' is part of Proxmox VE but is not simulated/)
+  assert.match(
+    answer.reason,
+    /'POST \/nodes\/\{node\}\/qemu\/\{vmid\}\/dbus-vmstate' is part of Proxmox VE but is not simulated/,
+  )
   const unknown = await client.call('GET', '/nodes/fun-bedbug/nothing')
   assert.equal(unknown.status, 501)
   assert.match(unknown.reason, /^Method 'GET \/nodes\/fun-bedbug\/nothing' not implemented/)
@@ -115,11 +118,8 @@ test('[T-08] a site without Ceph has its calls, and they say what is not install
  * test, and so does an entry that explains nothing.
  */
 const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
-  [/(websocket|spiceshell|spiceproxy|vncshell|mtunnel)/, 'a screen or tunnel for people, not for programs'],
-  [/remote_migrate|dbus-vmstate/, 'a step inside a migration to another cluster'],
-  [/prefix-lists\/\{id\}\/entries\/\{url_seq\}/, 'the schema leaves out the names in its own path'],
+  [/remote_migrate|mtunnel|dbus-vmstate/, 'a step inside a migration to another cluster'],
   [/ \/cluster\/config/, 'hosts join a cluster before anything manages them'],
-  [/file-restore|extractconfig/, 'reads inside a backup, which has no bytes here'],
 ]
 
 test('[T-08] every operation that is refused with 501 is refused for a reason in this table', () => {

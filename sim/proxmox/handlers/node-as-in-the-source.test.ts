@@ -145,3 +145,17 @@ test('all guests of a host move to another', async () => {
   await holds(client, [['POST', '/cluster/bulk-action/guest/migrate', { target: from, vms: '900' }, 'task: OK']])
   assert.equal(here(), before)
 })
+
+test('screens and files of backups: who gets a shell, and where files can be taken from', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const shell = await client.data<Record<string, unknown>>('POST', '/nodes/pve1/spiceshell', {})
+  assert.deepEqual([shell.type, shell.title, shell.proxy], ['spice', "Shell on 'pve1'", 'http://pve1:3128'])
+  const vnc = await client.data<Record<string, unknown>>('POST', '/nodes/pve1/vncshell', {})
+  assert.deepEqual(Object.keys(vnc).sort(), ['cert', 'port', 'ticket', 'upid', 'user'])
+  const files = '/nodes/pve1/storage/local/file-restore/list'
+  const query = new URLSearchParams({ volume: 'backup/vzdump-qemu-100-2026_01_01-00_00_00.vma', filepath: '/' })
+  const answer = await client.call('GET', `${files}?${query}`)
+  assert.deepEqual(JSON.parse(answer.body).errors, { storage: 'Only PBS storages supported for file-restore.' })
+  const refused = await client.call('POST', '/nodes/pve1/vncshell', { cmd: 'upgrade' })
+  assert.deepEqual([refused.status, refused.reason], [403, 'Permission check failed (user != root@pam)'])
+})

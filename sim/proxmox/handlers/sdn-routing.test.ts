@@ -54,6 +54,15 @@ test('prefix lists and route maps are kept, and take effect with the rest of the
     { action: 'permit', prefix: '10.0.0.0/8', seq: 5 },
     { action: 'deny', prefix: '10.1.0.0/16', le: 24, seq: 10 },
   ])
+  await holds(client, [
+    ['PUT', `${lists}/lan/entries/10`, { action: 'permit', seq: '3' }, 'done'],
+    ['PUT', `${lists}/lan/entries/3`, { delete: 'le' }, 'done'],
+    ['GET', `${lists}/lan/entries/10`, undefined, "500 prefix list 'lan' has no entry '10'"],
+    ['DELETE', `${lists}/lan/entries/5`, undefined, 'done'],
+  ])
+  assert.deepEqual(await client.data('GET', `${lists}/lan/entries`), [
+    { action: 'permit', prefix: '10.1.0.0/16', seq: 3 },
+  ])
   assert.deepEqual(await client.data('GET', `${maps}?running=1`), [], 'nothing is in effect yet')
   await holds(client, [['PUT', SDN, {}, 'task: OK']])
   assert.deepEqual(await client.data('GET', `${maps}?running=1`), [

@@ -70,7 +70,7 @@ function differences(written: Written, operation: Operation): readonly string[] 
   if ((written.protected === 1) !== operation.privileged) found.push('which daemon serves it')
   if ((written.proxyto ?? undefined) !== (operation.proxyTo ?? undefined)) found.push('which node serves it')
   if (
-    written.parameters?.additionalProperties !== 1 &&
+    written.parameters?.additionalProperties === 0 &&
     errorsOf(operation, { 'no-such-thing': '1' })['no-such-thing'] === undefined
   )
     found.push('takes an unknown parameter')

@@ -46,6 +46,22 @@ export const sdnRoutingRoutes: Routes = {
     list.entries = numbered([entry], listOf(list.entries))
     return null
   },
+  [`GET ${LISTS}/{id}/entries/{url_seq}`]: (call) => entryAt(call).entry,
+  [`PUT ${LISTS}/{id}/entries/{url_seq}`]: (call) => {
+    const { list, entries, at, entry } = entryAt(call)
+    const next: Thing = { ...entry, ...fields(call, 'id', 'url_seq', 'lock-token') }
+    for (const name of deletions(call)) delete next[name]
+    list.entries = numbered(
+      entries.with(at, printed(next)).toSorted((a, b) => sequenceOf(a) - sequenceOf(b)),
+      [],
+    )
+    return null
+  },
+  [`DELETE ${LISTS}/{id}/entries/{url_seq}`]: (call) => {
+    const { list, entries, at } = entryAt(call)
+    list.entries = entries.toSpliced(at, 1)
+    return null
+  },
   [`GET ${MAPS}`]: (call) =>
     [...new Set(shownOf(call, 'route-maps').map((row) => textOf(row['route-map-id'])))].map((id) => ({ id })),
   [`GET ${MAPS}/entries`]: (call) => shownOf(call, 'route-maps').map(withoutId),
@@ -132,6 +148,21 @@ function entriesOf(list: Thing): Thing[] {
   })
 }
 
+/** The entry that the path names by its number. */
+function entryAt(call: Call) {
+  const list = listFor(call)
+  const sequence = param(call, 'url_seq')
+  const entries = listOf(list.entries)
+  const at = entries.findIndex((text) => sequenceOf(text) === Number(sequence))
+  const entry = entriesOf(list)[at]
+  if (entry === undefined) throw failed(`prefix list '${param(call, 'id')}' has no entry '${sequence}'`)
+  return { list, entries, at, entry }
+}
+
+function sequenceOf(text: string): number {
+  return Number(/(?:^|,)seq=(\d+)/.exec(text)?.[1] ?? 0)
+}
+
 function printed(entry: Thing): string {
   return ['action', 'prefix', 'ge', 'le', 'seq']
     .filter((name) => textOf(entry[name]) !== '')
@@ -145,7 +176,7 @@ const STEP = 5
 function numbered(added: readonly string[], before: readonly string[]): string[] {
   const all = [...before]
   for (const text of added) {
-    const last = Math.max(0, ...all.map((one) => Number(/(?:^|,)seq=(\d+)/.exec(one)?.[1] ?? 0)))
+    const last = Math.max(0, ...all.map(sequenceOf))
     all.push(/(?:^|,)seq=/.test(text) ? text : `${text},seq=${last + STEP}`)
   }
   return all

@@ -2,7 +2,7 @@ import { hexDigits } from '../../../world/chance.ts'
 import { guestName } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { ApiError, badParameter, failed } from '../../api-error.ts'
+import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { PlainRefusal } from '../../decode.ts'
 import { freePort, listen, ticketIsGood } from '../../terminals.ts'
@@ -37,6 +37,23 @@ export const qemuConsoleRoutes: Routes = {
   [`POST ${AT}/spiceproxy`]: (call) => {
     guestOf(call)
     throw failed('no spice port')
+  },
+  [`POST ${CONTAINER}/spiceproxy`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    if (guest.run.status !== 'running') throw failed(`CT ${guest.vmid} not running`)
+    return viewer(call, `CT ${guest.vmid}`, 'spiceproxy', `${guest.vmid}`)
+  },
+  'POST /nodes/{node}/spiceshell': (call) => {
+    refuseCommand(call)
+    return viewer(call, `Shell on '${hostOf(call).name}'`, 'spiceshell', '')
+  },
+  'POST /nodes/{node}/vncshell': (call) => {
+    refuseCommand(call)
+    return { ...terminal(call, undefined), cert: '' }
+  },
+  'GET /nodes/{node}/vncwebsocket': (call) => {
+    const { name } = hostOf(call)
+    return ticketed(call, `/nodes/${name}`)
   },
   [`GET ${AT}/vncwebsocket`]: (call) => webSocket(call, guestOf),
   [`GET ${CONTAINER}/vncwebsocket`]: (call) => webSocket(call, (one) => guestOf(one, 'lxc')),
@@ -83,11 +100,43 @@ function terminal(call: Call, guest: Guest | undefined): Record<string, unknown>
 
 /** The ticket first, then whether there is such a guest. */
 function webSocket(call: Call, guestIn: (call: Call) => Guest): Record<string, unknown> {
-  const port = Number(param(call, 'port'))
-  if (!ticketIsGood(call.world, param(call, 'vncticket'), call.who.id, `/vms/${vmidOf(call)}`, port))
-    throw new ApiError(401, 'permission denied - invalid PVEVNC ticket')
+  const answer = ticketed(call, `/vms/${vmidOf(call)}`)
   guestIn(call)
+  return answer
+}
+
+function ticketed(call: Call, path: string): Record<string, unknown> {
+  const port = Number(param(call, 'port'))
+  if (!ticketIsGood(call.world, param(call, 'vncticket'), call.who.id, path, port))
+    throw new ApiError(401, 'permission denied - invalid PVEVNC ticket')
   return { port: String(port) }
+}
+
+/** On a shell of the host everybody but root gets the question for a name and a password. */
+function refuseCommand({ params, who }: Call): void {
+  if (params.cmd !== undefined && params.cmd !== 'login' && who.id !== 'root@pam') throw forbidden('user != root@pam')
+}
+
+/** What a viewer for SPICE is started with. */
+function viewer(call: Call, title: string, task: string, id: string): Record<string, unknown> {
+  const { world, who, params } = call
+  const host = hostOf(call)
+  const ticket = hexDigits(world.random, 40)
+  startTask(world, host, task, id, who.id, (work) => work.pass(40_000))
+  return {
+    'secure-attention': 'Ctrl+Alt+Ins',
+    'toggle-fullscreen': 'Shift+F11',
+    'release-cursor': 'Ctrl+Alt+R',
+    type: 'spice',
+    title,
+    host: `pvespiceproxy:${hexDigits(world.random, 8)}:${id}:${host.name}::${hexDigits(world.random, 64)}`,
+    proxy: `http://${params.proxy ?? host.name}:3128`,
+    'tls-port': 61000,
+    'host-subject': `OU=PVE Cluster Node,O=Proxmox Virtual Environment,CN=${host.name}`,
+    ca: '',
+    password: ticket,
+    'delete-this-file': 1,
+  }
 }
 
 function portFor({ world }: Call): number {

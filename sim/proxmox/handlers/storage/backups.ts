@@ -14,6 +14,7 @@ import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts
 import { type Keep, marks } from './prune.ts'
 import { needStorage } from './storage.ts'
 
+const RESTORE = '/nodes/{node}/storage/{storage}/file-restore'
 const PRUNE = '/nodes/{node}/storage/{storage}/prunebackups'
 
 export const backupRoutes: Routes = {
@@ -22,6 +23,8 @@ export const backupRoutes: Routes = {
   'GET /nodes/{node}/vzdump/defaults': defaults,
   'POST /nodes/{node}/vzdump': dump,
   'GET /nodes/{node}/vzdump/extractconfig': extractConfig,
+  [`GET ${RESTORE}/list`]: refuseFiles,
+  [`GET ${RESTORE}/download`]: refuseFiles,
 }
 
 /** Name, guest and time of a backup are in its file name. */
@@ -48,6 +51,21 @@ function extractConfig(call: Call): string {
   if (volume.saved === undefined)
     throw failed(`ERROR: file '${filePath(needEntry(call, id.storage), id.name)}' is empty`)
   return volume.saved.text
+}
+
+/** Single files come out of backups on a Proxmox Backup Server alone, and none of those answers here. */
+function refuseFiles(call: Call): never {
+  const id = param(call, 'storage')
+  const said = parseVolumeId(param(call, 'volume'))
+  if (said !== undefined && said.storage !== id)
+    throw badParameter('volume', `storage ID mismatch (${said.storage} != ${id}).`)
+  const entry = needEntry(call, id)
+  const name = said?.name ?? param(call, 'volume').replace(/^(?!backup\/)/, 'backup/')
+  const owner = backupName(name)?.vmid
+  if (owner === undefined && entry.type !== 'pbs') throw failed(`unable to parse directory volume name '${name}'`)
+  if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
+  if (entry.type !== 'pbs') throw badParameter('storage', 'Only PBS storages supported for file-restore.')
+  throw failed(`unable to open the backup '${id}:${name}': no server answers`)
 }
 
 function needEntry({ world }: Call, id: string): StorageEntry {
