@@ -119,10 +119,15 @@ test('[A56] with croft.dev/drift: report it is shown and held until a person rev
   assert.deepEqual(await harness.controller.ask({ wish: 'revert-drift', key: 'EnvironmentVM/server-2' }, ANNA), {
     ok: false,
     reason: 'not-found',
-    message: 'EnvironmentVM/server-2 has not drifted',
+    message: 'EnvironmentVM/server-2 has not drifted: when croft last looked, it was as Git declares it',
   })
-  const granted = await harness.controller.ask({ wish: 'revert-drift', key: 'EnvironmentVM/server-1' }, ANNA)
-  assert.equal(granted.ok, true)
+  const revert = { wish: 'revert-drift', key: 'EnvironmentVM/server-1' } as const
+  assert.equal((await harness.controller.ask(revert, ANNA)).ok, true)
+  guest.config.set('memory', '1536')
+  await harness.until(() => harness.controller.view().drifts[0]?.observed === '1536', 3_600_000)
+  await harness.pass(120_000)
+  assert.equal(guest.config.get('memory'), '1536', 'what came after the question was not asked about')
+  assert.equal((await harness.controller.ask(revert, ANNA)).ok, true)
   await harness.until(() => guest.config.get('memory') === '2048')
   await settled(harness)
   const audit = await harness.store.audit({})
@@ -131,6 +136,7 @@ test('[A56] with croft.dev/drift: report it is shown and held until a person rev
     [
       { actor: 'git:anna', what: 'commit', outcome: 'done' },
       { actor: 'page:anna', what: 'revert-drift', outcome: 'refused' },
+      { actor: 'page:anna', what: 'revert-drift', outcome: 'done' },
       { actor: 'page:anna', what: 'revert-drift', outcome: 'done' },
     ],
   )

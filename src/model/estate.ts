@@ -162,6 +162,8 @@ export interface Estate {
   readonly history?: History
   /** What that said of things that are marked and not declared. */
   readonly removed?: ReadonlyMap<ResourceKey, Removed>
+  /** Drifts that a person wants put back, with each field as that person saw it; absent: in whatever way it drifted. */
+  readonly reverts?: ReadonlyMap<ResourceKey, Readonly<Record<string, string>> | undefined>
   readonly problems: readonly Problem[]
 }
 

@@ -38,11 +38,13 @@ export interface AdopterDeps {
 export function createAdopter(deps: AdopterDeps) {
   return async (wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted> => {
     const { key, fields } = wish
-    const changes = driftChanges(state, key).filter(
-      // A restart that is still to come is the rest of a change, nothing that Git could say.
-      ({ path: field }) => field !== 'restart' && (fields.length === 0 || fields.includes(field)),
-    )
-    if (changes.length === 0) return refused('not-found', `${key} has not drifted in these fields`)
+    // A restart that is still to come is the rest of a change, nothing that Git could say.
+    const drifted = driftChanges(state, key).filter(({ path: field }) => field !== 'restart')
+    if (drifted.length === 0)
+      return refused('not-found', `${key} has not drifted: when croft last looked, it was as Git declares it`)
+    const changes = drifted.filter(({ path: field }) => fields.length === 0 || fields.includes(field))
+    if (changes.length === 0)
+      return refused('not-found', `${key} has drifted in ${drifted.map((one) => one.path).join(', ')} only`)
     const { revision } = state
     const declaration = revision.declarations.find((one) => one.key === key)
     const document = declaration === undefined ? undefined : revision.text?.(declaration)

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { PlanEntry } from '../../model/plan.ts'
+import { driftedFields } from '../../plan/drifted-fields.ts'
 import { GUARDS } from '../../plan/guards/registry.ts'
 import type { Actor, Granted, Wish } from '../../server/port.ts'
 import type { Store } from '../../store/port.ts'
@@ -55,9 +56,12 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
       return suspend(wish.key, wish.wish === 'suspend', deps)
     case 'revert-drift': {
       const entry = entryOf(wish.key, deps)
-      if (entry?.drift !== true) return refused('not-found', `${wish.key} has not drifted`)
+      if (entry?.drift !== true) return refused('not-found', `${wish.key} has not drifted: when croft last looked, it was as Git declares it`)
       const wishes = deps.wishes()
-      await deps.keepWishes({ ...wishes, reverting: [...new Set([...wishes.reverting, wish.key])] })
+      await deps.keepWishes({
+        ...wishes,
+        reverting: [...wishes.reverting.filter(({ key }) => key !== wish.key), revertOf(entry)],
+      })
       return done(`${wish.key} will be put back as Git declares it`)
     }
     case 'adopt-drift':
@@ -136,6 +140,11 @@ async function approveReturn(
     deps.allowReturn(`${name}@${commit}`)
   }
   return done('croft follows the older history')
+}
+
+/** What a person saw who asks to revert this. Where drift is ignored, nobody was shown a value. */
+function revertOf({ key, action }: PlanEntry): ActiveWishes['reverting'][number] {
+  return action.do === 'nothing' ? { key } : { key, seen: driftedFields(action) ?? {} }
 }
 
 function entryOf(key: ResourceKey, deps: AskDeps): PlanEntry | undefined {

@@ -6,11 +6,23 @@ import type { ResourceRecord } from '../../model/record.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Granted } from '../../server/port.ts'
 
+interface Revert {
+  readonly key: ResourceKey
+  readonly seen?: Readonly<Record<string, string>> | undefined
+}
+
 /** What people have asked for and what still holds. Kept in the store: a restart must not forget a pause. */
 const schema = z.object({
   suspended: z.array(z.string()).default([]),
-  /** Drift that is put back whatever the policy says, until it is. */
-  reverting: z.array(z.string()).default([]),
+  /** Drift that is put back whatever the policy says, until it is: as far as it is still what the person saw. */
+  reverting: z
+    .array(
+      z.union([
+        z.string().transform((key): Revert => ({ key })),
+        z.object({ key: z.string(), seen: z.record(z.string(), z.string()).optional() }),
+      ]),
+    )
+    .default([]),
   approvals: z.array(z.object({ by: z.string(), keys: z.array(z.string()), expiresMs: z.number() })).default([]),
 })
 
@@ -30,7 +42,7 @@ export function currentWishes(
   nowMs: number,
 ): ActiveWishes {
   const approvals = wishes.approvals.filter((approval) => approval.expiresMs > nowMs)
-  const reverting = wishes.reverting.filter((key) => records.get(key)?.driftSinceMs !== undefined)
+  const reverting = wishes.reverting.filter(({ key }) => records.get(key)?.driftSinceMs !== undefined)
   const same = approvals.length === wishes.approvals.length && reverting.length === wishes.reverting.length
   return same ? wishes : { ...wishes, approvals, reverting }
 }
@@ -40,26 +52,24 @@ export function withWishes(estate: Estate, wishes: ActiveWishes, nowMs: number):
   const approvals = wishes.approvals.filter((approval) => approval.expiresMs > nowMs)
   if (wishes.suspended.length + wishes.reverting.length + approvals.length === 0) return estate
   const suspended = new Set(wishes.suspended)
-  const reverting = new Set(wishes.reverting)
   const approved = new Set(approvals.flatMap((approval) => approval.keys))
   const treat = (resource: Resource): Resource => {
     const pause = suspended.has(resource.key)
-    const revert = reverting.has(resource.key) || approved.has(resource.key)
-    const replace = approved.has(resource.key)
-    if (!pause && !revert && !replace) return resource
+    const allow = approved.has(resource.key)
+    if (!pause && !allow) return resource
     return {
       ...resource,
       policy: {
         ...resource.policy,
         ...(pause ? { paused: true } : {}),
-        ...(revert ? { drift: 'correct' as const } : {}),
-        ...(replace ? { replace: 'allowed' as const } : {}),
+        ...(allow ? { drift: 'correct' as const, replace: 'allowed' as const } : {}),
       },
     }
   }
   return {
     ...estate,
     resources: estate.resources.map(treat),
+    reverts: new Map(wishes.reverting.map(({ key, seen }) => [key, seen])),
     approvals: [
       ...estate.approvals,
       ...approvals.map(({ by, keys, expiresMs }) => ({

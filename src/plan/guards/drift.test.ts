@@ -36,10 +36,29 @@ for (const [name, policy, action, isDrift, expected] of CASES)
   test(`drift: ${name}`, () => {
     const entry = { key: 'Machine/a', action, ...(isDrift ? { drift: true } : {}) } as never
     const guarded = { entry, policy: { ...DEFAULT_POLICY, ...(policy === undefined ? {} : { drift: policy }) } }
-    const judged = drift.judge(action as never, guarded, {} as GuardContext)
+    const judged = drift.judge(action as never, guarded, { estate: {} } as GuardContext)
     assert.equal(judged.do, expected)
     if (judged.do === 'hold') {
       assert.equal(judged.held, action)
       assert.match(judged.reason, action === UPDATE ? /^memory changed in the world/ : /^it changed in the world/)
     }
+  })
+
+const SEEN: readonly [string, Readonly<Record<string, string>> | undefined, Action, string][] = [
+  ['a change as somebody saw it', { memory: '1' }, UPDATE, 'update'],
+  ['what is left of it', { memory: '1', cores: '3' }, UPDATE, 'update'],
+  ['a value that nobody saw', { memory: '7' }, UPDATE, 'hold'],
+  ['a field that nobody saw', { cores: '3' }, UPDATE, 'hold'],
+  ['something gone, seen gone', {}, CREATE, 'create'],
+  ['something gone, seen changed', { memory: '1' }, CREATE, 'hold'],
+  ['something changed, seen gone', {}, UPDATE, 'hold'],
+  ['whatever it is', undefined, UPDATE, 'update'],
+]
+
+for (const [name, seen, action, expected] of SEEN)
+  test(`drift: a person asked to revert: ${name}`, () => {
+    const entry = { key: 'Machine/a', action, drift: true } as never
+    const guarded = { entry, policy: { ...DEFAULT_POLICY, drift: 'report' as const } }
+    const context = { estate: { reverts: new Map([['Machine/a', seen]]) } } as unknown as GuardContext
+    assert.equal(drift.judge(action as never, guarded, context).do, expected)
   })

@@ -11,9 +11,9 @@ const MOVE = 'an operator that takes over: npm run test:real types it, test/real
 /** The graph of docs/own-api.md. */
 const GRAPH = blocksOf('docs/own-api.md').find(({ language }) => language === 'yaml')?.text ?? ''
 
-/** In the view of the controller the memory of web-1 is this. */
+/** The controller knows that the memory of web-1 has drifted to this. */
 const SEEN = (memory: number) =>
-  `curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | grep -Eq "[^0-9]${memory}[^0-9]"`
+  `curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts[] | select(.observed == \\"${memory}\\")" > /dev/null`
 const CHANGED = (memory: number) => `curl --silent --show-error --fail --insecure --noproxy '*' --request PATCH \\
   --data '{"memory":"${memory}"}' "$endpoint/sim/guests/104" > /dev/null
 tries 300 sh -c '${SEEN(memory)}'`
@@ -48,9 +48,7 @@ export const COMMAND_LINE: Walk = {
     'croft events vm/k3s-vm-fun-bedbug -w': { until: 'Done' },
     'export CROFT_TOKEN=$(croft token create me --scopes read,operate,approve,admin)': { before: CONTROLLER },
     'croft ask revert machine/web-1': { before: CHANGED(4000) },
-    'croft ask adopt machine/web-1 --field memory.dedicatedMb': {
-      left: 'a drift that the controller has seen, and a repository: test/binary/git.test.ts adopts one as a commit',
-    },
+    'croft ask adopt machine/web-1 --field memory.dedicatedMb': { before: CHANGED(4200), says: /the patch is at/ },
     'croft delete vm/old-one': {
       before: `kill -TERM -- -$controller; wait $controller
 sed -i 's/annotations: {croft.dev.drift: report}, //' infra/vm.yaml
