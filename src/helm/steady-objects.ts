@@ -9,7 +9,7 @@ export function steadyObjects(
   switch (rendering.is) {
     case 'no-helm':
       return {
-        problem: `the chart ${chart} has to be rendered, and there is no helm here`,
+        problem: `croft needs Helm to render the chart ${chart}, and there is no program helm here`,
         hint: 'install Helm, or name its program in CROFT_HELM',
       }
     case 'failed':

@@ -50,8 +50,9 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
 export function chartsToKeep(env: EngineOptions['env']): NonNullable<Fetching['chart']> {
   const charts = chartsFor({ directory: '.', charts: 'from-anywhere', ...(env === undefined ? {} : { env }) })
   return async (wanted, signal) => {
+    const { chart, git } = wanted
     const { steadyObjects } = await import('../helm/steady-objects.ts')
     const rendering = (await charts?.render({ ...wanted, upgrade: false }, signal)) ?? { is: 'no-helm' as const }
-    return steadyObjects(rendering, wanted.chart)
+    return steadyObjects(rendering, git === undefined ? chart : `${git.url} (path ${chart})`)
   }
 }

@@ -53,7 +53,7 @@ test('[A41] [A43] croft power shows its plan, asks, switches off and on, and say
   const asked = await croft('power', 'off', ...dir)
   assert.equal(asked.code, 1, said(asked))
   assert.match(asked.stdout, /^apps +todo +0 of 1 +no pod of an application is left$/m, said(asked))
-  assert.match(asked.stdout, /^Held: cli:ana holds it since .*: demo\. To go on: croft power release/m)
+  assert.match(asked.stdout, /^Held: ana holds it since .*: demo\. To go on: croft power release/m)
   assert.match(asked.stderr, /Say --yes/)
   const held = await croft('power', 'off', '--yes', ...dir)
   assert.equal(held.code, 1, said(held))

@@ -79,7 +79,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     await dialog.getByRole('button', { name: 'Switch off' }).click()
     await it.page.locator('.toast', { hasText: 'homelab will be switched off' }).waitFor()
     await it.page.getByText('Going off').waitFor()
-    await it.page.getByText('page:anna: over night').waitFor()
+    await it.page.getByText('asked by anna: over night').waitFor()
     assert.deepEqual(
       it.controller.asked.map(({ wish, actor }) => [wish, actor.name]),
       [[{ wish: 'power', target: 'homelab', order: 'off', reason: 'over night', ignoreHolds: true }, 'page:anna']],

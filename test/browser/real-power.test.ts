@@ -46,7 +46,7 @@ describe('power on croft sim, in a real browser', { skip: whyNoBrowser() ?? fals
       assert.ok(own.includes('shut down'), `${node}: ${own.join(', ')}`)
     }
     await shot(page, 'real-power-gone-off')
-    await page.locator('.power-head').getByText('page:anna: over night').waitFor()
+    await page.locator('.power-head').getByText('asked by anna: over night').waitFor()
     assert.equal(await page.locator('[data-tier="servers"] .tier-word').textContent(), 'done')
     await it.go('')
     await page.locator('.cluster-card').getByText('Off', { exact: true }).waitFor()

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { Page } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
+import { weekdayTime } from '../format.ts'
 import { useFetched } from '../hooks.ts'
 import { live } from '../live.ts'
 import { ui, wish, withRight } from '../ui.ts'
-import { Awaited, Card, Command } from './bits.tsx'
+import { Ago, Awaited, Card, Command } from './bits.tsx'
 import type { PlannedRow } from './commit-change.tsx'
 import { Icon } from './icon.tsx'
 import { later } from './later.tsx'
@@ -41,7 +42,7 @@ type Waiting = NonNullable<Page['sources'][number]['waiting']>
 
 /** A commit that comes into force when a person approves exactly this plan. */
 export function WaitingPlan({ name, waiting }: { readonly name: string; readonly waiting: Waiting }) {
-  const { plan, commit, subject, author, summary } = waiting
+  const { plan, commit, subject, author, summary, sinceMs } = waiting
   const fetched = useFetched(() => api.waitingPlan(name), [name, commit, plan, summary])
   const key = `Source/${name}@${plan ?? ''}`
   const approve = () =>
@@ -78,6 +79,10 @@ export function WaitingPlan({ name, waiting }: { readonly name: string; readonly
     >
       <p class="held-why">
         <code>{commit.slice(0, 7)}</code> {subject} {author !== undefined && <span class="muted">by {author}</span>}
+        <span class="muted">
+          {' '}
+          planned <Ago atMs={sinceMs} /> ({weekdayTime(sinceMs)})
+        </span>
         <span class="trouble-allow">{summary}</span>
       </p>
       {fetched.value === undefined ? (

@@ -53,7 +53,7 @@ test('shows hosts with what wakes them, nodes on demand with who waits for them,
 test('shows a hold that a person set while it counts, also when nothing is to go off', () => {
   const hold = { by: 'page:anna', why: 'demo', sinceMs: NOW - 1, untilMs: NOW + 1 }
   const look = lookWith({}, {}, { holds: [hold] })
-  assert.deepEqual(powerViewOf(look, NOW).held, [hold])
+  assert.deepEqual(powerViewOf(look, NOW).held, [{ ...hold, by: 'anna' }])
   assert.deepEqual(powerViewOf(look, NOW + 1).held, [])
 })
 

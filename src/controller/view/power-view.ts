@@ -1,6 +1,7 @@
 import { wattsOf } from '../../engine/power/energy.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
+import { actorName } from '../../model/actor-name.ts'
 import type {
   OnDemandView,
   PowerHold,
@@ -34,7 +35,7 @@ export function powerViewOf(look: PowerPlan, nowMs: number): PowerView {
     watts: wattsOf(look),
     held: requests.holds
       .filter(({ untilMs }) => untilMs > nowMs)
-      .map((hold) => ({ ...hold, by: cleanText(hold.by), why: cleanText(hold.why) })),
+      .map((hold) => ({ ...hold, by: cleanText(actorName(hold.by)), why: cleanText(hold.why) })),
     hosts: hostsOf(look),
     onDemand: onDemandOf(look),
     idleMs,

@@ -56,7 +56,8 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
       return suspend(wish.key, wish.wish === 'suspend', deps)
     case 'revert-drift': {
       const entry = entryOf(wish.key, deps)
-      if (entry?.drift !== true) return refused('not-found', `${wish.key} has not drifted: when croft last looked, it was as Git declares it`)
+      if (entry?.drift !== true)
+        return refused('not-found', `${wish.key} has not drifted: when croft last looked, it was as Git declares it`)
       const wishes = deps.wishes()
       await deps.keepWishes({
         ...wishes,

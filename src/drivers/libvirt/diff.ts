@@ -205,7 +205,7 @@ export function seedNotes(vm: VmSpec, observed: ObservedResource): readonly stri
   const read = observed.mark?.seed
   const notes: string[] = []
   if (inserted === undefined && live !== undefined)
-    notes.push('the guest holds on to the disc that it was seeded from; its volume is deleted when it lets go')
+    notes.push('the guest still uses its seed image; croft deletes the volume once the guest releases it')
   if (inserted !== undefined || wanted === undefined || read === undefined || read === wanted) return notes
   const what = `its cloud-init data changed after its first boot (${read} to ${wanted})`
   if (vm.seed?.onChange === 'ignore')

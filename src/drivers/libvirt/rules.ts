@@ -210,7 +210,7 @@ export function vmReadiness(
     return answer(true, 'Running', 'running')
   }
   if (unread && observed.close?.agent === 'up')
-    return answer(false, 'Seeding', 'running; the disc that it was seeded from is still in it', 'Booting')
+    return answer(false, 'Seeding', 'running; its seed image is still attached', 'Booting')
   return agentReadiness(observed, id, adopted || vm.seed === undefined, firstBoot, answer)
 }
 

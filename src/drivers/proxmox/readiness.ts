@@ -22,7 +22,7 @@ export function vmReadiness(
   const up = observed.close?.agent === 'up'
   // Only where an agent is declared may anything wait for it.
   if (vm.agent?.enabled !== true || (seeded && up)) {
-    const taken = 'running; the image that it was seeded from is still to be taken away'
+    const taken = 'running; its seed image is still attached'
     return seeded ? answer(false, 'Seeding', taken, 'Booting') : answer(true, 'Running', 'running')
   }
   if (!adopted && !seeded && !up && !bringsSystem(vm)) {

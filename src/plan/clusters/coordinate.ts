@@ -244,7 +244,7 @@ function housekeeping(view: ClusterSituation): ClusterFinding {
     .filter((node) => node.joinToken === true && kubeOf(node)?.ready === 'yes')
     .map((node) =>
       stepOn(view, node, 'delete-join-token', {
-        summary: `delete the token that ${node.name} came in with`,
+        summary: `delete the token that ${node.name} joined with`,
         reason: `${node.name} is in`,
         awaits: 'no bootstrap token of it',
       }),

@@ -19,7 +19,7 @@ export function continueWork(
   if (kube === undefined || work === undefined) return undefined
   if (work.purpose === 'restart') return restarting(view, node, kube, work)
   if (work.purpose !== 'upgrade' && work.purpose !== 'configure') return undefined
-  if (hasArrived(view, node, kube, work)) return giveBack(view, node, 'it is well again')
+  if (hasArrived(view, node, kube, work)) return giveBack(view, node, 'it is healthy again')
   if (wanted === undefined || wanted.target !== work.target) {
     if (work.changedMs === undefined) return giveBack(view, node, 'the declaration wants something else now')
     if (wanted !== undefined) return begin(view, node, wanted, 'the declaration wants something else now')
@@ -27,12 +27,12 @@ export function continueWork(
   return work.changedMs === undefined ? change(view, node, kube, work) : comingBack(view, node, work, work.changedMs)
 }
 
-/** A machine that must be restarted for its own sake: drained first, and given back when it is well again. */
+/** A machine that must be restarted for its own sake: drained first, and given back when it is healthy again. */
 function restarting(view: ClusterSituation, node: NodeView, kube: KubeNode, work: NodeWork): ClusterFinding {
   if (node.machine.wantsRestart !== undefined) return change(view, node, kube, work)
   // Its Node says Ready for a while after the machine went down: only the machine itself can say that it is back.
   const runs = node.machine.busy === undefined && localOf(node)?.service === 'running'
-  if (runs && isBack(view, node)) return giveBack(view, node, 'it is well again')
+  if (runs && isBack(view, node)) return giveBack(view, node, 'it is healthy again')
   // A person who says to go on gives it as much time once more.
   const sinceMs = Math.max(work.sinceMs, view.observed.requests.resumedMs ?? 0)
   const untilMs = sinceMs + view.spec.upgrade.drain.timeoutMs + view.spec.upgrade.nodeTimeoutMs
@@ -60,7 +60,7 @@ export function begin(view: ClusterSituation, node: NodeView, wanted: WantedChan
 /** Takes our mark away; the node is schedulable again if it was so before us. */
 export function giveBack(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
   return stepOn(view, node, 'uncordon', {
-    summary: `take our mark off ${node.name}`,
+    summary: `remove croft's mark from ${node.name}`,
     reason,
     awaits: `${node.name} without our mark`,
   })

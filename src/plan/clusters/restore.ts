@@ -61,7 +61,15 @@ export function planRestore(
     hold(`${spec.name} is being restored from ${request.snapshot}`),
     // Whoever restored the wrong one, or the wrong cluster, gets what was there back.
     ...(keepsWhatLives(observed, request)
-      ? [on(first, 'snapshot', `take a snapshot of what ${spec.name} holds now`, 'it on the disk', 'job-done')]
+      ? [
+          on(
+            first,
+            'snapshot',
+            `take a snapshot of what ${spec.name} holds now`,
+            'the snapshot on its disk',
+            'job-done',
+          ),
+        ]
       : []),
     ...reachable.map((node) =>
       on(node, 'stop-k3s', `stop K3s on ${node.name}`, `K3s stopped on ${node.name}`, 'stopped'),
@@ -71,7 +79,7 @@ export function planRestore(
       : []),
     // Machines that were made anew have nothing yet. The program is there before anything is started over.
     ...reachable.filter((node) => lacksProgram(observed, node.name)).map((node) => installStep(spec, node)),
-    on(first, 'write-files', `write token and configuration of ${first.name}`, 'both on its disk'),
+    on(first, 'write-files', `write token and configuration of ${first.name}`, 'both files on its disk'),
     {
       ...on(
         first,
@@ -87,7 +95,7 @@ export function planRestore(
       .filter((node) => reachable.includes(node))
       .flatMap((node) => [
         on(node, 'forget-db', `delete the data of etcd on ${node.name}`, `no etcd on ${node.name}`),
-        on(node, 'write-files', `write token and configuration of ${node.name}`, 'both on its disk'),
+        on(node, 'write-files', `write token and configuration of ${node.name}`, 'both files on its disk'),
         on(node, 'start-k3s', `join ${node.name} again`, `${node.name} an etcd voter and Ready`, 'node-well'),
       ]),
     // A kubelet registers when it starts: one whose Node is from after the snapshot, or whose certificate is of a CA from
@@ -95,7 +103,7 @@ export function planRestore(
     ...spec.agents
       .filter((node) => isOn(observed, node.name))
       .flatMap((node) => [
-        on(node, 'write-files', `write token and configuration of ${node.name}`, 'both on its disk'),
+        on(node, 'write-files', `write token and configuration of ${node.name}`, 'both files on its disk'),
         on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} Ready`, 'node-well'),
       ]),
     {
@@ -212,18 +220,18 @@ function keepsWhatLives(observed: ObservedCluster, { server, keepNothing }: Rest
 function warningsOf(spec: ClusterSpec, observed: ObservedCluster, request: RestoreRequest): readonly string[] {
   const off = spec.servers.filter(({ name }) => isOff(observed, name))
   return [
-    `everything that was written after ${request.snapshot} is lost${keepsWhatLives(observed, request) ? ', but for the snapshot that is taken first' : ''}`,
+    `everything that was written after ${request.snapshot} is lost${keepsWhatLives(observed, request) ? '; croft takes a snapshot of the current state first' : ''}`,
     ...off.map(({ name }) => `${name} is off: when it comes back croft wipes its data and it joins again`),
-    ...(observed.api === 'yes' ? [`the cluster answers at present: its API stops for the time of the restore`] : []),
+    ...(observed.api === 'yes' ? [`the cluster is running: its API is down during the restore`] : []),
   ]
 }
 
 export function hold(reason: string): Step<'operation'> {
-  return local('hold', 'hold everything else that croft does with the cluster', 'the hold recorded', reason)
+  return local('hold', 'hold all other work of croft on the cluster', 'the hold recorded', reason)
 }
 
 export function release(): Step<'operation'> {
-  return local('release', 'let croft go on with the cluster', 'the hold released')
+  return local('release', 'release the hold', 'the hold released')
 }
 
 export function local(

@@ -1,3 +1,4 @@
+import { actorName } from '../../model/actor-name.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type {
   ClusterPower,
@@ -160,7 +161,7 @@ function holdsOf(view: PowerSituation, set: readonly PersonHold[]): readonly Pow
   if (wanted.ignoreHolds || hasStopped(view)) return []
   const holds: PowerHold[] = set.map(({ by, why, sinceMs, untilMs }) => ({
     guard: 'hold',
-    reason: `${by} holds it since ${time(sinceMs)} until ${time(untilMs)}${why === '' ? '' : `: ${why}`}`,
+    reason: `${actorName(by)} holds it since ${time(sinceMs)} until ${time(untilMs)}${why === '' ? '' : `: ${why}`}`,
     allow: `croft power release, or wait until ${time(untilMs)}`,
     sinceMs,
     untilMs,

@@ -1,3 +1,4 @@
+import { actorName } from '../../model/actor-name.ts'
 import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
 import type { PowerDone, PowerRequests, PowerSpec, UpsSpec } from '../../model/power.ts'
 import { scheduledState } from './schedule.ts'
@@ -64,7 +65,7 @@ function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): Wa
       ...git,
       state: request.state,
       sinceMs: request.atMs,
-      why: `${request.by}${request.why === '' ? '' : `: ${request.why}`}`,
+      why: `asked by ${actorName(request.by)}${request.why === '' ? '' : `: ${request.why}`}`,
       source: 'person',
       ignoreHolds: request.ignoreHolds === true,
     })

@@ -98,7 +98,7 @@ export function fakePower(more: Partial<PowerView> = {}): PowerView {
 export function goingOff(done = 1): Partial<PowerView> {
   return {
     phase: 'GoingOff',
-    wanted: { state: 'off', sinceMs: NOW - 40_000, why: 'page:anna: over night' },
+    wanted: { state: 'off', sinceMs: NOW - 40_000, why: 'asked by anna: over night' },
     tiers: tiers('off', done),
     doing: ['scale Deployment media/jellyfin to 0', 'scale Deployment web/blog to 0'],
     waits: [

@@ -44,7 +44,11 @@ export function judgeRevision(lastGood: RevisionFacts | undefined, look: Polled)
   const empty = revision.declarations + revision.refused === 0
   if (lastGood === undefined) {
     return empty
-      ? { follow: 'nothing', reason: 'empty', message: `revision ${revision.id} declares nothing` }
+      ? {
+          follow: 'nothing',
+          reason: 'empty',
+          message: `no manifest (.yaml, .yml or .json) at revision ${revision.id}; is it the right directory or path?`,
+        }
       : { follow: 'new' }
   }
   if (empty && lastGood.declarations + lastGood.refused > 0) {

@@ -90,7 +90,7 @@ test('an object that a chart puts elsewhere is refused: versions of kustomize di
 })
 
 test('without Helm the chart is named', async () => {
-  const none = { problem: 'the chart web has to be rendered, and there is no helm here' }
+  const none = { problem: 'croft needs Helm to render the chart web, and there is no program helm here' }
   const { at } = await built(CHART, { chart: async () => none })
   assert.deepEqual(at, none)
 })

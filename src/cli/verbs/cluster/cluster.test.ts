@@ -246,7 +246,7 @@ describe('croft cluster restore', () => {
       0,
     )
     assert.match(runtime.written.err, /Done: .*What s1, s2, s3 held before is destroyed/)
-    assert.match(runtime.written.out, / 1\. hold everything else/)
+    assert.match(runtime.written.out, / 1\. hold all other work/)
     assert.match(runtime.written.out, /start s1 over from snap-1/)
     assert.match(runtime.written.out, /^Plan: 3 to destroy\. Disruption: data-loss \(s1, s2, s3\)\.$/m)
     assert.deepEqual(performed.slice(0, 6), [

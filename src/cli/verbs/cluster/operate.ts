@@ -127,7 +127,7 @@ function show(runtime: Runtime, operation: ClusterOperation, { confirm }: Option
     `${name}:`,
     ...steps.map(
       (step, index) =>
-        `  ${String(index + 1).padStart(2)}. ${step.summary} (${wayOf(step.lane)}); until: ${step.awaits}`,
+        `  ${String(index + 1).padStart(2)}. ${step.summary} (${wayOf(step.lane)})${step.lane === 'local' ? '' : `; waits for ${step.awaits}`}`,
     ),
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),

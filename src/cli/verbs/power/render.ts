@@ -34,9 +34,9 @@ export function renderPowerPlan(look: PowerPlan, style: Style, nowMs: number): s
   const { declaration, decision } = look
   const { deadlines } = declaration.spec
   const names = decision.wanted.state === 'off' ? (['scale', 'detach', 'drain', 'stop'] as const) : (['start'] as const)
-  const choices = names.map((name) => `${name} ${minutes(deadlines[name].afterMs)} ${deadlines[name].choice}`)
+  const choices = names.map((name) => `${name} ${minutes(deadlines[name].afterMs)}, then ${deadlines[name].choice}`)
   return `Plan to switch ${declaration.key} ${decision.wanted.state}, one tier after the other:
-${body(look, style, nowMs)}Where something takes longer: ${choices.join(', ')}
+${body(look, style, nowMs)}Timeouts: ${choices.join('; ')}
 `
 }
 

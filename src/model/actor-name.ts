@@ -1,0 +1,6 @@
+/** Who asked for something, as people call them: `page:anna` and `cli:anna` are Anna, `token:ci` is a token. Pure. */
+export function actorName(actor: string): string {
+  const [, from = '', name = ''] = /^(page|cli|git|token):(.+)$/s.exec(actor) ?? []
+  if (name === '') return actor
+  return from === 'token' ? `token ${name}` : name
+}
