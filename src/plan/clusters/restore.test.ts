@@ -41,7 +41,10 @@ describe('planning a restore', () => {
     assert.equal(takes(alive), true)
     assert.equal(takes(alive, { keepNothing: true }), false)
     assert.equal(takes({ ...alive, api: 'no' }), false)
-    assert.match(planRestore(SPEC, alive, KEPT, REQUEST).warnings[0] ?? '', /takes a snapshot of the current state first/)
+    assert.match(
+      planRestore(SPEC, alive, KEPT, REQUEST).warnings[0] ?? '',
+      /takes a snapshot of the current state first/,
+    )
   })
 
   test('an older token is taken back before the files are written', () => {
