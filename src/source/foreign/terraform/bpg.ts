@@ -2,6 +2,7 @@ import { EXTERNAL_NAME } from '../../../kinds/fields/annotations.ts'
 import type { Kind } from '../../../kinds/kind.ts'
 import { KINDS } from '../../../kinds/registry.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
+import { valueText } from '../../../proxmox/value-text.ts'
 import { isFields } from '../../manifest.ts'
 import type { Fields } from '../reading.ts'
 import { isEmpty, isSecret, manifestFields, wordOf } from './attributes.ts'
@@ -185,6 +186,9 @@ function ownSetting(
     if (mapped === undefined) without.push(`${attribute} has no field here`)
     else merge(spec, typeof mapped === 'string' ? { [mapped]: value } : mapped(value, attributes))
   }
+  // The provider tells of every storage whether it is shared; Proxmox lets only some types say it.
+  for (const field of Object.keys(spec))
+    if (definition.fields[field]?.types?.includes(valueText(spec.type)) === false) delete spec[field]
   const own = name(kind.kind)
   const id = setting.id === undefined ? undefined : wordOf(attributes[setting.id])
   return {
