@@ -43,6 +43,41 @@ test('a pass that changes nothing writes nothing', async () => {
   )
 })
 
+test('one read of the head serves all who ask at once, and nobody gets an answer from before he asked', async () => {
+  const { wire, calls } = await oneApi()
+  const store = storeOn(wire())
+  const epoch = await store.beginEpoch()
+  await store.putRecords(epoch, [record('EnvironmentVM/a')])
+  const heads = () =>
+    calls.splice(0).filter((call) => call.startsWith('GET ') && call.endsWith('/configmaps/croft')).length
+  heads()
+  await Promise.all([store.records(), store.intentions(), store.isFresh(), store.valueNames()])
+  assert.equal(heads(), 1)
+  // The answer to the first is on its way when another writes: whoever asks after that write gets what it wrote.
+  let release = () => {}
+  const held = new Promise<void>((over) => {
+    release = over
+  })
+  let holding = true
+  const base = wire()
+  const slow = storeOn({
+    ...base,
+    async send(request, signal) {
+      const answer = await base.send(request, signal)
+      if (holding && request.path.endsWith('/configmaps/croft')) await held
+      return answer
+    },
+  })
+  const early = slow.records()
+  await store.records()
+  await store.putRecords(epoch, [record('EnvironmentVM/b')])
+  holding = false
+  const late = slow.records()
+  await store.records()
+  release()
+  assert.deepEqual([(await early).length, (await late).length], [1, 2])
+})
+
 test('[F-20] a writer that was paused in the middle of a write cannot end it once another has begun an epoch', async () => {
   const { wire, lab } = await oneApi()
   const old = await openEpoch(wire())
