@@ -134,6 +134,8 @@ export interface EngineOptions {
   readonly retryStalled?: boolean
   /** The epoch of whoever shares the store with the engine. */
   readonly epoch?: number
+  /** Whoever else writes to the store may have another clock. */
+  readonly otherClocks?: boolean
   /**
    * Charts are rendered for whoever reads the plan: from anywhere when a person wrote what is planned, only from where a
    * cluster has them already when anybody may have proposed it. Without this they are not rendered.

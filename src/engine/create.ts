@@ -11,6 +11,7 @@ import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassOptions, PassReport, Settlement } from './engine.ts'
 import { createExistingClusters } from './existing-clusters.ts'
 import { type CheckWays, checkAsker, nobodyAsks, probeAsker } from './health-check.ts'
+import type { KnownFor } from './ledger.ts'
 import { type ObserveDeps, type Observed, observe, observeSurroundings } from './observe.ts'
 import { runPass } from './pass.ts'
 import type { PassDeps, QuietMemory } from './pass-deps.ts'
@@ -61,6 +62,17 @@ export function createEngine(deps: EngineDeps): Engine {
   const tried = new Set<ResourceKey>()
   let suspicious = 0
 
+  /** Since when we know of what others began, by the clock that nobody sets. */
+  const firstSeen = new Map<string, number>()
+  const knownFor: KnownFor = (intention) => {
+    if (intention.epoch === epoch) return undefined
+    const now = clock.monotonicMs()
+    const since = firstSeen.get(intention.id) ?? now
+    firstSeen.set(intention.id, since)
+    return now - since
+  }
+  const others = defined({ knownFor: deps.otherClocks === true ? knownFor : undefined })
+
   const passDeps = async (): Promise<PassDeps> => {
     epoch ??= deps.epoch ?? (await store.beginEpoch())
     const begun = epoch
@@ -79,6 +91,7 @@ export function createEngine(deps: EngineDeps): Engine {
       powerMemory,
       askCheck,
       resolveSecret,
+      ...others,
       windows,
       quiet,
       nextIntentionId: () => `${begun}-${++intentions}`,
@@ -131,6 +144,7 @@ export function createEngine(deps: EngineDeps): Engine {
     powerMemory,
     askCheck,
     resolveSecret,
+    ...others,
   }
   const engine: Engine = {
     async plan(inGit, signal) {

@@ -34,6 +34,8 @@ export interface EngineDeps {
   readonly retryStalled?: boolean
   /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
   readonly epoch?: number
+  /** Others that write to this store have clocks of their own: what they began is as old as we have known of it. */
+  readonly otherClocks?: boolean
   /** Other judgements of what a pass may do without: tests plant mistakes in them. */
   readonly quietRules?: QuietRules
 }

@@ -60,12 +60,16 @@ function isOfThing(intention: Intention): intention is ThingIntention {
   return intention.step.about === undefined
 }
 
+/** For how long this process has known of an intention that another one wrote down. Undefined: it is its own, or of the same clock. */
+export type KnownFor = (intention: Pick<Intention, 'id' | 'epoch'>) => number | undefined
+
 /** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
   { ledger, steps }: StoredLedger,
   factsByConnection: FactsByConnection,
   clock: Clock,
   signal: AbortSignal,
+  knownFor?: KnownFor,
 ): Promise<UpToDate> {
   const intentions = new Map<ResourceKey, ThingIntention>()
   const records = new Map(ledger.records)
@@ -73,12 +77,15 @@ export async function bringUpToDate(
   const ended = new Map<ResourceKey, Happening>()
   const fates = new Map<ThingIntention, Fate>()
   const tasks = new Map<string, string>()
-  const unsure = steps.filter((step) => fateOfStep(step, clock.now()).is === 'unsure')
+  const unsure = steps.filter((step) => fateOfStep(step, clock.now(), knownFor?.(step)).is === 'unsure')
   const over = steps.filter((step) => !unsure.includes(step)).map(({ id }) => id)
   for (const intention of ledger.intentions.values()) {
     const facts = factsByConnection.get(intention.connection)
     if (facts !== undefined)
-      fates.set(intention, fateOf(intention, facts.survey.tasks, clock.now(), ledger.intentions.values()))
+      fates.set(
+        intention,
+        fateOf(intention, facts.survey.tasks, clock.now(), ledger.intentions.values(), knownFor?.(intention)),
+      )
   }
   const listed = await listEnds(fates, factsByConnection, signal)
   for (const intention of ledger.intentions.values()) {

@@ -23,7 +23,7 @@ import type { FactsByConnection } from './connection-facts.ts'
 import type { Connections } from './connections.ts'
 import { forgetForSweep } from './detail-cache.ts'
 import { withHistory } from './history.ts'
-import { bringUpToDate, type Findings, readLedger, type StoredLedger, type UpToDate } from './ledger.ts'
+import { bringUpToDate, type Findings, type KnownFor, readLedger, type StoredLedger, type UpToDate } from './ledger.ts'
 import {
   type Observation,
   observeAndPlan,
@@ -43,6 +43,7 @@ export interface ObserveDeps extends PowerObserveDeps {
   readonly connections: Connections
   readonly sessions: ClusterSessions
   resolveSecret(reference: SecretReference): Promise<unknown>
+  readonly knownFor?: KnownFor | undefined
 }
 
 export interface ObserveOptions {
@@ -197,10 +198,16 @@ export async function lookOver(
 
 async function observeMachines(
   { startedMs, declared, surveyed, remembered }: Glance,
-  { clock }: ObserveDeps,
+  { clock, knownFor }: ObserveDeps,
   signal: AbortSignal,
 ): Promise<Ground> {
-  const { ledger, ended, findings, unsure } = await bringUpToDate(remembered, surveyed.factsByConnection, clock, signal)
+  const { ledger, ended, findings, unsure } = await bringUpToDate(
+    remembered,
+    surveyed.factsByConnection,
+    clock,
+    signal,
+    knownFor,
+  )
   await readAllUndeclared(declared, surveyed.factsByConnection, signal)
   const worlds = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)
   const known = await withHistory(declared, worlds, ledger, startedMs, signal)

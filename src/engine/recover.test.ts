@@ -36,6 +36,17 @@ function task(id: string, more: Partial<RemoteTask> = {}): RemoteTask {
   }
 }
 
+test('what another computer began is as old as we have known of it, whatever its clock says', () => {
+  const late = intention('delete')
+  const [sooner, later] = [NOW - 1_200_000, NOW + 1_200_000]
+  for (const now of [sooner, later]) {
+    assert.equal(fateOf(late, [], now, []).is, 'over', 'our own clock was set')
+    assert.equal(fateOf(late, [], now, [], 39_000).is, 'unsure')
+    assert.equal(fateOf(late, [], now, [], 41_000).is, 'over')
+    assert.equal(fateOf(intention('create'), [], now, [], 0).is, 'over', 'a second one meets its own id')
+  }
+})
+
 test('what became of an effect follows from the tasks that the system shows', () => {
   const table: [string, ThingIntention, RemoteTask[], number, string][] = [
     ['its task runs', intention('create', 't1'), [task('t1')], NOW, 'running'],

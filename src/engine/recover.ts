@@ -43,6 +43,7 @@ export function fateOf(
   tasks: readonly RemoteTask[],
   nowMs: number,
   all: Iterable<ThingIntention> = [],
+  knownMs?: number,
 ): Fate {
   if (intention.taskId !== undefined) {
     const task = tasks.find((one) => one.id === intention.taskId)
@@ -57,20 +58,30 @@ export function fateOf(
     const shared = others.some((other) => other.taskId === undefined && concerns(atWork, other))
     return shared ? { is: 'unsure' } : { is: 'running', task: atWork }
   }
-  return fateByAge(intention.step.verb, intention.atMs, nowMs)
+  return fateByAge(intention.step.verb, intention.atMs, nowMs, knownMs)
 }
 
 /** The same of a step on a cluster, of a Power or of an operation: it has no task, and the world shows what came of it. */
 export function fateOfStep(
   { step, atMs }: Pick<CoordinatedIntention, 'step' | 'atMs'>,
   nowMs: number,
+  knownMs?: number,
 ): Extract<Fate, { is: 'unsure' | 'over' }> {
-  return fateByAge(step.verb, atMs, nowMs)
+  return fateByAge(step.verb, atMs, nowMs, knownMs)
 }
 
-/** A wall clock that was set back by more than a call can take says nothing about the age of it. */
-function fateByAge(verb: string, atMs: number, nowMs: number): Extract<Fate, { is: 'unsure' | 'over' }> {
-  return NEVER_LATE.has(verb) && Math.abs(nowMs - atMs) < LATE_MS ? { is: 'unsure' } : { is: 'over' }
+/**
+ * A wall clock that was set back by more than a call can take says nothing about the age of it. Nor does another computer's clock about
+ * what that one began: then `knownMs` counts, for how long we have known of it.
+ */
+function fateByAge(
+  verb: string,
+  atMs: number,
+  nowMs: number,
+  knownMs = Number.POSITIVE_INFINITY,
+): Extract<Fate, { is: 'unsure' | 'over' }> {
+  const young = Math.abs(nowMs - atMs) < LATE_MS || knownMs < LATE_MS
+  return NEVER_LATE.has(verb) && young ? { is: 'unsure' } : { is: 'over' }
 }
 
 function concerns(task: RemoteTask, intention: ThingIntention): boolean {

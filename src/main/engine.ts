@@ -60,6 +60,6 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
       const { networkProbes } = await import('../controller/checks/probes.ts')
       return networkProbes(driverDeps.resolveSecret)(probe, signal)
     },
-    ...defined({ retryStalled: options.retryStalled, epoch: options.epoch }),
+    ...defined({ retryStalled: options.retryStalled, epoch: options.epoch, otherClocks: options.otherClocks }),
   })
 }

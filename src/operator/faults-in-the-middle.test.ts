@@ -160,3 +160,35 @@ test('[F-04] somebody who writes the same object before each write of ours keeps
   assert.deepEqual(finalizers, [THEIRS, FINALIZER], 'what they put there in between stays')
   await operator.stop()
 })
+
+for (const [first, second] of [
+  [600_000, -600_000],
+  [-600_000, 600_000],
+] as const)
+  test(`[F-01] a deletion that got no answer may still arrive: a replica whose clock is off by ${(second - first) / 60_000} min waits for it too`, async () => {
+    const ground = await createGround()
+    const { datacentre, api } = ground
+    const dying = await ground.start({ name: 'a', skewMs: first })
+    await ground.call('POST', VMS, {
+      metadata: { name: 'fresh' },
+      spec: { ...SPEC, forProvider: { ...SPEC.forProvider, started: false } },
+    })
+    await ground.until(() => guests(ground).length === 1, 900_000)
+    await ground.pass(60_000)
+    datacentre.faults.add({ kind: 'drop-before', sent: 'maybe', match: '^DELETE /nodes/[^/]+/qemu/', count: 1 })
+    await ground.call('DELETE', `${VMS}/fresh`)
+    await ground.until(() => struck(ground), 900_000)
+    const lostMs = api.lab.clock.now()
+    await dying.die()
+    const next = await ground.start({ name: 'b', skewMs: second })
+    await ground.until(() => guests(ground).length === 0, 900_000)
+    const waitedMs = api.lab.clock.now() - lostMs
+    assert.ok(waitedMs > 50_000, `it was deleted again after ${waitedMs} ms`)
+    assert.equal(next.failure(), undefined)
+    await next.stop()
+  })
+
+/** Has the one fault that was to come happened? */
+function struck({ datacentre }: Ground): boolean {
+  return datacentre.faults.list().length === 0
+}

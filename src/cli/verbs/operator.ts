@@ -58,7 +58,7 @@ export const run: Verb = async (runtime, _args, options) => {
     name: holder,
     wait,
     openStore: (place) => open({ client, namespace: home, random, wait, ...place }),
-    openEngine: (store, epoch) => runtime.openEngine(store, { ...secrets, epoch }),
+    openEngine: (store, epoch) => runtime.openEngine(store, { ...secrets, epoch, otherClocks: true }),
     resolveSecret: deps.resolveSecret,
     ownApis: options.ownApis === true,
     onEvents(events) {

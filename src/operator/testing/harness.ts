@@ -165,6 +165,7 @@ async function startOperator(
         random,
         store,
         epoch,
+        otherClocks: true,
         drivers: [proxmoxDriver],
         driverDeps: {
           clock,
