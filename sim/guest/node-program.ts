@@ -3,7 +3,7 @@ import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
 import { defined } from '../../src/lib/defined.ts'
 import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
 import { CONFIG_PATH } from '../k3s/config-file.ts'
-import { CLIENT_KUBELET, DATA, installedVersion, keepsFile, unitRole } from '../k3s/disk.ts'
+import { CLIENT_KUBELET, DATA, installedVersion, keepsFile, leafEnd, unitRole } from '../k3s/disk.ts'
 import { isWritable } from '../k3s/etcd.ts'
 import { serviceOf } from '../k3s/service.ts'
 import { snapshotsOn } from '../k3s/snapshots.ts'
@@ -49,12 +49,19 @@ export function facts(computer: Computer): NodeFacts {
     ...serviceFacts(computer),
     ...defined({ role, version, configHash: config }),
     ...held,
+    ...certificates(files),
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),
     gates: gatesNow(computer),
     ...etcdFacts(computer),
     snapshots: snapshotsOn(computer),
     ...(machine.job === undefined ? {} : { job: { ...machine.job } }),
   }
+}
+
+/** In the words of openssl. */
+function certificates(files: Files): Pick<NodeFacts, 'certificatesEnd'> {
+  const endMs = leafEnd(files)
+  return endMs === undefined ? {} : { certificatesEnd: [new Date(endMs).toUTCString().replace(/^\w+, /, '')] }
 }
 
 /** The last fatal line; where a setting differs, with the warning before it, which alone says which. */

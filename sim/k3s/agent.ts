@@ -2,7 +2,7 @@ import { find } from '../kubernetes/store.ts'
 import { between } from '../world/chance.ts'
 import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { flagText } from './config-file.ts'
-import { CLIENT_KUBELET, DATA } from './disk.ts'
+import { CLIENT_KUBELET, DATA, kubeletLeaf } from './disk.ts'
 import { isWritable } from './etcd.ts'
 import { kubeletStarts } from './kubelet.ts'
 import { hostOf, serverAt } from './network.ts'
@@ -115,7 +115,7 @@ function runs(process: K3sProcess, cluster: EtcdCluster): void {
   const { files } = process.computer.machine
   process.cluster = cluster
   files.write(`${DATA}/agent/server-ca.crt`, cluster.bootstrap.files.get('server-ca.crt') ?? '')
-  files.write(CLIENT_KUBELET, `client of ${process.nodeName}`)
+  files.write(CLIENT_KUBELET, kubeletLeaf(files, process.nodeName, world.clock.now()))
   const leftMs = process.startedMs + between(world.random, world.k3s.timing.agentNodeMs) - world.clock.now()
   after(process, Math.max(1_500, leftMs), () => {
     process.phase = 'ready'

@@ -2,7 +2,7 @@ import type { Outcome, Session } from '../guest/commands.ts'
 import { text } from '../kubernetes/object.ts'
 import { all } from '../kubernetes/store.ts'
 import { isSet, readConfig } from './config-file.ts'
-import { CLIENT_KUBELET, installedVersion, programVersion, unitRole } from './disk.ts'
+import { CLIENT_KUBELET, installedVersion, leafEnd, programVersion, unitRole } from './disk.ts'
 import { clusterReset } from './restore.ts'
 import { snapshotsOn, takeSnapshot } from './snapshots.ts'
 
@@ -114,7 +114,7 @@ function certificateCheck(session: Session): Outcome {
   const role =
     unitRole(files) === 'agent' ? 'Agent detected, checking agent' : 'Server detected, checking agent and server'
   const node = k3s?.process?.nodeName
-  const leaf = `client-kubelet.crt: certificate system:node:${node} (ClientAuth) is ok, expires at ${new Date(session.nowMs + 365 * 86_400_000).toISOString().slice(0, 19)}Z`
+  const leaf = `client-kubelet.crt: certificate system:node:${node} (ClientAuth) is ok, expires at ${new Date(leafEnd(files) ?? session.nowMs).toISOString().slice(0, 19)}Z`
   const lines = [`${role} certificates`, ...(files.read(CLIENT_KUBELET) === undefined ? [] : [leaf])]
   return { err: lines.map((line) => logged('info', line, session)).join('') }
 }

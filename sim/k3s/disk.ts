@@ -3,6 +3,23 @@ import type { Files } from '../guest/files.ts'
 export const DATA = '/var/lib/rancher/k3s'
 /** What a kubelet shows to be who it is. */
 export const CLIENT_KUBELET = `${DATA}/agent/client-kubelet.crt`
+/** Of a leaf: so long from when it is made, and made anew at a start when so little of that is left. */
+const LEAF_MS = 365 * 86_400_000
+const RENEWED_MS = 120 * 86_400_000
+
+/** What lies in the place of the kubelet's certificate after a start. */
+export function kubeletLeaf(files: Files, nodeName: string, nowMs: number): string {
+  const endMs = leafEnd(files)
+  const kept = endMs !== undefined && endMs - nowMs > RENEWED_MS
+  return `client of ${nodeName}\nnotAfter=${new Date(kept ? endMs : nowMs + LEAF_MS).toUTCString()}\n`
+}
+
+/** When it ends; undefined where there is none. */
+export function leafEnd(files: Files): number | undefined {
+  const end = Date.parse(/notAfter=(.*)/.exec(files.text(CLIENT_KUBELET) ?? '')?.[1] ?? '')
+  return Number.isNaN(end) ? undefined : end
+}
+
 export const DB = `${DATA}/server/db`
 export const SNAPSHOTS = `${DB}/snapshots`
 /** For the administrator, on every server. */

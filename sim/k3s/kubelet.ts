@@ -15,7 +15,7 @@ import { all, find, put, update } from '../kubernetes/store.ts'
 import { between, uuid } from '../world/chance.ts'
 import type { EtcdCluster, K3sProcess } from '../world/types.ts'
 import { flagText, isSet } from './config-file.ts'
-import { CLIENT_KUBELET, keepsFile } from './disk.ts'
+import { CLIENT_KUBELET, keepsFile, kubeletLeaf } from './disk.ts'
 import { planTick, whenWritable } from './etcd.ts'
 import {
   argumentAnnotations,
@@ -44,7 +44,8 @@ export function kubeletStarts(process: K3sProcess, cluster: EtcdCluster): void {
     cluster.kubelets.set(process.nodeName, process)
     process.kubeletSinceMs = world.clock.now()
     // An agent has it from its join on.
-    if (process.role === 'server') process.computer.machine.files.write(CLIENT_KUBELET, `client of ${process.nodeName}`)
+    const { files } = process.computer.machine
+    if (process.role === 'server') files.write(CLIENT_KUBELET, kubeletLeaf(files, process.nodeName, world.clock.now()))
     const { store } = cluster
     const known = find(store, '/nodes', undefined, process.nodeName)
     if (known === undefined) put(store, '/nodes', newNode(process))

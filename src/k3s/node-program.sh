@@ -651,6 +651,7 @@ facts() {
   config_hash=$(sed -n '1s/^# croft: \([0-9a-f]*\)$/\1/p' "$etc/config.yaml" 2>/dev/null)
   [ -n "$config_hash" ] && printf ',"configHash":"%s"' "$config_hash"
   data_facts
+  certificate_facts
   failure_facts "$unit"
   gates_facts
   case $role.$service in server.running | server.starting) etcd_facts ;; esac
@@ -746,6 +747,16 @@ leaf_fits() {
   [ -s "$1" ] && [ -s "$2" ] || return 0
   command -v openssl >/dev/null 2>&1 || return 0
   openssl verify -partial_chain -no_check_time -CAfile "$1" -untrusted "$2" "$2" >/dev/null 2>&1
+}
+
+# When certificates of K3s end, in the words of openssl; one of each sort that K3s makes. It renews them only when it starts.
+certificate_facts() {
+  command -v openssl >/dev/null 2>&1 || return 0
+  ends=$(for leaf in server/tls/client-admin server/tls/serving-kube-apiserver server/tls/etcd/server-client agent/client-kubelet; do
+    [ -s "$data/$leaf.crt" ] || continue
+    openssl x509 -noout -enddate -in "$data/$leaf.crt" 2>/dev/null | sed -n 's/^notAfter=\([A-Za-z0-9: ]*\)$/"\1",/p'
+  done | tr -d '\n')
+  [ -n "$ends" ] && printf ',"certificatesEnd":[%s]' "${ends%,}"
 }
 
 failure_facts() {

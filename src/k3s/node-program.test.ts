@@ -652,6 +652,16 @@ describe('the CA on the disk', () => {
     root.write('/var/lib/rancher/k3s/agent/server-ca.crt', file('client-ca.crt'))
     assert.equal((await root.ask(['facts'])).mixedCa, true)
   })
+
+  test('says when its certificates end, where there is a program to read them', async () => {
+    const untilMs = Date.UTC(2031, 0, 7, 8, 9, 10)
+    const leaf = adminCredentials(secrets, Date.now(), untilMs - Date.now())?.certificatePem ?? ''
+    root.write(`${TLS}/client-admin.crt`, leaf)
+    root.write('/var/lib/rancher/k3s/agent/client-kubelet.crt', 'not a certificate')
+    const { certificatesEnd } = await root.ask(['facts'])
+    assert.deepEqual(certificatesEnd, ['Jan  7 08:09:10 2031 GMT'])
+    assert.ok(Math.abs(Date.parse('Jan  7 08:09:10 2031 GMT') - untilMs) < 1000)
+  })
 })
 
 describe('rotation', () => {

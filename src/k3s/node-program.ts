@@ -95,6 +95,8 @@ export interface NodeFacts {
   /** Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. */
   readonly data: string
   readonly mixedCa: boolean
+  /** When certificates of K3s on its disk end, as openssl writes it; absent where there is no openssl, or no certificate. */
+  readonly certificatesEnd?: readonly string[]
   /** The last fatal line of the journal since the service was started. */
   readonly failure?: string
   /** Pre-join gates that have not passed yet, each with what it waits for and since when. */

@@ -290,6 +290,8 @@ export const LIMITS = {
   /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
   nodeFactsMs: 600_000,
   snapshotListMs: 60_000,
+  /** Certificates of K3s that end sooner are told. K3s renews them at a start within their last 90 days (120 in newer releases). */
+  certificatesEndMs: 30 * 24 * 3_600_000,
   bootstrapTokenMs: 15 * 60_000,
   /** A failed install is shown for this long before it is tried again. */
   installAgainMs: 30_000,

@@ -151,6 +151,8 @@ export interface LocalK3s {
   readonly configured?: boolean
   /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
   readonly mixedCa?: boolean
+  /** When the first of its certificates ends. K3s renews them only when it starts. */
+  readonly certificatesEndMs?: number
   /** What a join died of. */
   readonly failure?: string
   /** As what K3s was set up there. */

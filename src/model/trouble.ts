@@ -107,7 +107,7 @@ function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Troubl
   const objections = [...refusals, ...holds.filter((one) => one !== quorum)].map((one) =>
     one.guard === 'request' && operation !== undefined
       ? operationTrouble(name, operation, one.allow)
-      : of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', `${name} is held by ${one.guard ?? 'a guard'}`, {
+      : of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', heldTitle(name, one.guard), {
           id: `cluster/${one.guard ?? 'guard'}`,
           text: one.reason,
           allow: one.allow,
@@ -143,6 +143,11 @@ function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Troubl
   }
   if (objections.length > 0 || (phase !== 'Degraded' && phase !== 'Blocked')) return objections
   return [of('cluster', name, 'bad', `${name} is ${phase.toLowerCase()}`, { text: faultTolerance })]
+}
+
+function heldTitle(cluster: string, guard: string | undefined): string {
+  if (guard === 'certificates') return `Certificates of ${cluster} must be renewed`
+  return `${cluster} is held by ${guard ?? 'a guard'}`
 }
 
 /** What somebody began by command is no fault, but whoever looks must know of it; one that stopped is a fault. */

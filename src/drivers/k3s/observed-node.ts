@@ -108,12 +108,18 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     data: facts.data,
     mixedCa: facts.mixedCa,
     configured: facts.configHash !== undefined,
+    ...optional('certificatesEndMs', firstEnd(facts.certificatesEnd ?? [])),
     ...optional('version', version),
     ...optional('failure', facts.failure ?? gateFailure(facts)),
     ...optional('role', facts.role),
     ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
   }
+}
+
+function firstEnd(texts: readonly string[]): number | undefined {
+  const ends = texts.map((text) => Date.parse(text)).filter((ms) => Number.isFinite(ms))
+  return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
 function votersIn({ members, self, bytes, answerMs }: NonNullable<Facts['etcd']>): NonNullable<LocalK3s['etcd']> {

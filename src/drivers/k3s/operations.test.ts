@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { CLIENT_KUBELET } from '../../../sim/k3s/disk.ts'
 import { snapshotFiles } from '../../cli/verbs/cluster/snapshots.ts'
 import { withKnownToken } from '../../engine/clusters/backups.ts'
 import { type OperationResult, runOperation } from '../../engine/clusters/operation.ts'
@@ -9,6 +10,7 @@ import { RecordClosed } from '../../model/cluster.ts'
 import type { ClusterOperation } from '../../model/observed-cluster.ts'
 import { Secret } from '../../model/secret.ts'
 import { planDrill } from '../../plan/clusters/backup.ts'
+import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { planRestore } from '../../plan/clusters/restore.ts'
 import { planRotation } from '../../plan/clusters/rotate.ts'
 import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
@@ -336,7 +338,13 @@ describe('rotation', () => {
 
   test('of the certificates: one node after the other, agents with a token to ask with, and everybody comes back', async () => {
     const lab = await settled('s1 s2 s3 a1')
+    const soonMs = lab.clock.now() + 10 * 86_400_000
+    for (const name of ['s2', 'a1'])
+      lab.box(name).machine.files.write(CLIENT_KUBELET, `notAfter=${new Date(soonMs).toUTCString()}`)
+    lab.restart()
     const { observed } = await lab.look()
+    const told = coordinate(lab.spec, observed, lab.clock.now()).holds.map(({ guard }) => guard)
+    assert.deepEqual(told, ['certificates'], 'those that end soon are told')
     const { result, log } = await run(lab, planRotation('certificates', lab.spec, observed, lab.clock.now()))
     assert.deepEqual(result, { is: 'done' }, log.join(', '))
     assert.deepEqual(log.slice(2, -2), [
@@ -350,6 +358,7 @@ describe('rotation', () => {
     lab.restart()
     const after = await lab.until(allReady('s1 s2 s3 a1'))
     assert.ok(after.nodes.every(({ k3s }) => k3s !== 'unknown' && k3s.service === 'running'))
+    assert.deepEqual(coordinate(lab.spec, after, lab.clock.now()).holds, [], 'and those that were renewed are not')
   })
 
   test('of the certificates: an agent without another token does not come back, so it gets one', async () => {

@@ -130,6 +130,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
       sinceMs: numberOf(gate.sinceMs) ?? 0,
     })),
     snapshots: recordsOf(value.snapshots).flatMap(readSnapshot),
+    ...optional('certificatesEnd', value.certificatesEnd === undefined ? undefined : textsOf(value.certificatesEnd)),
     ...optional('cloudInitError', textOf(value.cloudInitError)),
     ...optional('role', oneOf(value.role, ['server', 'agent'] as const)),
     ...optional('version', nameOf(value.version)),

@@ -3,6 +3,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { type ClusterDecision, isDestruction, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { agentsIn, serversIn } from './bootstrap.ts'
+import { certificatesEnding } from './certificates.ts'
 import { departing } from './departing.ts'
 import { type ClusterFinding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn } from './finding.ts'
 import { ghostsOut } from './ghosts.ts'
@@ -30,7 +31,7 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   const rollsOut = view.servers.some((node) => kubeOf(node) !== undefined && !isLeftAsFound(view, node))
   const nodes = nodeRows(view)
   return {
-    ...merge([finding, housekeeping(view)]),
+    ...merge([finding, housekeeping(view), certificatesEnding(view)]),
     phase: clusterPhase(
       view,
       finding,
