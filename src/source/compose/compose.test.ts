@@ -80,6 +80,15 @@ function declared(texts: Readonly<Record<string, string>>) {
   return { revision, objects: objects.toSorted((a, b) => (a.key < b.key ? -1 : 1)) }
 }
 
+test('readyWhen may go through a list: the names of its entries are of no resource', () => {
+  const graph = GRAPH.replace(
+    /vm\.status\.power == "running"[^}]*/,
+    'vm.status.conditions.exists(x, x.type == "Ready" && x.status == "True") && vm.status.addresses.all(vm, vm != "")',
+  )
+  assert.notEqual(graph, GRAPH)
+  assert.deepEqual(told(readTexts({ 'g.yaml': graph }).problems), [])
+})
+
 test('an instance becomes what its graph says, in the order of what takes values from what', () => {
   const { revision, objects } = declared({ 'graph.yaml': GRAPH, 'nodes/agent-1.yaml': INSTANCE })
   assert.deepEqual(told(revision.problems), [])

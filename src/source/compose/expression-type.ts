@@ -90,9 +90,14 @@ function infer(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
         ...(iterVar2 === '' ? {} : { [iterVar2]: valuesOf(range) }),
         [accuVar]: first.type === 'array' ? ANYTHING : first,
       }
-      if (loopCondition !== undefined) infer(loopCondition, inside, told)
-      const step = loopStep === undefined ? ANYTHING : infer(loopStep, inside, told)
-      return result === undefined ? step : infer(result, { ...inside, [accuVar]: step }, told)
+      const own = new Set([iterVar, iterVar2, accuVar])
+      // Names that it makes itself are nobody's.
+      const outside: Told = (read, place) => {
+        if (!own.has(read[0] ?? '')) told(read, place)
+      }
+      if (loopCondition !== undefined) infer(loopCondition, inside, outside)
+      const step = loopStep === undefined ? ANYTHING : infer(loopStep, inside, outside)
+      return result === undefined ? step : infer(result, { ...inside, [accuVar]: step }, outside)
     }
     default:
       return ANYTHING
