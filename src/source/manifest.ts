@@ -42,7 +42,7 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
     const { value, findings, document } = read
     const apiVersion = isFields(value) ? value.apiVersion : undefined
     const ours = typeof apiVersion === 'string' && STRICT_GROUPS.test(apiVersion)
-    const plain = findings.length === 0 && !hasOwnBlocks(document.text)
+    const plain = findings.length === 0 && !hasOwnBlocks(document.text, 'kustomize')
     if (ours || plain || findings.some(isSyntax)) return read
     return readDocument(document, 'kustomize')
   })
@@ -82,8 +82,8 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
 }
 
 function readDocument(document: SourceDocument, dialect: Dialect = 'strict'): ReadDocument {
-  const own =
-    dialect === 'kubectl' ? hasOldWords(document.text) : dialect === 'kustomize' && hasOwnBlocks(document.text)
+  const { text } = document
+  const own = dialect !== 'strict' && (hasOwnBlocks(text, dialect) || (dialect === 'kubectl' && hasOldWords(text)))
   const simple = own ? NOT_SIMPLE : readSimpleYaml(document.text)
   if (simple !== NOT_SIMPLE) return { document, value: simple, findings: [] }
   if (document.text.length > LIMITS.yamlDocumentBytes) {

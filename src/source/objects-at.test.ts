@@ -31,3 +31,14 @@ test('objects come from a file, a directory, a List or a kustomization, and noth
   assert.match(String(names(files, 'broken')), /^broken\/x\.yaml:1: /)
   assert.match(String(names(files, 'nowhere')), /there is no file or directory nowhere/)
 })
+
+test('a key twice, which kubectl and kustomize refuse, loses nothing silently', () => {
+  const files = {
+    'a/x.yaml': `${map('x')}data: {a: "1"}\ndata: {b: "2"}\n`,
+    'k/kustomization.yaml': 'namespace: app\nresources: [../a/x.yaml]\n',
+    't/x.yaml': `${map('x')}data: {a: !env A}\n`,
+  }
+  assert.equal(names(files, 'a'), 'a/x.yaml:1: the key data is in one map twice')
+  assert.equal(names(files, 'k'), 'a/x.yaml:1: the key data is in one map twice')
+  assert.match(String(names(files, 't')), /^t\/x\.yaml:1: .*!env/)
+})

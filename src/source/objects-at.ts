@@ -47,7 +47,8 @@ function found(files: readonly { readonly file: string; readonly reads: readonly
   const objects: unknown[] = []
   for (const { file, reads } of files) {
     for (const { value, findings, document } of reads) {
-      const broken = findings.find(({ weight }) => weight === 'syntax')
+      // Also what a reader could pass over: a key twice is refused by kubectl, and half of it would be lost.
+      const broken = findings.find(({ weight }) => weight === 'syntax') ?? findings[0]
       if (broken !== undefined) return { problem: `${file}:${document.line}: ${broken.message}` }
       for (const one of objectsOf(value)) {
         if (isLarger(one.value, LIMITS.objectNodes))

@@ -1,5 +1,7 @@
 import { isFields } from '../manifest.ts'
+import { documentsIn } from './documents.ts'
 import { wordOf } from './gitops.ts'
+import type { ForeignFile } from './reading.ts'
 
 /** More patterns, or directories, than this are no set that somebody wrote for people. */
 const MOST = 200
@@ -29,6 +31,55 @@ export function directoryElements(
     return 'no directory of these files fits its patterns; import the whole repository that its generator git names'
   if (found.length > MOST) return `more than ${MOST} directories fit its patterns`
   return found.map(elementOf)
+}
+
+/** The same for `files`: what each file that fits says, with its place. Only fields that are no list. */
+export function fileElements(
+  generator: Readonly<Record<string, unknown>>,
+  files: readonly ForeignFile[],
+): readonly Readonly<Record<string, string>>[] | string {
+  if (generator.pathParamPrefix !== undefined) return 'pathParamPrefix renames the path; write an Addon for each file'
+  const rules = Array.isArray(generator.files) ? generator.files.filter(isFields) : []
+  if (rules.length > MOST_PATTERNS) return `it has more than ${MOST_PATTERNS} patterns of files`
+  const patterns = (excluded: boolean) =>
+    rules.filter(({ exclude }) => (exclude === true) === excluded).map(({ path }) => trimmed(wordOf(path) ?? ''))
+  const [wanted, unwanted] = [patterns(false), patterns(true)]
+  if ([...wanted, ...unwanted].some((pattern) => pattern.includes('**')))
+    return 'its patterns of files have **, which is not followed; write an Addon for each application'
+  const fitting = files.filter(
+    ({ path }) =>
+      wanted.some((pattern) => matches(pattern, path)) && !unwanted.some((pattern) => matches(pattern, path)),
+  )
+  if (fitting.length === 0)
+    return 'no file of these fits its patterns; import the whole repository that its generator git names'
+  if (fitting.length > MOST) return `more than ${MOST} files fit its patterns`
+  const values = isFields(generator.values) ? { values: generator.values } : {}
+  const elements: Readonly<Record<string, string>>[] = []
+  for (const { path, text } of fitting) {
+    const documents = documentsIn(text)
+    if (documents === undefined) return `${path}, which its generator reads, is not YAML or JSON`
+    const directory = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
+    const place = { ...elementOf(directory), 'path.filename': path.slice(directory === '' ? 0 : directory.length + 1) }
+    // Without goTemplate the place is `path`, with it `path.path`; a file is never a place of its own.
+    for (const document of documents.flat())
+      elements.push({ ...flattened({ ...values, ...asFields(document) }), ...place })
+  }
+  return elements
+}
+
+function asFields(value: unknown): Readonly<Record<string, unknown>> {
+  return isFields(value) ? value : {}
+}
+
+/** `{a: {b: 1}}` as Argo CD names it in a template: `a.b`. */
+function flattened(value: Readonly<Record<string, unknown>>, prefix = ''): Record<string, string> {
+  const found: Record<string, string> = Object.create(null)
+  for (const [key, inner] of Object.entries(value)) {
+    if (isFields(inner)) Object.assign(found, flattened(inner, `${prefix}${key}.`))
+    else if (typeof inner === 'string' || typeof inner === 'number' || typeof inner === 'boolean')
+      found[`${prefix}${key}`] = String(inner)
+  }
+  return found
 }
 
 /** What such a template may ask for, in both of Argo CD's ways of writing it. */

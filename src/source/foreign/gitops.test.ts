@@ -294,7 +294,135 @@ spec:
   )
   assert.match(readSet(set('[{path: nowhere/*}]')).why, /no directory of these files fits/)
   assert.match(readSet(set('[{path: apps/*}]', '{{index .path.segments 0}}')).why, /does not fill/)
-  assert.match(readSet(set('[]', 'a', ', files: [{path: x.json}]')).why, /reads files of a repository/)
+  assert.match(readSet(set('[]', 'a', ', files: [{path: x.json}]')).why, /no file of these fits its patterns/)
   assert.match(readSet(set('[{path: apps/*}]', 'a', ', pathParamPrefix: x')).why, /pathParamPrefix/)
-  assert.match(readSet(set('[{path: apps/web}]').replace(COMMIT, 'main')).why, /main is not a commit/)
+  assert.match(readSet(set('[{path: apps/web}]').replace(COMMIT, 'main')).why, /not applied without recurse/)
+})
+
+test('an Application of the repository at hand follows its branch as an add-on with path', () => {
+  const app = (name: string, source: string, url = 'https://git.example.org/me/repo.git') => ({
+    path: `argo/${name}.yaml`,
+    text: APPLICATION(`{repoURL: "${url}", targetRevision: HEAD, ${source}}`).replace('name: web,', `name: ${name},`),
+  })
+  const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n'
+  const reading = argocd.read(
+    [
+      app('plain', 'path: ./apps/plain/'),
+      app('built', 'path: apps/built, kustomize: {}', 'git@git.example.org:me/repo'),
+      app('deep', 'path: apps/deep, directory: {recurse: true}'),
+      app('shallow', 'path: apps/deep'),
+      app('prefixed', 'path: apps/built, kustomize: {namePrefix: x-}'),
+      app('wrapped', 'path: apps/wrapped, helm: {valuesObject: {inner: {b: 3}}}'),
+      app('chart', 'path: apps/chart'),
+      app('root', 'path: argo'),
+      app('stranger', 'path: apps/plain', 'https://git.example.org/other'),
+      app('stranger-2', 'path: nowhere', 'https://git.example.org/other'),
+      { path: 'apps/plain/a.yaml', text: map },
+      { path: 'apps/built/kustomization.yaml', text: 'resources: [a.yaml]\n' },
+      { path: 'apps/deep/a.yaml', text: map },
+      { path: 'apps/deep/er/b.yaml', text: map },
+      { path: 'apps/chart/Chart.yaml', text: 'name: c\nversion: 1.0.0\n' },
+      {
+        path: 'apps/wrapped/Chart.yaml',
+        text: 'dependencies: [{name: store, alias: inner, version: 1.2.3, repository: "https://c.example.org"}]\n',
+      },
+      { path: 'apps/wrapped/values.yaml', text: 'global: {g: 1}\ninner: {a: 1, b: 2}\nother: 4\n' },
+    ],
+    { cluster: 'home' },
+  )
+  assert.ok(!('problem' in reading))
+  assert.deepEqual(errorsOf(readText(printDrafts(reading.drafts))), [])
+  const common = { cluster: 'home', namespace: 'web' }
+  assert.deepEqual(
+    reading.drafts.map(({ manifest }) => [manifest.metadata.name, manifest.spec]),
+    [
+      ['plain', { ...common, path: 'apps/plain', adopt: true }],
+      ['built', { ...common, path: 'apps/built', adopt: true }],
+      ['deep', { ...common, path: 'apps/deep', adopt: true }],
+      [
+        'wrapped',
+        {
+          ...common,
+          chart: {
+            repo: 'https://c.example.org',
+            name: 'store',
+            version: '1.2.3',
+            values: { global: { g: 1 }, a: 1, b: 3 },
+          },
+          adopt: true,
+        },
+      ],
+    ],
+  )
+  const why = reading.notCarried.map(({ what, why: reason }) => `${what}: ${reason}`).join('\n')
+  assert.match(why, /shallow: directories below it are not applied without recurse/)
+  assert.match(why, /prefixed: kustomize changes what the directory says/)
+  assert.match(why, /chart: apps\/chart is a chart of this repository/)
+  assert.match(why, /root: it applies Applications, which are imported themselves/)
+  assert.match(why, /stranger: HEAD is not a commit/)
+})
+
+test('value files of an Application are read where they are at hand, by $name too', () => {
+  const files = (more: string) => [
+    {
+      path: 'argo/web.yaml',
+      text: APPLICATION('{}').replace(
+        'source: {}',
+        `sources:
+    - {repoURL: "https://charts.example.org", chart: web, targetRevision: 1.2.3, helm: {valueFiles: [$own/web/values.yaml${more}], values: "b: 2"}}
+    - {repoURL: "https://git.example.org/me/repo", targetRevision: main, ref: own}
+---
+${APPLICATION('{repoURL: "https://git.example.org/me/repo", path: web}').replace('name: web,', 'name: other,')}`,
+      ),
+    },
+    { path: 'web/values.yaml', text: 'a: 1\nb: 1\n' },
+  ]
+  const read = (more: string) => {
+    const reading = argocd.read(files(more), { cluster: 'home' })
+    assert.ok(!('problem' in reading))
+    const [draft] = reading.drafts
+    return {
+      chart: (draft?.manifest.spec as Record<string, unknown>).chart,
+      why: reading.notCarried.map(({ why }) => why),
+    }
+  }
+  assert.deepEqual(read(''), {
+    chart: { repo: 'https://charts.example.org', name: 'web', version: '1.2.3', values: { a: 1, b: 2 } },
+    why: [],
+  })
+  assert.match(read(', $own/web/none.yaml').why.join(), /web\/none\.yaml is not among the files; write its values/)
+  assert.match(read(', $foreign/x.yaml').why.join(), /\$foreign\/x\.yaml lies in a repository that is not at hand/)
+})
+
+test('an ApplicationSet over files is one add-on for each file; what chooses or changes them by a program is named', () => {
+  const set = (generator: string, more = '') => `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: files, namespace: argocd}
+spec:
+  generators: [{git: {repoURL: "https://git.example.org/me/repo", revision: main, files: [{path: "apps/*/app.yaml"}]}${generator}}]
+  template:
+    metadata: {name: "{{path.basename}}-{{env.name}}"}
+    spec:
+      destination: {server: "https://kubernetes.default.svc", namespace: "{{ .namespace }}"}
+      source: {repoURL: "https://git.example.org/me/repo", path: "{{path.path}}/live", targetRevision: main}
+${more}`
+  const read = (text: string) => {
+    const files = [
+      { path: 'set.yaml', text },
+      { path: 'apps/web/app.yaml', text: 'namespace: web\nenv: {name: prod}\n' },
+      { path: 'apps/web/live/a.yaml', text: '' },
+    ]
+    const reading = argocd.read(files, { cluster: 'home' })
+    assert.ok(!('problem' in reading))
+    return {
+      specs: reading.drafts.map(({ manifest }) => ({ name: manifest.metadata.name, ...(manifest.spec as object) })),
+      why: reading.notCarried.map(({ why }) => why).join(),
+    }
+  }
+  assert.deepEqual(read(set('')), {
+    specs: [{ name: 'web-prod', cluster: 'home', namespace: 'web', path: 'apps/web/live', adopt: true }],
+    why: '',
+  })
+  assert.match(read(set(', selector: {matchLabels: {a: b}}')).why, /its selector chooses/)
+  assert.match(read(set('', '  templatePatch: "{{x}}"\n')).why, /templatePatch changes each application/)
 })

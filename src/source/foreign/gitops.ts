@@ -42,19 +42,12 @@ export function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-type AgentJudge = (
-  object: AgentObject,
-  all: readonly AgentObject[],
-  directories: readonly string[],
-) => FromAgent | undefined
+type AgentJudge = (object: AgentObject, all: readonly AgentObject[]) => FromAgent | undefined
 
-/**
- * Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. It is given
- * the directories of the files too.
- */
+/** Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. */
 export function readAgentFiles(files: readonly ForeignFile[], options: ReadOptions, judge: AgentJudge): ForeignReading {
   const { objects, notCarried } = agentObjectsIn(files)
-  const made = draftAddons(objects, objects, files, options, judge)
+  const made = draftAddons(objects, objects, options, judge)
   return { ...made, notCarried: [...notCarried, ...made.notCarried] }
 }
 
@@ -105,16 +98,14 @@ export function agentObject(object: Readonly<Record<string, unknown>>): AgentObj
 export function draftAddons(
   objects: readonly AgentObject[],
   all: readonly AgentObject[],
-  files: readonly ForeignFile[],
   options: ReadOptions,
   judge: AgentJudge,
 ): ForeignReading {
   const notCarried: NotCarried[] = []
   const drafts: Draft[] = []
   const freeName = createNames()
-  const directories = directoriesOf(files)
   for (const object of objects) {
-    const made = judge(object, all, directories)
+    const made = judge(object, all)
     const what = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`
     if (made === undefined || 'read' in made) continue
     if ('why' in made) {
@@ -144,16 +135,21 @@ export function draftAddons(
   return { drafts, notCarried }
 }
 
-/** Every directory that one of the files is in, at any depth. */
-function directoriesOf(files: readonly ForeignFile[]): readonly string[] {
-  const found = new Set<string>()
-  for (const { path } of files)
-    for (let at = path.lastIndexOf('/'); at > 0 && !found.has(path.slice(0, at)); at = path.lastIndexOf('/', at - 1))
-      found.add(path.slice(0, at))
-  return [...found].sort()
+const COMMIT = /^[0-9a-f]{40}$/
+
+export function isCommit(revision: string | undefined): boolean {
+  return revision !== undefined && COMMIT.test(revision)
 }
 
-const COMMIT = /^[0-9a-f]{40}$/
+/** A directory of the repository that croft reads itself: it follows the branch as the agent did. */
+export function pathAddon(name: string, cluster: string, path: string, namespace: string | undefined): DraftManifest {
+  return {
+    apiVersion: ADDON.apiVersion,
+    kind: ADDON.kind,
+    metadata: { name },
+    spec: { cluster, ...(namespace === undefined ? {} : { namespace }), path, adopt: true },
+  }
+}
 
 /** A directory of a Git repository: pinned to a commit it is an add-on; of a branch or tag it is handed back. */
 export function gitAddon(
@@ -171,7 +167,7 @@ export function gitAddon(
   const path = of.path.replace(/^\.?\/+|\/+$/g, '')
   if (!of.url.startsWith('https://'))
     return { why: `croft reads repositories over https, and this one is ${of.url.split(':')[0] ?? ''}` }
-  if (of.revision === undefined || !COMMIT.test(of.revision))
+  if (!isCommit(of.revision))
     return {
       why: `${of.revision ?? 'its default branch'} is not a commit; pin one (git rev-parse), take the directory over with Addon.path, or leave it to its agent`,
     }

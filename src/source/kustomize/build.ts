@@ -310,7 +310,11 @@ export function createKustomizer(
       else complain(file, 'template', `this kustomization is ${template}`, 'name it in .croftignore')
       return undefined
     }
-    const parsed = kustomizationSchema.safeParse(value ?? {})
+    if (value === null || value === undefined) {
+      complain(file, 'kustomize-empty', 'the kustomization is empty', 'name its resources, or remove the file')
+      return undefined
+    }
+    const parsed = kustomizationSchema.safeParse(value)
     if (parsed.success) return parsed.data
     for (const issue of parsed.error.issues.slice(0, 5)) {
       if (issue.code !== 'unrecognized_keys') {

@@ -1,7 +1,7 @@
 import type { Document, Node, Pair, Scalar } from 'yaml'
 import { LIMITS } from '../../lib/limits.ts'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
-import { blockOfKustomize, type Dialect, plainScalar } from './kubernetes-yaml.ts'
+import { blockOfKubernetes, type Dialect, plainScalar } from './kubernetes-yaml.ts'
 
 /** Something wrong at an offset of the text. */
 export interface YamlFinding {
@@ -235,8 +235,10 @@ class Walk {
         )
       return plain
     }
-    if (this.#dialect === 'kustomize' && typeof value === 'string' && node.type?.startsWith('BLOCK_') === true)
-      return blockOfKustomize(value, node.type === 'BLOCK_FOLDED', node.range?.[1] === this.#unended)
+    if (this.#dialect !== 'strict' && typeof value === 'string' && node.type?.startsWith('BLOCK_') === true) {
+      const spread = this.#dialect === 'kustomize' && node.type === 'BLOCK_FOLDED'
+      return blockOfKubernetes(value, spread, node.range?.[1] === this.#unended)
+    }
     if (typeof value === 'bigint') return Number(value)
     if (typeof value !== 'number') return value
     // 1.10 is 1.1, 1e3 is 1000, 010 is 8 or 10: what is read must be what stands there.

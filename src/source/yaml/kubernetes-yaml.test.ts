@@ -107,3 +107,14 @@ test('a number that no reader can keep is refused', () => {
   assert.match(problemOf('spec: {a: 12345678901234567890}\n'), /a.yaml:1: 12345678901234567890 cannot be kept exactly/)
   assert.match(problemOf('spec: {a: .inf}\n'), /cannot be kept/)
 })
+
+test('a block at the end of a text without a line break has none either, as sigs.k8s.io/yaml reads it', () => {
+  for (const [text, expected] of [
+    ['spec: |\n  b', 'b'],
+    ['spec: |\n  b\n', 'b\n'],
+    ['spec: |+\n  b', 'b'],
+    ['spec: >\n  b\n  c', 'b c'],
+    ['spec: >\n  b\n   c\n  d\n', 'b\n c\nd\n'],
+  ] as const)
+    assert.equal(read(text).spec, expected, text)
+})

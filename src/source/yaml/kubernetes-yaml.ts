@@ -46,16 +46,17 @@ export function hasOldWords(text: string): boolean {
   return /(?:^|[\s:,[{-])(?:y|n|yes|no|on|off)(?=$|[\s:,\]}])/im.test(text)
 }
 
-/** Might the text hold a block that kustomize reads in its own way? It may say yes too often, never too seldom. */
-export function hasOwnBlocks(text: string): boolean {
-  return />[-+1-9]*[ \t]*(?:#.*)?$/m.test(text) || (!text.endsWith('\n') && /[|>][-+1-9]*[ \t]*(?:#.*)?$/m.test(text))
+/** Might the text hold a block that this reader reads in its own way? It may say yes too often, never too seldom. */
+export function hasOwnBlocks(text: string, dialect: Dialect): boolean {
+  const folded = dialect === 'kustomize' && />[-+1-9]*[ \t]*(?:#.*)?$/m.test(text)
+  return folded || (!text.endsWith('\n') && /[|>][-+1-9]*[ \t]*(?:#.*)?$/m.test(text))
 }
 
 /**
- * A block as kustomize hands it on. Where lines of a folded one become deeper it writes an empty line before them, and
- * at the end of a file without a line break it adds none.
+ * A block as tools of Kubernetes read it: at the end of a text without a line break they add none. Where lines of a
+ * folded one become deeper kustomize writes an empty line before them (`spread`).
  */
-export function blockOfKustomize(value: string, folded: boolean, unended: boolean): string {
-  const spread = folded ? value.replace(/(^|\n)([^ \t\n][^\n]*\n+)(?=[ \t])/g, '$1$2\n') : value
-  return unended ? spread.replace(/\n$/, '') : spread
+export function blockOfKubernetes(value: string, spread: boolean, unended: boolean): string {
+  const whole = spread ? value.replace(/(^|\n)([^ \t\n][^\n]*\n+)(?=[ \t])/g, '$1$2\n') : value
+  return unended ? whole.replace(/\n$/, '') : whole
 }

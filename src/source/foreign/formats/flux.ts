@@ -61,7 +61,7 @@ function readTree(tree: AppliedTree, files: readonly ForeignFile[], options: Rea
     (one) => isOfFlux(one) && one.kind !== 'HelmRelease' && !followed.has(whatOf({ ...one, metadata: one })),
   )
   const judged = [...applied, ...rest].filter(isOfFlux)
-  const made = draftAddons(judged, [...applied, ...raw.objects], files, options, judge)
+  const made = draftAddons(judged, [...applied, ...raw.objects], options, judge)
   return { ...made, notCarried: [...notCarried, ...made.notCarried] }
 }
 
