@@ -380,11 +380,8 @@ ${APPLICATION('{repoURL: "https://git.example.org/me/repo", path: web}').replace
   const read = (more: string) => {
     const reading = argocd.read(files(more), { cluster: 'home' })
     assert.ok(!('problem' in reading))
-    const [draft] = reading.drafts
-    return {
-      chart: (draft?.manifest.spec as Record<string, unknown>).chart,
-      why: reading.notCarried.map(({ why }) => why),
-    }
+    const charts = reading.drafts.map(({ manifest }) => (manifest.spec as { readonly chart?: unknown }).chart)
+    return { chart: charts[0], why: reading.notCarried.map(({ why }) => why) }
   }
   assert.deepEqual(read(''), {
     chart: { repo: 'https://charts.example.org', name: 'web', version: '1.2.3', values: { a: 1, b: 2 } },
