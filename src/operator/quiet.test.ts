@@ -48,3 +48,25 @@ test('[F-04] a status that was not written is written later, though nothing else
   assert.equal(conditionOf(await ground.get(PATH), 'Synced'), 'True ReconcileSuccess')
   await operator.stop()
 })
+
+test('[F-10] while nothing changes, a token that is changed on Proxmox and then in its Secret is taken up', async () => {
+  const ground = await groundWithOne()
+  const operator = await ground.start()
+  await ground.pass(300_000)
+  ground.datacentre.setToken('root@pam!croft', { secret: 'another' })
+  ground.datacentre.patchGuest(VM?.vmid ?? 0, { onboot: '0' })
+  await ground.pass(180_000)
+  assert.notEqual(
+    conditionOf(await ground.get(PATH), 'Synced'),
+    'True ReconcileSuccess',
+    'it says that it sees nothing',
+  )
+  const credentials = JSON.stringify({ endpoint: 'https://192.168.4.175:8006/', api_token: 'root@pam!croft=another' })
+  await ground.call('PATCH', '/api/v1/namespaces/default/secrets/proxmox-credentials', {
+    data: { credentials: Buffer.from(credentials).toString('base64') },
+  })
+  await ground.pass(600_000)
+  assert.equal(ground.datacentre.world.guests.get(VM?.vmid ?? 0)?.config.get('onboot'), '1')
+  assert.equal(conditionOf(await ground.get(PATH), 'Synced'), 'True ReconcileSuccess')
+  await operator.stop()
+})
