@@ -1,6 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import { readFullYaml, type YamlFinding } from './yaml/full-yaml.ts'
-import { type Dialect, hasOldWords, hasOwnBlocks } from './yaml/kubernetes-yaml.ts'
+import { type Dialect, hasOldWords, isReadOtherwise } from './yaml/kubernetes-yaml.ts'
 import { deeperQuotes } from './yaml/quoted-lines.ts'
 import { NOT_SIMPLE, readSimpleYaml } from './yaml/simple-yaml.ts'
 
@@ -42,7 +42,7 @@ export function readAsKustomize(text: string): readonly ReadDocument[] {
     const { value, findings, document } = read
     const apiVersion = isFields(value) ? value.apiVersion : undefined
     const ours = typeof apiVersion === 'string' && STRICT_GROUPS.test(apiVersion)
-    const plain = findings.length === 0 && !hasOwnBlocks(document.text, 'kustomize')
+    const plain = findings.length === 0 && !isReadOtherwise(document.text, 'kustomize')
     if (ours || plain || findings.some(isSyntax)) return read
     return readDocument(document, 'kustomize')
   })
@@ -83,7 +83,7 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
 
 function readDocument(document: SourceDocument, dialect: Dialect = 'strict'): ReadDocument {
   const { text } = document
-  const own = dialect !== 'strict' && (hasOwnBlocks(text, dialect) || (dialect === 'kubectl' && hasOldWords(text)))
+  const own = dialect !== 'strict' && (isReadOtherwise(text, dialect) || (dialect === 'kubectl' && hasOldWords(text)))
   const simple = own ? NOT_SIMPLE : readSimpleYaml(document.text)
   if (simple !== NOT_SIMPLE) return { document, value: simple, findings: [] }
   if (document.text.length > LIMITS.yamlDocumentBytes) {

@@ -176,8 +176,19 @@ class Walk {
     if (isScalar(node)) return this.#scalar(node)
     if (isSeq(node)) return node.items.map((item) => this.value(item, depth + 1))
     const map: Record<string, unknown> = Object.create(null)
-    for (const pair of node.items) this.#pair(pair, map, depth)
+    for (const pair of node.items) {
+      if (node.flow === true && this.#dialect === 'kustomize') this.#unsaid(pair)
+      this.#pair(pair, map, depth)
+    }
     return map
+  }
+
+  /** `{labels: }` is nothing to one tool of Kubernetes and an empty text to the next. */
+  #unsaid({ key, value }: Pair): void {
+    if (!yamlLibrary().isScalar(value) || value.type !== 'PLAIN' || value.source !== '' || value.tag !== undefined)
+      return
+    const message = 'a value in braces is left out, which kustomize makes an empty text of'
+    this.#findings.push(refused('unsaid-value', key as Node, message, 'syntax', 'write null or ""'))
   }
 
   #pair(pair: Pair, map: Record<string, unknown>, depth: number): void {

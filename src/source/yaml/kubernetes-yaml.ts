@@ -46,8 +46,10 @@ export function hasOldWords(text: string): boolean {
   return /(?:^|[\s:,[{-])(?:y|n|yes|no|on|off)(?=$|[\s:,\]}])/im.test(text)
 }
 
-/** Might the text hold a block that this reader reads in its own way? It may say yes too often, never too seldom. */
-export function hasOwnBlocks(text: string, dialect: Dialect): boolean {
+/** Might the text hold something that this reader reads in its own way? It may say yes too often, never too seldom. */
+export function isReadOtherwise(text: string, dialect: Dialect): boolean {
+  // `{a: }` is null to kubectl; kustomize writes it out as an empty text.
+  if (dialect === 'kustomize' && /:\s*[,}]/.test(text)) return true
   const folded = dialect === 'kustomize' && />[-+1-9]*[ \t]*(?:#.*)?$/m.test(text)
   return folded || (!text.endsWith('\n') && /[|>][-+1-9]*[ \t]*(?:#.*)?$/m.test(text))
 }
