@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { rotateToken } from '../../../sim/k3s/rotate-token.ts'
 import { networkChanged } from '../../../sim/k3s/service.ts'
+import { switchOff, switchOn } from '../../../sim/metal/box.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { Secret } from '../../model/secret.ts'
@@ -233,6 +235,23 @@ describe('joining', () => {
       'none that an older snapshot may need is lost',
     )
   })
+
+  for (const [what, cut] of [
+    ['one server loses its power', ['s2']],
+    ['all servers lose their power', ['s1', 's2', 's3']],
+  ] as const)
+    test(`the token was rotated by hand on s3 and ${what}: they come back with the present one`, async () => {
+      const lab = await formed('s1 s2 s3', 3)
+      const process = lab.box('s3').machine.k3s?.process
+      assert.ok(process)
+      assert.deepEqual(rotateToken(process.computer, 'rotated-by-hand'), { ok: true })
+      for (const name of cut) switchOff(lab.world, lab.box(name), false)
+      await lab.clock.advanceTo(lab.clock.now() + 30_000)
+      for (const name of cut) switchOn(lab.world, lab.box(name))
+      await lab.clock.advanceTo(lab.clock.now() + 60_000)
+      await lab.until(well('s1 s2 s3', 3), 600)
+      assert.equal(lab.vault.kept.get('homelab')?.password.reveal(), 'rotated-by-hand')
+    })
 
   test('[A6] [A7] data of another cluster is refused by name, and nothing is started with it', async () => {
     const lab = driverLab('s1 s2 s3')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_REQUESTS } from '../../model/observed-cluster.ts'
+import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import {
   clusterSpec,
@@ -39,6 +39,27 @@ test('a node without a machine is said in words', () => {
   const observed = observedCluster('s1 s2 s3', { s2: { machine: { exists: 'no', power: 'off' } } })
   const { nodes } = coordinate(clusterSpec('s1 s2 s3'), observed, NOW)
   assert.equal(nodes.find((node) => node.name === 's2')?.message, 'its machine does not exist')
+})
+
+test('a server whose K3s dies at each start says of what, also while the API does not answer', () => {
+  const k3s = {
+    service: 'starting',
+    failure: 'bootstrap data already found and encrypted with different token',
+  } as const
+  const said = (turn: NodeTurn, more: Partial<ObservedCluster> = {}) => {
+    const { nodes } = coordinate(clusterSpec('s1 s2 s3'), observedCluster('s1 s2 s3', { s2: turn }, more), NOW)
+    const row = nodes.find(({ name }) => name === 's2')
+    return [row?.phase, row?.message]
+  }
+  const words = `K3s does not start: ${k3s.failure}`
+  const silent = {
+    ...SETTLED,
+    ready: 'no',
+    readyReason: 'NodeStatusUnknown',
+    readyMessage: 'Kubelet stopped.',
+  } as const
+  assert.deepEqual(said({ kube: silent, k3s }), ['NotReady', words])
+  assert.deepEqual(said({ kube: 'unknown', k3s }, { api: 'no', members: 'unknown' }), ['Unknown', words])
 })
 
 test('only a node that gets another release makes its cluster Upgrading, and each work has its words', () => {

@@ -124,7 +124,15 @@ function unseenPhase(view: ClusterSituation, node: NodeView): readonly [NodePhas
   if (node.machine.power === 'off') return ['NotReady', 'its machine is off']
   const local = localOf(node)
   const runs = local?.service === 'running' || local?.service === 'starting'
-  return runs && local.data === identity.caHash ? ['Unknown', 'K3s runs on it, and the API does not answer'] : undefined
+  if (!runs || local.data !== identity.caHash) return undefined
+  return ['Unknown', diesOf(node) ?? 'K3s runs on it, and the API does not answer']
+}
+
+/** What K3s on it ends with at each start. It counts for more than that its kubelet has fallen silent. */
+function diesOf(node: NodeView): string | undefined {
+  const local = localOf(node)
+  if (local?.failure === undefined || (local.service !== 'starting' && local.service !== 'failed')) return undefined
+  return `K3s does not start: ${local.failure}`
 }
 
 function workWords({ purpose, target }: NodeWork): string {
@@ -138,7 +146,7 @@ function nodesUnder(view: ClusterSituation, purpose: NodeWork['purpose']): boole
 
 function inPhase(view: ClusterSituation, node: NodeView): readonly [NodePhase, string] {
   const kube = kubeOf(node)
-  const why = kube?.readyMessage ?? kube?.readyReason ?? ''
+  const why = diesOf(node) ?? kube?.readyMessage ?? kube?.readyReason ?? ''
   if (kube === undefined || kube.ready === 'unknown') return ['Unknown', '']
   if (isRemnant(node)) return ['Booting', 'its machine is new, and the Node is of the former one']
   if (node.member?.learner === true) return ['Learner', 'not yet a voter']

@@ -13,19 +13,23 @@ import { tokenFiles } from './node-files.ts'
 const NOTED = '/var/lib/rancher/k3s/server/token'
 
 /**
- * The token as it is at this moment, read from the servers that run: it may have been rotated by a person. What is found
- * is written down, with the former password kept for older snapshots.
+ * The token as it is at this moment, read from the servers that run or that cannot start for want of it: it may have been
+ * rotated by a person. What is found is written down, with the former password kept for older snapshots.
  */
 export async function presentSecrets(actor: StepContext, secrets: ClusterSecrets): Promise<ClusterSecrets> {
   const { declaration, surroundings, deps, memory, signal } = actor
   const { password, formerPasswords } = secrets
-  const running = declaration.spec.servers.flatMap(({ name }) => {
-    const shell = surroundings.nodes.get(name)?.shell
-    const facts = memory.facts.get(name)?.facts
-    return shell !== undefined && facts?.service === 'running' && facts.data === secrets.caHash ? [shell] : []
-  })
-  const found = await Promise.all(running.map((shell) => tokenIn(shell, NOTED, signal)))
-  const noted = found.flatMap((token) => (token?.caHash === secrets.caHash ? [token.password] : []))
+  const found = await Promise.all(
+    declaration.spec.servers.map(async ({ name }) => {
+      const shell = surroundings.nodes.get(name)?.shell
+      const facts = memory.facts.get(name)?.facts
+      const runs = facts?.service === 'running'
+      if (shell === undefined || facts?.data !== secrets.caHash || (!runs && !lacksToken(facts))) return undefined
+      const token = await tokenIn(shell, NOTED, signal)
+      return token?.caHash === secrets.caHash ? { runs, password: token.password } : undefined
+    }),
+  )
+  const noted = found.filter((one) => one !== undefined)
   const former = formerPasswords.map((one) => one.reveal())
   const present = passwordInForce(noted, password.reveal(), former)
   if (present === password.reveal()) return secrets
@@ -38,14 +42,25 @@ export async function presentSecrets(actor: StepContext, secrets: ClusterSecrets
   return changed
 }
 
+/** K3s ends at every start because the datastore is encrypted with another token than it was given. */
+function lacksToken({ failure = '' }: NodeFacts): boolean {
+  return failure.includes('encrypted with different token')
+}
+
 /**
  * Which password is in force, of those that servers have noted. The others learn of a rotation only when they are started
- * again, so one that was never recorded is newer than all that were, whichever server has it.
+ * again, so one that was never recorded is newer than all that were, whichever server has it, running or not. Of those
+ * that were recorded, only servers that run can say that another than the last is in force.
  */
-export function passwordInForce(noted: readonly string[], recorded: string, former: readonly string[]): string {
-  const unheard = noted.find((one) => one !== recorded && !former.includes(one))
-  if (unheard !== undefined) return unheard
-  return noted.includes(recorded) ? recorded : (noted[0] ?? recorded)
+export function passwordInForce(
+  noted: readonly { readonly password: string; readonly runs: boolean }[],
+  recorded: string,
+  former: readonly string[],
+): string {
+  const unheard = noted.find(({ password }) => password !== recorded && !former.includes(password))
+  if (unheard !== undefined) return unheard.password
+  const running = noted.filter(({ runs }) => runs).map(({ password }) => password)
+  return running.includes(recorded) ? recorded : (running[0] ?? recorded)
 }
 
 /**
