@@ -40,9 +40,9 @@ test('a key twice, which kubectl and kustomize refuse, loses nothing silently', 
     'u/x.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, labels: }\ndata: {a: "b: }"}\n',
     't/x.yaml': `${map('x')}data: {a: !env A}\n`,
   }
-  assert.equal(names(files, 'a'), 'a/x.yaml:1: the key data is in one map twice')
-  assert.equal(names(files, 'k'), 'a/x.yaml:1: the key data is in one map twice')
-  assert.match(String(names(files, 'u')), /^u\/x\.yaml:1: a value in braces is left out/)
+  assert.equal(names(files, 'a'), 'a/x.yaml:5: the key data is in one map twice')
+  assert.equal(names(files, 'k'), 'a/x.yaml:5: the key data is in one map twice')
+  assert.match(String(names(files, 'u')), /^u\/x\.yaml:3: a value in braces is left out/)
   assert.deepEqual(names(files, 'u/x.yaml'), ['x'])
-  assert.match(String(names(files, 't')), /^t\/x\.yaml:1: .*!env/)
+  assert.match(String(names(files, 't')), /^t\/x\.yaml:4: .*!env/)
 })

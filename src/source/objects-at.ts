@@ -49,7 +49,10 @@ function found(files: readonly { readonly file: string; readonly reads: readonly
     for (const { value, findings, document } of reads) {
       // Also what a reader could pass over: a key twice is refused by kubectl, and half of it would be lost.
       const broken = findings.find(({ weight }) => weight === 'syntax') ?? findings[0]
-      if (broken !== undefined) return { problem: `${file}:${document.line}: ${broken.message}` }
+      if (broken !== undefined) {
+        const line = document.line + document.text.slice(0, broken.offset).split('\n').length - 1
+        return { problem: `${file}:${line}: ${broken.message}` }
+      }
       for (const one of objectsOf(value)) {
         if (isLarger(one.value, LIMITS.objectNodes))
           return { problem: `${file}:${document.line}: an object with more than ${LIMITS.objectNodes} values` }
