@@ -1,4 +1,5 @@
 import type { ApiAnswer, ApiCall, Watching } from './call.ts'
+import { whyHelmFails } from './charts/repositories.ts'
 import { type KubeObject, text, tree, trees } from './object.ts'
 import { ApiStatus, json } from './status.ts'
 import { find } from './store.ts'
@@ -28,7 +29,10 @@ export function podLog(call: ApiCall): ApiAnswer {
   const beganAt =
     query.get('previous') === 'true'
       ? text(previous.startedAt)
-      : text(tree(tree(status?.state).running).startedAt) || text(tree(tree(status?.state).terminated).startedAt)
+      : text(tree(tree(status?.state).running).startedAt) ||
+        text(tree(tree(status?.state).terminated).startedAt) ||
+        // Between two attempts the kubelet shows what the last one left.
+        text(previous.startedAt)
   if (beganAt === '')
     throw new ApiStatus(
       400,
@@ -36,10 +40,13 @@ export function podLog(call: ApiCall): ApiAnswer {
       `container "${container}" in pod "${pod.metadata.name}" is waiting to start: ContainerCreating`,
     )
   const beganMs = Date.parse(beganAt)
-  const ended = query.get('previous') === 'true' ? previous : tree(tree(status?.state).terminated)
+  const waits = tree(status?.state).waiting !== undefined
+  const ended = query.get('previous') === 'true' || waits ? previous : tree(tree(status?.state).terminated)
   const endMs = text(ended.finishedAt) === '' ? undefined : Date.parse(text(ended.finishedAt))
+  const failing = whyHelmFails(cluster, pod)
   const stamped = query.get('timestamps') === 'true'
   const line = (atMs: number) => {
+    if (failing !== undefined) return `${stamped ? `${new Date(atMs).toISOString()} ` : ''}${failing}\n`
     const said = atMs === beganMs ? 'started (simulated)' : `up for ${Math.round((atMs - beganMs) / 1000)} s`
     return `${stamped ? `${new Date(atMs).toISOString()} ` : ''}${container}: ${said}\n`
   }

@@ -115,7 +115,7 @@ const source = z
     if (remote !== undefined) wrong(remote, 'url')
     const ref = refusedRef(given.tag ?? given.branch ?? 'main')
     if (ref !== undefined) wrong(ref, given.tag === undefined ? 'branch' : 'tag')
-    if (given.url !== undefined && !given.url.startsWith('https:') && given.ssh === undefined)
+    if (remote === undefined && given.url?.startsWith('https:') === false && given.ssh === undefined)
       wrong(
         'ssh.hostKey is missing: without it croft cannot verify the server; ssh-keyscan HOST prints it, compare it with what its owner publishes',
         'ssh',

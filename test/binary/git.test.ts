@@ -168,11 +168,11 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
     diff.split('\n').filter((line) => /^[+-] /.test(line)),
     ['-    onBoot: true   # asked for by Anna', '+    onBoot: false   # asked for by Anna'],
   )
-  const ask = (token: string) =>
-    start(['ask', 'revert', KEY, '--url', page], { cwd, env: { ...env, CROFT_TOKEN: token } }).ended
+  const ask = (token: string, name = KEY) =>
+    start(['ask', 'revert', name, '--url', page], { cwd, env: { ...env, CROFT_TOKEN: token } }).ended
   const stranger = await ask('')
   assert.equal(stranger.code, 4, stranger.stderr)
-  const reverted = await ask(made.stdout.trim())
+  const reverted = await ask(made.stdout.trim(), 'web-1')
   assert.equal(reverted.code, 0, reverted.stderr)
   assert.match(reverted.stdout, /will be put back as Git declares it/)
   await until(

@@ -113,3 +113,17 @@ for (const [what, addon, outcome] of [
     assert.equal(await run.untilSettled(run.start(), { mostMs: 1_200_000 }), outcome, replay(FILE, 35))
   })
 }
+
+test('a chart that its repository does not have is not Ready: Helm fails again and again, and croft says where to read why', async () => {
+  const { lab, hint } = await standing('', 38)
+  const chart =
+    '  chart: {repo: "https://charts.jetstack.io", name: cert-manger, version: v1.18.2}\n  namespace: certs\n'
+  lab.git(addonManifest('certs', chart))
+  assert.notEqual(await lab.run.untilSettled(lab.run.start(), { mostMs: 240_000 }), 'settled', hint)
+  const [, record] = [...lab.run.disk.records].find(([key]) => key.startsWith('Addon/certs@HelmChart')) ?? []
+  const ready = record?.conditions.find(({ type }) => type === 'Ready')
+  assert.equal(ready?.status, 'False', hint)
+  assert.match(ready?.message ?? '', /^Helm failed \d+ times and tries again; to see why: kubectl logs -n kube-system /)
+  const { status } = lab.found('batch/jobs', 'kube-system', 'helm-install-certs')
+  assert.equal(tree(status).failed, undefined, 'its Job counts none of it')
+})

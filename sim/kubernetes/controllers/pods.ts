@@ -3,6 +3,7 @@ import { hasNetwork, isPodReady } from '../../k3s/kubelet.ts'
 import { serverAt } from '../../k3s/network.ts'
 import { between } from '../../world/chance.ts'
 import type { EtcdCluster, K3sProcess, World } from '../../world/types.ts'
+import { whyHelmFails } from '../charts/repositories.ts'
 import {
   type Condition,
   conditionsOf,
@@ -122,8 +123,12 @@ function onNode(
   if (isPodReady(pod)) return
   if (tree(pod.spec).hostNetwork !== true && !hasNetwork(kubelet, cluster)) return
   if (pod.metadata.labels?.['app.kubernetes.io/part-of'] === 'cilium' && !findsApi(world, cluster, pod, kubelet)) return
-  once(world, cluster, again, `run ${uid}`, between(world.random, world.k3s.timing.podStartMs), () => {
-    if (kubelet.alive && kubelet.computer.isUp()) started(world, cluster, pod, kubelet)
+  const restarts = restartsOf(pod)
+  const backoffMs = restarts === 0 ? 0 : Math.min(300_000, 10_000 * 2 ** (restarts - 1))
+  once(world, cluster, again, `run ${uid}`, backoffMs + between(world.random, world.k3s.timing.podStartMs), () => {
+    if (!kubelet.alive || !kubelet.computer.isUp()) return
+    if (whyHelmFails(cluster, pod) === undefined) started(world, cluster, pod, kubelet)
+    else crashed(world, cluster, pod)
   })
 }
 
@@ -169,6 +174,38 @@ function evictLater(
     const still = find(cluster.store, '/nodes', undefined, node?.metadata.name ?? '')
     const unreachable = trees(tree(still?.spec).taints).some(({ key }) => key === 'node.kubernetes.io/unreachable')
     if (now?.metadata.uid === pod.metadata.uid && now !== undefined && unreachable) endPod(world, cluster, now)
+  })
+}
+
+function restartsOf(pod: KubeObject): number {
+  return Number(trees(tree(pod.status).containerStatuses)[0]?.restartCount ?? 0)
+}
+
+/** The kubelet starts the container again and again: the pod stays, and its Job counts no failure. */
+function crashed(world: World, cluster: EtcdCluster, pod: KubeObject): void {
+  const now = stamp(world.clock.now())
+  tellOfPod(
+    world,
+    cluster,
+    pod,
+    'Warning',
+    'BackOff',
+    `Back-off restarting failed container in pod ${pod.metadata.name}`,
+  )
+  update(cluster.store, '/pods', pod.metadata.namespace, pod.metadata.name, (object) => {
+    if (object.metadata.uid !== pod.metadata.uid || object.metadata.deletionTimestamp !== undefined) return undefined
+    const containerStatuses = trees(tree(object.spec).containers).map(({ name, image }) => ({
+      name,
+      image,
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 1, reason: 'Error', startedAt: now, finishedAt: now } },
+      ready: false,
+      started: false,
+      restartCount: restartsOf(object) + 1,
+      imageID: text(image),
+      containerID: `containerd://${pod.metadata.uid}`,
+    }))
+    return { ...object, status: { ...tree(object.status), phase: 'Running', containerStatuses } }
   })
 }
 

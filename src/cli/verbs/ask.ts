@@ -5,7 +5,7 @@ import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import { clean, cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { parseKey } from '../select.ts'
+import { resolveKey } from '../select.ts'
 import { CliError, EXIT, type ExitCode, type Options, UsageError, type Verb } from '../verb.ts'
 
 /** What can be asked, as the API calls it. */
@@ -37,9 +37,9 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
     return EXIT.ok
   }
   const key =
-    resource === undefined || /^Source\//i.test(resource)
+    resource === undefined || what === 'plan' || /^Source\//i.test(resource)
       ? resource
-      : parseKey(await runtime.kinds(), resource, undefined)
+      : await keyOf(runtime, options, resource)
   if (what === 'plan') {
     const source = (key ?? '').replace(/^Source\//i, '').replace(/@.*$/, '')
     const place = `/api/waiting-plan?source=${encodeURIComponent(source)}`
@@ -69,6 +69,14 @@ async function listSessions(runtime: Runtime, options: Options): Promise<ExitCod
       ),
     )
   return EXIT.ok
+}
+
+/** What somebody calls by its name alone is looked up among the things that the controller keeps. */
+async function keyOf(runtime: Runtime, options: Options, resource: string): Promise<string> {
+  const { rows, clusters } = resource.includes('/') ? {} : await ask(runtime, options, '/api/view', 'read')
+  const known = [rows, clusters].flatMap((list) => (Array.isArray(list) ? (list as { key?: unknown }[]) : []))
+  const keys = known.flatMap(({ key }) => (typeof key === 'string' ? [key] : []))
+  return resolveKey(await runtime.kinds(), keys, resource, undefined)
 }
 
 type Answer = Readonly<Record<string, unknown>>

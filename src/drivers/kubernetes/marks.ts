@@ -150,6 +150,8 @@ export interface InstallDetails {
   readonly job: string
   /** How often it was tried and failed so far. */
   readonly failures: number
+  /** What it left behind when it last failed. */
+  readonly said?: string
   /** What the release brought to run, and how each of it is. */
   readonly workloads: readonly ChartWorkload[]
 }

@@ -161,7 +161,7 @@ function chart({ object, install }: ObjectDetails): Readiness {
     return waits('Installing', 'the job for what changed has not begun')
   if (broken !== undefined || install?.state === 'failed')
     return failed('InstallFailed', textOf(broken?.message) ?? 'its job failed')
-  if (install?.state !== 'complete') return waits('Installing', installing(install))
+  if (install?.state !== 'complete') return waits('Installing', installing(object, install))
   // Helm ends when it has sent everything: whether any of it runs is another matter.
   const { workloads } = install
   const ill = workloads.find(({ readiness }) => !readiness.ready)
@@ -174,11 +174,13 @@ function chart({ object, install }: ObjectDetails): Readiness {
   return readiness.status === 'Failed' ? failed(readiness.reason, message) : waits('Workloads', message)
 }
 
-function installing(install: ObjectDetails['install']): string {
+function installing(object: Foreign, install: ObjectDetails['install']): string {
   const failures = install?.failures ?? 0
   if (failures === 0) return 'its job has not ended'
   const times = failures === 1 ? 'once' : `${failures} times`
-  return `its job has failed ${times} and is tried again; its pods in kube-system say why. A release that failed is left as it is: take it back with helm rollback, or say failurePolicy: reinstall`
+  const said = install?.said === undefined ? '' : ` (${install.said})`
+  const [name, namespace] = [at(object, 'metadata', 'name'), at(object, 'metadata', 'namespace')].map(textOf)
+  return `Helm failed ${times}${said} and tries again; to see why: kubectl logs -n ${namespace ?? 'kube-system'} job/helm-install-${name ?? ''}. A release that failed is left as it is: take it back with helm rollback, or say failurePolicy: reinstall`
 }
 
 function application(object: Foreign): Readiness {

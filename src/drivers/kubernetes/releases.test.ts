@@ -115,3 +115,15 @@ test('[S-46] jobs and workloads of an API that lies are read without a fault', a
   const releases = await readReleases(cluster, clusterApi(undefined), signal)
   assert.equal(releases.install(CHART)?.state, 'complete')
 })
+
+test('a job that is tried again says how often Helm failed, by the restarts of its own pod', async () => {
+  const pod = (uid: string, restartCount: number, lastState: object): Foreign => ({
+    metadata: { name: 'helm-install-metallb-x', namespace: 'kube-system', ownerReferences: [{ kind: 'Job', uid }] },
+    status: { containerStatuses: [{ name: 'helm', restartCount, lastState }] },
+  })
+  const pods = [pod('j', 4, { terminated: { exitCode: 1, message: 'no chart name found\n' } }), pod('other', 9, {})]
+  const jobs = [job({ active: 1 })]
+  const { install } = await readReleases(clusterOf({ jobs, pods }), clusterApi(undefined), signal)
+  const { state, failures, said } = install(CHART) ?? {}
+  assert.deepEqual({ state, failures, said }, { state: 'running', failures: 4, said: 'no chart name found' })
+})

@@ -27,6 +27,9 @@ export async function readReleases(client: KubernetesClient, api: ClusterApi, si
     list('apps/v1', 'daemonsets', OF_HELM),
     list('v1', 'nodes', {}),
   ])
+  // A job starts its container again by itself and counts no failure of it: how often it failed only its pod knows.
+  const goesOn = jobs.some((job) => installOf(job).state === 'running')
+  const pods = goesOn ? await list('v1', 'pods', { labelSelector: CHART_LABEL }) : []
   const away = nodes.filter((node) => !isReady(node)).length
   const workloads = Map.groupBy(
     [
@@ -51,7 +54,7 @@ export async function readReleases(client: KubernetesClient, api: ClusterApi, si
       const job = installs.get(`${namespace}/${name}`)
       if (job === undefined) return undefined
       const own = workloads.get(`${target}/${name}`) ?? []
-      return { ...installOf(job), workloads: own.map((one) => workloadOf(one, away)) }
+      return { ...withPods(installOf(job), pods), workloads: own.map((one) => workloadOf(one, away)) }
     },
   }
 }
@@ -108,4 +111,18 @@ function installOf(object: Foreign): Omit<InstallDetails, 'workloads'> {
   const failures = numberAt(object, 'status', 'failed') ?? 0
   if (ends.some(({ type }) => type === 'Complete')) return { state: 'complete', job, failures }
   return { state: ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running', job, failures }
+}
+
+/** With what the pods of a job tell: how often its container ended, and with what. Pure. */
+function withPods(
+  install: Omit<InstallDetails, 'workloads'>,
+  pods: readonly Foreign[],
+): Omit<InstallDetails, 'workloads'> {
+  const own = pods.filter((pod) =>
+    recordsOf(at(pod, 'metadata', 'ownerReferences')).some(({ uid }) => uid === install.job),
+  )
+  const containers = own.flatMap((pod) => recordsOf(at(pod, 'status', 'containerStatuses')))
+  const restarts = containers.reduce((sum, one) => sum + (numberAt(one, 'restartCount') ?? 0), 0)
+  const said = containers.map((one) => textOf(at(one, 'lastState', 'terminated', 'message'))?.trim()).find(Boolean)
+  return { ...install, failures: install.failures + restarts, ...(said === undefined ? {} : { said }) }
 }

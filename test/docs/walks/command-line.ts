@@ -1,6 +1,7 @@
 import { HOUSE } from '../house.ts'
 import { blocksOf } from '../printed.ts'
 import type { Walk } from '../reader.ts'
+import { file, STATE } from './imports.ts'
 
 const SSH = 'a host over SSH: test/real-ssh/host-verbs.test.ts types these to a real sshd'
 const SPARE = 'a computer that may be wiped: npm run test:k3s does it with real hosts'
@@ -58,7 +59,7 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
     'croft import crossplane cluster-export.yaml': {
       before: 'cp examples/homelab/machines/k3s-vm-still-fawn.yaml cluster-export.yaml',
     },
-    'croft import terraform state.json': { left: 'docs/import/terraform.md prints it too, and there it is typed' },
+    'croft import terraform state.json': { before: file('state.json', STATE) },
     'croft host enroll cow --address 192.168.14.2 --user k3s': { left: SSH },
     'croft host diff cow --dir infra/': { left: SSH },
     'croft host run cow --dir infra/ -- journalctl -u k3s -n 50': { left: SSH },

@@ -2,7 +2,7 @@ import type { Walk } from '../reader.ts'
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
 const CLUSTER = "a cluster of that tool; the file that it would print is the reader's own here"
-const file = (name: string, text: string) => `mkdir -p "$(dirname ${name})"\ncat > ${name} <<'END'\n${text}\nEND`
+export const file = (name: string, text: string) => `mkdir -p "$(dirname ${name})"\ncat > ${name} <<'END'\n${text}\nEND`
 
 const RELEASE = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: HelmRepository
@@ -54,7 +54,7 @@ const node = (name: string, type: string, address: string) =>
     ],
   })
 
-const STATE = JSON.stringify({
+export const STATE = JSON.stringify({
   version: 4,
   resources: [
     {
