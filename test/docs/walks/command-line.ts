@@ -19,6 +19,9 @@ const CHANGED = (memory: number) => `curl --silent --show-error --fail --insecur
   --data '{"memory":"${memory}"}' "$endpoint/sim/guests/104" > /dev/null
 tries 300 sh -c '${SEEN(memory)}'`
 
+/** A revert is done with the next pass, and nothing is left of the drift. */
+const REVERTED = `tries 300 sh -c 'curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts == []" > /dev/null'`
+
 /** A controller, somebody who is signed in on its page, and two VMs whose removal is held because it is of two. */
 const CONTROLLER = `sed -i 's/^metadata: {name: web-1/metadata: {annotations: {croft.dev\\/drift: report}, name: web-1/' infra/vm.yaml
 for name in old-two old-three; do cat > infra/$name.yaml <<EOF
@@ -49,7 +52,10 @@ export const COMMAND_LINE: Walk = {
     'croft events vm/k3s-vm-fun-bedbug -w': { until: 'Done' },
     'export CROFT_TOKEN=$(croft token create me --scopes read,operate,approve,admin)': { before: CONTROLLER },
     'croft ask revert machine/web-1': { before: CHANGED(4000) },
-    'croft ask adopt machine/web-1 --field memory.dedicatedMb': { before: CHANGED(4200), says: /the patch is at/ },
+    'croft ask adopt machine/web-1 --field memory.dedicatedMb': {
+      before: `${REVERTED}\n${CHANGED(4200)}`,
+      says: /the patch is at/,
+    },
     'croft delete vm/old-one': {
       before: `kill -TERM -- -$controller; wait $controller
 sed -i 's/annotations: {croft.dev.drift: report}, //' infra/vm.yaml
