@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** `EnvironmentVM/k3s-vm-fun-bedbug`, or with a namespace `EnvironmentVM/prod/web-1`. Unique in an estate. */
 export type ResourceKey = string
@@ -13,7 +13,7 @@ export function resourceKey(kind: string, name: string, namespace?: string): Res
  * chance: a lost database, or a second controller, arrives at the same uid and so finds the same things again.
  */
 export function resourceUid(estate: string, key: ResourceKey): string {
-  return createHash('sha256').update(`${estate}\0${key}`).digest('hex').slice(0, 16)
+  return hash('sha256', `${estate}\0${key}`).slice(0, 16)
 }
 
 /** `HostConfig/base@cow/file:/etc/motd` is a part of `HostConfig/base`. What is no part is its own. */
