@@ -121,7 +121,7 @@ const failures: readonly (readonly [string, Parameters<typeof fakeHelm>[1], RegE
   ['empty', { pull: 'true' }, /^helm pull brought no chart$/],
   ['slow', { pull: 'sleep 600' }, new RegExp(`^helm pull took longer than ${LIMITS.chartMs / 1000} s$`), AT_ONCE],
   ['endless', { template: 'yes' }, /^helm template said more than \d+ bytes$/],
-  ['wrong', { template: 'echo "a: [unclosed"' }, /^what its templates make cannot be used: chart\.yaml:1: /],
+  ['wrong', { template: 'echo "a: [unclosed"' }, /^what its templates make cannot be used: chart\.yaml:\d+: /],
   ['many', { template: `yes -- "---\nkind: A" | head -n ${3 * LIMITS.addonObjects}` }, /more than \d+ objects$/],
 ]
 for (const [name, what, said, clock] of failures)
