@@ -65,7 +65,7 @@ test('[A41] [A43] croft power shows its plan, asks, switches off and on, and say
   for (const line of [/take Deployment shop\/shop from 2 to 0/, /cordon a1 and taint it/, /stop K3s on s1/, /is Off$/m])
     assert.match(off.stdout, line)
   const status = await croft('power', 'status', ...dir)
-  assert.match(status.stdout, /^Power\/homelab is Off; wanted off \(cli:ana: holidays\)$/m, said(status))
+  assert.match(status.stdout, /^Power\/homelab is Off; wanted off \(asked by ana: holidays\)$/m, said(status))
   const pods = await croft('pods', ...dir)
   assert.equal(pods.code, 1)
   assert.match(
