@@ -1,7 +1,7 @@
 import { wattsOf } from '../../engine/power/energy.ts'
+import { actorName } from '../../lib/actor-name.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
-import { actorName } from '../../model/actor-name.ts'
 import type {
   OnDemandView,
   PowerHold,

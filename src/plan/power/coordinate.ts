@@ -1,4 +1,4 @@
-import { actorName } from '../../model/actor-name.ts'
+import { actorName } from '../../lib/actor-name.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type {
   ClusterPower,

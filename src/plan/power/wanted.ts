@@ -1,4 +1,4 @@
-import { actorName } from '../../model/actor-name.ts'
+import { actorName } from '../../lib/actor-name.ts'
 import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
 import type { PowerDone, PowerRequests, PowerSpec, UpsSpec } from '../../model/power.ts'
 import { scheduledState } from './schedule.ts'
