@@ -277,7 +277,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     made: 'a JSON file with a comma too many',
     typed: ['validate', 'estate'],
-    files: { 'vm.yaml': vm(), 'settings.json': '{"a": [1, 2,]}\n' },
+    files: { 'vm.yaml': vm(), 'settings.json': '{"apiVersion": "v1", "kind": "ConfigMap", "a": [1, 2,]}\n' },
     code: 1,
     says: [/Error\[json-syntax\]/, /settings\.json:1/, /no comma after the last value/, /name it in \.croftignore/],
   },
