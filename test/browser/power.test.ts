@@ -100,12 +100,12 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     await dialog.getByLabel('For').selectOption('4')
     await dialog.getByLabel('Reason').fill('demo')
     await dialog.getByRole('button', { name: 'Hold' }).click()
-    await it.page.getByText('page:anna holds it until').waitFor()
+    await it.page.getByText('anna holds it until').waitFor()
     const [asked] = it.controller.asked
     assert.ok(asked?.wish.wish === 'power' && asked.wish.order === 'hold' && asked.wish.reason === 'demo')
     assert.ok(Math.abs((asked.wish.untilMs ?? 0) - (it.controller.view().atMs + 4 * 3_600_000)) < 120_000)
     await it.page.getByRole('button', { name: 'Release' }).click()
-    await it.page.getByText('page:anna holds it until').waitFor({ state: 'detached' })
+    await it.page.getByText('anna holds it until').waitFor({ state: 'detached' })
   })
 
   test('a host that is off because it is meant to be is no trouble; one that fell over is', async () => {

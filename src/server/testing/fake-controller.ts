@@ -1,3 +1,4 @@
+import { actorName } from '../../lib/actor-name.ts'
 import type { CommitDiff } from '../../model/commit-diff.ts'
 import type { EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { PowerView } from '../../model/observed-power.ts'
@@ -154,11 +155,12 @@ function fulfil(controller: FakeController, wish: Wish, actor: Actor): Granted {
   }
 }
 
-function switched(controller: FakeController, wish: Extract<Wish, { wish: 'power' }>, { name: by }: Actor): Granted {
+function switched(controller: FakeController, wish: Extract<Wish, { wish: 'power' }>, actor: Actor): Granted {
   const { target, order, reason, untilMs } = wish
   if (controller.view().power?.some(({ name }) => name === target) !== true)
     return { ok: false, reason: 'not-found', message: `there is no Power ${target}` }
-  const why = `${by}${reason === undefined ? '' : `: ${reason}`}`
+  const by = actorName(actor.name)
+  const why = `asked by ${by}${reason === undefined ? '' : `: ${reason}`}`
   const hold = { by, why: reason ?? '', sinceMs: NOW, untilMs: untilMs ?? NOW + 3_600_000 }
   const changes: Readonly<Record<typeof order, Partial<PowerView>>> = {
     off: { ...goingOff(0), wanted: { state: 'off', sinceMs: NOW, why } },

@@ -61,7 +61,7 @@ test('[A45] a cluster that is off on request is one line of health, and well', a
   assert.equal(lines.filter((line) => line.startsWith('bad')).length, 0, runtime.written.out)
   assert.match(
     lines[0] ?? '',
-    /^ok +Power\/homelab: cluster homelab is off on request \(tapas: night\), since 120m; 31 things rest with it/,
+    /^ok +Power\/homelab: cluster homelab is off on request \(asked by tapas: night\), since 120m; 31 things rest with it/,
   )
 })
 

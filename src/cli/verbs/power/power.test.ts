@@ -124,7 +124,10 @@ test('[A41] the plan of a power-off lists the tiers in order, and requests nothi
 test('[A50] the plan says what happens where something takes too long', async () => {
   const { runtime } = world()
   await run(runtime, ['off'], { ...OPTIONS, plan: true })
-  assert.match(runtime.written.out, /^Timeouts: scale 1m abort, detach 1m abort, drain 1m abort, stop 1m wait$/m)
+  assert.match(
+    runtime.written.out,
+    /^Timeouts: scale 1m, then abort; detach 1m, then abort; drain 1m, then abort; stop 1m, then wait$/m,
+  )
 })
 
 test('status says how it is, also for programs', async () => {
