@@ -162,10 +162,3 @@ test('with all hosts off nobody answers', async () => {
   for (const name of client.datacentre.world.hosts.keys()) client.datacentre.hostPower(name, 'off')
   assert.equal(await dropped(client, 'GET', '/version'), 'no')
 })
-
-test('what is in the API but not simulated says so', async () => {
-  const client = createTestClient()
-  const answer = await client.call('POST', '/nodes/still-fawn/spiceshell', {})
-  assert.equal(answer.status, 501)
-  assert.match(answer.reason, /is not simulated$/)
-})
