@@ -28,6 +28,17 @@ test('the counters have the form that experiments rely on, and the door does not
   assert.deepEqual((await door(client, 'DELETE', '/sim/stats')).value, empty)
 })
 
+test('what a person changes on the host replaces what waited there for a restart', async () => {
+  const client = createTestClient()
+  const config = '/nodes/still-fawn/qemu/108/config'
+  await door(client, 'PATCH', '/sim/guests/108', { status: 'running', memory: '2048' })
+  await client.call('PUT', config, { memory: '4096' })
+  await door(client, 'PATCH', '/sim/guests/108', { memory: '4200' })
+  await door(client, 'PATCH', '/sim/guests/108', { status: 'stopped' })
+  await door(client, 'PATCH', '/sim/guests/108', { status: 'running' })
+  assert.equal((await client.data<{ memory: string }>('GET', config)).memory, '4200')
+})
+
 test('a guest is changed as a person on the host would change it', async () => {
   const client = createTestClient()
   assert.equal((await door(client, 'PATCH', '/sim/guests/108', { lock: 'clone', cores: 6, onboot: true })).status, 200)

@@ -84,8 +84,13 @@ function patchGuest(world: World, guest: Guest, patch: Readonly<Record<string, u
       const target = needHost(world, configText(value))
       carryVolumes(needHost(world, guest.node), target, guest.vmid)
       guest.node = target.name
-    } else if (value === null) guest.config.delete(key)
-    else guest.config.set(key, configText(value))
+    } else {
+      if (value === null) guest.config.delete(key)
+      else guest.config.set(key, configText(value))
+      // The last word counts: what waited for a restart must not come back over it.
+      guest.pending.delete(key)
+      guest.pendingDelete.delete(key)
+    }
   }
   touch(guest)
   noteSeen(world, guest)
