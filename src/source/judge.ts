@@ -8,6 +8,7 @@ import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../
 import { IGNORE_FILE } from './files/ignore-rules.ts'
 import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
+import { otherPrograms } from './yaml/broken-text.ts'
 import type { YamlFinding } from './yaml/full-yaml.ts'
 import { templateNote } from './yaml/template-text.ts'
 
@@ -47,6 +48,9 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   if (broken && isList(document) && findings.every(isWriting))
     return [nothingOfOurs(document, brokenNote(document, findings))]
   if (broken) {
+    const slips = findings.filter(({ weight }) => weight === 'syntax')
+    const others = slips.every(isWriting) ? otherPrograms(document.text) : undefined
+    if (others !== undefined) return [ofAnotherProgram(document, slips, others)]
     const first = perhapsNoManifest(document, firstOf(findings))
     return [{ outcome: 'unreadable', document, base: [], problems: [], findings: first }]
   }
@@ -63,7 +67,7 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
 
 /** A slip of the pen, and no text that is made to cost much. */
 function isWriting({ code }: YamlFinding): boolean {
-  return code === 'yaml-syntax' || code === 'tab'
+  return code === 'yaml-syntax' || code === 'json-syntax' || code === 'tab'
 }
 
 /** A list at the margin, such as the tasks of a playbook: no manifest, however its text is mended. */
@@ -76,6 +80,20 @@ function brokenNote({ text, line }: SourceDocument, findings: readonly YamlFindi
   const finding = findings.find(({ weight }) => weight === 'syntax')
   const at = line + text.slice(0, finding?.offset ?? 0).split('\n').length - 1
   return `a list, no manifest, and not readable (line ${at}: ${finding?.message ?? 'unknown'})`
+}
+
+/** A file that no declaration can be in: worth a word, because its own program cannot read it either, and no more. */
+function ofAnotherProgram(document: SourceDocument, findings: readonly YamlFinding[], why: string): JudgedObject {
+  const told = findings.slice(0, 1).map((finding) => ({
+    ...finding,
+    message: `${finding.message}; the file is left alone, because ${why}`,
+    hint: hintWithIgnore(finding.hint),
+  }))
+  return { ...nothingOfOurs(document, `not readable, and ${why}`), findings: told }
+}
+
+function hintWithIgnore(hint = 'correct it'): string {
+  return hint.includes(IGNORE_FILE) ? hint : `${hint}, or name the file in ${IGNORE_FILE}`
 }
 
 /** After a slip of the pen every further line can be an error; the first ones say where it is. */
@@ -96,7 +114,8 @@ function perhapsNoManifest({ text }: SourceDocument, findings: readonly YamlFind
   })
 }
 
-function nothingOfOurs(document: SourceDocument, note: string): JudgedObject {
+/** Nothing that croft reads further, with the reason. */
+export function nothingOfOurs(document: SourceDocument, note: string): JudgedObject {
   return { outcome: 'ignored', document, base: [], problems: [], findings: [], apiVersion: '', kindName: '', note }
 }
 

@@ -32,6 +32,23 @@ test('objects come from a file, a directory, a List or a kustomization, and noth
   assert.match(String(names(files, 'nowhere')), /there is no file or directory nowhere/)
 })
 
+test('a file that is no plain text is not left out of a directory without a word', () => {
+  const bytes = new Map([
+    ['a/one.yaml', Buffer.from(map('one'))],
+    ['a/two.yaml', Buffer.from(`${map('two')}data: {a: "\ufeff"}\n`)],
+    ['a/icon.png', Buffer.from([0, 1])],
+    ['k/kustomization.yaml', Buffer.from('resources: [../a/two.yaml]\n')],
+  ])
+  const texts = new Map(['a/one.yaml', 'k/kustomization.yaml'].map((file) => [file, String(bytes.get(file))]))
+  for (const place of ['a', 'a/two.yaml'])
+    assert.deepEqual(objectsAt({ texts, bytes }, place), {
+      problem: 'a/two.yaml:4: the character U+FEFF cannot stand in a manifest',
+    })
+  assert.deepEqual(objectsAt({ texts, bytes }, 'k'), {
+    problem: 'a/two.yaml:4: the character U+FEFF cannot stand in a manifest',
+  })
+})
+
 test('a key twice, which kubectl and kustomize refuse, loses nothing silently', () => {
   const files = {
     'a/x.yaml': `${map('x')}data: {a: "1"}\ndata: {b: "2"}\n`,

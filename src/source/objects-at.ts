@@ -3,6 +3,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Budget } from './budget.ts'
 import { buildKustomization, type FilesInHand } from './kustomize/build.ts'
 import { objectsOf, type ReadDocument, readDocuments, readJson } from './manifest.ts'
+import { textOf } from './yaml/text-of.ts'
 
 const MANIFEST = /\.(?:ya?ml|json)$/i
 
@@ -12,11 +13,24 @@ export function objectsAt(hand: FilesInHand, place: string, budget?: Budget): Ob
   const text = files.get(place)
   if (text !== undefined) return found([{ file: place, reads: documentsOf(place, text) }])
   const prefix = place === '' ? '' : `${place}/`
+  const unread = [...(hand.bytes ?? [])].find(
+    ([name]) => !files.has(name) && MANIFEST.test(name) && (name === place || name.startsWith(prefix)),
+  )
+  if (unread !== undefined && !hasKustomization(files, prefix)) return { problem: notText(...unread) }
   const below = [...files.keys()].filter((name) => name.startsWith(prefix) && MANIFEST.test(name)).sort()
   if (below.length === 0) return { problem: `there is no file or directory ${place} with manifests` }
-  if (below.some((name) => /^kustomization\.ya?ml$/.test(name.slice(prefix.length))))
-    return kustomized(hand, place, budget)
+  if (hasKustomization(files, prefix)) return kustomized(hand, place, budget)
   return found(below.map((file) => ({ file, reads: documentsOf(file, files.get(file) ?? '') })))
+}
+
+function hasKustomization(files: ReadonlyMap<string, string>, prefix: string): boolean {
+  return ['yaml', 'yml'].some((ending) => files.has(`${prefix}kustomization.${ending}`))
+}
+
+/** A file that kubectl would read too, and that would otherwise be left out without a word. */
+function notText(file: string, bytes: Uint8Array): string {
+  const read = textOf(bytes)
+  return 'finding' in read ? `${file}:${read.finding.line}: ${read.finding.message}` : `${file}: it cannot be read`
 }
 
 /** What a kustomization makes, or what it waits for. */

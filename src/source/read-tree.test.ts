@@ -142,7 +142,9 @@ test('[S-12] one invalid object among 500 hides no other', () => {
 })
 
 test('[S-12] a document that nobody can read makes the revision incomplete and hides no other', () => {
-  const revision = readText(`${vmManifest('vmId: 100')}---\na: [\n---\n${vmManifest('vmId: 101', 'web-2')}`)
+  const revision = readText(
+    `${vmManifest('vmId: 100')}---\nkind: Machine\na: [\n---\n${vmManifest('vmId: 101', 'web-2')}`,
+  )
   assert.equal(revision.declarations.length, 2)
   assert.equal(revision.incomplete, true)
   assert.equal(errorsOf(revision).length, 1)

@@ -128,25 +128,34 @@ test('[S-13] bombs, depth, duplicate keys, tags and directives are refused with 
     [vmManifest('\tname: x'), /^(?:tab|yaml-syntax) 8:\d+ /],
     [vmManifest('name: *nobody'), /^unknown-alias 8:11 no anchor is called nobody/],
     [vmManifest('disk: &a [*a]'), /^too-deep 8:/],
-    ['a: b: c', /^yaml-syntax 1:.*\(correct it; if this file is not a manifest, name it in \.croftignore\)$/],
-    ['a: "x', /^yaml-syntax 1:/],
-    ['a:\n\tb: 1', /^tab 2:1 .*\(indent with spaces; if this file is not a manifest, name it in \.croftignore\)$/],
+    [
+      'kind: Machine\na: b: c',
+      /^yaml-syntax 2:.*\(correct it; if this file is not a manifest, name it in \.croftignore\)$/,
+    ],
+    ['kind: Machine\na: "x', /^yaml-syntax 2:/],
+    [
+      'kind: Machine\na:\n\tb: 1',
+      /^tab 3:1 .*\(indent with spaces; if this file is not a manifest, name it in \.croftignore\)$/,
+    ],
     [vmManifest('name: b: c'), /^yaml-syntax 8:[^(]*$/],
   ]
   for (const [text, expected] of cases) assert.match(refused(text)[0] ?? '', expected)
-  assert.ok(readText('a: b: c').incomplete)
+  assert.ok(readText('kind: Machine\na: b: c').incomplete)
 })
 
 test('[S-13] only UTF-8 without byte order mark and with one kind of line end is read', () => {
   const file = (bytes: Uint8Array) =>
     told(readFiles({ files: [{ path: 'a.yaml', bytes }], links: [] }).problems)[0] ?? ''
-  assert.match(file(Buffer.from('\ufeffa: 1')), /^encoding 1:1 .*byte order mark \(UTF-8\)/)
-  assert.match(file(Buffer.from('\ufeffa: 1', 'utf16le')), /^encoding 1:1 .*\(UTF-16\)/)
-  assert.match(file(Buffer.from([0x61, 0x3a, 0x0a, 0x20, 0xff])), /^encoding 2:2 the file is not UTF-8/)
-  assert.match(file(Buffer.from('a: 1\nb: \u0000')), /^control-character 2:4 .*U\+0000/)
-  assert.match(file(Buffer.from('a: 1\nb: \u001b[31m')), /^control-character 2:4 .*U\+001B/)
-  assert.match(file(Buffer.from('a: 1\r\nb: 2\nc: 3\r\n')), /^line-ends 2:5 /)
-  assert.match(file(Buffer.from('a: 1\rb: 2')), /^line-ends 1:5 /)
+  assert.match(file(Buffer.from('\ufeffkind: Machine')), /^encoding 1:1 .*byte order mark \(UTF-8\)/)
+  assert.match(file(Buffer.from('\ufeffkind: Machine', 'utf16le')), /^encoding 1:1 .*\(UTF-16\)/)
+  assert.match(
+    file(Buffer.concat([Buffer.from('kind: Machine\n '), Buffer.of(0xff)])),
+    /^encoding 2:2 the file is not UTF-8/,
+  )
+  assert.match(file(Buffer.from('kind: Host\nb: \u0000')), /^control-character 2:4 .*U\+0000/)
+  assert.match(file(Buffer.from('kind: Host\nb: \u001b[31m')), /^control-character 2:4 .*U\+001B/)
+  assert.match(file(Buffer.from('kind: Host\r\nb: 2\nc: 3\r\n')), /^line-ends 2:5 /)
+  assert.match(file(Buffer.from('kind: Host\rb: 2')), /^line-ends 1:11 /)
   const crlf = readText(vmManifest('vmId: 100').replaceAll('\n', '\r\n'))
   assert.deepEqual(told(crlf.problems), [])
   assert.equal(crlf.declarations.length, 1)
@@ -278,7 +287,48 @@ test('files of other programs that nobody can read stop nothing and are named wi
   )
 })
 
+test('what nobody can read stops the plan only if a declaration can be in it; otherwise its first slip is a warning', () => {
+  const slip = 'a: b: c\n'
+  const table: readonly (readonly [string, 'error' | 'warning'])[] = [
+    [slip, 'warning'],
+    [`apiVersion: apps/v1\nkind: Deployment\n${slip}`, 'warning'],
+    [`apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n${slip}${slip}`, 'warning'],
+    [`apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1\nkind: ProxmoxMachine\n${slip}`, 'warning'],
+    ['{"apiVersion": "v1", "kind": "ConfigMap", "a": [1, 2,]}', 'warning'],
+    [`apiVersion: croft.dev/v1alpha1\nkind: Network\n${slip}`, 'error'],
+    [`apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1\n${slip}`, 'error'],
+    [`apiVersion: v1\nkind: List\nitems:\n  - apiVersion: croft.dev/v1alpha1\n${slip}`, 'error'],
+    // A kind that the user may have defined, and a slip in the very words.
+    [`apiVersion: platform.example.org/v1\nkind: Web\n${slip}`, 'error'],
+    [`kind: Machine\n${slip}`, 'error'],
+    [`apiversion v1\nkind: X\n${slip}`, 'error'],
+  ]
+  for (const [text, severity] of table) {
+    const read = readTexts({ [text.startsWith('{') ? 'a.json' : 'a.yaml']: text })
+    assert.ok(read.problems.length > 0, text)
+    assert.deepEqual([...new Set(read.problems.map((problem) => problem.severity))], [severity], text)
+    assert.equal(read.incomplete, severity === 'error', text)
+    if (severity === 'warning') assert.equal(read.problems.length, 1, text)
+  }
+})
+
+test('a file that is no plain text is named and stops nothing if no declaration can be in it', () => {
+  const read = readTexts({
+    'dashboard.json': '{"url": "a\ufeffb"}',
+    'ours.yaml': 'apiVersion: croft.dev/v1alpha1\na: \ufeff\n',
+  })
+  assert.deepEqual(told(read.problems).length, 1)
+  assert.match(told(read.problems).join(), /^control-character .*U\+FEFF/)
+  assert.deepEqual(
+    read.ignored.map(({ file, note }) => `${file}: ${note}`),
+    ['dashboard.json: not plain text, and it names no apiVersion'],
+  )
+})
+
 test('a manifest with a slip of the pen is told by the first places where the reader stumbles', () => {
   const slip = Array.from({ length: 20 }, (_, index) => `  a${index}: b: c\n`).join('')
-  assert.equal(readTexts({ 'a.yaml': `apiVersion: v1\nkind: ConfigMap\ndata:\n${slip}` }).problems.length, 3)
+  assert.equal(
+    readTexts({ 'a.yaml': `apiVersion: croft.dev/v1alpha1\nkind: Machine\nspec:\n${slip}` }).problems.length,
+    3,
+  )
 })

@@ -29,7 +29,7 @@ spec: {cluster: home, path: apps}
 `
 const BROKEN = textsOf({
   'a.yaml': vmManifest('vmId: nine\nnonsense: 1'),
-  'b.yaml': 'a: [',
+  'b.yaml': 'kind: Machine\na: [',
   'list.yaml': `apiVersion: v1\nkind: List\nitems:\n- ${vmManifest('vmId: 7', 'seven').trim().replaceAll('\n', '\n  ')}\n`,
   'addon.yaml': ADDON,
   'apps/kustomization.yaml': 'resources: [one.yaml]\nnamespace: web\n',

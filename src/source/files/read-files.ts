@@ -6,12 +6,13 @@ import { assemble, type FileOutcome } from '../assemble.ts'
 import { createBudget } from '../budget.ts'
 import { compose } from '../compose/compose.ts'
 import type { Ignored, Revision, SourceFile } from '../git/revision.ts'
-import { type JudgedObject, judgeDocument } from '../judge.ts'
+import { type JudgedObject, judgeDocument, nothingOfOurs } from '../judge.ts'
 import { type FilesInHand, isKustomization } from '../kustomize/build.ts'
 import { type BuiltRoot, buildTree } from '../kustomize/tree.ts'
 import { objectsAt } from '../objects-at.ts'
+import { otherPrograms } from '../yaml/broken-text.ts'
 import { excerpt, printable } from '../yaml/excerpt.ts'
-import { textOf } from '../yaml/text-of.ts'
+import { type TextFinding, textOf } from '../yaml/text-of.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
 import type { PassedName } from './walk-files.ts'
@@ -89,8 +90,7 @@ export function readFiles(reading: FileReading): Revision {
     if (built?.governs(path) !== true) outcomes.push(judgeFile(path, file.bytes, blob, cache, used, commit))
     else {
       const text = textOf(file.bytes)
-      if ('finding' in text)
-        outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
+      if ('finding' in text) outcomes.push(notText(path, file.bytes, text.finding, commit))
       else if (built.idle.includes(path)) left.push(idleComponent(path))
       else if (!built.used.has(path))
         left.push(...unnamed(path, judgeText(text.text, isJson(path), blob, cache, file.bytes)))
@@ -223,8 +223,16 @@ function judgeFile(
   const known = cache.get(key, bytes)
   if (known !== undefined) return { file: path, judged: known }
   const text = textOf(bytes)
-  if ('finding' in text) return refusedFile(path, text.finding, commit, new TextDecoder().decode(bytes))
+  if ('finding' in text) return notText(path, bytes, text.finding, commit)
   return { file: path, judged: judgeText(text.text, json, blob, cache, bytes) }
+}
+
+/** A file that is no proper text: refused, unless no declaration can be in it, as in the dashboard of another program. */
+function notText(file: string, bytes: Uint8Array, finding: TextFinding, commit: string | undefined): FileOutcome {
+  const text = new TextDecoder().decode(bytes)
+  const others = otherPrograms(text)
+  if (others === undefined) return refusedFile(file, finding, commit, text)
+  return { file, judged: [nothingOfOurs({ text, line: 1 }, `not plain text, and ${others}`)] }
 }
 
 function refusedFile(

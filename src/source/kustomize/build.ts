@@ -4,6 +4,7 @@ import { type Budget, BudgetSpent, createBudget } from '../budget.ts'
 import { isFields, type ReadDocument, readAsKustomize, readJson } from '../manifest.ts'
 import { readFullYaml } from '../yaml/full-yaml.ts'
 import { templateNote } from '../yaml/template-text.ts'
+import { textOf } from '../yaml/text-of.ts'
 import { chartPlaceOfEntry } from './charts.ts'
 import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
 import { generate, generatorFiles, nameByContent } from './generators.ts'
@@ -207,7 +208,12 @@ export function createKustomizer(
         return NOTHING
       }
       if (isDirectory(place)) return build(place, above, NOTHING)
-      complain(file, 'kustomize-missing', `${entry} is not there`, 'correct the path, or add the file', entry)
+      const inHand = bytes?.get(place)
+      const unread = inHand === undefined ? undefined : textOf(inHand)
+      if (unread !== undefined && 'finding' in unread) {
+        const { code, line, message, hint } = unread.finding
+        findings.push({ file: place, code, line, message, ...defined({ hint }) })
+      } else complain(file, 'kustomize-missing', `${entry} is not there`, 'correct the path, or add the file', entry)
       return NOTHING
     }
     used.add(place)

@@ -63,10 +63,11 @@ export function plainProblem(declaration: Declaration, problem: FieldProblem): P
   }
 }
 
-/** A problem with the writing itself. */
+/** A problem with the writing itself. In a file of another program it stops nobody. */
 export function findingAt(judged: JudgedObject, finding: YamlFinding, at: FileAt): Problem {
   const origin = originAt(judged.document, finding.offset, at)
-  return finish(judged, origin, { code: finding.code, severity: 'error', message: finding.message, hint: finding.hint })
+  const severity = judged.outcome === 'ignored' ? 'warning' : 'error'
+  return finish(judged, origin, { code: finding.code, severity, message: finding.message, hint: finding.hint })
 }
 
 function finish(

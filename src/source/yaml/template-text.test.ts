@@ -45,7 +45,7 @@ test('a manifest of ours that cannot be read stays an error, whatever marks are 
 })
 
 test('a syntax error away from any mark stays an error', () => {
-  const revision = readTexts({ 'a.yaml': `kind: ConfigMap\ndata: {x: "${VARIABLE}"}\nb: c: d\n` })
+  const revision = readTexts({ 'a.yaml': `kind: Machine\ndata: {x: "${VARIABLE}"}\nb: c: d\n` })
   assert.equal(revision.incomplete, true)
   assert.equal(errorsOf(revision).length > 0, true)
 })

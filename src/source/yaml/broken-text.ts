@@ -1,0 +1,27 @@
+import { KINDS } from '../../kinds/registry.ts'
+
+/** Groups that no kind of croft's, of Crossplane's provider or of a user's own API is in. */
+const OF_KUBERNETES =
+  /^(?:v1|(?:apps|batch|autoscaling|policy|extensions|argoproj\.io)\/.*|.*(?:\.|x-)(?:k8s|fluxcd)\.io\/.*)$/
+const OURS = /(?:croft\.dev|crossplane\.io)\//
+
+/**
+ * Is a text that nobody can read no declaration of ours, however it is mended? Only then may it be passed over: what is
+ * missing from a file of ours proves nothing. Answers why, in words.
+ */
+export function otherPrograms(text: string): string | undefined {
+  // UTF-16 has a zero in every second byte of a plain letter.
+  const plain = text.replaceAll('\0', '')
+  if (OURS.test(plain) || valuesOf(plain, 'kind').some((kind) => KINDS.some((known) => known.kind === kind)))
+    return undefined
+  const versions = valuesOf(plain, 'apiVersion')
+  if (versions.length === 0) return /api-?version/i.test(plain) ? undefined : 'it names no apiVersion'
+  if (!versions.every((version) => OF_KUBERNETES.test(version))) return undefined
+  return `what it names (${[...new Set(versions)].slice(0, 3).join(', ')}) is not croft's`
+}
+
+/** Every value of a field, wherever it stands, in YAML and in JSON. */
+function valuesOf(text: string, field: string): readonly string[] {
+  const pattern = new RegExp(`(?:^|[\\s{,-])["']?${field}["']?[ \\t]*:[ \\t]*["']?([^\\s"',}#]*)`, 'gm')
+  return [...text.matchAll(pattern)].map(([, value = '']) => value)
+}
