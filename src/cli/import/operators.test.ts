@@ -7,7 +7,7 @@ import { seededRandom } from '../../lib/random.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
 import { clusterApi } from '../../source/foreign/formats/cluster-api.ts'
 import { kubemox } from '../../source/foreign/formats/kubemox.ts'
-import type { ForeignFormat } from '../../source/foreign/reading.ts'
+import type { ForeignFormat, ForeignReading } from '../../source/foreign/reading.ts'
 import { createMemoryStore } from '../../store/memory.ts'
 import { CONNECTION, driverDeps, loaded } from './testing/simulated.ts'
 
@@ -128,3 +128,11 @@ for (const [format, text, key, lost] of CASES)
     )
     await engine.close()
   })
+
+test('a stopped machine of Kubemox stays stopped', () => {
+  const stopped = KUBEMOX.replaceAll('state: running', 'state: stopped')
+  assert.notEqual(stopped, KUBEMOX)
+  const { drafts } = kubemox.read([{ path: 'a.yaml', text: stopped }], {}) as ForeignReading
+  const spec = drafts[0]?.manifest.spec as { forProvider: { started?: boolean } } | undefined
+  assert.equal(spec?.forProvider.started, false)
+})

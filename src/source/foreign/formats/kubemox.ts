@@ -43,6 +43,8 @@ function judge({ kind, spec, status }: OperatorObject): OperatorGuest | { readon
         isVm ? (form.socket ?? spec.socket) : undefined,
         form.memory ?? spec.memory,
       ),
+      // Taking over starts nothing: a guest that is declared without it runs.
+      ...(seen.state === 'stopped' ? { started: false } : {}),
     },
     without: [
       ...['disk', 'network', 'pciDevices', 'cloudInitConfig', 'osImage'].flatMap((field) =>

@@ -304,8 +304,12 @@ test('guests of Telmate are taken over by their id; what it describes in its own
       sockets: 1,
       memory: 2048,
       onboot: true,
+      vm_state: 'stopped',
       tags: 'a;b',
       disk: [{ slot: 'scsi0' }],
+      disks: [{ ide: [], scsi: [{ scsi0: [], scsi1: [] }] }],
+      balloon: 0,
+      ciuser: 'root',
       cipassword: 'hunter2',
     },
     'Telmate/proxmox',
@@ -318,9 +322,55 @@ test('guests of Telmate are taken over by their id; what it describes in its own
     memory: [{ dedicated: 2048 }],
     onBoot: true,
     tags: ['a', 'b'],
+    started: false,
   })
-  assert.deepEqual(notCarried, [{ what: 'proxmox_vm_qemu.it', why: 'disk is not declared and stays as it is' }])
+  assert.deepEqual(notCarried, [{ what: 'proxmox_vm_qemu.it', why: 'not declared, and left as it is: ciuser, disk' }])
+  assert.match(printDrafts(drafts), /secret.*cipassword|cipassword.*secret/)
   assert.doesNotMatch(printDrafts(drafts), /hunter2/)
+})
+
+test('containers and pools of Telmate: power as the state says it, and a word where it does not', () => {
+  const provided = (type: string, attributes: Record<string, unknown>) => {
+    const { drafts, notCarried } = one(type, attributes, 'Telmate/proxmox')
+    const spec = drafts[0]?.manifest.spec as { forProvider: unknown } | undefined
+    return [spec?.forProvider, notCarried.map(({ why }) => why)]
+  }
+  const silent = 'the state does not say whether it runs, and a guest runs unless you write started: false'
+  const old = { id: 'pve1/lxc/120', hostname: 'old', memory: 512, unprivileged: true }
+  const fields = { nodeName: 'pve1', memory: [{ dedicated: 512 }], initialization: [{ hostname: 'old' }] }
+  assert.deepEqual(provided('proxmox_lxc', old), [{ ...fields, unprivileged: true }, [silent]])
+  assert.deepEqual(provided('proxmox_lxc', { ...old, start: true }), [
+    { ...fields, unprivileged: true, started: true },
+    [],
+  ])
+  assert.deepEqual(
+    provided('proxmox_lxc_guest', {
+      id: 'pve1/lxc/121',
+      name: 'new',
+      cpu: [{ cores: 2 }],
+      memory: 1024,
+      privileged: true,
+      tags: ['b', 'a'],
+      power_state: 'running',
+    }),
+    [
+      {
+        nodeName: 'pve1',
+        cpu: [{ cores: 2 }],
+        memory: [{ dedicated: 1024 }],
+        initialization: [{ hostname: 'new' }],
+        unprivileged: false,
+        tags: ['b', 'a'],
+        started: true,
+      },
+      [],
+    ],
+  )
+  assert.deepEqual(provided('proxmox_pool', { id: 'pools/lab', poolid: 'lab', comment: 'x' }), [
+    { poolId: 'lab', comment: 'x' },
+    [],
+  ])
+  assert.match(String(provided('proxmox_storage_iso', { id: 'x' })[1]), /EnvironmentDownloadFile/)
 })
 
 test('a manifest of the kubernetes and kubectl providers becomes an add-on with that object', () => {
