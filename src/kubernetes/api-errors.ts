@@ -55,6 +55,8 @@ export function translate({ status, body, doing }: ForeignAnswer): Refusal {
   const known = BY_REASON[word] ?? BY_REASON[BY_STATUS[status] ?? '']
   const said = textOf(at(body, 'message')) ?? (typeof body === 'string' ? cleanText(body, 200) : '')
   const text = `could not ${doing}: ${said === '' ? `HTTP ${status}` : said}`
+  const [, namespace] = status === 404 ? (/^namespaces "([^"]+)" not found$/.exec(said) ?? []) : []
+  const advice = namespace === undefined ? known?.advice : `create it first: kubectl create namespace ${namespace}`
   if (known === undefined) {
     // 500 and 503 are how an API speaks whose etcd is away or that is still starting.
     return { reason: 'ServerError', meaning: 'backoff', message: text, connectionWide: status >= 500 }
@@ -62,7 +64,7 @@ export function translate({ status, body, doing }: ForeignAnswer): Refusal {
   return {
     reason: known.reason,
     meaning: known.meaning,
-    message: known.advice === undefined ? text : `${text}; ${known.advice}`,
+    message: advice === undefined ? text : `${text}; ${advice}`,
     ...(known.connectionWide === undefined ? {} : { connectionWide: known.connectionWide }),
   }
 }

@@ -80,6 +80,12 @@ describe('errors in our words', () => {
     })
   }
 
+  test('a namespace that is not there comes with the command that makes it', () => {
+    const body = { reason: 'NotFound', message: 'namespaces "croft-system" not found' }
+    const { message } = translate({ status: 404, body, doing: 'write the Lease a' })
+    assert.match(message, /^could not write the Lease a: .*; create it first: kubectl create namespace croft-system$/)
+  })
+
   const recorded = path.resolve(import.meta.dirname, '../../../shared/k3s/recordings/11-drain-pdb/requests.jsonl')
   const missing = existsSync(recorded) || process.env.CI !== undefined ? false : `${recorded} is not there`
   test('what a real disruption budget answers to an eviction', { skip: missing }, () => {

@@ -43,6 +43,9 @@ export interface LeasesOptions {
   warn(message: string): void
 }
 
+/** Two replicas must not share a name: each would take what the other holds. */
+export class NameTaken extends Error {}
+
 const SECONDS = 10
 export const LEASE_MS = SECONDS * 1000
 /** Leases of pods that are long gone are deleted. */
@@ -161,9 +164,11 @@ export function createLeases(options: LeasesOptions): Leases {
       const there = got.is === 'answer' ? got.value : undefined
       const other = there === undefined ? undefined : holderIn(there)
       if (joined !== undefined && other !== undefined && other !== identity)
-        throw new Error(`another process runs as ${options.name} in ${namespace}; give each replica its own --name`)
+        throw new NameTaken(`another process runs as ${options.name} in ${namespace}; give each replica its own --name`)
       const spec = { holderIdentity: identity, leaseDurationSeconds: SECONDS, renewTime: time() }
       const renewed = await write(own, there, joined === undefined ? { ...spec, acquireTime: time() } : spec, signal)
+      // Somebody else was faster: looked at again with the next renewal.
+      if (renewed.is === 'error' && renewed.refusal.meaning !== 'waiting') options.warn(renewed.refusal.message)
       if (renewed.is !== 'answer') return false
       joined = identity
       await forget()

@@ -112,3 +112,25 @@ test('a namespace is in one shard with all connections that it names, so that it
   assert.deepEqual(shown([east, west, one, inNamespace('a', 'a-2', { connection: 'west' })]).length, 2)
   assert.deepEqual(shown([east, west, own, two]).length, 2)
 })
+
+test('what names no connection is with the only one that carries machines, a cluster of croft too; an existing cluster is not', () => {
+  const proxmox = object(CROFT, 'Proxmox', 'pve')
+  const machine = object(CROFT, 'Machine', 'web', { host: 'pve1' })
+  const home = object(CROFT, 'Cluster', 'home', { servers: [{ name: 'a', host: 'pve1' }] })
+  const other = object(CROFT, 'Cluster', 'other', { type: 'existing' })
+  const addon = object(CROFT, 'Addon', 'hello', { cluster: 'other' })
+  const all = [proxmox, machine, home, other, addon]
+  assert.deepEqual(shown(all), [
+    'Cluster/home+Proxmox/pve: Cluster/home Machine/web Proxmox/pve',
+    'Cluster/other: Addon/hello Cluster/other',
+    'rest: ',
+  ])
+  // With two, croft cannot know which one is meant, and says so on the object.
+  assert.deepEqual(shown([...all, object(CROFT, 'Proxmox', 'east')]), [
+    'Cluster/home: Cluster/home',
+    'Cluster/other: Addon/hello Cluster/other',
+    'Proxmox/east: Proxmox/east',
+    'Proxmox/pve: Proxmox/pve',
+    'rest: Machine/web',
+  ])
+})

@@ -68,9 +68,14 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
       }
     }
   }
+  const carrying = new Set(divided.filter(carriesMachines).map(({ key }) => sets.find(key)))
+  const [carrier] = carrying.size === 1 ? [...carrying] : []
+  // Machines that name no connection are on the only one there is, and so are the servers of a cluster.
+  if (carrier !== undefined) for (const one of divided) if (makesMachines(one)) sets.join(one.key, carrier)
   const atomsOf = new Map<string, string[]>()
   for (const atom of [...atoms].sort()) append(atomsOf, sets.find(atom), atom)
-  const [only] = atomsOf.size === 1 ? [...atomsOf.keys()] : []
+  const [single] = atomsOf.size === 1 ? [...atomsOf.keys()] : []
+  const only = carrier === undefined ? single : sets.find(carrier)
   const objectsOf = new Map<string, DeclaredObject[]>()
   for (const one of divided) {
     const root = sets.find(one.key)
@@ -79,6 +84,14 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
   const shards = [...atomsOf].map(([root, names]) => ({ atoms: names, objects: objectsOf.get(root) ?? [] }))
   const rest = { atoms: [REST], objects: [...(objectsOf.get(REST) ?? []), ...common] }
   return { shards: [...shards, rest], common }
+}
+
+function carriesMachines({ served }: DeclaredObject): boolean {
+  return ATOMS.has(served.kind.kind) && served.kind.kind !== 'Cluster'
+}
+
+function makesMachines({ served, object }: DeclaredObject): boolean {
+  return served.kind.kind === 'Cluster' && at(object, 'spec', 'type') !== 'existing'
 }
 
 /** What kinds of the provider say in an annotation; in croft's own the names stand in the spec. */

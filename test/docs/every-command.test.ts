@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { blocksOf, commandsOf, pages, textOf } from './printed.ts'
+import { isTyped, stepOf } from './reader.ts'
 import { LEFT, OWN_TESTS, WALKS } from './walks/all.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -47,6 +48,19 @@ test('what is left out is still printed, and the tests that do it in another way
   const named = reasons.flatMap((reason) => [...reason.matchAll(/\b(?:test|src)\/[\w./-]+[\w]/g)].map(([path]) => path))
   assert.ok(named.length > 10)
   for (const path of new Set(named)) assert.ok(existsSync(join(ROOT, path)), path)
+})
+
+test('what is typed on another page is typed there', () => {
+  const elsewhere = WALKS.flatMap(({ steps }) =>
+    Object.entries(steps).flatMap(([name, { typedOn }]) => (typedOn === undefined ? [] : [{ name, page: typedOn }])),
+  )
+  assert.ok(elsewhere.length > 0)
+  for (const { name, page } of elsewhere) {
+    const command = commandsOf(page).find((one) => one.name === name)
+    const walk = WALKS.find(({ pages: own }) => own.includes(page))
+    assert.ok(command !== undefined && walk !== undefined, `${page} prints ${name}`)
+    assert.ok(isTyped(stepOf(walk, command)), `${page}: ${name}`)
+  }
 })
 
 test('a command without a test, a block without a language and a command among output are noticed', () => {

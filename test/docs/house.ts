@@ -63,7 +63,7 @@ spec:
   cpu: {cores: 2}
   memory: 2Gi
   disks: [{size: 20Gi, image: noble, storage: fast}]
-  networks: [{network: lan}]
+  networks: [{network: lan, address: 192.168.4.90}]
 EOF
 cat > infra/cluster.yaml <<EOF
 apiVersion: croft.dev/v1alpha1

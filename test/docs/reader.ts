@@ -11,7 +11,8 @@ const ROOT = join(import.meta.dirname, '../..')
 export interface Step {
   /** What the page takes for granted here, in shell: a file of the reader, a change that somebody made. */
   readonly before?: string
-  readonly exit?: number
+  /** A list where the page prints the command several times. */
+  readonly exit?: number | readonly number[]
   /** What the reader types when the command asks. */
   readonly answer?: string
   /** The command goes on by itself: it is stopped with Ctrl-C once its output shows this (an extended expression of grep). */
@@ -21,6 +22,8 @@ export interface Step {
   readonly says?: RegExp
   /** Why no test can type it, and which test does the same in another way. */
   readonly left?: string
+  /** The page on which the same command is typed: what it needs is there. */
+  readonly typedOn?: string
 }
 
 /** What somebody does who reads pages, one after the other, and types all of them. */
@@ -43,6 +46,9 @@ const OWN = [
   '--kill-child',
   '--mount-proc',
 ]
+
+/** The longest that somebody reads on a busy computer. */
+const PATIENCE_MS = 400_000
 
 /** What pages print besides croft, and what the reader is made of. */
 const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl']
@@ -109,9 +115,10 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function typing(command: Printed, index: number, step: Step): string {
+/** `time`: how often it was typed before. */
+function typing(command: Printed, index: number, step: Step, time: number): string {
   const before = step.before === undefined ? '' : `${step.before}\n`
-  if (step.left !== undefined) return before
+  if (!isTyped(step)) return before
   const began = `${before}began ${index}\n`
   if (step.until !== undefined) {
     const stop = step.stays === true ? '' : 'stopped\n'
@@ -120,8 +127,14 @@ function typing(command: Printed, index: number, step: Step): string {
   const typed =
     step.answer === undefined ? command.text : `answering ${index} ${quoted(step.answer)} ${quoted(command.text)}`
   // That a plan finds something to do is no failure.
-  const code = step.exit ?? (/^croft (plan|diff)\b/.test(command.name) ? "'0 2'" : 0)
+  const exit = typeof step.exit === 'object' ? step.exit[time] : step.exit
+  const code = exit ?? (/^croft (plan|diff)\b/.test(command.name) ? "'0 2'" : 0)
   return `${began}${typed}\nended ${index} $? ${code}\n`
+}
+
+/** By the walk that has this step. */
+export function isTyped({ left, typedOn }: Step): boolean {
+  return left === undefined && typedOn === undefined
 }
 
 /** What is special about a command, on its page or on all of them. */
@@ -140,7 +153,12 @@ export async function walked(walk: Walk): Promise<ReadonlyMap<string, string>> {
     for (const folder of ['bin', 'here']) mkdirSync(join(room, folder))
     symlinkSync(join(ROOT, 'bin/croft'), join(room, 'bin/croft'))
     symlinkSync(join(ROOT, 'examples'), join(room, 'here/examples'))
-    const script = commands.map((one, index) => typing(one, index, stepOf(walk, one))).join('')
+    const script = commands
+      .map((one, index) => {
+        const time = commands.slice(0, index).filter(({ name }) => name === one.name).length
+        return typing(one, index, stepOf(walk, one), time)
+      })
+      .join('')
     writeFileSync(join(room, 'here/reader.sh'), `${HANDS}set -e\n${walk.ground ?? ''}\nset +e\n${script}`)
     const { seen, wrong } = judged(walk, commands, await said(room))
     if (wrong.length > 0) assert.fail(wrong.join('\n\n'))
@@ -163,11 +181,11 @@ function judged(walk: Walk, commands: readonly Printed[], output: string) {
     else seen.set(command.name, `${seen.get(command.name) ?? ''}${text}`)
   }
   for (const command of commands) {
-    const { left, says } = stepOf(walk, command)
+    const step = stepOf(walk, command)
     const text = seen.get(command.name)
-    if (left !== undefined) continue
+    if (!isTyped(step)) continue
     if (text === undefined) wrong.push(`${shown(command)}\nwas not typed\n${output.slice(-3000)}`)
-    else if (says !== undefined && !says.test(text)) wrong.push(`${shown(command)}\ndoes not say ${says}\n${text}`)
+    else if (step.says?.test(text) === false) wrong.push(`${shown(command)}\ndoes not say ${step.says}\n${text}`)
   }
   return { seen, wrong }
 }
@@ -190,7 +208,12 @@ function said(room: string): Promise<string> {
     reader.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
+    // A command that never ends is told with what it said: the runner of tests would only say that it waited.
+    const tired = setTimeout(() => reader.kill('SIGKILL'), PATIENCE_MS)
     reader.once('error', reject)
-    reader.once('close', () => resolve(output))
+    reader.once('close', () => {
+      clearTimeout(tired)
+      resolve(output)
+    })
   })
 }

@@ -5,6 +5,7 @@ import { patience } from '../../kubernetes/patience.ts'
 import { defined } from '../../lib/defined.ts'
 import { showOrigin } from '../../model/declaration.ts'
 import type { NamespaceGrants } from '../../operator/grants.ts'
+import { NameTaken } from '../../operator/leases.ts'
 import { createOperation } from '../../operator/operate.ts'
 import { secretPlace } from '../../operator/secret-place.ts'
 import type { VaultReference } from '../../source/secrets/secret-vault.ts'
@@ -74,6 +75,7 @@ export const run: Verb = async (runtime, _args, options) => {
   try {
     await operation.run(signal)
   } catch (error) {
+    if (error instanceof NameTaken) throw new CliError(`${error.message}.`)
     // What waited for the API when the end came has nothing more to say.
     if (!runtime.signal.aborted) throw error
   } finally {

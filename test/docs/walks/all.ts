@@ -2,9 +2,10 @@ import type { Walk } from '../reader.ts'
 import { COMMAND_LINE } from './command-line.ts'
 import { CONTROLLER } from './controller.ts'
 import { IMPORTS } from './imports.ts'
+import { OPERATOR } from './operator.ts'
 import { README, SIMULATOR } from './simulator.ts'
 
-export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLLER, IMPORTS]
+export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLLER, OPERATOR, IMPORTS]
 
 /** Pages with a test of their own. */
 export const OWN_TESTS: Readonly<Record<string, string>> = {
@@ -16,11 +17,6 @@ export const OWN_TESTS: Readonly<Record<string, string>> = {
 const BENCH = 'measures for minutes, and says nothing about right and wrong'
 const RELEASE = 'a release and its key: test/release.test.ts makes both and verifies them'
 const NPM = 'the tests themselves'
-const IN_A_POD =
-  'an image, a registry and Helm: test/deploy.test.ts lints and renders the chart, test/install tests the image'
-const OPERATOR = 'croft on a Kubernetes API: npm run test:real, test/real/operator.ts'
-const OWN_APIS = 'instances in a cluster: src/operator/own-apis/own-apis.test.ts'
-const MOVE = 'an operator that takes over: npm run test:real, test/real/move.ts'
 const REBUILT = 'every machine lost, and a share that is not: test/simulation/cluster-rebuilt.test.ts'
 const SOPS = 'programs of others: test/binary/secrets.test.ts reads what they write'
 
@@ -53,21 +49,6 @@ export const LEFT: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'CROFT_BENCH_TOFU=/opt/tofu CROFT_BENCH_BPG=/opt/bpg npm run bench:apply -- --sizes 100': BENCH,
     'npm run bench:operator': BENCH,
     'npm run bench:operator -- --sizes 2500,5000,10000 --connections 100': BENCH,
-  },
-  'docs/operator.md': {
-    'croft schema --crds | kubectl apply --server-side -f -': OPERATOR,
-    'kubectl get croft -n croft-system': OPERATOR,
-    'croft operator --kubeconfig ~/.kube/config --namespace croft-system': OPERATOR,
-    'npm run image -- --out release': IN_A_POD,
-    'docker load -i release/croft-0.1.0-linux-x64.oci.tar': IN_A_POD,
-    'helm install croft release/croft-0.1.0.tgz --namespace croft-system --create-namespace': IN_A_POD,
-    'croft move-in infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': MOVE,
-    'kubectl apply -n croft-system -f infra/': MOVE,
-  },
-  'docs/own-api.md': {
-    'kubectl get resourcegraphdefinitions': OWN_APIS,
-    'kubectl get k3snodes,machines -n croft-system': OWN_APIS,
-    'kubectl wait --for=condition=Ready k3snode/agent-1 -n croft-system': OWN_APIS,
   },
   'docs/k3s.md': {
     'git clone https://git.example/me/home.git infra': REBUILT,

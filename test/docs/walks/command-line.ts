@@ -6,8 +6,7 @@ import { file, STATE } from './imports.ts'
 const SSH = 'a host over SSH: test/real-ssh/host-verbs.test.ts types these to a real sshd'
 const SPARE = 'a computer that may be wiped: npm run test:k3s does it with real hosts'
 
-const OPERATOR = 'croft on a Kubernetes API: docs/from-crossplane.md prints it too, and its test types it'
-const MOVE = 'an operator that takes over: npm run test:real types it, test/real/move.ts'
+const OPERATOR = { typedOn: 'docs/operator.md' }
 
 /** The graph of docs/own-api.md. */
 const GRAPH = blocksOf('docs/own-api.md').find(({ language }) => language === 'yaml')?.text ?? ''
@@ -93,9 +92,9 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
       before: 'mkdir -p /etc/croft; printf "sources: [{name: a, directory: %s}]" "$PWD/infra" > /etc/croft/croft.yaml',
       until: 'http://127',
     },
-    'croft operator --kubeconfig ~/.kube/config --namespace croft-system': { left: OPERATOR },
-    'croft move-in infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': { left: MOVE },
-    'croft move-out infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': { left: MOVE },
+    'croft operator --kubeconfig ~/.kube/config --namespace croft-system': OPERATOR,
+    'croft move-in infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': OPERATOR,
+    'croft move-out infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': OPERATOR,
     'croft user set otto --role viewer --password-file pw.txt': { before: 'echo long-enough-for-this > pw.txt' },
     'croft version --verify croft-0.1.0.tgz --signers signers': {
       left: 'needs a release and its key: test/release.test.ts makes both',
