@@ -24,6 +24,7 @@ import { pack } from '../scripts/release.ts'
 import { billOfMaterials, type LockFile, packageOf } from '../scripts/release-parts.ts'
 import { differences, provenanceFile, sha256, verifyArtefact, verifyInstalled } from '../src/cli/verify-release.ts'
 import { filesOfTar } from '../src/source/read-here.ts'
+import { smallTree } from './small-tree.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const room = mkdtempSync(join(tmpdir(), 'croft-release-test-'))
@@ -43,26 +44,8 @@ function publicKey(file: string): string {
   return readFileSync(`${file}.pub`, 'utf8').split(' ').slice(0, 2).join(' ')
 }
 
-/** A small tree of what is packed, as if it had been built. */
 function tree(name: string): string {
-  const directory = join(room, name)
-  for (const folder of ['bin', `dist/${'long-'.repeat(18)}`, 'docs', 'examples'])
-    mkdirSync(join(directory, folder), { recursive: true })
-  for (const file of [
-    'package.json',
-    'package-lock.json',
-    'LICENSE',
-    'README.md',
-    'CHANGELOG.md',
-    'bin/croft',
-    'bin/run',
-  ])
-    cpSync(join(ROOT, file), join(directory, file))
-  cpSync(join(ROOT, 'docs/run.md'), join(directory, 'docs/run.md'))
-  writeFileSync(join(directory, 'dist/main.js'), 'export {}\n')
-  writeFileSync(join(directory, `dist/${'long-'.repeat(18)}/name.js`), 'export {}\n')
-  writeFileSync(join(directory, 'untracked.txt'), 'not for others')
-  return directory
+  return smallTree(join(room, name))
 }
 
 const made = { key, commit: 'a'.repeat(40), repository: 'https://git.example/croft.git' }

@@ -58,13 +58,16 @@ async function configured(file: string) {
     try {
       return readConfig(yamlLibrary().parse(readFileSync(file, 'utf8')), {}, {})
     } catch (error) {
-      if (isManifest(readFileSync(file, 'utf8')))
+      const text = readFileSync(file, 'utf8')
+      if (!/^\s*[^\s#]/m.test(text.replaceAll(/^(?:---|\.\.\.)\s*$/gm, '')))
+        throw new UsageError(`${file} is empty: it declares nothing. Write a manifest into it, or name its directory.`)
+      if (isManifest(text))
         throw new UsageError(
           `${file} is a manifest, and croft works on the whole directory that it lies in. Name that: ${path.dirname(file)}`,
         )
-      if (!(error instanceof ConfigError) || !/^sources:/m.test(readFileSync(file, 'utf8')))
+      if (!(error instanceof ConfigError) || !/^sources:/m.test(text))
         throw new UsageError(
-          `${file} is a file, not a directory, and it is not a configuration of croft run: it has no sources. Name the directory that holds the manifests.`,
+          `${file} is a file, not a directory, and neither a manifest (it has no apiVersion and kind) nor a configuration of croft run (it has no sources). Name the directory that holds the manifests.`,
         )
       throw new UsageError(
         `${file} is a file and no configuration of croft run:\n${error.message}\nName the directory that holds the manifests, or see docs/run.md.`,

@@ -156,7 +156,18 @@ const MISTAKES: readonly Mistake[] = [
     typed: ['plan', 'estate/notes.txt'],
     files: { 'vm.yaml': vm(), 'notes.txt': 'buy milk\n' },
     code: 64,
-    says: [/notes\.txt is a file, not a directory/, /it has no sources/, /Name the directory that holds the manifests/],
+    says: [
+      /notes\.txt is a file, not a directory/,
+      /no apiVersion and kind.*no sources/,
+      /Name the directory that holds the manifests/,
+    ],
+  },
+  {
+    made: 'a manifest in which nothing stands',
+    typed: ['validate', 'estate/empty.yaml'],
+    files: { 'vm.yaml': vm(), 'empty.yaml': '# later\n---\n' },
+    code: 64,
+    says: [/estate\/empty\.yaml is empty: it declares nothing/, /Write a manifest into it, or name its directory/],
   },
   {
     made: 'a manifest that is not there',
@@ -333,6 +344,27 @@ describe('what is wrong around the manifests', () => {
     assert.equal(code, 0, stderr)
     assert.ok(`${stdout}${stderr}`.includes(`there is no manifest (.yaml, .yml or .json) in ${empty}. Is it the right`))
     assert.equal(existsSync(path.join(empty, 'estate.yaml')), false)
+  })
+
+  test('a machine that is there: a disk that shrinks, and one that goes to a storage which is not there', async () => {
+    const cwd = scratch()
+    const estate = path.join(cwd, 'estate')
+    const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
+    const file = { 'vm.yaml': vm('', 'there', { id: 130 }).replace('started: true', 'started: false') }
+    estateAt(estate, simulator, file)
+    const made = await start(['apply', 'estate', '--yes'], { cwd, env }).ended
+    assert.equal(made.code, 0, made.stderr)
+    const planned = async (from: string, to: string) => {
+      writeFileSync(path.join(estate, 'vm.yaml'), file['vm.yaml'].replace(from, to))
+      return (await start(['plan', 'estate'], { cwd, env }).ended).stdout
+    }
+    assert.match(
+      await planned('size: 8', 'size: 4'),
+      /refused \[data\].*disks\.scsi0\.sizeGb \(a disk never shrinks: it has 8 GiB, 4 GiB are declared\)/,
+    )
+    const moved = await planned('local-zfs', 'local-zsf')
+    assert.match(moved, /refused \[placement\]: disk scsi0 needs storage local-zsf, which is not on host still-fawn/)
+    assert.match(moved, /to allow: no host has such a storage local-zsf; still-fawn has local, local-zfs/)
   })
 
   test('a server that speaks HTTP, and no Git on this computer', async () => {

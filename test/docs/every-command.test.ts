@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { blocksOf, commandsOf, pages, textOf } from './printed.ts'
 import { isTyped, stepOf } from './reader.ts'
@@ -61,6 +61,32 @@ test('what is typed on another page is typed there', () => {
     assert.ok(command !== undefined && walk !== undefined, `${page} prints ${name}`)
     assert.ok(isTyped(stepOf(walk, command)), `${page}: ${name}`)
   }
+})
+
+/** What is wrong with a command that starts a script of this repository, without starting it. */
+function wrongScript(command: string): string | undefined {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+  const [, name = 'test', words = ''] = /\bnpm (?:run )?([\w:]+)(?: -- (.*))?$/.exec(command) ?? []
+  const script = scripts[name]
+  if (script === undefined) return `package.json has no script ${name}`
+  const files = [...script.matchAll(/node bin\/run (\S+)/g)].map(([, path = '']) => path)
+  const folders = files.flatMap((path) => globSync(`${dirname(path)}/**/*.ts`, { cwd: ROOT }))
+  const code = folders.map(textOf).join('\n')
+  const option = [...words.matchAll(/--([\w-]+)/g)].find(
+    ([, word = '']) => !new RegExp(`(?:${word}: \\{|'--${word}')`).test(code),
+  )
+  return option && `${name} has no ${option[0]}`
+}
+
+test('scripts that no test starts are there, with the options that pages print', () => {
+  const all = Object.values(LEFT).flatMap((commands) => Object.keys(commands))
+  const started = all.filter((name) => /\bnpm (?:run|test)\b/.test(name))
+  assert.ok(started.length > 10)
+  for (const command of started) assert.equal(wrongScript(command), undefined, command)
+  assert.equal(wrongScript('npm run benhc'), 'package.json has no script benhc')
+  assert.equal(wrongScript('npm run bench -- --seizes 1'), 'bench has no --seizes')
+  for (const path of ['node_modules/.bin/biome', 'src/plan', 'src/store', 'scripts/test.ts'])
+    assert.ok(existsSync(join(ROOT, path)), path)
 })
 
 test('a command without a test, a block without a language and a command among output are noticed', () => {

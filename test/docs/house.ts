@@ -1,3 +1,16 @@
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** `infra/` as it is now, in the repository https://git.example/me/home.git. */
+export const FORGE = `mkdir -p srv/me
+git clone --quiet --bare infra srv/me/home.git
+node ${ROOT}/bin/run ${ROOT}/test/docs/forge.ts srv > forge.log 2>&1 &
+tries 200 test -e srv/ca.pem
+cat srv/ca.pem >> /etc/ssl/certs/ca-certificates.crt
+echo '127.0.0.1 git.example' >> /etc/hosts
+export NO_PROXY=git.example`
+
 /**
  * The house that the pages of reference speak of, on the simulator: the directory `infra/` with VMs that were there
  * before croft, the machine web-1, the VM old-one that Git no longer declares, and the cluster homelab. Its clock is

@@ -20,6 +20,8 @@ export interface Step {
   /** With `until`: it stays in its terminal until the page ends. */
   readonly stays?: boolean
   readonly says?: RegExp
+  /** Not bash. */
+  readonly shell?: 'fish'
   /** Why no test can type it, and which test does the same in another way. */
   readonly left?: string
   /** The page on which the same command is typed: what it needs is there. */
@@ -48,10 +50,10 @@ const OWN = [
 ]
 
 /** The longest that somebody reads on a busy computer. */
-const PATIENCE_MS = 400_000
+const PATIENCE_MS = 470_000
 
 /** What pages print besides croft, and what the reader is made of. */
-const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl']
+const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl', 'fish']
 
 /** Why nobody can read here; false where somebody can, and where a test that does not run would hide something. */
 export const whyNoReader: string | false = process.env.CI === undefined && lacking()
@@ -124,8 +126,8 @@ function typing(command: Printed, index: number, step: Step, time: number): stri
     const stop = step.stays === true ? '' : 'stopped\n'
     return `${began}lasting ${index} ${quoted(step.until)} ${quoted(command.text)}\n${stop}`
   }
-  const typed =
-    step.answer === undefined ? command.text : `answering ${index} ${quoted(step.answer)} ${quoted(command.text)}`
+  const text = step.shell === undefined ? command.text : `${step.shell} -c ${quoted(command.text)}`
+  const typed = step.answer === undefined ? text : `answering ${index} ${quoted(step.answer)} ${quoted(command.text)}`
   // That a plan finds something to do is no failure.
   const exit = typeof step.exit === 'object' ? step.exit[time] : step.exit
   const code = exit ?? (/^croft (plan|diff)\b/.test(command.name) ? "'0 2'" : 0)

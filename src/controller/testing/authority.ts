@@ -2,8 +2,12 @@ import { createKeyPair, issueCertificate, privateKeyPem } from '../../lib/x509.t
 
 const DAY_MS = 86_400_000
 
-/** An authority of its own for one test, and a certificate for `localhost` and 127.0.0.1 that it signed. */
-export function localCertificate(): { readonly ca: string; readonly cert: string; readonly key: string } {
+/** An authority of its own for one test, and a certificate for `localhost`, 127.0.0.1 and more names that it signed. */
+export function localCertificate(...names: readonly string[]): {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+} {
   const notBefore = new Date(Date.now() - DAY_MS)
   const notAfter = new Date(Date.now() + DAY_MS)
   const root = createKeyPair()
@@ -20,7 +24,7 @@ export function localCertificate(): { readonly ca: string; readonly cert: string
       notBefore,
       notAfter,
       usages: ['serverAuth'],
-      altNames: ['localhost', '127.0.0.1'],
+      altNames: ['localhost', '127.0.0.1', ...names],
     },
     issuer,
   )

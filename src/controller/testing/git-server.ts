@@ -23,9 +23,9 @@ export function gitServerMissing(): string | undefined {
   return existsSync(BACKEND) || process.env.CI !== undefined ? undefined : `${BACKEND} is missing`
 }
 
-/** Serves the bare repositories of a directory, to whoever knows the token or, without one, to everybody; they may be pushed to. */
-export async function startGitServer(directory: string, token?: string): Promise<GitServer> {
-  const { ca, cert, key } = localCertificate()
+/** Serves the bare repositories of a directory, to whoever knows the token or, without one, to everybody; they may be pushed to. With a name, at the port that https has. */
+export async function startGitServer(directory: string, token?: string, name?: string): Promise<GitServer> {
+  const { ca, cert, key } = localCertificate(...(name === undefined ? [] : [name]))
   const trusted = path.join(directory, 'ca.pem')
   writeFileSync(trusted, ca)
   const asked: string[] = []
@@ -35,7 +35,7 @@ export async function startGitServer(directory: string, token?: string): Promise
     if (token === undefined || request.headers.authorization === wanted) answer(directory, request, response)
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  await new Promise<void>((done) => server.listen(name === undefined ? 0 : 443, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
   return {
     url: (repository) => `https://localhost:${port}/${repository}`,

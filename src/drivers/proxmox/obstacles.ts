@@ -1,6 +1,6 @@
 import type { ContainerSpec } from '../../model/container.ts'
 import type { FileSpec } from '../../model/file.ts'
-import type { ObservedStorage, Resource, Survey } from '../../model/resource.ts'
+import type { Change, ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { buildObstacle } from '../files.ts'
@@ -33,6 +33,32 @@ export function vmObstacles(resource: Resource, vm: VmSpec, survey: Survey): rea
   ]
   const seed = seedObstacle(vm, survey)
   return seed === undefined ? obstacles : [...obstacles, seed]
+}
+
+/** What is in the way of disks that are added, or moved to another storage. */
+export function movedDiskObstacles(
+  desired: Resource['desired'],
+  host: string,
+  changes: readonly Change[],
+  survey: Survey,
+): readonly Obstacle[] {
+  const changed = new Set(changes.map(({ path }) => path))
+  const moved = disksOf(desired).filter(({ path }) => changed.has(path) || changed.has(`${path}.storage`))
+  return storageObstacles(host, moved, survey)
+}
+
+function disksOf(desired: Resource['desired']): readonly (StorageNeed & { readonly path: string })[] {
+  if (desired.type === 'vm')
+    return desired.vm.disks.map(({ slot, storage }) => ({
+      path: `disks.${slot}`,
+      storage,
+      content: ['images'],
+      purpose: `disk ${slot}`,
+    }))
+  if (desired.type !== 'container') return []
+  return declaredVolumes(desired.container).flatMap(({ path, key, storage }) =>
+    storage === undefined ? [] : [{ path, storage, content: ['rootdir'], purpose: key }],
+  )
 }
 
 /** A seed goes wherever ISO images may be; without a declared storage any of the host will do. */

@@ -12,7 +12,7 @@ import { dataDisks, irreplaceableDisks, protectedGuest, remadeBy } from './irrep
 import { diffContainer } from './lxc/diff.ts'
 import { adoptContainerSteps, createContainerSteps, updateContainerSteps } from './lxc/plan-steps.ts'
 import { declaredVolumes } from './lxc/volumes.ts'
-import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
+import { containerObstacles, fileObstacles, movedDiskObstacles, vmObstacles } from './obstacles.ts'
 import { containerReadiness, vmReadiness } from './readiness.ts'
 import { remembering, withPassword } from './rest/secrets.ts'
 import { settingRules } from './rest/setting-rules.ts'
@@ -136,7 +136,11 @@ export const proxmoxRules: Rules = rulesByType(
     awaits: () => [],
     changeObstacles: ({ desired }, observed, changes, survey) => {
       const guest = guestIn(desired)
-      return guest === undefined ? [] : movedCardObstacles(guest, changes, survey, observed.close?.hostBridges)
+      if (guest === undefined) return []
+      return [
+        ...movedCardObstacles(guest, changes, survey, observed.close?.hostBridges),
+        ...movedDiskObstacles(desired, observed.host, changes, survey),
+      ]
     },
     dataDisks: (observed) => (observed.list === undefined ? dataDisks(observed) : []),
     abandonedSteps({ rootLane }, observed) {

@@ -7,7 +7,7 @@ import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
 import { detailsNeeded } from './details-needed.ts'
 import { isBeingMade, isHollow, type ThingIdentity } from './identify.ts'
-import { blocked, dataAtStake, unfit } from './impossible.ts'
+import { blocked, dataAtStake, notInPlace, unfit } from './impossible.ts'
 import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
@@ -222,10 +222,7 @@ function keep(situation: Situation, observed: ObservedResource): Action {
         ...rules.deleteSteps(observed),
         ...rules.createSteps(resource, rules.declaredId(resource) ?? observed.externalId, world.survey),
       ],
-      reason: `${changes
-        .filter((c) => c.effect === 'replace')
-        .map((c) => c.path)
-        .join(', ')} cannot be changed in place`,
+      reason: notInPlace(changes),
     }
   }
   return {

@@ -35,11 +35,21 @@ export function dataAtStake(
   changes: readonly Change[],
   lost: readonly string[],
 ): Action {
-  const paths = changes.filter((change) => change.effect === 'replace').map((change) => change.path)
   return {
     do: 'refuse',
     guard: 'data',
-    reason: `${paths.join(', ')} cannot be changed in place, and recreating ${key} would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
+    reason: `${notInPlace(changes)}, and recreating ${key} would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
     allow: 'take the change back, or move the data elsewhere and remove these disks by hand first',
   }
+}
+
+/** Which changes only a new thing can have. */
+export function notInPlace(changes: readonly Change[]): string {
+  const fields = changes.filter(({ effect }) => effect === 'replace').map(fieldOf)
+  return `${fields.join(', ')} cannot be changed in place`
+}
+
+function fieldOf({ path, from, to }: Change): string {
+  const shrinks = path.endsWith('.sizeGb') && typeof from === 'number' && typeof to === 'number' && to < from
+  return shrinks ? `${path} (a disk never shrinks: it has ${from} GiB, ${to} GiB are declared)` : path
 }

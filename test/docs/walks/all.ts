@@ -3,9 +3,10 @@ import { COMMAND_LINE } from './command-line.ts'
 import { CONTROLLER } from './controller.ts'
 import { IMPORTS } from './imports.ts'
 import { OPERATOR } from './operator.ts'
+import { RELEASE } from './release.ts'
 import { README, SIMULATOR } from './simulator.ts'
 
-export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLLER, OPERATOR, IMPORTS]
+export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLLER, OPERATOR, IMPORTS, RELEASE]
 
 /** Pages with a test of their own. */
 export const OWN_TESTS: Readonly<Record<string, string>> = {
@@ -15,7 +16,6 @@ export const OWN_TESTS: Readonly<Record<string, string>> = {
 }
 
 const BENCH = 'measures for minutes, and says nothing about right and wrong'
-const RELEASE = 'a release and its key: test/release.test.ts makes both and verifies them'
 const NPM = 'the tests themselves'
 const REBUILT = 'every machine lost, and a share that is not: test/simulation/cluster-rebuilt.test.ts'
 const SOPS = 'programs of others: test/binary/secrets.test.ts reads what they write'
@@ -33,14 +33,6 @@ export const LEFT: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'npm run test:mutants -- --sample 20 --seed 1': NPM,
     'CROFT_SEEDS=10 npm run test:long': NPM,
     'node_modules/.bin/biome check --write src/plan': NPM,
-  },
-  'SECURITY.md': {
-    'echo "releases@croft ssh-ed25519 AAAA…" > signers': RELEASE,
-    'ssh-keygen -Y verify -f signers -I releases@croft -n croft-release \\\n  -s croft-VERSION.provenance.json.sig < croft-VERSION.provenance.json':
-      RELEASE,
-    'sha256sum croft-VERSION.tgz': RELEASE,
-    'ssh-keygen -Y verify -f signers -I releases@croft -n croft-release -s SHA256SUMS.sig < SHA256SUMS': RELEASE,
-    'sha256sum --check --strict --quiet SHA256SUMS': RELEASE,
   },
   'docs/performance.md': {
     'npm run bench': BENCH,

@@ -11,6 +11,12 @@ const OPERATOR = { typedOn: 'docs/operator.md' }
 /** The graph of docs/own-api.md. */
 const GRAPH = blocksOf('docs/own-api.md').find(({ language }) => language === 'yaml')?.text ?? ''
 
+/** Nobody hears the packet, but it leaves. */
+const DUCK = `apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: duck}
+spec: {wake: {mac: "6C:4B:90:00:00:04", broadcast: 127.255.255.255}}`
+
 /** The controller knows that the memory of web-1 has drifted to this. */
 const SEEN = (memory: number) =>
   `curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts[] | select(.observed == \\"${memory}\\")" > /dev/null`
@@ -70,7 +76,10 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
     'croft host run cow --dir infra/ -- journalctl -u k3s -n 50': { left: SSH },
     'croft host copy cow ./motd /etc/motd --dir infra/': { left: SSH },
     'croft host upload-iso pve1 ./debian.iso --storage local --dir infra/': { left: SSH },
-    'croft host wake duck --dir infra/': { left: SSH },
+    'croft host wake duck --dir infra/': {
+      before: file('infra/duck.yaml', DUCK),
+      says: /duck/,
+    },
     'croft machine write web-1 ./motd /etc/motd --mode 0644 --dir infra/': { before: 'echo welcome > motd' },
     'croft machine snapshot web-1 before-upgrade --dir infra/': { answer: 'yes' },
     'croft move web-1 still-fawn --dir infra/': { answer: 'yes' },
@@ -87,7 +96,7 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
     'croft demo': { left: 'takes minutes: test/binary/tour.test.ts plays it and types every command that it prints' },
     'croft demo --once': { left: 'takes minutes: test/binary/tour.test.ts plays it' },
     'croft run infra/': { until: 'http://127' },
-    'croft run https://git.example/me/home.git': { left: 'a repository over https: test/binary/git.test.ts has one' },
+    'croft run https://git.example/me/home.git': { typedOn: 'docs/run.md' },
     'croft run --config /etc/croft/croft.yaml --wait': {
       before: 'mkdir -p /etc/croft; printf "sources: [{name: a, directory: %s}]" "$PWD/infra" > /etc/croft/croft.yaml',
       until: 'http://127',
@@ -96,9 +105,7 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
     'croft move-in infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': OPERATOR,
     'croft move-out infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': OPERATOR,
     'croft user set otto --role viewer --password-file pw.txt': { before: 'echo long-enough-for-this > pw.txt' },
-    'croft version --verify croft-0.1.0.tgz --signers signers': {
-      left: 'needs a release and its key: test/release.test.ts makes both',
-    },
-    'croft completion fish | source': { left: 'for the shell fish: src/cli/completion.test.ts' },
+    'croft version --verify croft-0.1.0.tgz --signers signers': { typedOn: 'SECURITY.md' },
+    'croft completion fish | source': { shell: 'fish' },
   },
 }

@@ -1,8 +1,8 @@
-import { HOUSE } from '../house.ts'
+import { FORGE, HOUSE } from '../house.ts'
 import type { Walk } from '../reader.ts'
 
 const LIBVIRT = 'a libvirt host: npm run test:real has one, test/real/libvirt.ts'
-const FORGE = 'a forge and a repository over https: test/binary/git.test.ts has both'
+const PULL_REQUESTS = 'a forge with pull requests: test/binary/git.test.ts has one'
 
 /** The pages of daily work with one house: consoles, checks, imports, people, the API and the controller. */
 export const CONTROLLER: Walk = {
@@ -44,23 +44,28 @@ tries 600 curl --silent --fail --output /dev/null http://127.0.0.1:8087/readyz`,
       { says: /"message":/ },
     'croft token list': { says: /^ci +/m },
     'croft run infra/': { before: 'kill -TERM -- "-$controller"; wait "$controller"', until: 'http://127.0.0.1:8087' },
-    'croft run https://git.example/me/home.git': { left: FORGE },
+    'export SOPS_AGE_KEY_FILE=~/key.txt': { before: 'cp ~/.local/state/croft/*/vault/age-key.txt ~/key.txt' },
+    'croft run https://git.example/me/home.git': {
+      before: `printf 'sim.env\\n' > infra/.gitignore
+git -C infra init --quiet --initial-branch main
+git -C infra add .
+git -C infra commit --quiet --message 'The house'
+${FORGE}`,
+      until: 'Revision',
+      says: /Revision: main: The house/,
+    },
     'croft run --config /etc/croft/croft.yaml': {
       before: `mkdir -p /etc/croft
 printf 'sources: [{name: home, directory: %s}]' "$PWD/infra" > /etc/croft/croft.yaml`,
       until: 'http://127.0.0.1:8087',
     },
     'croft plan infra/ --base main --head my-branch': {
-      before: `printf 'sim.env\\n' > infra/.gitignore
-git -C infra init --quiet --initial-branch main
-git -C infra add .
-git -C infra commit --quiet --message 'The house'
-git -C infra switch --quiet --create my-branch
+      before: `git -C infra switch --quiet --create my-branch
 sed -i 's/memory: 2Gi/memory: 3Gi/' infra/vm.yaml
 git -C infra commit --quiet --all --message 'More memory'
 git -C infra switch --quiet main`,
       says: /Machine\/web-1/,
     },
-    'croft plan infra/ --base main --head my-branch --post github:me/home#12': { left: FORGE },
+    'croft plan infra/ --base main --head my-branch --post github:me/home#12': { left: PULL_REQUESTS },
   },
 }
