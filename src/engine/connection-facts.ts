@@ -92,16 +92,20 @@ export function missingFacts(plan: Plan): ReadonlyMap<string, readonly MissingFa
   return new Map([...missing].map(([name, found]) => [name, [...found.values()]]))
 }
 
-/** Looks at what was lacking. Answers how many looks brought something; a failed look leaves the lack standing. */
+/**
+ * Looks at what was lacking, unless its time is over. Answers how many looks brought something; a failed look leaves the lack
+ * standing.
+ */
 export async function readMissing(
   facts: ConnectionFacts,
   missing: readonly MissingFact[],
   signal: AbortSignal,
+  isDue: (fact: MissingFact) => boolean = () => true,
 ): Promise<number> {
   const { brought: listed, rest } = await powersInBulk(facts, missing, signal)
   let brought = listed
   await inParallel(rest, facts.connection.limits.reads, async (fact) => {
-    if (signal.aborted) return
+    if (signal.aborted || !isDue(fact)) return
     if (await fill(facts, fact, signal)) brought++
   })
   return brought

@@ -4,13 +4,15 @@ import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
 import { isDoing, type MissingFact, type Plan, type PlanEntry } from '../model/plan.ts'
-import { type AddressUse, guestIn, type Resource } from '../model/resource.ts'
+import { type AddressUse, guestIn, type ObservedResource, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
+import { validApprovals } from '../plan/approvals.ts'
 import { objectsAsShown } from '../plan/clusters/as-shown.ts'
 import { holdForPower } from '../plan/clusters/power-hold.ts'
 import { planWhole, revise, withRefusedNodes } from '../plan/plan.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
+import { isKnownToLeave } from '../plan/things/known-removals.ts'
 import { unseenWorld, type World } from '../plan/things/world.ts'
 import {
   type ConnectionFacts,
@@ -25,6 +27,7 @@ import {
 import type { Connections, ConnectionTrouble } from './connections.ts'
 import { isGoodFor } from './detail-cache.ts'
 import { withHistory } from './history.ts'
+import { leavingIn, type MissingFacts, NOTHING, putOff } from './put-off.ts'
 
 /** What one pass has seen, and the plan that follows from it. */
 export interface Observation {
@@ -36,8 +39,6 @@ export interface Observation {
   /** New machines that are read while others are begun, by connection: the next pass decides about them. */
   readonly later: MissingFacts
 }
-
-type MissingFacts = ReturnType<typeof missingFacts>
 
 /** The connections of an estate: what was seen of each, and those that could not be seen. */
 export interface Surveyed {
@@ -92,13 +93,17 @@ export async function observeAndPlan(
   let worlds = worldsOf(input.estate, factsByConnection, unseen)
   let estate = await withHistory(input.estate, worlds, ledger, nowMs, signal)
   let later: MissingFacts = NOTHING
+  let tried: ReadonlySet<string> = new Set()
   let current = await turns.perform(planWhole({ ...input, estate, worlds }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const missing = missingFacts(current.plan)
     const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
     const split =
-      begins === undefined ? { now: missing, later: NOTHING } : putOff(missing, beginning, factsByConnection)
+      begins === undefined
+        ? { now: missing, later: NOTHING, tried }
+        : putOff({ missing, beginning, leaving: leavingIn(current.plan, estate), tried, factsByConnection })
     later = split.later
+    tried = split.tried
     const wanted = [...split.now.values()].every((one) => one.length === 0)
       ? oldLooks(beginning, factsByConnection, nowMs)
       : split.now
@@ -124,41 +129,26 @@ export async function observeAndPlan(
   return { plan: holdForPower(plan), worlds, factsByConnection, estate: current.estate, later }
 }
 
-const NOTHING: MissingFacts = new Map()
-
 /**
- * Machines that croft has just made are read after everything else, and while the next ones begin: otherwise Proxmox
- * waits for reads with nothing to do. Nothing depends on them in this pass. What an earlier process made is read at
- * once: what a plan shows is what the first pass does.
+ * Reads what was put off. Nobody has started new machines: what is read now and what the next survey shows agree. What
+ * leaves is asked whether it runs, in one list for each host: the next pass then has all that it needs of it. Of what
+ * leaves as much is read as there is time for, and the rest in the next pass.
  */
-function putOff(
-  missing: MissingFacts,
-  beginning: readonly PlanEntry[],
-  factsByConnection: FactsByConnection,
-): { readonly now: MissingFacts; readonly later: MissingFacts } {
-  const now = new Map<string, readonly MissingFact[]>()
-  const later = new Map<string, readonly MissingFact[]>()
-  for (const [connection, all] of missing) {
-    const memory = factsByConnection.get(connection)?.memory
-    const isNew = (fact: MissingFact) =>
-      fact.look === 'config' && memory?.born.has(fact.externalId) === true && memory.begun.has(fact.externalId)
-    const rest = all.filter((fact) => !isNew(fact))
-    const busy = rest.length > 0 || beginning.some((one) => one.connection === connection && isDoing(one.action))
-    now.set(connection, busy ? rest : all)
-    if (busy) later.set(connection, all.filter(isNew))
-  }
-  return { now, later }
-}
-
-/** Reads what was put off. Nobody has started these machines: what is read now and what the next survey shows agree. */
-export async function readLater({ later, factsByConnection }: Observation, signal: AbortSignal): Promise<void> {
+export async function readLater(
+  { later, factsByConnection, estate }: Observation,
+  hasTime: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const declared = later.size === 0 ? new Set() : new Set(estate.resources.map(({ uid }) => uid))
   for (const [connection, missing] of later) {
     const facts = factsByConnection.get(connection)
     if (facts === undefined) continue
-    await readMissing(facts, missing, signal)
+    const isNew = (fact: MissingFact) => 'externalId' in fact && facts.memory.born.has(fact.externalId)
+    await readMissing(facts, missing, signal, (fact) => isNew(fact) || hasTime())
     const unknown = missing.flatMap((fact): MissingFact[] => {
       const read = 'externalId' in fact ? facts.close.get(fact.externalId) : undefined
-      return read?.type === 'vm' && read.power === 'unknown' ? [{ look: 'power', externalId: read.externalId }] : []
+      if (read?.type !== 'vm' || (read.power !== 'unknown' && declared.has(read.mark?.uid))) return []
+      return [{ look: 'power', externalId: read.externalId }]
     })
     await readMissing(facts, unknown, signal)
   }
@@ -233,21 +223,38 @@ export function worldsOf(
   return worlds
 }
 
-/** Reads what has our mark and is not declared, on every connection: before anything is concluded from its absence. */
+/**
+ * Reads what has our mark and is not declared, on every connection: before anything is concluded from its absence. Of what
+ * leaves `inTurn` the records say enough until it is to go.
+ */
 export async function readAllUndeclared(
   estate: Estate,
   factsByConnection: FactsByConnection,
   signal: AbortSignal,
+  inTurn?: Pick<PlanInput, 'ledger' | 'nowMs'>,
 ): Promise<void> {
-  for (const facts of factsByConnection.values()) await readUndeclared(estate, facts, signal)
+  const known = inTurn === undefined ? () => false : knownToLeave(estate, inTurn)
+  for (const facts of factsByConnection.values()) await readUndeclared(estate, facts, known, signal)
+}
+
+function knownToLeave(estate: Estate, { ledger, nowMs }: Pick<PlanInput, 'ledger' | 'nowMs'>) {
+  const recordOf = new Map([...ledger.records.values()].map((record) => [record.uid, record]))
+  const approvals = validApprovals(estate, nowMs)
+  return (seen: ObservedResource) =>
+    seen.mark !== undefined && isKnownToLeave(seen, recordOf.get(seen.mark.uid), estate, approvals)
 }
 
 /** Guests with a mark that nothing declares: only their description says whose they are, so each is read once. */
-async function readUndeclared(estate: Estate, facts: ConnectionFacts, signal: AbortSignal): Promise<void> {
+async function readUndeclared(
+  estate: Estate,
+  facts: ConnectionFacts,
+  isKnown: (seen: ObservedResource) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const declared = new Set(estate.resources.map((resource) => resource.uid))
   const missing = facts.survey.resources
     .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !facts.close.has(s.externalId))
-    .filter((s) => !facts.gone.has(s.externalId))
+    .filter((s) => !facts.gone.has(s.externalId) && !isKnown(s))
     .map((s) => ({ look: 'config' as const, externalId: s.externalId }))
   await readMissing(facts, missing, signal)
 }

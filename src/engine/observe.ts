@@ -107,14 +107,15 @@ export async function observe(
   glance?: Glance,
 ): Promise<Observed> {
   const turns = turnsOf(deps.clock)
-  const ground = await observeMachines(glance ?? (await lookOver(inGit, deps, options, signal)), deps, signal)
+  const { begins } = options
+  const seen = glance ?? (await lookOver(inGit, deps, options, signal))
+  const ground = await observeMachines(seen, deps, signal, begins === undefined ? 'now' : 'in turn')
   await turns.pause()
   const { surveyed, ledger, estate: placed } = ground
   const input = inputOf(ground, deps)
   const looked = await observeClusters(input, surveyed.factsByConnection, deps, signal)
   const switched = await observePowers(input, surveyed.factsByConnection, looked, deps, signal)
   await turns.pause()
-  const { begins } = options
   const observation = await observeAndPlan(
     {
       ...input,
@@ -200,6 +201,7 @@ async function observeMachines(
   { startedMs, declared, surveyed, remembered }: Glance,
   { clock, knownFor }: ObserveDeps,
   signal: AbortSignal,
+  leaving: 'now' | 'in turn' = 'now',
 ): Promise<Ground> {
   const { ledger, ended, findings, unsure } = await bringUpToDate(
     remembered,
@@ -208,7 +210,8 @@ async function observeMachines(
     signal,
     knownFor,
   )
-  await readAllUndeclared(declared, surveyed.factsByConnection, signal)
+  const inTurn = leaving === 'now' ? undefined : { ledger, nowMs: startedMs }
+  await readAllUndeclared(declared, surveyed.factsByConnection, signal, inTurn)
   const worlds = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)
   const known = await withHistory(declared, worlds, ledger, startedMs, signal)
   const estate = await placeAll(known, worlds, surveyed.factsByConnection, ledger, startedMs, signal)

@@ -6,6 +6,7 @@ import { type ClusterPlan, isUnderWay } from '../model/observed-cluster.ts'
 import type { Plan } from '../model/plan.ts'
 import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { admit } from '../plan/admit.ts'
+import { nextTaskLookMs } from '../plan/pace.ts'
 import { goingOff } from '../plan/power/machines.ts'
 import type { Attempt } from './act.ts'
 import { actOn, gather, trafficOf } from './act-on-plan.ts'
@@ -106,17 +107,24 @@ async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise
     await noteRemediationsOver(store, epoch, look.declaration.name, surroundings.remediations, look.observed)
 }
 
-async function act({ deps, options, observed, chosen, signal }: Pass): Promise<Acted> {
+async function act({ deps, options, observed, chosen, actedMs, signal }: Pass): Promise<Acted> {
   const { estate, observation, ledger, startedMs } = observed
   const blamed = await blame(observation, ledger.records, startedMs, signal)
   // What ended has made room: the queues are as wide as that says before they are filled again.
   learnFrom(gather(observed.ended, []), [], observed, deps)
   deps.windows.full.clear()
   const traffic = trafficIn(observation.plan, observed, deps)
-  const [begun, read] = await Promise.allSettled([
-    signal.aborted ? [] : actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal),
-    readLater(observation, signal),
-  ])
+  // While effects are sent, and then until it is time to look at them, nothing better can be done than to read.
+  let dueMs: number | undefined
+  const hasTime = () => dueMs === undefined || deps.clock.monotonicMs() < dueMs
+  const acting = signal.aborted
+    ? Promise.resolve([])
+    : actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal).then((all) => {
+        const pace = { ...deps.windows.pace, passMs: 0 }
+        dueMs = actedMs + nextTaskLookMs(pace, ledger.intentions.size + all.length)
+        return all
+      })
+  const [begun, read] = await Promise.allSettled([acting, readLater(observation, hasTime, signal)])
   if (begun.status === 'rejected') throw begun.reason
   if (read.status === 'rejected') throw read.reason
   const attempts = begun.value

@@ -8,6 +8,7 @@ import type { Desired, Mark, ObservedResource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../approvals.ts'
 import { detailsNeeded } from './details-needed.ts'
+import { isKnownToLeave } from './known-removals.ts'
 import { proofOf, wasDeclared } from './proof.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
 
@@ -28,8 +29,8 @@ export interface Removal {
 
 /**
  * Guests that carry our mark and are declared no more. A guest whose mark names another estate, or a declaration that
- * is there but could not be read, is not among them; neither is one that has not been read closely yet, because only
- * its description says whose it is and what should become of it.
+ * is there but could not be read, is not among them; neither is one that has not been read closely yet, unless its
+ * record says what else only its description does: whose it is and what should become of it.
  */
 export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.uid))
@@ -45,9 +46,9 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
     if (declared.has(uid)) continue
     const record = recordOf.get(uid)
     for (const observed of resources) {
-      const mark = observed.mark
-      if (observed.close === undefined || mark?.owner === undefined) continue
-      if (!own(mark.estate)) continue
+      const unread = observed.close === undefined
+      const mark = unread ? markBy(observed, record, estate, approvals) : observed.mark
+      if (mark?.owner === undefined || !(unread || own(mark.estate))) continue
       if (isUnreadable(mark.owner, estate)) continue
       const policy =
         record !== undefined && wasDeclared(record) ? record.policy : estate.removed?.get(mark.owner)?.policy
@@ -70,6 +71,16 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
   // What would stay anyway and is not known to be of this directory is nobody's business here.
   const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
   return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** The mark of a guest that was not read yet, as far as its record knows it. */
+function markBy(
+  observed: ObservedResource,
+  record: ResourceRecord | undefined,
+  estate: Estate,
+  approvals: readonly Approval[],
+): Mark | undefined {
+  return isKnownToLeave(observed, record, estate, approvals) ? { uid: record.uid, owner: record.key } : undefined
 }
 
 /** As it was declared last; where nothing remembers that, what its mark says. */
@@ -281,6 +292,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
       missing: { look: 'list', list: observed.list },
     }
   }
+  if (observed.close === undefined && observed.list === undefined) return detailsNeeded(observed, 'config')
   const obstacle = rules.undeletable(observed)
   if (obstacle !== undefined)
     return { do: 'refuse', guard: 'protection', reason: obstacle.message, allow: obstacle.allow }

@@ -47,7 +47,7 @@ func build(what string, builder packersdk.Builder, settings map[string]interface
 }
 
 func call(method string, path string, body url.Values) (string, error) {
-	request, err := http.NewRequest(method, os.Args[1]+"/api2/json/nodes/"+node+path, strings.NewReader(body.Encode()))
+	request, err := http.NewRequest(method, os.Args[1]+"/api2/json"+path, strings.NewReader(body.Encode()))
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ func call(method string, path string, body url.Values) (string, error) {
 
 // A machine with an operating system on it, for the first image.
 func base() error {
-	answer, err := call("POST", "/qemu", url.Values{"vmid": {"900"}, "name": {"base"}, "memory": {"1024"}, "agent": {"1"},
+	answer, err := call("POST", "/nodes/"+node+"/qemu", url.Values{"vmid": {"900"}, "name": {"base"}, "memory": {"1024"}, "agent": {"1"},
 		"scsihw": {"virtio-scsi-pci"}, "boot": {"order=scsi0"},
 		"scsi0": {"local-zfs:0,import-from=local:import/noble-server-cloudimg-amd64.qcow2"}})
 	if err != nil {
@@ -76,12 +76,12 @@ func base() error {
 	}
 	task := strings.Trim(strings.TrimPrefix(answer, `{"data":`), `"}`)
 	for i := 0; i < 600; i++ {
-		status, err := call("GET", "/tasks/"+url.PathEscape(task)+"/status", nil)
+		status, err := call("GET", "/nodes/"+node+"/tasks/"+url.PathEscape(task)+"/status", nil)
 		if err != nil {
 			return err
 		}
 		if strings.Contains(status, `"exitstatus":"OK"`) {
-			return nil
+			return listed("base")
 		}
 		if strings.Contains(status, "exitstatus") {
 			return fmt.Errorf("%s", status)
@@ -89,6 +89,21 @@ func base() error {
 		time.Sleep(100 * time.Millisecond)
 	}
 	return fmt.Errorf("it is not made in time")
+}
+
+// The list of the cluster has the name of a new machine when its status was reported, and the plugin looks there.
+func listed(name string) error {
+	for i := 0; i < 600; i++ {
+		all, err := call("GET", "/cluster/resources?type=vm", nil)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(all, `"name":"`+name+`"`) {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("%s is not listed in time", name)
 }
 
 func main() {

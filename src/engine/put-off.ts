@@ -1,0 +1,75 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { Estate } from '../model/estate.ts'
+import { isDoing, type MissingFact, type Plan, type PlanEntry } from '../model/plan.ts'
+import { isGuest } from '../model/resource.ts'
+import type { ConnectionFacts, missingFacts } from './connection-facts.ts'
+
+export type MissingFacts = ReturnType<typeof missingFacts>
+
+export const NOTHING: MissingFacts = new Map()
+
+/** What a plan lacks, with what says when it has to be read. */
+export interface Lacking {
+  readonly missing: MissingFacts
+  /** What of the plan begins now. */
+  readonly beginning: readonly PlanEntry[]
+  /** Guests that leave and are not read yet: their hosts by their ids, by connection. */
+  readonly leaving: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Connections on which the first of these were read in this pass already. */
+  readonly tried: ReadonlySet<string>
+  readonly factsByConnection: ReadonlyMap<string, Pick<ConnectionFacts, 'memory'>>
+}
+
+export interface PutOff {
+  readonly now: MissingFacts
+  readonly later: MissingFacts
+  /** Connections on which the first guests that leave are among what is read now. */
+  readonly tried: ReadonlySet<string>
+}
+
+/**
+ * Some machines are read after everything else, and while others begin: otherwise Proxmox waits for reads with nothing to
+ * do. Those that croft has just made, for nothing depends on them in this pass; what an earlier process made is read at
+ * once, as what a plan shows is what the first pass does. And those that leave, but for as many as can begin: where
+ * none of these does, all are read, so that whoever holds them is shown all of them.
+ */
+export function putOff({ missing, beginning, leaving, tried, factsByConnection }: Lacking): PutOff {
+  const now = new Map<string, readonly MissingFact[]>()
+  const later = new Map<string, readonly MissingFact[]>()
+  const first = new Set<string>()
+  for (const [connection, all] of missing) {
+    const memory = factsByConnection.get(connection)?.memory
+    const hosts = leaving.get(connection) ?? new Map<string, string>()
+    const isNew = (fact: MissingFact) =>
+      fact.look === 'config' && memory?.born.has(fact.externalId) === true && memory.begun.has(fact.externalId)
+    const leaves = (fact: MissingFact) => fact.look === 'config' && hosts.has(fact.externalId)
+    const urgent = all.filter((fact) => !isNew(fact) && !leaves(fact))
+    const going = all.filter(leaves)
+    const fresh = all.filter(isNew)
+    const acts = beginning.some((one) => one.connection === connection && isDoing(one.action))
+    const some = LIMITS.firstWindow.host * new Set(hosts.values()).size
+    if (acts || urgent.length > 0) {
+      now.set(connection, urgent)
+      later.set(connection, [...fresh, ...going])
+    } else if (going.length > some && !tried.has(connection)) {
+      now.set(connection, going.slice(0, some))
+      later.set(connection, fresh)
+      first.add(connection)
+    } else now.set(connection, all)
+  }
+  return { now, later, tried: new Set([...tried, ...first]) }
+}
+
+/** Guests of a plan that leave as soon as they are read. */
+export function leavingIn(plan: Plan, { resources }: Pick<Estate, 'resources'>): Lacking['leaving'] {
+  const found = new Map<string, Map<string, string>>()
+  let declared: ReadonlySet<string> | undefined
+  for (const { key, connection, type, host = '', action } of plan.entries) {
+    if (action.do !== 'wait' || action.missing?.look !== 'config' || !isGuest(type)) continue
+    declared ??= new Set(resources.map((one) => one.key))
+    if (declared.has(key)) continue
+    const here = found.get(connection) ?? new Map<string, string>()
+    found.set(connection, here.set(action.missing.externalId, host))
+  }
+  return found
+}
