@@ -82,7 +82,7 @@ function patchGuest(world: World, guest: Guest, patch: Readonly<Record<string, u
     } else if (key === 'paused') guest.run.paused = value === true
     else if (key === 'node') {
       const target = needHost(world, configText(value))
-      carryVolumes(needHost(world, guest.node), target, guest.vmid)
+      carryVolumes(world, needHost(world, guest.node), target, guest.vmid)
       guest.node = target.name
     } else {
       if (value === null) guest.config.delete(key)

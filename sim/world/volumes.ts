@@ -171,15 +171,31 @@ export function volumesOfGuest(host: Host, vmid: number): string[] {
   return found
 }
 
-/** A guest's disks go where it goes. */
-export function carryVolumes(from: Host, to: Host, vmid: number): void {
-  for (const [storage, volumes] of from.volumes) {
-    for (const volume of volumes.values()) {
+/**
+ * A guest's disks go where it goes, each to the storage that it is told, under the name that it would have had there.
+ * Answers the names that changed.
+ */
+export function carryVolumes(
+  world: World,
+  from: Host,
+  to: Host,
+  vmid: number,
+  storageThere: (storage: string) => string = (storage) => storage,
+): ReadonlyMap<string, string> {
+  const renamed = new Map<string, string>()
+  for (const [storage, volumes] of [...from.volumes]) {
+    const there = world.storages.get(storage)?.shared === true ? storage : storageThere(storage)
+    const files = world.storages.get(there)?.files === true
+    for (const volume of [...volumes.values()]) {
       if (volume.vmid !== vmid || volume.content === 'backup') continue
       volumes.delete(volume.name)
-      volumesOf(to, storage).set(volume.name, volume)
+      const stem = volume.name.replace(/^.*\//, '').replace(/\.[a-z0-9]+$/, '')
+      const name = there === storage ? volume.name : files ? `${vmid}/${stem}.${volume.format}` : stem
+      volumesOf(to, there).set(name, { ...volume, name, ...(files ? {} : { format: 'raw' }) })
+      if (name !== volume.name || there !== storage) renamed.set(`${storage}:${volume.name}`, `${there}:${name}`)
     }
   }
+  return renamed
 }
 
 /** A checksum that a file would have. Two files with the same seed text are the same file. */

@@ -36,12 +36,7 @@ test('[T-01] each machine is read before it is destroyed: one that was protected
   // Its description was given to something that this directory has never had; the survey shows nothing of it.
   other.config.set('description', (other.config.get('description') ?? '').replaceAll('bench-', 'strange-'))
   assert.equal(await run.untilSettled(run.start()), 'settled')
-  assert.deepEqual(
-    ours(run)
-      .map(({ vmid }) => vmid)
-      .sort(),
-    [guarded.vmid, other.vmid].sort(),
-  )
+  assert.deepEqual(new Set(ours(run).map(({ vmid }) => vmid)), new Set([guarded.vmid, other.vmid]))
   assert.equal(deleted(run).length, MANY - 2, 'nobody asked for what stays')
 })
 

@@ -1,5 +1,6 @@
+import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
-import { ApiError, failed } from '../../api-error.ts'
+import { ApiError, badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, list, STALE, things } from '../collection.ts'
 import { EMPTY_DIGEST, fields, shelf, type Thing, textOf } from '../shelf.ts'
@@ -113,9 +114,14 @@ function needRealm(call: Call): Thing {
 
 /** No directory answers in this world: the task says so. */
 function sync(call: Call): string {
-  const { type } = needRealm(call)
+  const realm = things(REALMS, call).get(param(call, 'realm'))
+  if (realm === undefined) throw badParameter('realm', 'Realm does not exist.')
+  const { type } = realm
   if (type !== 'ldap' && type !== 'ad')
     throw failed(`Cannot sync realm type '${String(type)}'! Only LDAP/AD realms can be synced.`)
+  const usual = parseProperties(textOf(realm['sync-defaults-options'])).named
+  if (call.params.scope === undefined && !usual.has('scope'))
+    throw badParameter('scope', 'Not passed as parameter and not defined in realm default sync options.')
   const [host] = call.world.hosts.values()
   if (host === undefined) throw failed('there is no node')
   const kind = flag(call, 'dry-run') ? 'auth-realm-sync-test' : 'auth-realm-sync'

@@ -9,6 +9,7 @@ import {
   touch,
 } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
+import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { findVolume, freeVolume } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
@@ -140,6 +141,13 @@ function refuseSecondCloudInit(guest: Guest, key: string): void {
 }
 
 /** A disc that is put in can be booted from, after all that could be before. */
+/** What the state of a TPM was made as it stays. */
+function refuseOtherTpm(current: string, value: string): void {
+  const version = (text: string) => parseProperties(text).named.get('version') ?? 'v1.2'
+  if (driveVolume(current) === driveVolume(value) && version(current) !== version(value))
+    throw failed('cannot change TPM state version after creation')
+}
+
 function bootFrom(guest: Guest, key: string): void {
   const order = /^order=(.+)$/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
   if (order === undefined || order.split(';').includes(key)) return
@@ -151,6 +159,7 @@ function bootFrom(guest: Guest, key: string): void {
 async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {
   const current = guest.config.get(key)
   if (isDrive(key) && /:cloudinit(,|$)/.test(value)) refuseSecondCloudInit(guest, key)
+  if (key === 'tpmstate0' && current !== undefined) refuseOtherTpm(current, value)
   const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world, key, value)
   if (isDrive(key)) {
     // A volume that was lying about unused is in use again.

@@ -1,6 +1,6 @@
 import { powerOff, powerOn } from '../../../world/guest-run.ts'
 import { startTask } from '../../../world/tasks.ts'
-import type { World } from '../../../world/types.ts'
+import type { Guest, Host, World } from '../../../world/types.ts'
 import { type Call, guestOn, hostOf, vmidOf } from '../../call.ts'
 import { shelf } from '../shelf.ts'
 import { haEntry } from './resources.ts'
@@ -46,6 +46,21 @@ export function byManager(call: Call, type: string, state: 'started' | 'stopped'
       if (world.guests.get(guest.vmid) !== guest || entry.state !== state || host.power !== 'on') return
       if (state === 'started' && !running) powerOn(world, host, guest)
       if (state === 'stopped' && running) powerOff(world, guest)
+    })
+  })
+}
+
+/** Who looks after a guest is asked to bring it to another host, and does so some seconds later. */
+export function movedByManager(call: Call, guest: Guest, target: Host, move: () => void): string {
+  const { world } = call
+  const from = hostOf(call)
+  return startTask(world, from, 'hamigrate', `${guest.vmid}`, call.who.id, async (work) => {
+    await work.pass(world.timing.shortTaskMs)
+    work.log(`Requesting HA migration for ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} to node ${target.name}`)
+    if (!world.statusDaemon || disarmState(world) !== undefined) return
+    world.clock.schedule(world.clock.now() + MANAGER_CYCLE_MS, () => {
+      const stays = world.guests.get(guest.vmid) !== guest || guest.node !== from.name
+      if (!stays && from.power === 'on' && target.power === 'on') move()
     })
   })
 }

@@ -46,6 +46,9 @@ function prepare(call: Call, thing: Thing, id: string, old: Thing | undefined): 
     if (foreign !== undefined) throw failed(`${prefix}unexpected property '${foreign}'`)
   }
   const kept = old === undefined ? thing : { ...thing, type: old.type }
+  if (call.params.resources !== undefined && resourcesOf(kept).length === 0)
+    throw failed(`${prefix}no resources were specified`)
+  if (call.params.nodes !== undefined && nodesOf(kept).length === 0) throw failed(`${prefix}no nodes were specified`)
   const managed = shelf(world, 'ha/resources')
   const unmanaged = resourcesOf(kept).filter((sid) => !managed.has(sid))
   if (unmanaged.length > 0) throw failed(`${prefix}cannot use unmanaged resource(s) ${unmanaged.join(', ')}.`)

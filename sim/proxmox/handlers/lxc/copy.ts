@@ -19,7 +19,11 @@ import {
   shownSnapshot,
   wentBack,
 } from '../guest/snapshots.ts'
+import { storageMap } from '../guest/storage-map.ts'
+import { movedByManager } from '../ha/power.ts'
+import { haEntry } from '../ha/resources.ts'
 import { newDisk } from '../qemu/drive-make.ts'
+import { nameAnew } from '../qemu/migrate.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
@@ -201,19 +205,31 @@ function migrate(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const target = migrationTarget(call)
-  const running = guestOf(call, 'lxc').run.status === 'running'
-  if (running && !flag(call, 'online') && !flag(call, 'restart'))
+  const asked = guestOf(call, 'lxc')
+  if (asked.run.status === 'running' && !flag(call, 'online') && !flag(call, 'restart'))
     throw failed("can't migrate running container without --online or --restart")
-  return inTask(call, 'vzmigrate', async (guest, work) => {
-    work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
-    // A container cannot move while it runs: it is shut down here and started there.
+  const storages = storageMap(call, 'target-storage', target, 'rootdir')
+  // A container cannot move while it runs: it is shut down here and started there.
+  const move = (guest: Guest) => {
     const ran = guest.run.status === 'running'
     if (ran) powerOff(world, guest, true)
-    await work.pass(world.timing.shortTaskMs)
-    carryVolumes(host, target, guest.vmid)
+    nameAnew(
+      guest,
+      carryVolumes(world, host, target, guest.vmid, (storage) => storages?.to(storage) ?? storage),
+    )
     guest.node = target.name
     if (ran) powerOn(world, target, guest)
     touch(guest)
     noteSeen(world, guest)
+  }
+  if (haEntry(world, asked) !== undefined) return movedByManager(call, asked, target, () => move(asked))
+  return inTask(call, 'vzmigrate', async (guest, work) => {
+    work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
+    if (guest.run.status === 'running' && flag(call, 'online')) {
+      work.log('ERROR: migration aborted (duration 00:00:00): lxc live migration is currently not implemented')
+      throw new Error('migration aborted')
+    }
+    await work.pass(world.timing.shortTaskMs)
+    move(guest)
   })
 }

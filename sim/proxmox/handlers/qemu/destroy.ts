@@ -44,7 +44,8 @@ export async function removeGuest(
   options: { readonly purge: boolean; readonly unreferenced: boolean },
 ): Promise<void> {
   const volumes = ownVolumes(host, guest)
-  for (const volid of volumes) refuseBaseInUse(host, volid)
+  for (const volid of volumes)
+    if (isBaseInUse(host, volid)) throw new Error(`base volume '${volid}' is still in use by linked cloned`)
   await work.pass(world.timing.shortTaskMs)
   for (const volid of volumes) await freeOrWarn(world, host, volid, work)
   // What is still there by its name, a disk that could not be removed a moment ago among it.
@@ -90,12 +91,8 @@ function ownVolumes(host: Host, guest: Guest): string[] {
   return [...named]
 }
 
-export function refuseBaseInUse(host: Host, volid: string): void {
+export function isBaseInUse(host: Host, volid: string): boolean {
   const storage = volid.slice(0, volid.indexOf(':'))
   const volume = findVolume(host, volid)
-  for (const other of volumesOf(host, storage).values()) {
-    if (volume !== undefined && other.parent === volume.name) {
-      throw new Error(`base volume '${volid}' is still in use by linked cloned`)
-    }
-  }
+  return volume !== undefined && [...volumesOf(host, storage).values()].some(({ parent }) => parent === volume.name)
 }

@@ -8,6 +8,11 @@ import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
+import { storageMap } from '../guest/storage-map.ts'
+import { movedByManager } from '../ha/power.ts'
+import { haEntry } from '../ha/resources.ts'
+import { replicationTargets } from '../storage/replication.ts'
+import { type Migration, requireStorages, whatKeeps } from './migration-check.ts'
 
 export const qemuMigrateRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/migrate': conditions,
@@ -65,27 +70,74 @@ function migrate(call: Call): string {
   }
   const guest = guestOf(call)
   refuseLocked(guest)
-  if (guest.run.status === 'running' && !flag(call, 'online')) throw failed("can't migrate running VM without --online")
+  if (guest.run.status === 'running') {
+    if (!flag(call, 'online')) throw failed("can't migrate running VM without --online")
+    const targets = replicationTargets(world, guest.vmid)
+    if (targets.length > 0 && !targets.includes(target.name) && !flag(call, 'force'))
+      throw failed(
+        `Cannot live-migrate replicated VM to node '${target.name}' - not a replication target. Use 'force' to override.`,
+      )
+  }
+  const storages = storageMap(call, 'targetstorage', target, 'images')
+  if (storages === undefined || storages.identity) requireStorages(world, guest, host, target)
+  const migration: Migration = {
+    world,
+    guest,
+    from: host,
+    to: target,
+    storages: storages ?? { identity: true, to: (storage) => storage },
+    withLocalDisks: flag(call, 'with-local-disks'),
+    force: flag(call, 'force'),
+  }
+  if (haEntry(world, guest) !== undefined) return movedByManager(call, guest, target, () => settleThere(migration))
   return startTask(world, host, 'qmigrate', `${guest.vmid}`, call.who.id, (work) =>
-    withConfigLock(world, host, guest.vmid, () => move(call, guest, host, target, work)),
+    withConfigLock(world, host, guest.vmid, () => move(migration, work)),
   )
 }
 
-async function move(call: Call, guest: Guest, host: Host, target: Host, work: Work): Promise<void> {
-  const { world } = call
-  if (target.power === 'off') throw new Error(`can't connect to node '${target.name}'`)
+async function move(migration: Migration, work: Work): Promise<void> {
+  const { world, guest, from, to } = migration
+  work.log(`starting migration of VM ${guest.vmid} to node '${to.name}' (${to.address})`)
+  const problem = to.power === 'off' ? "Can't connect to destination address using public key" : whatKeeps(migration)
+  if (problem !== undefined) {
+    work.log(`ERROR: migration aborted (duration 00:00:00): ${problem}`)
+    throw new Error('migration aborted')
+  }
   guest.config.set('lock', 'migrate')
   touch(guest)
-  work.log(`starting migration of VM ${guest.vmid} to node '${target.name}' (${target.address})`)
   await work.pass(
-    Math.ceil((ownBytes(host, guest.vmid) / world.timing.cloneBytesPerSecond) * 1000) + world.timing.shortTaskMs,
+    Math.ceil((ownBytes(from, guest.vmid) / world.timing.cloneBytesPerSecond) * 1000) + world.timing.shortTaskMs,
   )
-  carryVolumes(host, target, guest.vmid)
-  guest.node = target.name
   guest.config.delete('lock')
+  settleThere(migration)
+  work.log('migration finished successfully')
+}
+
+function settleThere({
+  world,
+  guest,
+  from,
+  to,
+  storages,
+}: Pick<Migration, 'world' | 'guest' | 'from' | 'to' | 'storages'>) {
+  nameAnew(
+    guest,
+    carryVolumes(world, from, to, guest.vmid, (storage) => storages.to(storage)),
+  )
+  guest.node = to.name
   touch(guest)
   noteSeen(world, guest)
-  work.log('migration finished successfully')
+}
+
+/** The configuration, and that of each snapshot, has the volumes by their new names. */
+export function nameAnew(guest: Guest, renamed: ReadonlyMap<string, string>): void {
+  if (renamed.size === 0) return
+  for (const config of [guest.config, guest.pending, ...[...guest.snapshots.values()].map((one) => one.config)])
+    for (const [key, value] of config) {
+      const [volid = '', ...rest] = value.split(',')
+      const name = renamed.get(volid)
+      if (name !== undefined) config.set(key, [name, ...rest].join(','))
+    }
 }
 
 function ownBytes(host: Host, vmid: number): number {

@@ -14,7 +14,7 @@ import {
 import { ApiError, badParameter, failed } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { refuseBaseInUse } from '../qemu/destroy.ts'
+import { isBaseInUse } from '../qemu/destroy.ts'
 import { backupName } from './backups.ts'
 import { needStorage } from './storage.ts'
 
@@ -192,7 +192,8 @@ function remove(call: Call): string {
   else requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
   return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
-    refuseBaseInUse(host, volid)
+    if (isBaseInUse(host, volid))
+      throw new Error(`base volume '${volid.slice(entry.id.length + 1)}' is still in use by linked clones`)
     if (findVolume(host, volid)?.protected)
       throw new Error(`cannot remove protected volume '${volid.slice(entry.id.length + 1)}' on '${entry.id}'`)
     await work.pass(world.timing.shortTaskMs)

@@ -42,6 +42,7 @@ function target(call: Call, way: 'upload' | 'download') {
   const entry = needStorage(call)
   if (!entry.files)
     throw failed(`can't upload to storage type '${entry.type}'${way === 'upload' ? '' : ', not a file based storage!'}`)
+  if (way === 'upload' && call.file === undefined) throw failed('missing temporary file name')
   const content = param(call, 'content')
   const takes = entry.content.includes(content)
   if (way === 'download' && !takes)

@@ -53,6 +53,13 @@ export function refuseReplicated(world: World, vmid: number): void {
       throw failed(`There is a replication job '${id}' for guest '${vmid}' - Please remove that first.`)
 }
 
+/** Hosts that keep a copy of a guest. */
+export function replicationTargets(world: World, vmid: number): readonly string[] {
+  return [...(world.shelves.get('replication')?.values() ?? [])].flatMap((job) =>
+    job.guest === vmid ? [textOf(job.target)] : [],
+  )
+}
+
 export function leaveReplication(world: World, vmid: number): void {
   const jobs = world.shelves.get('replication')
   for (const [id, job] of jobs ?? []) if (job.guest === vmid) jobs?.delete(id)

@@ -191,7 +191,11 @@ function update(call: Call): Thing {
 
 /** The entry goes; what lies on the disks stays. */
 function remove(call: Call): null {
-  needEntry(call, 'delete storage failed: ')
+  const { id } = needEntry(call, 'delete storage failed: ')
+  const isBase = [...call.world.storages.values()].some(({ options }) =>
+    String(options.base ?? '').startsWith(`${id}:`),
+  )
+  if (isBase) throw failed("delete storage failed: can't remove storage - storage is used as base of another storage")
   call.world.storages.delete(param(call, 'storage'))
   return null
 }

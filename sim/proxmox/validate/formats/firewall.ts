@@ -45,8 +45,8 @@ const CONNTRACK_HELPERS: ReadonlySet<string> = new Set('amanda ftp irc netbios-n
 /** What a firewall rule speaks of. */
 export const FIREWALL_FORMATS: Formats = {
   'pve-fw-addr-spec': { judge: addressSpecError },
-  'pve-fw-sport-spec': { judge: (text) => portsError(text) },
-  'pve-fw-dport-spec': { judge: (text) => portsError(text) },
+  'pve-fw-sport-spec': { judge: (text) => portsError(text, 'source') },
+  'pve-fw-dport-spec': { judge: (text) => portsError(text, 'destination') },
   'pve-fw-icmp-type-spec': {
     judge: (text) => (text === '' || ICMP_TYPES.has(text) ? undefined : `invalid icmp-type value '${text}'`),
   },
@@ -96,15 +96,18 @@ function addressSpecError(text: string): string | undefined {
     : undefined
 }
 
-function portsError(text: string): string | undefined {
+/** The destination may be a type of ICMP, which was kept there once. Ports that are named do not count. */
+function portsError(text: string, side: 'source' | 'destination'): string | undefined {
   const elements = perlSplit(text)
   if (elements.join(',') !== text) return 'extraneous commas in list'
   let count = 0
+  let icmp = false
   for (const element of elements) {
     const ports = /^(\d+)(?::(\d+))?$/.exec(element)
     if (!ports) {
-      if (!SERVICES.has(element) && !ICMP_TYPES.has(element)) return `invalid port '${element}'`
-      count += 1
+      const isType = side === 'destination' && ICMP_TYPES.has(element)
+      if (!SERVICES.has(element) && !isType) return `invalid port '${element}'`
+      icmp ||= isType
       continue
     }
     const [, low = '', high] = ports
@@ -116,6 +119,7 @@ function portsError(text: string): string | undefined {
       return `backwards range '${low}:${high}' not allowed, did you mean '${high}:${low}'?`
     }
   }
+  if (icmp && count > 0) return 'ICMP ports not allowed in port range'
   return count > PORTS_AT_ONCE ? `too many entries in port list (> ${PORTS_AT_ONCE} numbers)` : undefined
 }
 

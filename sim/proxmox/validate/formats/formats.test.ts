@@ -65,7 +65,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       'pve-poolid',
       ['team', 'a/b/c'],
       {
-        'a/b/c/d': "pool name 'a/b/c/d' contains invalid characters",
+        'a/b/c/d': "pool name 'a/b/c/d' nested too deeply (max levels = 3)",
         'a b': "pool name 'a b' contains invalid characters",
       },
     ],

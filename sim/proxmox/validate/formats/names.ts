@@ -18,7 +18,7 @@ export const NAME_FORMATS: Formats = {
   'pve-tag': matching(/^[a-z0-9_][a-z0-9_\-+.]*$/i, () => 'invalid characters in tag'),
   'pve-iface': { judge: (text) => interfaceNameError(text) },
   'pve-bridge-id': matching(/^[-_.\w\d]+$/, (text) => `invalid bridge ID '${text}'`),
-  'pve-replication-job-id': matching(/^[1-9][0-9]{2,8}-\d{1,9}$/, (text) => `invalid replication job id '${text}'`),
+  'pve-replication-job-id': { judge: replicationJobError },
   'pve-ha-resource-id': matching(/^[a-z]+:\S+$/i, () => 'value does not look like a valid ha resource id'),
   'pve-ha-resource-or-vm-id': matching(
     /^(?:[a-z]+:\S+|\d+)$/i,
@@ -41,9 +41,16 @@ function interfaceNameError(text: string): string | undefined {
   return right ? undefined : `invalid network interface name '${text}'`
 }
 
+function replicationJobError(text: string): string | undefined {
+  const guest = /^(\d+)-\d+$/.exec(text)?.[1]
+  if (guest !== undefined && Number(guest) >= 100) return undefined
+  return `invalid replication job id '${text}'${guest === undefined ? '' : ' (guest IDs < 100 are reserved)'}`
+}
+
 /** Pools may stand in one another, three deep. */
 function poolError(text: string): string | undefined {
-  const parts = text.split('/')
-  const right = parts.length <= 3 && parts.every((part) => /^[A-Za-z0-9._-]+$/.test(part))
+  const levels = text.replace(/\/+$/, '').split('/').length
+  if (levels > 3) return `pool name '${text}' nested too deeply (max levels = 3)`
+  const right = text.split('/').every((part) => /^[A-Za-z0-9._-]+$/.test(part))
   return right ? undefined : `pool name '${text}' contains invalid characters`
 }
