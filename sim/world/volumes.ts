@@ -183,17 +183,22 @@ export function carryVolumes(
   storageThere: (storage: string) => string = (storage) => storage,
 ): ReadonlyMap<string, string> {
   const renamed = new Map<string, string>()
-  for (const [storage, volumes] of [...from.volumes]) {
+  const own = [...from.volumes].flatMap(([storage, volumes]) =>
+    [...volumes.values()]
+      .filter((volume) => volume.vmid === vmid && volume.content !== 'backup')
+      .map((volume) => ({ storage, volume })),
+  )
+  for (const { storage, volume } of own) {
     const there = world.storages.get(storage)?.shared === true ? storage : storageThere(storage)
     const files = world.storages.get(there)?.files === true
-    for (const volume of [...volumes.values()]) {
-      if (volume.vmid !== vmid || volume.content === 'backup') continue
-      volumes.delete(volume.name)
-      const stem = volume.name.replace(/^.*\//, '').replace(/\.[a-z0-9]+$/, '')
-      const name = there === storage ? volume.name : files ? `${vmid}/${stem}.${volume.format}` : stem
-      volumesOf(to, there).set(name, { ...volume, name, ...(files ? {} : { format: 'raw' }) })
-      if (name !== volume.name || there !== storage) renamed.set(`${storage}:${volume.name}`, `${there}:${name}`)
-    }
+    const stem = volume.name.replace(/^.*\//, '').replace(/\.[a-z0-9]+$/, '')
+    const name = there === storage ? volume.name : files ? `${vmid}/${stem}.${volume.format}` : stem
+    volumesOf(from, storage).delete(volume.name)
+    volumesOf(to, there).set(
+      name,
+      there === storage ? volume : { ...volume, name, ...(files ? {} : { format: 'raw' }) },
+    )
+    if (there !== storage) renamed.set(`${storage}:${volume.name}`, `${there}:${name}`)
   }
   return renamed
 }
