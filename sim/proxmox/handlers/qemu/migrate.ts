@@ -12,7 +12,7 @@ import { storageMap } from '../guest/storage-map.ts'
 import { movedByManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { replicationTargets } from '../storage/replication.ts'
-import { type Migration, requireStorages, whatKeeps } from './migration-check.ts'
+import { type GuestMove, requireStorages, whatKeeps } from './migration-check.ts'
 
 export const qemuMigrateRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/migrate': conditions,
@@ -80,7 +80,7 @@ function migrate(call: Call): string {
   }
   const storages = storageMap(call, 'targetstorage', target, 'images')
   if (storages === undefined || storages.identity) requireStorages(world, guest, host, target)
-  const migration: Migration = {
+  const migration: GuestMove = {
     world,
     guest,
     from: host,
@@ -95,7 +95,7 @@ function migrate(call: Call): string {
   )
 }
 
-async function move(migration: Migration, work: Work): Promise<void> {
+async function move(migration: GuestMove, work: Work): Promise<void> {
   const { world, guest, from, to } = migration
   work.log(`starting migration of VM ${guest.vmid} to node '${to.name}' (${to.address})`)
   const problem = to.power === 'off' ? "Can't connect to destination address using public key" : whatKeeps(migration)
@@ -119,7 +119,7 @@ function settleThere({
   from,
   to,
   storages,
-}: Pick<Migration, 'world' | 'guest' | 'from' | 'to' | 'storages'>) {
+}: Pick<GuestMove, 'world' | 'guest' | 'from' | 'to' | 'storages'>) {
   nameAnew(
     guest,
     carryVolumes(world, from, to, guest.vmid, (storage) => storages.to(storage)),

@@ -7,7 +7,7 @@ import { requireEnabled } from '../storage-check.ts'
 import { isBaseInUse } from './destroy.ts'
 
 /** A migration as it is judged when its task begins. */
-export interface Migration {
+export interface GuestMove {
   readonly world: World
   readonly guest: Guest
   readonly from: Host
@@ -30,11 +30,11 @@ export function requireStorages(world: World, guest: Guest, from: Host, to: Host
 }
 
 /** Why it cannot go, in the words of the log. Undefined: nothing keeps it. */
-export function whatKeeps(migration: Migration): string | undefined {
+export function whatKeeps(migration: GuestMove): string | undefined {
   return devicesThatKeep(migration) ?? storagesThatKeep(migration) ?? volumesThatKeep(migration)
 }
 
-function devicesThatKeep({ guest, world, to, force }: Migration): string | undefined {
+function devicesThatKeep({ guest, world, to, force }: GuestMove): string | undefined {
   const running = guest.run.status === 'running'
   const local: string[] = []
   const missing: string[] = []
@@ -57,7 +57,7 @@ function devicesThatKeep({ guest, world, to, force }: Migration): string | undef
   return missing.length > 0 ? `can't migrate to '${to.name}': missing mapped devices ${missing.join(', ')}` : undefined
 }
 
-function storagesThatKeep({ guest, world, to, storages }: Migration): string | undefined {
+function storagesThatKeep({ guest, world, to, storages }: GuestMove): string | undefined {
   for (const volid of drives(guest)) {
     const { storage, name } = parseVolumeId(volid) ?? { storage: '', name: '' }
     const target = world.storages.get(storage)?.shared === true ? storage : storages.to(storage)
@@ -68,7 +68,7 @@ function storagesThatKeep({ guest, world, to, storages }: Migration): string | u
   return undefined
 }
 
-function volumesThatKeep({ guest, world, from, withLocalDisks }: Migration): string | undefined {
+function volumesThatKeep({ guest, world, from, withLocalDisks }: GuestMove): string | undefined {
   const running = guest.run.status === 'running'
   const wrong = 'Problem found while scanning volumes - '
   for (const [key, value] of guest.config) {
