@@ -21,6 +21,7 @@ import { poolRoutes } from './cluster/pools.ts'
 import { firewallRoutes } from './firewall/firewall.ts'
 import { bulkActionRoutes } from './guest/bulk-actions.ts'
 import { clusterBulkActionRoutes } from './guest/cluster-bulk-actions.ts'
+import { otherClusterRoutes } from './guest/other-cluster.ts'
 import { haRoutes } from './ha/ha.ts'
 import { haResourceRoutes } from './ha/resources.ts'
 import { haRuleRoutes } from './ha/rules.ts'
@@ -92,6 +93,7 @@ const TABLES: readonly Routes[] = [
   haResourceRoutes,
   haRuleRoutes,
   notificationRoutes,
+  otherClusterRoutes,
   datacentreOptionRoutes,
   clusterConfigRoutes,
   rrdRoutes,

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClient, exitOf, HOST, type TestClient } from '../../test-client.ts'
+
+type Params = Readonly<Record<string, string>>
+
+/** Calls as root with a password: a token may not do this. */
+async function asRoot(client: TestClient) {
+  const send = (method: string, path: string, params: Params, headers: Params) =>
+    client.clock.runUntil(
+      client.datacentre.handle({
+        method,
+        path: `/api2/json${path}`,
+        headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+        ...(method === 'DELETE' || method === 'GET' ? {} : { body: new URLSearchParams(params).toString() }),
+      }),
+    )
+  const login = await send('POST', '/access/ticket', { username: 'root@pam', password: 'rootpw123' }, {})
+  const { ticket, CSRFPreventionToken: token } = JSON.parse(login.body).data as Record<string, string>
+  const headers = { cookie: `PVEAuthCookie=${encodeURIComponent(ticket ?? '')}`, csrfpreventiontoken: token ?? '' }
+  return async (method: string, path: string, params: Params = {}): Promise<string> => {
+    const answer = await send(method, path, params, headers)
+    const { data } = JSON.parse(answer.body || '{}') as { data?: unknown }
+    if (answer.status !== 200) return `${answer.status} ${answer.reason}`
+    return typeof data === 'string' && data.startsWith('UPID:') ? exitOf(client, data) : 'done'
+  }
+}
+
+test('[T-08] a host becomes a cluster once, and others are written into its list', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const ask = await asRoot(client)
+  const refused = 'Permission check failed (user != root@pam)'
+  assert.equal((await client.call('POST', '/cluster/config', { clustername: 'home' })).reason, refused)
+  assert.equal(
+    await ask('POST', '/cluster/config/nodes/pve2', { new_node_ip: '10.0.0.2' }),
+    '500 invalid corosync.conf',
+  )
+  assert.equal(await ask('POST', '/cluster/config', { clustername: 'home' }), 'OK')
+  const again = "500 cluster config '/etc/pve/corosync.conf' already exists"
+  assert.equal(await ask('POST', '/cluster/config', { clustername: 'home' }), again)
+  const names = async () =>
+    (await client.data<{ name: string }[]>('GET', '/cluster/config/nodes')).map(({ name }) => name)
+  assert.deepEqual(await names(), ['pve1'])
+  const add = (params: Params) => ask('POST', '/cluster/config/nodes/pve2', params)
+  assert.equal(await add({}), '500 no links and no fallback ip (new_node_ip) given, cannot join cluster')
+  const [first] = await client.data<{ ring0_addr: string }[]>('GET', '/cluster/config/nodes')
+  const address = first?.ring0_addr ?? ''
+  const used = `500 corosync: address '${address}' already used on link ring0_addr by node 'pve1'`
+  assert.equal(await add({ link0: `address=${address}` }), used)
+  assert.equal(await add({ new_node_ip: '10.0.0.2' }), 'done')
+  assert.equal(await add({ new_node_ip: '10.0.0.2' }), "500 can't add existing node 'pve2'")
+  assert.deepEqual(await names(), ['pve1', 'pve2'])
+  assert.equal(await ask('DELETE', '/cluster/config/nodes/pve1'), '500 Cannot delete myself from cluster!')
+  const unknown = '500 Node/IP: pve9 is not a known host of the cluster.'
+  assert.equal(await ask('DELETE', '/cluster/config/nodes/pve9'), unknown)
+  assert.equal(await ask('DELETE', '/cluster/config/nodes/pve2'), 'done')
+  assert.deepEqual(await names(), ['pve1'])
+})
+
+test('[T-08] a host with guests joins no cluster, and one without finds none', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const ask = await asRoot(client)
+  const join = {
+    hostname: '10.0.0.9',
+    password: 'secret',
+    fingerprint: Array.from({ length: 32 }, () => 'AA').join(':'),
+  }
+  const nobody = "500 Can't connect to 10.0.0.9:8006 (Connection refused)"
+  assert.equal(await ask('POST', '/cluster/config/join', join), nobody)
+  await client.task('POST', '/nodes/pve1/qemu', { vmid: '100' })
+  assert.equal(await ask('POST', '/cluster/config/join', join), 'Check if node may join a cluster failed!')
+  assert.equal(await ask('POST', '/cluster/config/join', { ...join, force: '1' }), nobody)
+})
+
+test('[T-08] a guest that goes to another cluster is judged here first', async () => {
+  const client = createTestClient()
+  await client.task('POST', `${HOST}/qemu`, { vmid: '900', scsi0: 'local-zfs:1' })
+  const params = {
+    'target-endpoint': 'host=10.0.0.9,apitoken=PVEAPIToken=a@pve!t=x',
+    'target-storage': 'local',
+    'target-bridge': 'vmbr0',
+  }
+  const away = async (vmid: number) => {
+    const { status, reason, body } = await client.call('POST', `${HOST}/qemu/${vmid}/remote_migrate`, params)
+    const { errors } = JSON.parse(body) as { errors?: unknown }
+    return errors ?? `${status} ${reason}`
+  }
+  assert.equal(await away(900), "500 Can't connect to 10.0.0.9:8006 (Connection refused)")
+  assert.match(String(await away(901)), /^500 Configuration file '.*901.conf' does not exist$/)
+  await client.data('POST', '/cluster/ha/resources', { sid: 'vm:900', state: 'stopped' })
+  assert.deepEqual(await away(900), { vmid: 'cannot remote-migrate VM that is configured for HA' })
+})
+
+test('[T-08] a tunnel that nobody comes through takes its empty guest with it', async () => {
+  const client = createTestClient()
+  await client.task('POST', `${HOST}/qemu`, { vmid: '900' })
+  const open = (vmid: string, params: Params = {}) => client.call('POST', `${HOST}/qemu/${vmid}/mtunnel`, params)
+  const taken = "unable to create empty VM config - VM 900 already exists on node 'fun-bedbug'\n"
+  assert.deepEqual(JSON.parse((await open('900')).body).errors, { vmid: taken })
+  assert.equal((await open('901', { storages: 'nope' })).reason, "storage 'nope' does not exist")
+  assert.equal((await open('901', { bridges: 'nope' })).reason, "bridge 'nope' does not exist")
+  const { upid = '', socket } = JSON.parse((await open('901')).body).data as Record<string, string>
+  assert.equal(socket, '/run/qemu-server/901.mtunnel')
+  assert.equal((await client.data<Record<string, string>>('GET', `${HOST}/qemu/901/config`)).lock, 'create')
+  const query = `socket=${encodeURIComponent(socket ?? '')}&ticket=x`
+  const answer = await client.call('GET', `${HOST}/qemu/901/mtunnelwebsocket?${query}`)
+  assert.deepEqual([answer.status, answer.reason], [401, 'permission denied - invalid PVETUNNEL ticket'])
+  assert.equal(await exitOf(client, upid), 'Exiting mtunnel')
+  assert.equal((await client.call('GET', `${HOST}/qemu/901/config`)).status, 500)
+})
+
+test('[T-08] the helper for connections is of a guest that runs here', async () => {
+  const client = createTestClient()
+  await client.task('POST', `${HOST}/qemu`, { vmid: '900' })
+  const helper = () => client.call('POST', `${HOST}/qemu/900/dbus-vmstate`, { action: 'start' })
+  const elsewhere = { node: "VM 900 not running locally on node 'fun-bedbug'" }
+  assert.deepEqual(JSON.parse((await helper()).body).errors, elsewhere)
+  assert.equal(await client.task('POST', `${HOST}/qemu/900/status/start`), 'OK')
+  assert.equal((await helper()).status, 200)
+})
