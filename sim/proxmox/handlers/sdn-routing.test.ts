@@ -33,6 +33,21 @@ test('addresses of a virtual network are given out once', async () => {
   ])
 })
 
+test('[T-08] entries of a prefix list have numbers of their own and lengths that fit', async () => {
+  const entries = `${SDN}/prefix-lists/lan/entries`
+  const entry = { action: 'permit', prefix: '10.1.0.0/16' }
+  await holds(createTestClient({ preset: 'recording' }), [
+    ['POST', `${SDN}/prefix-lists`, { id: 'lan', entries: 'action=permit,prefix=10.0.0.0/8' }, 'done'],
+    ['POST', entries, { ...entry, seq: '5' }, '500 entry with sequence number 5 already exists!'],
+    ['POST', entries, { ...entry, le: '8' }, '500 Prefix <= must not be less than 16'],
+    ['POST', entries, { ...entry, ge: '8' }, '500 Prefix >= must not be less than 16'],
+    ['POST', entries, { ...entry, ge: '28', le: '24' }, '500 Prefix >= (28) must not be greater than Prefix <= (24)'],
+    ['POST', entries, { ...entry, ge: '20', le: '24' }, 'done'],
+    ['PUT', `${entries}/10`, { action: 'deny', seq: '5' }, '500 entry with sequence number 5 already exists!'],
+    ['PUT', `${entries}/99`, { action: 'deny' }, '500 entry with sequence number 99 does not exist!'],
+  ])
+})
+
 test('prefix lists and route maps are kept, and take effect with the rest of the network', async () => {
   const client = createTestClient({ preset: 'recording' })
   const lists = `${SDN}/prefix-lists`

@@ -48,13 +48,11 @@ export const sdnRoutingRoutes: Routes = {
   },
   [`GET ${LISTS}/{id}/entries/{url_seq}`]: (call) => entryAt(call).entry,
   [`PUT ${LISTS}/{id}/entries/{url_seq}`]: (call) => {
-    const { list, entries, at, entry } = entryAt(call)
+    const { list, entries, at, entry } = entryAt(call, 'update')
     const next: Thing = { ...entry, ...fields(call, 'id', 'url_seq', 'lock-token') }
     for (const name of deletions(call)) delete next[name]
-    list.entries = numbered(
-      entries.with(at, printed(next)).toSorted((a, b) => sequenceOf(a) - sequenceOf(b)),
-      [],
-    )
+    // What is changed goes to the end.
+    list.entries = numbered([printed(next)], entries.toSpliced(at, 1))
     return null
   },
   [`DELETE ${LISTS}/{id}/entries/{url_seq}`]: (call) => {
@@ -149,13 +147,18 @@ function entriesOf(list: Thing): Thing[] {
 }
 
 /** The entry that the path names by its number. */
-function entryAt(call: Call) {
+function entryAt(call: Call, verb?: 'update') {
   const list = listFor(call)
   const sequence = param(call, 'url_seq')
   const entries = listOf(list.entries)
   const at = entries.findIndex((text) => sequenceOf(text) === Number(sequence))
   const entry = entriesOf(list)[at]
-  if (entry === undefined) throw failed(`prefix list '${param(call, 'id')}' has no entry '${sequence}'`)
+  if (entry === undefined)
+    throw failed(
+      verb === 'update'
+        ? `entry with sequence number ${sequence} does not exist!`
+        : `prefix list '${param(call, 'id')}' has no entry '${sequence}'`,
+    )
   return { list, entries, at, entry }
 }
 
@@ -176,8 +179,30 @@ const STEP = 5
 function numbered(added: readonly string[], before: readonly string[]): string[] {
   const all = [...before]
   for (const text of added) {
-    const last = Math.max(0, ...all.map(sequenceOf))
+    const taken = all.map(sequenceOf)
+    const last = Math.max(0, ...taken)
+    if (taken.includes(sequenceOf(text))) throw failed(`entry with sequence number ${sequenceOf(text)} already exists!`)
+    refuseLengths(text)
     all.push(/(?:^|,)seq=/.test(text) ? text : `${text},seq=${last + STEP}`)
   }
   return all
+}
+
+/** The length of the network, the least and the most that an entry is for must not decrease. */
+function refuseLengths(text: string): void {
+  const { named } = parseProperties(text)
+  const [address = '', own = ''] = (named.get('prefix') ?? '').split('/')
+  const longest = address.includes(':') ? 128 : 32
+  const [ge, le] = ['ge', 'le'].map((name) => (named.has(name) ? Number(named.get(name)) : undefined))
+  const wrong = (sign: string, length: number | undefined) => {
+    if (length === undefined) return undefined
+    if (length > longest) return `Prefix ${sign} must not be greater than ${longest}`
+    return Number(own) > length ? `Prefix ${sign} must not be less than ${own}` : undefined
+  }
+  const crossed =
+    ge !== undefined && le !== undefined && ge > le
+      ? `Prefix >= (${ge}) must not be greater than Prefix <= (${le})`
+      : undefined
+  const problem = wrong('<=', le) ?? crossed ?? wrong('>=', ge)
+  if (problem !== undefined) throw failed(problem)
 }
