@@ -1,7 +1,14 @@
 import { isFields } from '../../manifest.ts'
 import type { Draft } from '../draft.ts'
 import { fitToKind } from '../fit.ts'
-import { createNames, type ForeignFormat, type ForeignReading, type NotCarried, type ReadOptions } from '../reading.ts'
+import {
+  createNames,
+  type ForeignFile,
+  type ForeignFormat,
+  type ForeignReading,
+  type NotCarried,
+  type ReadOptions,
+} from '../reading.ts'
 import { argocd } from '../terraform/argocd.ts'
 import { wordOf } from '../terraform/attributes.ts'
 import { bpg } from '../terraform/bpg.ts'
@@ -9,39 +16,55 @@ import { helm } from '../terraform/helm.ts'
 import { kubernetes } from '../terraform/kubernetes.ts'
 import { libvirt } from '../terraform/libvirt.ts'
 import type { ResourceReader } from '../terraform/resource.ts'
+import { type StateResources, shownState } from '../terraform/shown-state.ts'
 import { telmate } from '../terraform/telmate.ts'
 
 const READERS: readonly ResourceReader[] = [argocd, bpg, helm, kubernetes, libvirt, telmate]
 
 export const terraform: ForeignFormat = {
   name: 'terraform',
-  about: 'a Terraform or OpenTofu state (version 4): terraform state pull',
-  names: /\.(?:tf|tfstate)$/,
+  about: 'a Terraform or OpenTofu state (version 4): terraform state pull, or terraform show -json',
+  names: /\.(?:tf|tofu|tfstate)$/,
   read(files, options) {
     const states = files.flatMap(({ text }) => stateIn(text) ?? [])
-    const configuration = files.filter(({ path }) => path.endsWith('.tf')).length
-    if (states.length > 0 || files.some(({ text }) => stateIn(text) !== undefined)) return readStates(states, options)
-    if (configuration > 0)
-      return {
-        problem: `it holds configuration (${configuration === 1 ? 'one .tf file' : `${configuration} .tf files`}) and no state. The state says what exists: run terraform state pull > state.tfstate where you run terraform apply, and import that file.`,
-      }
-    return { problem: 'it is not a Terraform state of version 4. Give the JSON of the state: terraform state pull.' }
+    if (states.length > 0) {
+      const { drafts, notCarried } = readStates(
+        states.flatMap(({ resources }) => resources),
+        options,
+      )
+      return { drafts, notCarried: [...notCarried, ...states.flatMap(({ absent }) => absent)] }
+    }
+    const configuration = files.filter(({ path }) => /\.(?:tf|tofu)(?:\.json)?$/.test(path))
+    return { problem: configuration.length > 0 ? onlyConfiguration(configuration) : NO_STATE }
   },
 }
 
-type Resources = readonly Readonly<Record<string, unknown>>[]
+const NO_STATE =
+  'no state of Terraform or OpenTofu (version 4, as JSON) is in it. Where you run terraform apply, run terraform state pull > state.json (or tofu state pull), and import that file.'
 
-function stateIn(text: string): Resources | undefined {
+/** Configuration says what should be, and not which machine that became: names and numbers are often expressions. */
+function onlyConfiguration(files: readonly ForeignFile[]): string {
+  const all = files.flatMap(({ text }) => [...text.matchAll(/^resource\s+"(\w+)"/gm)].map(([, type = '']) => type))
+  const known = all.filter((type) => OF_KNOWN_PROVIDERS.test(type)).length
+  const count = files.length === 1 ? 'one file' : `${files.length} files`
+  const read = all.length === 0 ? '' : `; ${known} of its ${all.length} resources are of providers that croft reads`
+  return `it holds configuration (${count}) and no state${read}. The state says which machines these became. In the directory that you apply, with its backend, run terraform init and terraform state pull > state.json (tofu the same), and import that file; the output of terraform show -json is read too. Where the state is lost, croft import proxmox reads the machines themselves.`
+}
+
+const OF_KNOWN_PROVIDERS = /^(?:proxmox_|libvirt_|helm_release$|kubernetes_manifest$|kubectl_manifest$|argocd_)/
+
+function stateIn(text: string): StateResources | undefined {
   try {
     const state: unknown = JSON.parse(text)
-    if (!isFields(state) || state.version !== 4 || !Array.isArray(state.resources)) return undefined
-    return state.resources.filter(isFields)
+    if (!isFields(state)) return undefined
+    if (state.version !== 4 || !Array.isArray(state.resources)) return shownState(state)
+    return { resources: state.resources.filter(isFields), absent: [] }
   } catch {
     return undefined
   }
 }
 
-function readStates(resources: Resources, options: ReadOptions): ForeignReading {
+function readStates(resources: StateResources['resources'], options: ReadOptions): ForeignReading {
   const drafts: Draft[] = []
   const notCarried: NotCarried[] = []
   const freeName = createNames()

@@ -438,3 +438,38 @@ test('a Secret, a sensitive manifest, several documents and one without a cluste
     assert.doesNotMatch(JSON.stringify(notCarried), /hunter2/)
   }
 })
+
+test('what show -json prints of a state or of a plan is read like the state; what a plan will make is named', () => {
+  const vm = (name: string, index?: number) => ({
+    address: `module.lab.proxmox_pool.${name}${index === undefined ? '' : `[${index}]`}`,
+    mode: 'managed',
+    type: 'proxmox_pool',
+    name,
+    ...(index === undefined ? {} : { index }),
+    provider_name: 'registry.terraform.io/telmate/proxmox',
+    values: { poolid: name, comment: 'x' },
+    sensitive_values: { comment: true, tags: [{}] },
+  })
+  const values = (...resources: unknown[]) => ({
+    root_module: { child_modules: [{ address: 'module.lab', resources }] },
+  })
+  const state = { format_version: '1.0', terraform_version: '1.10.0', values: values(vm('lab', 0)) }
+  const plan = { format_version: '1.2', prior_state: state, planned_values: values(vm('lab', 0), vm('later')) }
+  const [shown, planned] = [read(state), read(plan)]
+  assert.equal(printDrafts(shown.drafts), printDrafts(planned.drafts))
+  assert.equal(shown.drafts[0]?.manifest.metadata.name, 'lab-lab-0')
+  assert.deepEqual(shown.notCarried, [])
+  assert.deepEqual(
+    planned.notCarried.map(({ what }) => what),
+    ['module.lab.proxmox_pool.later'],
+  )
+  // Nothing was ever applied.
+  assert.deepEqual(read({ format_version: '1.2', planned_values: values(vm('lab')) }).drafts, [])
+})
+
+test('configuration alone is refused with the commands that print what can be read', () => {
+  const text = 'resource "proxmox_virtual_environment_vm" "web" {\n}\nresource "cloudflare_record" "a" {}\n'
+  const reading = terraform.read([{ path: 'main.tf', text }], {})
+  assert.ok('problem' in reading)
+  assert.match(reading.problem, /1 of its 2 resources .*state pull > state\.json.*show -json.*croft import proxmox/)
+})
