@@ -231,7 +231,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--host <name>', 'files: the Host that machines are on, where the files do not say')
     .option(
       '--under <directory>',
-      'one cluster, where the files hold several: a directory (flux), an inventory (k3s-ansible)',
+      'one cluster, where the files hold several: a directory (flux), an inventory (k3s-ansible), a file',
     )
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(

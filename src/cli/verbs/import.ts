@@ -6,6 +6,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { HYPERVISORS, type HypervisorRow } from '../../model/hypervisors.ts'
 import { readFiles } from '../../source/files/read-files.ts'
 import { walkFiles } from '../../source/files/walk-files.ts'
+import { NO_CLUSTER } from '../../source/foreign/addon-draft.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
 import type { ForeignFile, ForeignFormat, NotCarried } from '../../source/foreign/reading.ts'
 import { FORMATS } from '../../source/foreign/registry.ts'
@@ -53,7 +54,9 @@ function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, optio
     note(runtime, `Not carried over: ${clean(what, WHOLE)}: ${clean(why, WHOLE)}.`)
   const { length } = reading.notCarried
   const rest = length === 0 ? '' : ` ${many(length, 'item')} not carried over: each is listed with its reason.`
-  note(runtime, `Imported from ${place}: ${many(reading.drafts.length, 'object')}.${rest}`)
+  const waiting = reading.notCarried.filter(({ why }) => why === NO_CLUSTER).length
+  const next = waiting === 0 ? '' : ` ${waiting} of them only need --cluster NAME, the Cluster that they are for.`
+  note(runtime, `Imported from ${place}: ${many(reading.drafts.length, 'object')}.${rest}${next}`)
   if (hasErrors(problems)) return EXIT.failed
   return length === 0 ? EXIT.ok : EXIT.differs
 }

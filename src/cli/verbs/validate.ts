@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { FORMATS } from '../../source/foreign/registry.ts'
 import { realDirectory, shownBelow } from '../../state/state-file.ts'
 import { nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
@@ -41,6 +42,8 @@ export const run: Verb = async (runtime, [place = '.'], { output }) => {
       `${style.paint('green', '✔')} ${counted} ${loaded.declarations.length === 1 ? 'is' : 'are'} valid${others}${warned}${left.length === 0 ? '.' : ':'}\n`,
     )
     for (const line of left) runtime.out.write(`${line}\n`)
+    if (loaded.declarations.length === 0)
+      for (const line of renderImportable(loaded.leftAlone ?? [], directory)) runtime.out.write(`${line}\n`)
     return EXIT.ok
   }
   const sound = countValid(
@@ -65,6 +68,14 @@ function onlyOf(loaded: LoadedEstate, file: string): LoadedEstate {
   const problems = loaded.estate.problems.filter(({ origin }) => origin.file === file)
   const declarations = loaded.declarations.filter(({ origin }) => origin.file === file)
   return { ...loaded, declarations, files: 1, ignored: 0, estate: { ...loaded.estate, problems } }
+}
+
+/** Somebody who comes with a repository of another tool learns which command reads it. */
+export function renderImportable(documents: readonly LeftAloneDocument[], directory: string): readonly string[] {
+  return FORMATS.flatMap(({ name, groups }) => {
+    const { length } = groups === undefined ? [] : documents.filter(({ apiVersion }) => groups.test(apiVersion))
+    return length === 0 ? [] : [`${many(length, 'document')} may be read with croft import ${name} ${directory}`]
+  })
 }
 
 const SHOWN = 12

@@ -162,7 +162,32 @@ test('a configuration of hetzner-k3s becomes its nodes as hosts, and their clust
     flannelBackend: 'wireguard-native',
     disable: ['traefik', 'servicelb', 'metrics-server'],
     secretsEncryption: false,
-    serverFlags: { 'disable-cloud-controller': true, 'cluster-dns': '10.43.0.10' },
+    serverFlags: {
+      'disable-cloud-controller': true,
+      'cluster-dns': '10.43.0.10',
+      'embedded-registry': true,
+      'kube-controller-manager-arg': 'bind-address=0.0.0.0',
+      'kube-scheduler-arg': 'bind-address=0.0.0.0',
+      'kube-proxy-arg': 'metrics-bind-address=0.0.0.0',
+      'etcd-expose-metrics': true,
+    },
+    nodeFlags: { 'kubelet-arg': ['cloud-provider=external', 'resolv-conf=/etc/k8s-resolv.conf'] },
+  })
+  const cilium = HETZNER.replace('mode: flannel', 'mode: cilium').concat(
+    'kube_api_server_args: [audit-log-maxage=30]\nembedded_registry_mirror: {enabled: false}\n',
+  )
+  const other = specs(reading(hetznerK3s, { ...files, 'cluster.yaml': cilium }))['Cluster/prod'] as {
+    serverFlags: Record<string, unknown>
+    kubeProxy: boolean
+  }
+  assert.equal(other.kubeProxy, false)
+  assert.deepEqual(other.serverFlags, {
+    'disable-cloud-controller': true,
+    'cluster-dns': '10.43.0.10',
+    'kube-controller-manager-arg': 'bind-address=0.0.0.0',
+    'kube-scheduler-arg': 'bind-address=0.0.0.0',
+    'etcd-expose-metrics': true,
+    'kube-apiserver-arg': 'audit-log-maxage=30',
   })
   assert.deepEqual(
     read.notCarried.map(({ what }) => what),
@@ -170,6 +195,11 @@ test('a configuration of hetzner-k3s becomes its nodes as hosts, and their clust
       (one) => `the setting ${one}`,
     ),
   )
+  const two = [...Object.entries(files), ['old/cluster.yaml', HETZNER] as const].map(([path, text]) => ({ path, text }))
+  const unchosen = hetznerK3s.read(two, {})
+  assert.match('problem' in unchosen ? unchosen.problem : '', /choose one with --under, like --under cluster\.yaml$/)
+  for (const under of ['cluster.yaml', './cluster.yaml'])
+    assert.deepEqual(hetznerK3s.read(two, { under }), hetznerK3s.read(two.slice(0, -1), {}))
   const alone = hetznerK3s.read([{ path: 'cluster.yaml', text: HETZNER }], {})
   assert.match('problem' in alone ? alone.problem : '', /beside it as nodes\.json/)
 })

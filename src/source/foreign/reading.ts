@@ -34,7 +34,16 @@ export interface ForeignFormat {
   readonly about: string
   /** Files of a directory that it reads besides .yaml, .yml and .json. */
   readonly names?: RegExp
+  /** The apiVersions of objects in a repository that this format is for. */
+  readonly groups?: RegExp
   read(files: readonly ForeignFile[], options: ReadOptions): ForeignReading | { readonly problem: string }
+}
+
+/** The file or the files of the directory that a person chose with --under; without a choice all. */
+export function chosenFiles(files: readonly ForeignFile[], under: string | undefined): readonly ForeignFile[] {
+  const place = under?.replace(/^\.\/|\/+$/g, '')
+  if (place === undefined || place === '') return files
+  return files.filter(({ path }) => path === place || path.startsWith(`${place}/`))
 }
 
 export type Fields = Record<string, unknown>

@@ -9,6 +9,7 @@ import { innerValues, plainPath, type RepositoryAtHand, repositoryAtHand } from 
 export const argocd: ForeignFormat = {
   name: 'argocd',
   about: 'a repository of Argo CD: Application, ApplicationSet with list and git generators, AppProject',
+  groups: /^argoproj\.io\//,
   read: (files, options) => {
     let hand: RepositoryAtHand | undefined
     return readAgentFiles(files, options, (object, all) => {

@@ -6,6 +6,7 @@ export const clusterApi: ForeignFormat = {
   name: 'cluster-api',
   about:
     'objects of a management cluster with Cluster API, its provider for Proxmox and that for K3s: kubectl get proxmoxmachines,clusters,… -A -o yaml',
+  groups: /(?:^|\.)cluster\.x-k8s\.io\//,
   read: (files) => readGuestObjects(files, /(?:^|\.)cluster\.x-k8s\.io\//, judge),
 }
 

@@ -19,6 +19,7 @@ const SOURCES = new Set(['GitRepository', 'HelmRepository', 'OCIRepository', 'He
 export const flux: ForeignFormat = {
   name: 'flux',
   about: 'a repository of Flux: HelmRelease, Kustomization and the sources that they name',
+  groups: /(?:^|\.)toolkit\.fluxcd\.io\//,
   read(files, options) {
     const tree = appliedByFlux(files, options.under)
     if (typeof tree === 'string') return { problem: tree }

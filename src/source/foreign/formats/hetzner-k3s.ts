@@ -2,7 +2,7 @@ import { isFields } from '../../manifest.ts'
 import { kubeNodes, type ListedNode } from '../ansible/listed-nodes.ts'
 import { type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
 import { documentsIn } from '../documents.ts'
-import type { Fields, ForeignFormat, NotCarried } from '../reading.ts'
+import { chosenFiles, type Fields, type ForeignFormat, type NotCarried } from '../reading.ts'
 import { readInventory } from './k3s-ansible.ts'
 
 /** The configuration of hetzner-k3s. Hetzner chose the addresses of the nodes, so Kubernetes has to say which they are. */
@@ -11,7 +11,7 @@ export const hetznerK3s: ForeignFormat = {
   about: 'the directory of a configuration of hetzner-k3s, with nodes.json (kubectl get nodes -o json) and known_hosts',
   names: /^known_hosts$/i,
   read(files, options) {
-    const configs = files.flatMap(({ path, text }) =>
+    const configs = chosenFiles(files, options.under).flatMap(({ path, text }) =>
       (documentsIn(text) ?? [])
         .filter(isFields)
         .filter(isConfig)
@@ -20,7 +20,9 @@ export const hetznerK3s: ForeignFormat = {
     const [one, second] = configs
     if (one === undefined) return { problem: 'no configuration with masters_pool and k3s_version is among the files' }
     if (second !== undefined)
-      return { problem: `there are several configurations, ${one.path} and ${second.path}; name the directory of one` }
+      return {
+        problem: `there are several configurations, ${one.path} and ${second.path}; choose one with --under, like --under ${one.path}`,
+      }
     const nodes = kubeNodes(files)
     if (nodes.length === 0)
       return {
@@ -78,6 +80,7 @@ function hostOf(node: ListedNode, config: Fields): MadeHost {
       ...(typeof key === 'string' && at(ssh, 'use_agent') !== true ? { ansible_ssh_private_key_file: key } : {}),
       [server ? 'extra_server_args' : 'extra_agent_args']: [
         ...(server ? serverArgs(config) : []),
+        ...kubeletArgs(config),
         ...(node.internal === undefined ? [] : [`--node-ip=${node.internal}`]),
         ...(node.external === undefined ? [] : [`--node-external-ip=${node.external}`]),
       ].join(' '),
@@ -98,12 +101,14 @@ function serverArgs(config: Fields): readonly string[] {
     const said = at(config, 'addons', addon, 'enabled')
     return typeof said === 'boolean' ? said : otherwise
   }
-  const backend =
-    at(network, 'cni', 'enabled') === false || cni !== 'flannel'
-      ? ['--flannel-backend=none', '--disable-network-policy']
-      : at(network, 'cni', 'encryption') === true
-        ? ['--flannel-backend=wireguard-native']
-        : []
+  const cniOn = at(network, 'cni', 'enabled') !== false
+  const flannel = cniOn && cni === 'flannel'
+  const kubeProxy = cniOn && cni === 'cilium' ? false : at(network, 'cni', 'flannel', 'disable_kube_proxy') !== true
+  const backend = flannel
+    ? at(network, 'cni', 'encryption') === false
+      ? []
+      : ['--flannel-backend=wireguard-native']
+    : ['--flannel-backend=none', '--disable-network-policy', ...(kubeProxy ? [] : ['--disable-kube-proxy'])]
   const off = [
     ...(isOn('traefik', false) ? [] : ['traefik']),
     ...(isOn('servicelb', false) ? [] : ['servicelb']),
@@ -118,12 +123,49 @@ function serverArgs(config: Fields): readonly string[] {
     ...(domain === undefined ? [] : [`--cluster-domain=${domain}`]),
     ...off.map((one) => `--disable ${one}`),
     ...backend,
-    ...(at(config, 'embedded_registry_mirror', 'enabled') === true ? ['--embedded-registry'] : []),
+    ...(registryMirror(config) ? ['--embedded-registry'] : []),
+    '--kube-controller-manager-arg=bind-address=0.0.0.0',
+    '--kube-scheduler-arg=bind-address=0.0.0.0',
+    ...(kubeProxy ? ['--kube-proxy-arg=metrics-bind-address=0.0.0.0'] : []),
+    ...(at(config, 'datastore', 'mode') === 'external' ? [] : ['--etcd-expose-metrics=true']),
+    ...componentArgs(config, 'kube-apiserver', 'kube_api_server_args'),
+    ...componentArgs(config, 'kube-scheduler', 'kube_scheduler_args'),
+    ...componentArgs(config, 'kube-controller-manager', 'kube_controller_manager_args'),
+    ...(kubeProxy ? componentArgs(config, 'kube-proxy', 'kube_proxy_args') : []),
     ...(config.schedule_workloads_on_masters === true ? [] : ['--node-taint=CriticalAddonsOnly=true:NoExecute']),
   ]
 }
 
+/** Above the add-ons until 2.4, among them since; on unless it is said otherwise. */
+function registryMirror(config: Fields): boolean {
+  const said =
+    at(config, 'addons', 'embedded_registry_mirror', 'enabled') ?? at(config, 'embedded_registry_mirror', 'enabled')
+  return said !== false
+}
+
+/** Arguments of a component of Kubernetes that the configuration lists. */
+function componentArgs(config: Fields, component: string, field: string): readonly string[] {
+  const listed = config[field]
+  const words = Array.isArray(listed) ? listed.filter((one): one is string => typeof one === 'string') : []
+  return words.filter((one) => !/\s/.test(one)).map((one) => `--${component}-arg=${one}`)
+}
+
+/** Those of every node's kubelet: what hetzner-k3s always gives it, and what is listed. */
+function kubeletArgs(config: Fields): readonly string[] {
+  return [
+    '--kubelet-arg=cloud-provider=external',
+    '--kubelet-arg=resolv-conf=/etc/k8s-resolv.conf',
+    ...componentArgs(config, 'kubelet', 'kubelet_args'),
+  ]
+}
+
 const CARRIED = [
+  'embedded_registry_mirror',
+  'kube_api_server_args',
+  'kube_scheduler_args',
+  'kube_controller_manager_args',
+  'kube_proxy_args',
+  'kubelet_args',
   'k3s_version',
   'cluster_name',
   'api_server_hostname',

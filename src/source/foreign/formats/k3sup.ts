@@ -5,7 +5,7 @@ import { argsIn } from '../ansible/k3s-args.ts'
 import { kubeNodes } from '../ansible/listed-nodes.ts'
 import { type MadeHost, madeInventory } from '../ansible/made-inventory.ts'
 import { documentsIn } from '../documents.ts'
-import type { ForeignFile, ForeignFormat, NotCarried } from '../reading.ts'
+import { chosenFiles, type ForeignFile, type ForeignFormat, type NotCarried } from '../reading.ts'
 import { readInventory } from './k3s-ansible.ts'
 
 /** Scripts that call k3sup, also those that `k3sup plan` writes: the boxes, and the cluster that was formed on them. */
@@ -14,7 +14,8 @@ export const k3sup: ForeignFormat = {
   about: 'the directory of a script with k3sup install and k3sup join, and of devices.json, known_hosts and nodes.json',
   names: /\.sh$|^known_hosts$/i,
   read(files, options) {
-    const calls = files.filter(({ path }) => /\.sh$/i.test(path)).flatMap(callsIn)
+    const scripts = chosenFiles(files, options.under).filter(({ path }) => /\.sh$/i.test(path))
+    const calls = scripts.flatMap(callsIn)
     const first = calls.find(({ verb }) => verb === 'install')
     if (first === undefined) return { problem: 'no script with a call of k3sup install is among the files' }
     const lost: NotCarried[] = []

@@ -5,6 +5,7 @@ import type { ForeignFormat } from '../reading.ts'
 export const kubemox: ForeignFormat = {
   name: 'kubemox',
   about: 'objects of a cluster with Kubemox: kubectl get virtualmachines,containers,managedvirtualmachines -A -o yaml',
+  groups: /^proxmox\.alperen\.cloud\//,
   read: (files) => readGuestObjects(files, /^proxmox\.alperen\.cloud\//, judge),
 }
 
