@@ -7,7 +7,7 @@ import { templateNote } from '../yaml/template-text.ts'
 import { textOf } from '../yaml/text-of.ts'
 import { chartPlaceOfEntry } from './charts.ts'
 import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
-import { generate, generatorFiles, nameByContent } from './generators.ts'
+import { generate, generatorFiles, nameBeforeContent, nameByContent } from './generators.ts'
 import { PatchFailed } from './json-patch.ts'
 import { documentsOf, itemsOf, type KustomizeItem, metadataOf, nameOf } from './objects.ts'
 import { patch, plainPatch } from './patches.ts'
@@ -231,7 +231,11 @@ export function createKustomizer(
   const elsewhere = (entry: string, file: string): readonly KustomizeItem[] => {
     const meant = remoteEntry(entry)
     const short = entry.slice(0, 200)
-    if ('url' in meant) return objectsFrom(`git+${meant.url}#${meant.commit}:${meant.path}`, file, short, entry)
+    if ('url' in meant)
+      return objectsFrom(`git+${meant.url}#${meant.commit}:${meant.path}`, file, short, entry).map((item) => ({
+        ...nameBeforeContent(item),
+        elsewhere: true,
+      }))
     const why = 'why' in meant ? meant.why : `${meant.unpinned} may mean something else tomorrow`
     complain(file, 'kustomize-remote', `${short} is not fetched: ${why}`, meant.hint, entry)
     return []

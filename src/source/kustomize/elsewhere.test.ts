@@ -48,6 +48,52 @@ test('a base of another repository at a commit is fetched for an add-on, and cha
   }
 })
 
+const HASHED = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'cfg-f64tktd5gt' },
+  data: { 'app.conf': 'a=1\n' },
+}
+const USES = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web' },
+  spec: { containers: [{ name: 'web', envFrom: [{ configMapRef: { name: 'cfg-f64tktd5gt' } }] }] },
+}
+const NAMED = KUSTOMIZATION.replace(/^patches.*$/m, '')
+
+/** What kustomize 5.8.1 makes of the same base, whose generator made `cfg`, at a commit of another repository. */
+test('what a generator of a base elsewhere made is changed by its own name, and named after its content last', async () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['', 'my-cfg-f64tktd5gt'],
+    ['nameSuffix: -z', 'my-cfg-z-f64tktd5gt'],
+    [
+      'patches: [{target: {kind: ConfigMap, name: cfg}, patch: "- {op: add, path: /data/x, value: q}"}]',
+      'my-cfg-2f26g79825',
+    ],
+  ]
+  for (const [more, name] of cases) {
+    const fetched = new Map<string, ObjectsAt>([[BASE, { objects: [HASHED, USES] }]])
+    const { at } = await built(`${NAMED}${more}\n`, { fetched })
+    assert.ok(at !== undefined && 'objects' in at, more)
+    const [made, pod] = JSON.parse(JSON.stringify(at.objects)) as [typeof HASHED, typeof USES]
+    assert.equal(made.metadata.name, name)
+    assert.equal(pod.spec.containers[0]?.envFrom[0]?.configMapRef.name, name)
+  }
+})
+
+test('a patch whose target a base elsewhere may have renamed is refused, not passed over', async () => {
+  const fetched = new Map<string, ObjectsAt>([[BASE, { objects: [map('far')] }]])
+  const patch = (target: string) =>
+    built(`${NAMED}patches: [{target: ${target}, patch: "- {op: add, path: /data/x, value: q}"}]\n`, { fetched })
+  const { at } = await patch('{kind: ConfigMap, name: near}')
+  assert.match(at !== undefined && 'problem' in at ? at.problem : '', /a ConfigMap called near, and none is/)
+  for (const target of ['{kind: ConfigMap, name: far}', '{kind: Secret}', '{kind: ConfigMap, name: f.*}']) {
+    const found = (await patch(target)).at
+    assert.ok(found !== undefined && 'objects' in found, target)
+  }
+})
+
 test('without an add-on that names it nothing is fetched, and what it waits for is told at its line', async () => {
   const { problems, at } = await built(KUSTOMIZATION, { follows: () => false })
   assert.deepEqual(

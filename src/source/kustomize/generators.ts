@@ -193,6 +193,21 @@ export function nameByContent(items: readonly KustomizeItem[]): readonly Kustomi
   })
 }
 
+/**
+ * What a generator of a base that was built before made: its name ends in the hash of its content. It is taken back, so that
+ * the name comes last, after what this kustomization changes, as where all is built together.
+ */
+export function nameBeforeContent(item: KustomizeItem): KustomizeItem {
+  const { object, hashed } = item
+  const { name } = metadataOf(object)
+  if (hashed || (object.kind !== 'ConfigMap' && object.kind !== 'Secret')) return item
+  const ending = `-${contentHash(object)}`
+  if (!name.endsWith(ending) || name === ending) return item
+  const metadata = { ...(object.metadata as ObjectFields), name: name.slice(0, -ending.length) }
+  const before = { kind: wordOf(object.kind), ...metadataOf(object) }
+  return { ...item, object: { ...object, metadata }, previous: [...item.previous, before], hashed: true }
+}
+
 /** Ten characters of SHA-256 over the content as Go writes it in JSON, in an alphabet that spells no words. */
 function contentHash(object: ObjectFields): string {
   // kustomize means to hash the name too and looks it up where it is not: it is always empty.

@@ -30,6 +30,8 @@ export interface KustomizeItem {
   readonly suffixes: readonly string[]
   /** Made by a generator, and named after its content at the very end. */
   readonly hashed: boolean
+  /** Built before, from another repository: what it was called inside of that is not known. */
+  readonly elsewhere?: true
 }
 
 /** The objects of a document as items. What is no object (an empty document) is none. */

@@ -4,7 +4,7 @@ import { jsonPatch, PatchFailed } from './json-patch.ts'
 import { shapeOf } from './merge-keys.ts'
 import { DELETED, mergePatch } from './merge-patch.ts'
 import { changed, isCalled, isSelected, type KustomizeItem, nameOf, type ObjectFields, wordOf } from './objects.ts'
-import type { PatchEntry } from './schema.ts'
+import type { PatchEntry, PatchTarget } from './schema.ts'
 
 /**
  * An entry that is text, as patchesStrategicMerge has them: what is wrong and what to write, for the path of a field in a
@@ -42,7 +42,23 @@ export function patch(
   const { target } = entry
   if (target !== undefined && patches.length > 1 && patches.every(({ value }) => !Array.isArray(value)))
     throw new PatchFailed('a patch with a target is one document: write an entry for each')
+  if (target !== undefined && missesElsewhere(items, target)) {
+    const { kind = 'object', name, namespace } = target
+    const called = [namespace, name].filter((one) => one !== undefined).join('/')
+    throw new PatchFailed(
+      `a patch is for a ${kind} called ${called}, and none is; if a base of another repository renames it, write the new name`,
+    )
+  }
   return patches.reduce<readonly KustomizeItem[]>((all, { value }) => layOne(all, entry, value, budget), items)
+}
+
+/**
+ * A target finds an object by every name that it had, and those that a base of another repository gave up are not known
+ * here. What kustomize would have patched must not stay as it was without a word.
+ */
+function missesElsewhere(items: readonly KustomizeItem[], target: PatchTarget): boolean {
+  if (target.name === undefined && target.namespace === undefined) return false
+  return items.some(({ elsewhere }) => elsewhere === true) && !items.some((item) => isSelected(item, target))
 }
 
 function layOne(
