@@ -96,3 +96,37 @@ test('[T-08] the state of a TPM stays what it was made as', async () => {
     ],
   ])
 })
+
+test('[T-08] a disk of a container is made larger or refused at once', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const template = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+  await client.task('POST', '/nodes/pve1/lxc', { vmid: '200', ostemplate: template, rootfs: 'local:1' })
+  const resize = (size: string, expected: string): AnsweredRow => [
+    'PUT',
+    '/nodes/pve1/lxc/200/resize',
+    { disk: 'rootfs', size },
+    expected,
+  ]
+  await holds(client, [
+    resize('1G', '500 disk is already at specified size'),
+    resize('512M', '500 unable to shrink disk size'),
+    resize('2G', 'a task'),
+  ])
+})
+
+test('[T-08] what cannot be seen in an image is said with it', async () => {
+  const image = 'local:0,import-from=local:import/cloud.qcow2'
+  const made = (disk: Params, expected: string): AnsweredRow => [
+    'POST',
+    '/nodes/pve1/qemu',
+    { vmid: '100', ...disk },
+    expected,
+  ]
+  const unsaid = (name: string) => `need to specify '${name}' when using 'import-from'`
+  await holds(createTestClient({ preset: 'recording' }), [
+    made({ efidisk0: image }, `efidisk0: ${unsaid('efitype')}`),
+    made({ efidisk0: `${image},efitype=4m` }, `efidisk0: ${unsaid('pre-enrolled-keys')}`),
+    made({ tpmstate0: image }, `tpmstate0: ${unsaid('version')}`),
+    made({ tpmstate0: `${image},version=v2.0` }, 'a task'),
+  ])
+})

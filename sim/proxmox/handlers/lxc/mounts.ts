@@ -74,16 +74,17 @@ function needMount(guest: Guest, key: string): string {
 export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<void> {
   const key = param(call, 'disk')
   const value = needMount(guest, key)
+  const volume = findVolume(hostOf(call), parseProperties(value, 'volume').main)
+  const entry = call.world.storages.get(parseVolumeId(value)?.storage ?? '')
+  const asked = param(call, 'size')
+  const bytes = parseSize(asked.replace(/^\+/, '')) ?? 0
+  const canGrow = volume !== undefined && !(entry?.files && volume.format === 'subvol')
+  const wanted = asked.startsWith('+') ? (volume?.sizeBytes ?? 0) + bytes : bytes
+  // Judged before there is a task; a folder has no size to compare with.
+  if (canGrow && wanted < volume.sizeBytes) throw failed('unable to shrink disk size')
+  if (canGrow && wanted === volume.sizeBytes) throw failed('disk is already at specified size')
   return async (work) => {
-    const volume = findVolume(hostOf(call), parseProperties(value, 'volume').main)
-    const entry = call.world.storages.get(parseVolumeId(value)?.storage ?? '')
-    if (volume === undefined || (entry?.files && volume.format === 'subvol')) {
-      throw new Error("can't resize this image format")
-    }
-    const asked = param(call, 'size')
-    const bytes = parseSize(asked.replace(/^\+/, '')) ?? 0
-    const wanted = asked.startsWith('+') ? volume.sizeBytes + bytes : bytes
-    if (wanted < volume.sizeBytes) throw new Error('unable to shrink disk size')
+    if (!canGrow) throw new Error("can't resize this image format")
     await work.pass(call.world.timing.shortTaskMs)
     volume.sizeBytes = wanted
     const mount = parseProperties(value, 'volume')

@@ -1,6 +1,6 @@
 import { may } from '../../../world/access.ts'
 import { isDrive } from '../../../world/guest-config.ts'
-import { parseProperties } from '../../../world/properties.ts'
+import { type Properties, parseProperties } from '../../../world/properties.ts'
 import { contentOfName, findVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
 import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
@@ -37,7 +37,7 @@ function checkDrive(call: Call, key: string, value: string): void {
     requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
   }
   const source = named.get('import-from')
-  if (source !== undefined) checkSource(call, key, main, source)
+  if (source !== undefined) checkSource(call, key, { main, named }, source)
   if (source !== undefined || isNew) return
   if (entry.disabled) throw failed(`storage '${id.storage}' is disabled`)
   if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
@@ -72,11 +72,19 @@ function requireVolume(call: Call, volid: string): void {
   } else throw failed(`missing privileges to access ${volid}`)
 }
 
+/** What nobody can tell from an image. */
+const SAID: Readonly<Record<string, readonly string[]>> = {
+  efidisk0: ['efitype', 'pre-enrolled-keys'],
+  tpmstate0: ['version'],
+}
+
 /** A missing source is found out by the task, a wrong kind of source at once. */
-function checkSource(call: Call, key: string, main: string, source: string): void {
+function checkSource(call: Call, key: string, { main, named }: Properties, source: string): void {
   if (!main.endsWith(':0')) {
     throw badParameter(key, `'import-from' requires special syntax - use <storage ID>:0,import-from=<source>`)
   }
+  const unsaid = (SAID[key] ?? []).find((name) => !named.has(name))
+  if (unsaid !== undefined) throw badParameter(key, `need to specify '${unsaid}' when using 'import-from'`)
   const id = parseVolumeId(source)
   if (id === undefined) throw new ApiError(500, 'Only root can pass arbitrary filesystem paths.')
   if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
