@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createVirtualClock } from '../../../sim/virtual-clock.ts'
 import type { Credential } from '../../kubernetes/exec-credential.ts'
 import { type Wire, WireFailure } from '../../lib/wire.ts'
+import { createKeyPair, issueCertificate, privateKeyPem } from '../../lib/x509.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
 import { type ExistingTools, existingWay } from './existing-way.ts'
 
@@ -70,8 +71,34 @@ test('a token that nobody accepts says what to do, and never what it is', async 
   const { tools } = world(kubeconfig({ token: 'correct-horse' }))
   const found = await existingWay({ name: 'prod', kubeconfig: { env: 'K' } }, tools).find(signal)
   assert.ok(found.is === 'away')
-  assert.match(found.message, /does not accept its kubeconfig \(401\): renew it/)
+  assert.match(found.message, /does not accept its kubeconfig \(401\)\. Get a new one/)
   assert.equal(found.message.includes('correct-horse'), false)
+})
+
+test('a client certificate that has ended is named with its day', async () => {
+  const day = 86_400_000
+  const { publicKey, privateKey } = createKeyPair()
+  const certificate = (notAfter: Date) =>
+    issueCertificate(
+      { subject: { commonName: 'admin' }, publicKey, notBefore: new Date(-400 * day), notAfter, usages: ['clientAuth'] },
+      { subject: { commonName: 'admin' }, privateKey },
+    ).pem
+  const said = async (notAfter: Date) => {
+    const data = (text: string) => Buffer.from(text).toString('base64')
+    const { tools } = world(
+      kubeconfig({
+        'client-certificate-data': data(certificate(notAfter)),
+        'client-key-data': data(privateKeyPem(privateKey)),
+      }),
+    )
+    const found = await existingWay({ name: 'prod', kubeconfig: { env: 'K' } }, tools).find(signal)
+    return found.is === 'away' ? found.message : found.is
+  }
+  assert.match(
+    await said(new Date(-35 * day)),
+    /Cluster prod .*\(401\): the client certificate in it ended on 1969-11-27\. Get a new one \(on a K3s server/,
+  )
+  assert.match(await said(new Date(35 * day)), /\(401\)\. Get a new one/)
 })
 
 test('a program is asked again before its token ends, and when it is refused', async () => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createKubernetesClient, type KubernetesClient } from '../../kubernetes/client.ts'
 import type { Credential } from '../../kubernetes/exec-credential.ts'
 import {
@@ -35,6 +36,8 @@ export interface ExistingTools {
 /** The way to the API of a cluster that croft does not run. */
 export function existingWay(cluster: ExistingCluster, tools: ExistingTools): KubernetesWay {
   let opened: { readonly client: KubernetesClient; answers: boolean } | undefined
+  /** Of the client certificate that we log in with; undefined where there is none. */
+  let certificatePem: string | undefined
 
   async function open(signal: AbortSignal): Promise<Wire | { readonly problem: string }> {
     const { kubeconfig, context, proxy } = cluster
@@ -54,6 +57,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
     const found = readLogin(text, context, { local, file: (name) => files.get(name) })
     if ('problem' in found)
       return { problem: `the kubeconfig of Cluster ${cluster.name} cannot be used: ${found.problem}` }
+    certificatePem = found.login.by === 'certificate' ? found.login.certificatePem : undefined
     return loggedIn(found, tools, proxy === undefined ? {} : { proxy }, signal)
   }
 
@@ -92,9 +96,25 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
   }
 
   function unauthorized(status: number, message: string): string {
-    return status === 401
-      ? `the API of Cluster ${cluster.name} does not accept its kubeconfig (401): renew it`
-      : message
+    if (status !== 401) return message
+    const ended = certificatePem === undefined ? undefined : endOf(certificatePem)
+    const why =
+      ended !== undefined && ended.getTime() < tools.clock.now()
+        ? `: the client certificate in it ended on ${ended.toISOString().slice(0, 10)}`
+        : ''
+    return (
+      `the API of Cluster ${cluster.name} does not accept its kubeconfig (401)${why}. ` +
+      'Get a new one (on a K3s server: /etc/rancher/k3s/k3s.yaml) and put it where spec.kubeconfig points to'
+    )
+  }
+}
+
+/** Until when a certificate holds; undefined for text that is none. */
+function endOf(certificatePem: string): Date | undefined {
+  try {
+    return new Date(new X509Certificate(certificatePem).validTo)
+  } catch {
+    return undefined
   }
 }
 
