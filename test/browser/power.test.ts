@@ -35,7 +35,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
       const apps = power.locator('[data-tier="apps"]')
       for (const text of ['7 of 14', 'now', 'until no pod of an application is left', 'media/jellyfin'])
         await apps.getByText(text).first().waitFor()
-      await apps.getByText('for 21 s; 2 min until its deadline').waitFor()
+      await apps.getByText('21 s so far; 2 min until its deadline').waitFor()
       // What is done, what is being done and what is to come are told by a word, not by a colour alone.
       assert.equal(await power.locator('[data-tier="gitops"] .tier-word').textContent(), 'done')
       assert.equal(await power.locator('[data-tier="hosts"] .tier-word').textContent(), 'to come')

@@ -57,7 +57,7 @@ export function Tiers({
               <p class="muted">{tier.state === 'done' && !plan ? tier.awaits : `until ${tier.awaits}`}</p>
               {own.slice(0, 4).map((wait) => (
                 <p key={`${wait.what}${wait.awaits}`} class="tier-wait">
-                  <b>{wait.what}</b>: {wait.awaits}, for {duration(wait.waitedMs)}
+                  <b>{wait.what}</b>: waits for {wait.awaits}, {duration(wait.waitedMs)} so far
                   {wait.leftMs !== undefined && `; ${duration(wait.leftMs)} until its deadline`}
                 </p>
               ))}

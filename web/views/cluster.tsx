@@ -199,10 +199,16 @@ function Snapshots({ cluster }: { readonly cluster: ClusterOnPage }) {
       ) : (
         <ul class="plain">
           {cluster.snapshots.slice(0, 8).map((one) => (
-            <li key={one.name} class="line-item">
+            <li key={one.name} class="line-item snapshot">
               <Badge
                 tone={one.usable === 'yes' ? 'ok' : one.usable === 'no' ? 'bad' : 'quiet'}
-                word={one.usable === 'yes' ? 'usable' : one.usable === 'no' ? 'no token: unusable' : 'token not known'}
+                word={
+                  one.usable === 'yes'
+                    ? 'usable'
+                    : one.usable === 'no'
+                      ? 'unusable: no token opens it'
+                      : 'token not known'
+                }
               />
               <code class="clip grow">{one.name}</code>
               <span class="muted">

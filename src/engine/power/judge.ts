@@ -92,7 +92,7 @@ function eventsOf(
   })
   const events = [...eventsOfAttempts(attempts, tell, ({ step }) => goesOn(step))]
   if (before?.status !== after.status) {
-    events.push(tell('Normal', after.status, `${PHRASES[decision.phase]} (${decision.wanted.why})`))
+    events.push(tell('Normal', after.status, `${PHRASES[decision.phase]}${begins(decision)} (${decision.wanted.why})`))
   }
   const known = before === undefined ? undefined : conditionOf(before.conditions, 'Ready')?.message
   const [hold] = [...decision.refusals, ...decision.holds]
@@ -107,11 +107,18 @@ function eventsOf(
   return events
 }
 
+/** What makes it go on or off: also one machine that is new, or that somebody stopped. */
+function begins({ phase, steps: [step], waits: [wait] }: PowerDecision): string {
+  if (phase !== 'GoingOn' && phase !== 'GoingOff') return ''
+  if (step !== undefined) return `: ${step.summary}`
+  return wait === undefined ? '' : `: ${wait.what} waits for ${wait.awaits}`
+}
+
 const PHRASES: Readonly<Record<PowerDecision['phase'], string>> = {
   On: 'everything is on',
   Off: 'everything is off',
-  GoingOff: 'going off',
-  GoingOn: 'going on',
+  GoingOff: 'powering off',
+  GoingOn: 'powering on',
   Held: 'held',
   Unknown: 'not known',
 }

@@ -95,7 +95,7 @@ function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): 
     workload: { kind, namespace, name },
     lane: 'object',
     summary,
-    awaits: kind === 'CronJob' ? 'it is suspended' : 'its last pod to be gone',
+    awaits: kind === 'CronJob' ? 'it to be suspended' : 'its last pod to be gone',
   }
 }
 

@@ -105,7 +105,7 @@ export function goingOff(done = 1): Partial<PowerView> {
       {
         tier: DOWN[done]?.[0] ?? 'apps',
         what: 'media/jellyfin',
-        awaits: 'its last pod is gone',
+        awaits: 'its last pod to be gone',
         waitedMs: 21_000,
         leftMs: 99_000,
       },
