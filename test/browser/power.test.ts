@@ -30,6 +30,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
       await using it = await stage(browser, { ...smallEstate(), power: [fakePower(goingOff())] }, { size })
       await it.go('#/power')
       const power = it.page.locator('[data-power="homelab"]')
+      await power.getByText('Power-off in progress').waitFor()
       const tiers = await power.locator('.tier').evaluateAll((all) => all.map((one) => one.getAttribute('data-tier')))
       assert.deepEqual(tiers, ['gitops', 'apps', 'databases', 'volumes', 'workers', 'servers', 'hosts', 'last-hosts'])
       const apps = power.locator('[data-tier="apps"]')
@@ -65,6 +66,8 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
   test('switching off says what will happen and what holds it, is ordered in the name of who signed in, and is followed', async () => {
     await using it = await stage(browser, { ...smallEstate(), power: [fakePower({ holds: [PERSON] })] })
     await it.go('#/power')
+    await it.page.getByText('Everything is on').waitFor()
+    assert.equal(await it.page.getByText('in progress').count(), 0)
     await it.page.getByRole('button', { name: 'Switch off' }).click()
     await signIn(it.page)
     await it.page.getByRole('button', { name: 'Switch off' }).click()

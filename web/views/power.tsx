@@ -51,6 +51,14 @@ const PHASES: Readonly<Record<PowerOnPage['phase'], { readonly tone: Tone; reado
   Unknown: { tone: 'quiet', word: 'Not known' },
 }
 
+/** What the tiers below tell of: in progress is only what moves. */
+function titleOf({ phase, wanted }: PowerOnPage): string {
+  if (phase === 'On') return 'Everything is on'
+  if (phase === 'Off') return 'Everything is off'
+  const way = wanted.state === 'off' ? 'Power-off' : 'Power-on'
+  return phase === 'GoingOn' || phase === 'GoingOff' ? `${way} in progress` : way
+}
+
 function OnePower({ power }: { readonly power: PowerOnPage }) {
   const { phase, wanted, tiers, waits, doing, held, cluster } = power
   const { tone, word } = PHASES[phase]
@@ -91,7 +99,7 @@ function OnePower({ power }: { readonly power: PowerOnPage }) {
       <div class="power-columns">
         <div class="stack">
           <Card
-            title={wanted.state === 'off' ? 'Power-off in progress' : 'Power-on in progress'}
+            title={titleOf(power)}
             aside={`${tiers.filter(({ state }) => state === 'done').length} of ${plural(tiers.length, 'tier')} done`}
           >
             <Tiers tiers={tiers} waits={waits} />
