@@ -80,7 +80,13 @@ test('a client certificate that has ended is named with its day', async () => {
   const { publicKey, privateKey } = createKeyPair()
   const certificate = (notAfter: Date) =>
     issueCertificate(
-      { subject: { commonName: 'admin' }, publicKey, notBefore: new Date(-400 * day), notAfter, usages: ['clientAuth'] },
+      {
+        subject: { commonName: 'admin' },
+        publicKey,
+        notBefore: new Date(-400 * day),
+        notAfter,
+        usages: ['clientAuth'],
+      },
       { subject: { commonName: 'admin' }, privateKey },
     ).pem
   const said = async (notAfter: Date) => {
