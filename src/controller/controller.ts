@@ -16,6 +16,7 @@ import type { Checks } from './checks/checks.ts'
 import type { KeptHistory } from './history/history.ts'
 import type { Notifier } from './notices/notifier.ts'
 import type { Previews } from './previews/previews.ts'
+import { type ResourceCount, restAfter, sweepReads } from './rest.ts'
 import { type InForce, merging } from './sources/merge.ts'
 import { inForceOf, keptProblems, type Source, type SourceState, sourceView } from './sources/source-state.ts'
 import { openSourceStates } from './sources/sources.ts'
@@ -44,6 +45,8 @@ export interface ControllerOptions {
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
   /** How many resources the same process looks after besides: the more there are, the more seldom it looks. */
   otherResources?(): number
+  /** From 0 to 1, another for each controller of a process: they do not all look at the same moment. */
+  readonly phase?: number
   /** The plan of a commit that waits for a person. A source with `apply: manual` needs it. */
   planWaiting?: ManualApplyDeps['plan']
   /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
@@ -267,9 +270,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     counters.passMs += tookMs
     if (made.events.length > 0) newestSeq = -1
     const endedMs = clock.now()
-    // Nothing is under way: a large estate is looked at more seldom, so that idling costs close to nothing.
-    const atRest = made.settled && made.operated !== true
-    const restedMs = atRest ? Math.max(made.lookAgainMs, restMs(load(estate))) : made.lookAgainMs
+    const restedMs = restAfter(made, load(estate), options.phase)
     passDueMs = clock.monotonicMs() + restedMs
     if (made.settled && (wasBusy || clock.monotonicMs() - calmMs >= LIMITS.longestRestMs)) {
       calmMs = clock.monotonicMs()
@@ -414,22 +415,4 @@ function inOrderOf(states: readonly SourceState[], parts: readonly InForce[]): r
 
 function sameRevisions(some: readonly InForce[], others: readonly InForce[]): boolean {
   return some.length === others.length && some.every(({ revision }, at) => revision === others[at]?.revision)
-}
-
-/** Resources of an estate, and of everything that its process looks after. */
-interface ResourceCount {
-  readonly own: number
-  readonly all: number
-}
-
-/** How long a settled estate is left alone: ten seconds, and in a process with many machines up to a minute. */
-function restMs({ all }: ResourceCount): number {
-  const { sweepIntervalMs, restPerResourceMs, longestRestMs } = LIMITS
-  return Math.min(longestRestMs, Math.max(sweepIntervalMs, all * restPerResourceMs))
-}
-
-/** The same number of close looks of a process in the same time, however seldom there is a pass; this estate's share. */
-function sweepReads(load: ResourceCount): number {
-  const share = load.all === 0 ? 1 : load.own / load.all
-  return Math.ceil((share * LIMITS.sweepReads * restMs(load)) / LIMITS.sweepIntervalMs)
 }

@@ -88,6 +88,7 @@ export function createOperation(options: OperateOptions): Operation {
         known,
         resolveSecret: options.resolveSecret,
         otherResources: () => otherThan(own),
+        phase: options.random.next(),
         onCalm: calm,
         back: { client, home, name: options.name, warn, mayWrite: () => !signal.aborted && replica.alive() },
       })

@@ -33,6 +33,8 @@ export interface OperatorOptions {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** How many objects of other shards this replica works on. */
   otherResources(): number
+  /** When in a rest it looks: from 0 to 1, another for each shard. */
+  readonly phase: number
   /** Its work is over for now, or it looked and found none. */
   onCalm?(after: Calm): void
 }
@@ -158,6 +160,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     sources: [objects],
     link: linkingRevision,
     otherResources: options.otherResources,
+    phase: options.phase,
     headless: true,
     ...defined({ onCalm: options.onCalm }),
     prepare: async (estate) => withoutMissing(estate, await missingSecrets(estate, options.resolveSecret)),
