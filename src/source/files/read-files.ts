@@ -107,7 +107,8 @@ export function readFiles(reading: FileReading): Revision {
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
   // A base that two overlays name is built twice; what is wrong with it is told once, as an error if it is one of ours.
   const told = new Set<string>()
-  const roots = (built?.roots ?? []).map((root) => ({ ...broughtBy(root), findings: root.findings }))
+  const ours = lazily(() => mayDeclare(hand().texts, cache, used))
+  const roots = (built?.roots ?? []).map((root) => ({ ...broughtBy(root, ours), findings: root.findings }))
   for (const { brought, foreign, findings } of roots.toSorted((a, b) => Number(a.foreign) - Number(b.foreign))) {
     outcomes.push(...brought)
     for (const { file, ...why } of findings) {
@@ -167,14 +168,31 @@ function inHand(files: readonly SourceFile[], siblings: FileReading['siblings'])
 
 /**
  * What a kustomization brings. One in a subdirectory of which nothing is ours is somebody else's (of an application,
- * for Flux): what croft cannot build of it is worth a word and stops nothing.
+ * for Flux): what croft cannot build of it is worth a word and stops nothing. What it could not build may be ours too:
+ * then what it does not bring would be taken for removed.
  */
-function broughtBy({ file, documents, findings }: BuiltRoot) {
+function broughtBy({ file, documents, findings, spans }: BuiltRoot, mayDeclare: () => readonly string[]) {
   const brought = documents.map((one) => ({ file: one.file, through: file, judged: judgeDocument(one.read) }))
   const ours = brought.some(({ judged }) => judged.some(({ outcome }) => outcome !== 'ignored'))
   // Whose something is that was not built to its end nobody can say.
   const whole = !findings.some(({ code }) => code === 'too-large')
-  return { brought, foreign: file.includes('/') && whole && !ours }
+  const foreign = file.includes('/') && whole && !ours && (findings.length === 0 || !mayDeclare().some(spans))
+  return { brought, foreign }
+}
+
+/** Files with a declaration in them, or with what a user's own API may make one of. */
+function mayDeclare(texts: FilesInHand['texts'], cache: ParseCache, used: Set<string>): readonly string[] {
+  const ownApis = [...texts.values()].some((text) =>
+    /kind:\s*(?:ResourceGraph|CompositeResource)Definition\b/.test(text),
+  )
+  return [...texts].flatMap(([path, text]) => {
+    if (isKustomization(path)) return []
+    if (ownApis && otherPrograms(text) === undefined) return [path]
+    const bytes = Buffer.from(text)
+    const blob = blobHash(bytes)
+    used.add(isJson(path) ? `${blob}.json` : blob)
+    return judgeText(text, isJson(path), blob, cache, bytes).some(({ outcome }) => outcome !== 'ignored') ? [path] : []
+  })
 }
 
 /** What lies below a kustomization that does not name it counts for nothing, and is named. */

@@ -66,8 +66,9 @@ export function isKustomization(path: string): boolean {
 /** Builds kustomizations of one tree, and remembers what was taken for them. */
 export interface Kustomizer {
   build(directory: string): readonly BuiltDocument[]
-  /** The directories and generator files that a kustomization names. One that cannot be read names none. */
+  /** The directories and generator files that a kustomization names. `readable`: it names no others. */
   names(file: string): {
+    readonly readable: boolean
     readonly directories: readonly string[]
     readonly generatorFiles: readonly string[]
     readonly component: boolean
@@ -316,7 +317,8 @@ export function createKustomizer(
     const first = wrong[0]
     if (first !== undefined) {
       const template = templateNote(text, wrong)
-      if (template === undefined) complain(file, first.code, first.message)
+      if (template === undefined)
+        findings.push({ file, code: first.code, message: first.message, line: lineAt(text, first.offset) })
       else complain(file, 'template', `this kustomization is ${template}`, 'name it in .croftignore')
       return undefined
     }
@@ -416,16 +418,15 @@ export function createKustomizer(
       return [...unread, ...documentsOf(kept)]
     },
     names(file) {
-      const parsed = readQuietly(file)
-      if (parsed === undefined) return { directories: [], generatorFiles: [], component: false }
-      const { resources, bases, components, kind } = parsed
-      const entries = [...(resources ?? []), ...(bases ?? []), ...(components ?? [])]
+      const { value, findings: wrong } = readFullYaml(files.get(file) ?? '')
+      const parsed = kustomizationSchema.safeParse(value ?? {}).data
       const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
       const from = (entry: string) => normal(join(directory, entry))
       return {
-        directories: entries.map(from),
-        generatorFiles: generatorFiles(parsed).map(from),
-        component: kind === 'Component',
+        readable: wrong.length === 0,
+        directories: entriesOf(value).map(from),
+        generatorFiles: parsed === undefined ? [] : generatorFiles(parsed).map(from),
+        component: parsed?.kind === 'Component',
       }
     },
     findings,
@@ -434,10 +435,20 @@ export function createKustomizer(
   }
 }
 
+/** What a kustomization is made of, though other fields of it are not understood. */
+function entriesOf(value: unknown): readonly string[] {
+  if (!isFields(value)) return []
+  const lists = [value.resources, value.bases, value.components]
+  return lists.flatMap((list) => (Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : []))
+}
+
 /** The line that a word first stands in. */
 function lineOf(text: string, word: string): number {
-  const at = text.indexOf(word)
-  return at < 0 ? 1 : text.slice(0, at).split('\n').length
+  return lineAt(text, Math.max(0, text.indexOf(word)))
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length
 }
 
 /** What a kustomization brings to the one that names it. */

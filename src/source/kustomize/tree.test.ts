@@ -163,3 +163,68 @@ test('files that did not change with the newest commit still bring their objects
     assert.equal(found.objects.length, 1, time)
   }
 })
+
+describe('a kustomization that cannot be built takes no declaration away', () => {
+  const app = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\n'
+  const broken = `${K}resources: [lan.yaml\nnamePrefix: home-\n`
+  const refused: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['broken above its own file', { 'net/kustomization.yaml': broken, 'net/lan.yaml': net('lan') }],
+    [
+      'a broken overlay, whose base would stand for itself',
+      {
+        'net/base/kustomization.yaml': `${K}resources: [lan.yaml]\n`,
+        'net/base/lan.yaml': net('lan'),
+        'home/net/kustomization.yaml': `${K}resources: [../../net/base\nnamePrefix: home-\n`,
+      },
+    ],
+    [
+      'a broken base',
+      {
+        'net/base/kustomization.yaml': broken,
+        'net/base/lan.yaml': net('lan'),
+        'net/home/kustomization.yaml': `${K}resources: [../base]\n`,
+      },
+    ],
+    [
+      'a field that is not followed',
+      { 'net/kustomization.yaml': `${K}resources: [lan.yaml]\nvalidators: [a.yaml]\n`, 'net/lan.yaml': net('lan') },
+    ],
+    [
+      'a resource that was renamed',
+      { 'net/kustomization.yaml': `${K}resources: [lan.yaml]\n`, 'net/home.yaml': net('lan') },
+    ],
+    [
+      'an instance of an own API',
+      {
+        'api.yaml': 'apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nmetadata: {name: x}\n',
+        'net/kustomization.yaml': broken,
+        'net/lan.yaml': 'apiVersion: example.org/v1\nkind: Lan\nmetadata: {name: lan}\n',
+      },
+    ],
+  ]
+  for (const [what, files] of refused)
+    test(what, () => {
+      const errors = errorsOf(readTexts(files)).filter(({ origin }) => origin.file.endsWith('kustomization.yaml'))
+      assert.notDeepEqual(errors, [])
+    })
+
+  test('the error names the line', () => {
+    const revision = readTexts({ 'net/kustomization.yaml': broken, 'net/lan.yaml': net('lan') })
+    assert.deepEqual(
+      errorsOf(revision).map(({ origin }) => `${origin.file}:${origin.line}`),
+      ['net/kustomization.yaml:4'],
+    )
+  })
+
+  test('one of an application, beside declarations, is worth a warning', () => {
+    const revision = readTexts({
+      'net/kustomization.yaml': `${K}resources: [lan.yaml]\n`,
+      'net/lan.yaml': net('lan'),
+      'apps/kustomization.yaml': `${K}resources: [app.yaml, ../shared]\nvalidators: [a.yaml]\n`,
+      'apps/app.yaml': app,
+      'shared/kustomization.yaml': `${K}resources: [gone.yaml]\n`,
+    })
+    assert.deepEqual(errorsOf(revision), [])
+    assert.deepEqual(declared(revision), ['Network/lan 1500 net/lan.yaml'])
+  })
+})

@@ -16,6 +16,8 @@ export interface BuiltRoot {
   readonly file: string
   readonly documents: readonly BuiltDocument[]
   readonly findings: readonly KustomizeFinding[]
+  /** Files that may belong to it. Whose parts nobody can tell, because a text is broken, has everything that is governed. */
+  spans(path: string): boolean
 }
 
 export interface BuiltTree {
@@ -44,11 +46,23 @@ export function buildTree(hand: FilesInHand, budget?: Budget, skip: LeftAlone = 
   const independent = own.filter(
     (file) => named.get(file)?.component !== true && !directories.some((above) => isBelow(directoryOf(file), above)),
   )
+  const governs = (path: string) =>
+    kustomizer.used.has(path) || directories.some((directory) => isBelow(path, directory))
+  const spanOf = (file: string) => {
+    const reached = new Set([directoryOf(file)])
+    for (const directory of reached)
+      for (const one of own.filter((other) => directoryOf(other) === directory)) {
+        const names = named.get(one)
+        if (names?.readable !== true) return governs
+        for (const next of names.directories) reached.add(next)
+      }
+    return (path: string) => [...reached].some((directory) => isBelow(path, directory))
+  }
   const roots: BuiltRoot[] = []
   const build = (file: string) => {
     const before = kustomizer.findings.length
     const documents = kustomizer.build(directoryOf(file))
-    roots.push({ file, documents, findings: kustomizer.findings.slice(before) })
+    roots.push({ file, documents, findings: kustomizer.findings.slice(before), spans: spanOf(file) })
   }
   for (const file of independent) if (!meant.has(directoryOf(file))) build(file)
   // Left over are circles, in which each is named by another: building one of them says so.
@@ -57,7 +71,7 @@ export function buildTree(hand: FilesInHand, budget?: Budget, skip: LeftAlone = 
     roots,
     idle: own.filter((file) => named.get(file)?.component === true && !kustomizer.used.has(file)),
     used: kustomizer.used,
-    governs: (path) => kustomizer.used.has(path) || directories.some((directory) => isBelow(path, directory)),
+    governs,
   }
 }
 

@@ -10,8 +10,8 @@ const OURS = /(?:croft\.dev|crossplane\.io)\//
  * missing from a file of ours proves nothing. Answers why, in words.
  */
 export function otherPrograms(text: string): string | undefined {
-  // UTF-16 has a zero in every second byte of a plain letter.
-  const plain = text.replaceAll('\0', '')
+  // UTF-16 has a zero in every second byte of a plain letter, and a mark at its beginning that is no letter at all.
+  const plain = text.replaceAll(/[\0\ufeff\ufffd]/g, '')
   if (OURS.test(plain) || valuesOf(plain, 'kind').some((kind) => KINDS.some((known) => known.kind === kind)))
     return undefined
   const versions = valuesOf(plain, 'apiVersion')
