@@ -348,6 +348,19 @@ describe('forty mistakes: each message says what, where and what to do', () => {
   }
 })
 
+test('an image for another processor: a warning at the machine, with both', async () => {
+  const directory = join(root, 'processor')
+  mkdirSync(directory)
+  writeFileSync(join(directory, 'ground.yaml'), GROUND.replace('org/noble.img', 'org/noble-server-arm64.img'))
+  writeFileSync(join(directory, 'x.yaml'), machine(`${WEB}\n  disks: [{size: 20Gi, image: noble, storage: fast}]`))
+  const { estate } = await load(directory)
+  const [told, ...more] = estate.problems
+  assert.deepEqual(more, [])
+  assert.deepEqual([told?.severity, told?.origin.file, told?.origin.line], ['warning', 'x.yaml', 7])
+  assert.match(told?.message ?? '', /image noble is for aarch64 by its name .*and the machine has x86_64: it would not/)
+  assert.match(told?.hint ?? '', /name an image for amd64/)
+})
+
 test('a Secret that is not encrypted: a warning that names it and its place, and never shows what is in it', async () => {
   const secret = (name: string, fields: string) =>
     `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}}\n${fields}\n`

@@ -22,6 +22,8 @@ export interface Hypervisor {
   readonly kinds: readonly Kind[]
   /** Does it keep a Device under a name of its own? Otherwise machines look up where the Device is. */
   readonly namesDevices: boolean
+  /** What machines have that name no architecture; undefined where their host decides. */
+  readonly processor?: string
   check(spec: WrittenMachine): readonly FieldProblem[]
   /** The existing machine to take over, by the hypervisor's own id. */
   adopted(spec: WrittenMachine): string | undefined

@@ -6,6 +6,7 @@ import type { Hypervisor } from './hypervisor.ts'
 export const proxmoxHypervisor: Hypervisor = {
   kinds: [proxmox],
   namesDevices: true,
+  processor: 'x86_64',
   check: ({ proxmox: block }) =>
     block?.adopt === true && block.vmid === undefined
       ? [

@@ -16,6 +16,7 @@ import { type ContainerCard, containerOf } from './container-machine.ts'
 import { givenDevices } from './devices.ts'
 import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
+import { processorIn } from './image-processor.ts'
 import { expandAnywhere, isAnywhere } from './placement.ts'
 import { isSeeded, seedOf, withMacs } from './seed.ts'
 import { withClass } from './with-class.ts'
@@ -93,7 +94,11 @@ function expandOn(
     ...connection,
     desired: { type: 'vm', vm },
     needs: [...filesNeeded(vm, lookup), ...devices.needs, ...hypervisor.placesOf(vm, lookup)],
-    ...warnedOf([...given.warnings, ...neverGiven(machine, vm)]),
+    ...warnedOf([
+      ...given.warnings,
+      ...neverGiven(machine, vm),
+      ...otherProcessor(making, vm.cpu?.architecture ?? hypervisor.processor),
+    ]),
   }
 }
 
@@ -113,6 +118,32 @@ function neverGiven({ spec, policy }: MachineDeclaration, vm: VmSpec): readonly 
           },
         ],
   )
+}
+
+/** Images for another processor than the machine has: it would start, and show nothing. */
+function otherProcessor({ machine, lookup }: Making, processor: string | undefined): readonly FieldProblem[] {
+  if (processor === undefined || machine.policy.adopt !== undefined) return []
+  return machine.spec.disks.flatMap(({ image }, index) => {
+    if (image === undefined) return []
+    const text = findImage(image, machine, lookup)?.spec.url ?? image
+    const named = processorIn(text)
+    if (named === undefined || named === processor) return []
+    return [
+      {
+        code: 'other-processor',
+        path: ['spec', 'disks', index, 'image'],
+        severity: 'warning',
+        message: `the image ${image} is for ${named} by its name (${text.split('/').at(-1)}), and the machine has ${processor}: it would not boot`,
+        hint: `name an image for ${processor === 'x86_64' ? 'amd64' : 'arm64'}, or give the file a name that does not say otherwise`,
+      },
+    ]
+  })
+}
+
+function findImage(name: string, machine: MachineDeclaration, lookup: Lookup): Declaration<ImageSpec> | undefined {
+  return (lookup.declaration('Image', name, machine.namespace) ?? lookup.declaration('Image', name)) as
+    | Declaration<ImageSpec>
+    | undefined
 }
 
 /** A machine that reads a document of its own, with hardware addresses that the document can name. */
@@ -191,9 +222,7 @@ function imageVolume(
   name: string,
   path: readonly (string | number)[],
 ): string | undefined {
-  const image = (lookup.declaration('Image', name, machine.namespace) ?? lookup.declaration('Image', name)) as
-    | Declaration<ImageSpec>
-    | undefined
+  const image = findImage(name, machine, lookup)
   if (image === undefined) {
     const known = lookup.all('Image').map((other) => other.name)
     problems.push({
