@@ -1,3 +1,4 @@
+import { changedEstate } from '../model/estate.ts'
 import { openExisting, openState, realDirectory, shownBelow, stateFile } from '../state/state-file.ts'
 import { note, styleOf } from './output.ts'
 import { countProblems, hasErrors, renderProblems } from './render/problems.ts'
@@ -49,7 +50,8 @@ export async function loadOrStop(
   }
   if (loaded.files === 0) note(runtime, nothingIn(directory === '.' ? real : directory))
   // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
-  return hasErrors(problems) ? { ...loaded, estate: { ...loaded.estate, incomplete: true } } : loaded
+  if (!hasErrors(problems)) return loaded
+  return { ...loaded, estate: changedEstate(loaded.estate, (estate) => ({ ...estate, incomplete: true })) }
 }
 
 /** The wrong directory looks like an empty one, and an empty one is easily taken for one that is in order. */

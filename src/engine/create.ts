@@ -11,6 +11,7 @@ import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassOptions, PassReport, Settlement } from './engine.ts'
 import { createExistingClusters } from './existing-clusters.ts'
 import { type CheckWays, checkAsker, nobodyAsks, probeAsker } from './health-check.ts'
+import { nothingSeen } from './late.ts'
 import type { KnownFor } from './ledger.ts'
 import { type ObserveDeps, type Observed, observe, observeSurroundings } from './observe.ts'
 import { runPass } from './pass.ts'
@@ -46,6 +47,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const clusterWaits: KnownWaits = new Map()
   const powerMemory = emptyPowerMemory()
   const windows = nothingLearnt()
+  const late = nothingSeen()
   const quiet: QuietMemory = { rules: deps.quietRules ?? QUIET_RULES }
   let powerDriver: ReturnType<NonNullable<EngineDeps['power']>> | undefined
   const openPower = deps.power
@@ -94,6 +96,7 @@ export function createEngine(deps: EngineDeps): Engine {
       ...others,
       windows,
       quiet,
+      late,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
   }
@@ -144,6 +147,7 @@ export function createEngine(deps: EngineDeps): Engine {
     powerMemory,
     askCheck,
     resolveSecret,
+    late,
     ...others,
   }
   const engine: Engine = {

@@ -23,6 +23,7 @@ import type { FactsByConnection } from './connection-facts.ts'
 import type { Connections } from './connections.ts'
 import { forgetForSweep } from './detail-cache.ts'
 import { withHistory } from './history.ts'
+import { asSeen, type LateMemory, readForeign, seenOf } from './late.ts'
 import { bringUpToDate, type Findings, type KnownFor, readLedger, type StoredLedger, type UpToDate } from './ledger.ts'
 import {
   type Observation,
@@ -44,6 +45,7 @@ export interface ObserveDeps extends PowerObserveDeps {
   readonly sessions: ClusterSessions
   resolveSecret(reference: SecretReference): Promise<unknown>
   readonly knownFor?: KnownFor | undefined
+  readonly late: LateMemory
 }
 
 export interface ObserveOptions {
@@ -95,11 +97,32 @@ export interface Observed extends Ground {
   readonly observation: Observation
 }
 
+/** Values that come to light in one look may lead to others: so often it is looked again before it is planned. */
+const LATE_ROUNDS = 4
+
 /**
  * The one sequence from declared to planned. `plan`, `apply`, `run` and `rehearse` all go through it, so that what one
  * shows is what another does. It writes nothing: what is to be noted is in its answer.
  */
 export async function observe(
+  inGit: Estate,
+  deps: ObserveDeps,
+  options: ObserveOptions,
+  signal: AbortSignal,
+  glance?: Glance,
+): Promise<Observed> {
+  let observed = await observeOnce(inGit, deps, options, signal, glance)
+  for (let round = 0; round < LATE_ROUNDS && inGit.later !== undefined && !signal.aborted; round++) {
+    const { estate, observation, ledger } = observed
+    const seen = seenOf(estate, observation, ledger.records)
+    deps.late.known = new Map([...seen, ...(await readForeign(estate, deps.late, deps.existing, signal))])
+    if (asSeen(inGit, deps.late).later?.stamp === estate.later?.stamp) break
+    observed = await observeOnce(inGit, deps, options, signal)
+  }
+  return observed
+}
+
+async function observeOnce(
   inGit: Estate,
   deps: ObserveDeps,
   options: ObserveOptions,
@@ -128,7 +151,9 @@ export async function observe(
     signal,
     begins === undefined ? undefined : (plan) => begins(plan, { estate: placed, ledger }),
   )
-  const plan = await withoutUnread(observation.plan, deps.resolveSecret)
+  const { waiting = [] } = placed.later ?? {}
+  const read = await withoutUnread(observation.plan, deps.resolveSecret)
+  const plan = waiting.length === 0 ? read : { ...read, waiting }
   const estate = { ...placed, resources: observation.estate.resources }
   for (const look of plan.powers ?? []) deps.powerMemory.looks.set(look.declaration.key, look)
   const clusters = withDecisions(looked, plan.clusters ?? [])
@@ -184,12 +209,12 @@ function inputOf({ estate, worlds, ledger, startedMs }: Ground, { rules }: Obser
 /** Surveys every connection and reads the store: what each pass begins with, and a quiet one ends with. */
 export async function lookOver(
   inGit: Estate,
-  { clock, store, connections, rules }: ObserveDeps,
+  { clock, store, connections, rules, late }: ObserveDeps,
   options: ObserveOptions,
   signal: AbortSignal,
 ): Promise<Glance> {
   const startedMs = clock.now()
-  const declared = await withFormerHosts(await withDrills(inGit, store), store)
+  const declared = await withFormerHosts(await withDrills(asSeen(inGit, late), store), store)
   const surveyed = await surveyAll(declared, connections, rules, startedMs, signal)
   const swept = new Map<string, readonly string[]>()
   for (const [name, facts] of surveyed.factsByConnection) swept.set(name, forgetForSweep(facts, options.sweep ?? 0))

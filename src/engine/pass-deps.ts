@@ -10,6 +10,7 @@ import type { Connections } from './connections.ts'
 import type { PassReport } from './engine.ts'
 import type { ExistingClusters } from './existing-clusters.ts'
 import type { AskCheck } from './health-check.ts'
+import type { LateMemory } from './late.ts'
 import type { PowerMemory } from './power/memory.ts'
 import type { Quiet, QuietRules } from './quiet.ts'
 import type { StepFailures } from './steps.ts'
@@ -33,6 +34,7 @@ export interface PassDeps {
   readonly askCheck: AskCheck
   readonly windows: Widths
   readonly quiet: QuietMemory
+  readonly late: LateMemory
   nextIntentionId(): string
 }
 

@@ -18,6 +18,7 @@ import { nextClusterLookMs } from './clusters/pace.ts'
 import { noteRemediationsOver } from './clusters/remembered.ts'
 import type { PassReport } from './engine.ts'
 import { judge } from './judge.ts'
+import { asSeen, seenOf } from './late.ts'
 import { writeFindings } from './ledger.ts'
 import { readLater } from './observation.ts'
 import { lookOver, type Observed, type ObserveOptions, observe } from './observe.ts'
@@ -95,9 +96,23 @@ export async function runPass(
   await turns.pause()
   await writeReport(pass, judged)
   await turns.pause()
-  const made = reportOf(pass, acted, judged)
+  const made = isMoreKnown(inGit, pass, judged)
+    ? lookSoon(reportOf(pass, acted, judged))
+    : reportOf(pass, acted, judged)
   rememberQuiet(inGit, deps, observed, made)
   return made
+}
+
+/** Did this pass see something at its end that makes another declaration whole? */
+function isMoreKnown(inGit: Estate, { deps: { late }, observed }: Pass, { records }: PassResults): boolean {
+  if (inGit.later === undefined) return false
+  const { estate, observation } = observed
+  const seen = seenOf(estate, observation, new Map(records.map((record) => [record.key, record])))
+  return asSeen(inGit, { ...late, known: new Map([...late.known, ...seen]) }).later?.stamp !== estate.later?.stamp
+}
+
+function lookSoon(report: PassReport): PassReport {
+  return { ...report, settled: false, lookAgainMs: Math.min(report.lookAgainMs, LIMITS.readinessPollMs) }
 }
 
 /** Written down before anything is done: what was found out about intentions and about replacements of dead nodes. */

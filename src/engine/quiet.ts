@@ -67,6 +67,8 @@ export function quietAfter(standing: QuietGround, plan: Plan, steadyMs: number):
   if ((estate.clusters?.length ?? 0) + (estate.powers?.length ?? 0) + (estate.idleHosts?.length ?? 0) > 0)
     return undefined
   if (standing.unseen + standing.inFlight + plan.notes.length > 0) return undefined
+  // What is declared hangs on what is seen.
+  if (estate.later !== undefined) return undefined
   if (estate.resources.some(({ policy }) => policy.readyWhen !== undefined)) return undefined
   const isAtRest = ({ key, action }: Plan['entries'][number]) => action.do === 'nothing' && isSteady(records.get(key))
   if (!plan.entries.every(isAtRest)) return undefined

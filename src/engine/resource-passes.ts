@@ -92,7 +92,7 @@ function declaredBy(
   return { ...defined({ declaredBy: by, composedBy }) }
 }
 
-function observedFrom(
+export function observedFrom(
   entry: PlanEntry,
   list: string | undefined,
   world: World,

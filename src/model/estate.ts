@@ -5,6 +5,7 @@ import type { HealthCheckSpec } from './health-check.ts'
 import type { PowerDeclaration } from './power.ts'
 import type { Resource } from './resource.ts'
 import type { SecretReference, SshTarget } from './secret.ts'
+import type { KnownObjects, WaitingFor } from './waiting.ts'
 
 /** How an outside system is reached. Declared in Git; secrets only by reference. */
 export interface Connection {
@@ -164,7 +165,26 @@ export interface Estate {
   readonly removed?: ReadonlyMap<ResourceKey, Removed>
   /** Drifts that a person wants put back, with each field as that person saw it; absent: in whatever way it drifted. */
   readonly reverts?: ReadonlyMap<ResourceKey, Readonly<Record<string, string>> | undefined>
+  /** What waits for values that only the world can say. Absent: nothing does, and nothing ever did. */
+  readonly later?: Later
   readonly problems: readonly Problem[]
+}
+
+/** Declarations that are whole only by what was seen. */
+export interface Later {
+  readonly waiting: readonly WaitingFor[]
+  /** Another one where something else is declared. */
+  readonly stamp: string
+  /** The estate by what was seen. */
+  settle(known: KnownObjects): Estate
+}
+
+/** The estate with a change that also holds for whatever it becomes by what is seen of the world. */
+export function changedEstate(estate: Estate, change: (estate: Estate) => Estate): Estate {
+  const { later } = estate
+  const next = change(estate)
+  if (later === undefined) return next
+  return { ...next, later: { ...later, settle: (known) => changedEstate(later.settle(known), change) } }
 }
 
 /**
@@ -196,8 +216,8 @@ function partsOf(mark: string): readonly [name: string, uid: string | undefined]
 }
 
 /** The same estate under the uid that it is known by, where its files do not say it. */
-export function namedEstate(estate: Estate, uid: string): Estate {
-  return {
+export function namedEstate(given: Estate, uid: string): Estate {
+  return changedEstate(given, (estate) => ({
     ...estate,
     resources: estate.resources.map((one) => ({
       ...one,
@@ -205,5 +225,5 @@ export function namedEstate(estate: Estate, uid: string): Estate {
       declaredBy: uid,
     })),
     sources: [...(estate.sources ?? []), uid],
-  }
+  }))
 }

@@ -4,6 +4,7 @@ import type { ClusterPlan } from './observed-cluster.ts'
 import type { PowerPlan } from './observed-power.ts'
 import type { Change, Desired, ObservedHost } from './resource.ts'
 import type { Step } from './step.ts'
+import type { WaitingFor } from './waiting.ts'
 
 /** Does something to the outside world. */
 export type Doing =
@@ -182,6 +183,8 @@ export interface Plan {
   readonly problems: readonly Problem[]
   readonly clusters?: readonly ClusterPlan[]
   readonly powers?: readonly PowerPlan[]
+  /** What is neither made nor changed before the world has said a value that goes into it. */
+  readonly waiting?: readonly WaitingFor[]
   /** What each connection that could be seen has shown of its hosts. */
   readonly hosts?: readonly (ObservedHost & { readonly connection: string })[]
 }

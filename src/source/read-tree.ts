@@ -10,7 +10,7 @@ import type { ParseCache } from './files/parse-cache.ts'
 import { type WalkedFile, walkFiles, walking } from './files/walk-files.ts'
 import { readCommit } from './git/git.ts'
 import { gitLog, placeOfDirectory } from './git/git-log.ts'
-import type { Revision } from './git/revision.ts'
+import { changedRevision, type Revision } from './git/revision.ts'
 import { leadsAbove } from './kustomize/tree.ts'
 import { readHere } from './read-here.ts'
 import type { SourceReader } from './reader.ts'
@@ -45,12 +45,12 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
     ...(disk === undefined ? {} : { cache: disk }),
   })
   disk?.save()
-  return {
-    ...revision,
-    read: (file) => readSibling(directory, file),
+  const found = {
+    read: (file: string) => readSibling(directory, file),
     place: `directory ${realpathSync(directory)}`,
     logs: [{ log: gitLog(() => placeOfDirectory(directory), readCommit) }],
   }
+  return changedRevision(revision, (one) => ({ ...one, ...found }))
 }
 
 /** What overlays name above the directory, up to the top of its repository and no further. */

@@ -1,6 +1,5 @@
-import { findKind } from '../../src/kinds/registry.ts'
+import { linkRevision } from '../../src/controller/sources/link-revision.ts'
 import type { Estate } from '../../src/model/estate.ts'
-import { link } from '../../src/plan/link.ts'
 import { createParseCache } from '../../src/source/files/parse-cache.ts'
 import { readFiles } from '../../src/source/files/read-files.ts'
 
@@ -82,7 +81,7 @@ export function estateFrom(files: Readonly<Record<string, string>>): Estate {
     links: [],
     cache,
   })
-  return link(read, { findKind })
+  return linkRevision(read)
 }
 
 /** The files that declare these machines and the images they are made from. */

@@ -19,6 +19,7 @@ export function planJson(plan: Plan, revision: string): unknown {
     summary: summarise(plan),
     entries: plan.entries.filter((entry) => entry.action.do !== 'nothing').map(entryJson),
     ...clustersOf(plan),
+    ...defined({ waiting: plan.waiting }),
     ...remarksOf(plan),
     notes: plan.notes,
     problems: problemsJson(plan.problems),

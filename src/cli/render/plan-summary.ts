@@ -40,7 +40,7 @@ export function summarise(plan: Plan): PlanSummary {
     destroy: count('delete') + replaced + disruption.destroyed,
     adopt: count('adopt'),
     forget: count('forget'),
-    wait: count('wait'),
+    wait: count('wait') + waitingKeys(plan).size,
     held: count('hold') + clusters.reduce((sum, { decision }) => sum + decision.holds.length, 0),
     refused: count('refuse') + clusters.reduce((sum, { decision }) => sum + decision.refusals.length, 0),
     unchanged: count('nothing'),
@@ -49,9 +49,18 @@ export function summarise(plan: Plan): PlanSummary {
   }
 }
 
+/** What waits for values, each once; what has no name yet counts with its instance. */
+export function waitingKeys({ waiting = [] }: Plan): ReadonlySet<string> {
+  return new Set(waiting.map(({ key, instance }) => key ?? `${instance} (name not known yet)`))
+}
+
 /** True when Git and the world differ in any way, even if a guard keeps croft from doing anything about it. */
 export function hasSomethingToDo(plan: Plan): boolean {
-  return plan.entries.some((entry) => entry.action.do !== 'nothing') || (plan.clusters ?? []).some(clusterDiffers)
+  return (
+    plan.entries.some((entry) => entry.action.do !== 'nothing') ||
+    (plan.clusters ?? []).some(clusterDiffers) ||
+    (plan.waiting ?? []).length > 0
+  )
 }
 
 const AUTHORITY: ReadonlySet<string> = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])

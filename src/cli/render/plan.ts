@@ -4,11 +4,12 @@ import { type Action, type ConnectionNote, type Doing, isDoing, type Plan, type 
 import type { Change } from '../../model/resource.ts'
 import { shownCall } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
+import { showWaiting } from '../../model/waiting.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
 import { chartRemarks } from './plan-chart.ts'
 import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
 import { previewLines } from './plan-preview.ts'
-import { changeLine, type PlanSummary, type PlanView, SENSITIVE, summarise } from './plan-summary.ts'
+import { changeLine, type PlanSummary, type PlanView, SENSITIVE, summarise, waitingKeys } from './plan-summary.ts'
 import { clean, type Paint, type Style } from './text.ts'
 
 /** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
@@ -16,7 +17,17 @@ export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): strin
   const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
   const notes = plan.notes.map((note) => renderNote(note, style))
   const clusters = (plan.clusters ?? []).map((look) => renderClusterPlan(look, style)).filter((text) => text !== '')
-  return [...notes, ...blocks, ...clusters, ...renderRemarks(plan, style), closingLine(plan, style)].join('\n')
+  const waiting = [...waitingKeys(plan)].map((key) => renderWaiting(key, plan, style))
+  return [...notes, ...blocks, ...waiting, ...clusters, ...renderRemarks(plan, style), closingLine(plan, style)].join(
+    '\n',
+  )
+}
+
+/** What is made as soon as the world has said the values that go into it. */
+function renderWaiting(key: string, { waiting = [] }: Plan, style: Style): string {
+  const own = waiting.filter((one) => (one.key ?? `${one.instance} (name not known yet)`) === key)
+  const head = `${style.paint(['dim', 'bold'], `… ${clean(key)}`)}   of ${clean(own[0]?.instance ?? '')}`
+  return [`  ${head}`, ...own.map((one) => `      waits: ${clean(showWaiting(one))}`), ''].join('\n')
 }
 
 /** What is worth saying of things that nothing is done about. */
@@ -42,7 +53,7 @@ function shownEntries(plan: Plan): readonly PlanEntry[] {
 export function closingLine(plan: Plan, style: Style): string {
   const summary = summarise(plan)
   const clusters = plan.clusters ?? []
-  const differs = shownEntries(plan).length > 0 || clusters.some(clusterDiffers)
+  const differs = shownEntries(plan).length > 0 || (plan.waiting ?? []).length > 0 || clusters.some(clusterDiffers)
   if (!differs && plan.notes.length > 0) {
     return style.paint(['yellow', 'bold'], 'No plan: the notes above say what could not be seen.\n')
   }

@@ -1,6 +1,6 @@
 import type { Engine } from '../../engine/engine.ts'
 import { type ResourceKey, showOrigin } from '../../model/declaration.ts'
-import type { Estate } from '../../model/estate.ts'
+import { changedEstate, type Estate } from '../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { holdAlone, openState, realDirectory } from '../../state/state-file.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
@@ -62,10 +62,8 @@ function refuseWhileDeclared(loaded: LoadedEstate, key: ResourceKey): void {
 /** The person's permission, with the same weight as one in Git and gone when this command ends. */
 function approving(estate: Estate, key: ResourceKey): Estate {
   const origin = { file: '(croft delete)', line: 1, column: 1 }
-  return {
-    ...estate,
-    approvals: [...estate.approvals, { name: 'croft delete', deletes: [key], orphans: true, origin }],
-  }
+  const approval = { name: 'croft delete', deletes: [key], orphans: true, origin }
+  return changedEstate(estate, (one) => ({ ...one, approvals: [...one.approvals, approval] }))
 }
 
 function deletionOf(plan: Plan, key: ResourceKey): PlanEntry {

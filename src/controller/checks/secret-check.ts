@@ -1,5 +1,5 @@
 import type { Problem, ResourceKey } from '../../model/declaration.ts'
-import type { Estate } from '../../model/estate.ts'
+import { changedEstate, type Estate } from '../../model/estate.ts'
 import { referencesIn, type Secret, type SecretReference } from '../../model/secret.ts'
 
 /** A secret that a resource or a connection needs and that cannot be had. The message names its place, not its value. */
@@ -46,8 +46,11 @@ export async function missingSecrets(
 }
 
 /** The estate without what needs a secret that cannot be had: it is not gone, so nothing of it may be deleted. Pure. */
-export function withoutMissing(estate: Estate, missing: readonly MissingSecret[]): Estate {
-  if (missing.length === 0) return estate
+export function withoutMissing(given: Estate, missing: readonly MissingSecret[]): Estate {
+  return missing.length === 0 ? given : changedEstate(given, (estate) => leftOut(estate, missing))
+}
+
+function leftOut(estate: Estate, missing: readonly MissingSecret[]): Estate {
   const unreached = new Set(missing.flatMap(({ connection }) => connection ?? []))
   const keys = new Set([
     ...missing.flatMap(({ key }) => key ?? []),

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { jsonIn } from '../../lib/foreign-json.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { Estate } from '../../model/estate.ts'
+import { changedEstate, type Estate } from '../../model/estate.ts'
 import { referencesIn, type Secret, type SecretReference } from '../../model/secret.ts'
 
 /** Under which name the store keeps them. */
@@ -83,14 +83,14 @@ export function notePrints(
 /** The estate in which every resource whose secrets have changed says so: they are sent again. Pure. */
 export function withPrints(estate: Estate, { of }: SecretPrints): Estate {
   if (!Object.values(of).some(({ again }) => again !== undefined)) return estate
-  return {
-    ...estate,
-    resources: estate.resources.map((resource) => {
+  return changedEstate(estate, (whole) => ({
+    ...whole,
+    resources: whole.resources.map((resource) => {
       const again = of[resource.key]?.again
       if (again === undefined) return resource
       return { ...resource, policy: { ...resource.policy, rotate: `${resource.policy.rotate ?? ''}~${again}` } }
     }),
-  }
+  }))
 }
 
 /** Names a key without telling anything of it. */

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { findKind } from '../../kinds/registry.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
-import type { Estate, History, Removed } from '../../model/estate.ts'
+import type { Estate, History, Later, Removed } from '../../model/estate.ts'
 import { link, linking } from '../../plan/link.ts'
 import type { Revision } from '../../source/git/revision.ts'
 
@@ -12,9 +13,20 @@ export function linkRevision(revision: Revision): Estate {
 
 /** The same, in steps. */
 export function* linkingRevision(revision: Revision): Steps<Estate> {
-  const estate = yield* linking(revision, { findKind, problemAt: revision.problemAt })
-  const { logs = [] } = revision
+  const linked = yield* linking(revision, { findKind, problemAt: revision.problemAt })
+  const { logs = [], settle, waiting = [] } = revision
+  const estate = settle === undefined ? linked : { ...linked, later: laterOf(revision, waiting, settle) }
   return logs.length === 0 ? estate : { ...estate, history: historyOf(logs) }
+}
+
+function laterOf(
+  { declarations }: Revision,
+  waiting: NonNullable<Revision['waiting']>,
+  settle: NonNullable<Revision['settle']>,
+): Later {
+  const stamp = createHash('sha256').update(JSON.stringify(waiting))
+  for (const { key, generation } of declarations) stamp.update(`${key} ${generation}\n`)
+  return { waiting, stamp: stamp.digest('hex'), settle: (known) => linkRevision(settle(known)) }
 }
 
 type Log = NonNullable<Revision['logs']>[number]

@@ -3,9 +3,10 @@ import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { type Declaration, type Problem, type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import { type Grant, listed, mayBeCalled } from '../../model/grant.ts'
 import { isReference, wantedSecrets } from '../../model/secret.ts'
+import type { KnownObjects } from '../../model/waiting.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import { estateUidOf } from '../../plan/link.ts'
-import type { DeclaringSource, Revision } from '../../source/git/revision.ts'
+import { changedRevision, type DeclaringSource, type Revision } from '../../source/git/revision.ts'
 
 /** A source's revision that is in force. */
 export interface InForce {
@@ -28,7 +29,7 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
 export function* merging(given: readonly InForce[]): Steps<Revision> {
   const only = given[0]
   if (only !== undefined && given.length === 1 && only.grant === undefined)
-    return { ...only.revision, place: placeOf(only) }
+    return changedRevision(only.revision, (one) => ({ ...one, place: placeOf(only) }))
   // Those who may do everything come first: where it matters who was there before, it was they.
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
@@ -75,7 +76,18 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
   }
   const original = (key: ResourceKey) => owner.get(key)
   const sourcesOf = new Map(parts.map((part) => [part, sourceIn(part)]))
+  const waiting = parts.flatMap(({ revision }) => revision.waiting ?? [])
   return {
+    // Merged anew: whatever comes to light is held to the grant of its source.
+    ...(parts.some(({ revision }) => revision.settle !== undefined)
+      ? {
+          waiting,
+          settle: (known: KnownObjects) =>
+            mergeRevisions(
+              given.map((part) => ({ ...part, revision: part.revision.settle?.(known) ?? part.revision })),
+            ),
+        }
+      : {}),
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
     declarations: merged,
     problems,

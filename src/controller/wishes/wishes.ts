@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonIn } from '../../lib/foreign-json.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { Estate } from '../../model/estate.ts'
+import { changedEstate, type Estate } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Granted } from '../../server/port.ts'
@@ -66,12 +66,12 @@ export function withWishes(estate: Estate, wishes: ActiveWishes, nowMs: number):
       },
     }
   }
-  return {
-    ...estate,
-    resources: estate.resources.map(treat),
+  return changedEstate(estate, (whole) => ({
+    ...whole,
+    resources: whole.resources.map(treat),
     reverts: new Map(wishes.reverting.map(({ key, seen }) => [key, seen])),
     approvals: [
-      ...estate.approvals,
+      ...whole.approvals,
       ...approvals.map(({ by, keys, expiresMs }) => ({
         name: by,
         deletes: keys,
@@ -79,7 +79,7 @@ export function withWishes(estate: Estate, wishes: ActiveWishes, nowMs: number):
         origin: { file: by, line: 1, column: 1 },
       })),
     ],
-  }
+  }))
 }
 
 export function refused(reason: Exclude<Granted, { ok: true }>['reason'], message: string): Granted {

@@ -2,6 +2,7 @@ import type { ObjectsAt } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration, Problem, ResourceKey } from '../../model/declaration.ts'
+import { type LateInstances, withLate } from '../compose/late.ts'
 import type { DocumentPlace, Ignored, Revision } from '../git/revision.ts'
 import { fieldProblemAt, plainProblem } from '../yaml/problem-at.ts'
 
@@ -18,13 +19,16 @@ export interface RevisionPiece {
   readonly declarations?: readonly { readonly declaration: Declaration; readonly written?: DocumentPlace }[]
   readonly problems?: readonly Problem[]
   readonly ignored?: readonly Ignored[]
+  readonly late?: LateInstances
   readonly objects?: { readonly place: string; readonly at: ObjectsAt; readonly more: boolean }
 }
 
 const PIECE = { declarations: 50, others: 500, objects: 50 }
 
 /** The parts of a revision, one after another. */
-export function* piecesOf(revision: Revision, places: readonly string[]): Generator<RevisionPiece> {
+export function* piecesOf(whole: Revision, places: readonly string[]): Generator<RevisionPiece> {
+  const { base: revision = whole, instances } = whole.late ?? {}
+  if (instances !== undefined) yield { late: instances }
   for (const declarations of inPieces(revision.declarations, PIECE.declarations))
     yield {
       declarations: declarations.map((declaration) => {
@@ -96,7 +100,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
     places.set(place, joined ? { objects: [...before.objects, ...at.objects] } : at)
   }
   const problemAt = placing(written)
-  return {
+  const base: Revision = {
     ...head,
     declarations,
     problems,
@@ -107,6 +111,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
     written: (declaration) => written.get(declaration.key),
     objectsAt: (place) => places.get(place),
   }
+  return withLate(base, pieces.find(({ late }) => late !== undefined)?.late)
 }
 
 /**

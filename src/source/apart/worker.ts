@@ -25,7 +25,7 @@ if (job.job === 'generator-files') {
 } else {
   const where = new Int32Array(at)
   const revision = readFiles({ ...job.reading, begin: (index) => void Atomics.store(where, 0, index + 2) })
-  const { id, files, incomplete, unreadable } = revision
+  const { id, files, incomplete, unreadable } = revision.late?.base ?? revision
   handOut(piecesOf(revision, [...job.places, ...namedIn(revision)]))
   say({ said: 'tree', head: { id, files, incomplete, unreadable } })
 }

@@ -22,6 +22,42 @@ export interface DefinedApi {
   readonly origin: Origin
 }
 
+/** A value of a document that only the world can say, and has not said yet. */
+export interface MissingValue {
+  readonly expression: string
+  /** The field that it goes into, in the document of the definition. */
+  readonly path: FieldProblem['path']
+  /** Resources of the definition that it is taken from, by id. */
+  readonly of: readonly string[]
+  /** Why it has no value, where they are there. */
+  readonly why?: string
+}
+
+/** An existing object that a definition reads. */
+export interface ExternalReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  /** Absent: that of the instance, where the kind has namespaces. */
+  readonly namespace?: string
+}
+
+/** What is there while an instance is expanded. */
+export interface LiveObjects {
+  /** A document of the instance as it is now, one of so many of the same id. Undefined: nobody has seen it. */
+  made(document: MadeBefore): DocumentFields | undefined
+  /** An object that is only read. Undefined: nobody has seen it. A text says why nobody will. */
+  external(reference: ExternalReference, id: string): DocumentFields | undefined | string
+}
+
+export interface MadeBefore {
+  readonly id: string
+  readonly value: DocumentFields
+  readonly path: FieldProblem['path']
+  readonly index: number
+  readonly count: number
+}
+
 /** One document that an instance becomes. */
 export interface ComposedDocument {
   readonly id: string
@@ -32,6 +68,8 @@ export interface ComposedDocument {
   readonly uses: readonly string[]
   /** Expressions about `self`. */
   readonly readyWhen: readonly string[]
+  /** What it waits for: without it the document is not whole, and nothing is made of it. */
+  readonly missing?: readonly MissingValue[]
 }
 
 /** What the definition of a kind in a cluster says besides its schema. */
@@ -53,10 +91,13 @@ export interface ComposedApi extends DefinedApi {
   readonly serving: Serving
   /** Ids of its resources in the order in which they are made, where that is the same for every instance. */
   readonly order: readonly string[]
+  /** Resources that are read and never made, by id. */
+  readonly externals?: readonly string[]
   /** Where templates stand, unless a document says otherwise. */
   readonly place: TemplatePlace
   expand(
     instance: DocumentFields,
+    live: LiveObjects,
   ):
     | { readonly documents: readonly (ComposedDocument & { readonly place?: TemplatePlace })[] }
     | { readonly problem: FieldProblem & { readonly place?: TemplatePlace } }

@@ -219,10 +219,10 @@ const WRONG_GRAPHS: readonly (readonly [string, string, string, string])[] = [
     'bad-expression 40:11 vm.status.pwoer == "running" && size(vm.status.addresses) > 0: vm.status has no field pwoer; did you mean power?',
   ],
   [
-    'the status of another in a template',
+    'a status in a template that croft does not report',
     `{node: "\${vm.metadata.name}"}`,
-    `{node: "\${vm.status.host}"}`,
-    'status-in-template 37:28 vm.status.host: the status of vm is known only after it was made, and croft plans everything before (take the value from vm.spec or schema.spec; what must wait for vm waits for it anyway)',
+    `{node: "\${vm.status.hots}"}`,
+    'bad-expression 37:28 vm.status.hots: vm.status has no field hots; did you mean host?',
   ],
   [
     'no expression at all',
@@ -250,14 +250,17 @@ test('the uid of an instance is known in a cluster alone: a graph may read it, a
   assert.match(first ?? '', /^bad-expression 51:19 .*field not found: uid \(for K3sNode\/agent-1\)$/)
 })
 
-test('two resources that take values from each other, and externalRef, are refused', () => {
+test('two resources that take values from each other, and an externalRef to a Secret, are refused', () => {
   const circle = GRAPH.replace(`\${schema.spec.memory}`, `\${string(size(tools))}`)
   assert.match(
     told(readTexts({ 'g.yaml': circle }).problems).join(),
     /bad-graph 21:5 tools, vm take values from each other/,
   )
   const outside = `${GRAPH}    - id: token\n      externalRef: {apiVersion: v1, kind: Secret, metadata: {name: token}}\n`
-  assert.match(told(readTexts({ 'g.yaml': outside }).problems).join(), /bad-graph 53:20 externalRef is not supported/)
+  assert.match(
+    told(readTexts({ 'g.yaml': outside }).problems).join(),
+    /bad-graph 53:43 the values of a Secret are not read/,
+  )
 })
 
 test('a value that the kind refuses is told at the template, for the instance', () => {

@@ -3,11 +3,12 @@ import { defined } from '../../lib/defined.ts'
 import type { Problem } from '../../model/declaration.ts'
 import type { FileOutcome } from '../assemble.ts'
 import type { JudgedObject } from '../judge.ts'
-import { objectsOf, readDocuments } from '../manifest.ts'
+import { isFields, objectsOf, readDocuments } from '../manifest.ts'
 import type { YamlFinding } from '../yaml/full-yaml.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf } from '../yaml/problem-at.ts'
-import type { ApiReader, DefinedApi, PlacedObject, TemplatePlace } from './api.ts'
-import { expandInstance, idOfApi } from './expand-instance.ts'
+import type { ApiReader, DefinedApi, ExternalReference, PlacedObject, TemplatePlace } from './api.ts'
+import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
+import type { LateInstances } from './late.ts'
 import { READERS, readApis } from './readers.ts'
 import type { DocumentFields } from './shape.ts'
 
@@ -17,6 +18,8 @@ export interface Composition {
   readonly problems: readonly Problem[]
   /** Something could not be expanded: what is missing proves nothing. */
   readonly incomplete: boolean
+  /** Instances of which something waits: they are no part of the outcomes. */
+  readonly late?: LateInstances
 }
 
 type IgnoredDocument = JudgedObject & { readonly outcome: 'ignored' }
@@ -56,8 +59,16 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     READERS.some((reader) => reader.reads(one.judged.apiVersion, one.judged.kindName)) ? (placed(one) ?? []) : [],
   )
   const apis = readApis(definitions, complain, definedAt)
-  const scope = { apis, complain, originOf: definedAt }
+  const documents = lazily(() => documentsIn(outcomes))
+  const externals: LateInstances['externals'][number][] = []
+  const external: ExpansionScope['external'] = (reference, cluster) => {
+    const found = documents().find((one) => isNamed(one, reference))
+    if (found !== undefined) externals.push({ reference, object: found })
+    return found ?? (cluster === undefined ? notHere(reference) : undefined)
+  }
+  const scope = { apis, complain, originOf: definedAt, external }
 
+  const late: PlacedObject[] = []
   const made: FileOutcome[] = []
   for (const one of ignored) {
     const api = apis.get(idOfApi({ apiVersion: one.judged.apiVersion, kind: one.judged.kindName }))
@@ -71,7 +82,14 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     }
     const instance = placed(one)
     if (instance === undefined) continue
-    made.push(...expandInstance(instance, api, scope).map(({ file, judged }) => ({ file, judged })))
+    const [saidBefore, incompleteBefore]: readonly [number, boolean] = [problems.length, incomplete]
+    const expanded = expandInstance(instance, api, scope)
+    if (expanded.some(({ waits }) => waits !== undefined)) {
+      // It is expanded anew with whatever is known, and what is wrong with it is said then.
+      late.push(instance)
+      problems.length = saidBefore
+      incomplete = incompleteBefore
+    } else made.push(...expanded.map(({ file, judged }) => ({ file, judged })))
   }
 
   return {
@@ -90,6 +108,7 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     })),
     problems,
     incomplete,
+    ...(late.length === 0 ? {} : { late: { definitions, instances: late, externals, ...defined({ commit }) } }),
   }
 }
 
@@ -112,6 +131,34 @@ const CLAIMED = /^(?:kro\.run|apiextensions\.crossplane\.io)\//
 
 function isOfClaimedGroup(judged: JudgedObject): judged is IgnoredDocument {
   return judged.outcome === 'ignored' && CLAIMED.test(judged.apiVersion)
+}
+
+/** Every object of the files, whoever reads it: one of them may be what a definition refers to. */
+function documentsIn(outcomes: readonly FileOutcome[]): readonly DocumentFields[] {
+  const judged = outcomes.flatMap((one) => ('judged' in one ? one.judged : []))
+  return judged.flatMap((one) => {
+    const { value } = objectIn(one)
+    return value === undefined ? [] : [value]
+  })
+}
+
+function isNamed({ apiVersion, kind, metadata }: DocumentFields, wanted: ExternalReference): boolean {
+  const { name, namespace } = isFields(metadata) ? metadata : {}
+  if (apiVersion !== wanted.apiVersion || kind !== wanted.kind || name !== wanted.name) return false
+  return namespace === undefined || wanted.namespace === undefined || namespace === wanted.namespace
+}
+
+function notHere({ apiVersion, kind, name, namespace }: ExternalReference): string {
+  const where = namespace === undefined ? name : `${namespace}/${name}`
+  return `no document here is ${kind} ${where} of ${apiVersion}; if it is in a cluster, name that with the annotation croft.dev/cluster`
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 function objectIn({ document, base }: JudgedObject): {

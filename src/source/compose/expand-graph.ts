@@ -1,43 +1,120 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
+import { holds } from '../../lib/cel.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { isFields } from '../manifest.ts'
-import type { ComposedDocument } from './api.ts'
+import type { ComposedDocument, ExternalReference, LiveObjects, MissingValue } from './api.ts'
 import type { Graph, GraphResource } from './graph.ts'
 import type { DocumentFields } from './shape.ts'
-import { evaluatedAt, filled, TemplateMistake } from './template.ts'
+import { answersFrom, evaluatedAt, filled, NOT_YET, TemplateMistake } from './template.ts'
 
 export type GraphExpansion =
   | { readonly documents: readonly ComposedDocument[] }
   /** What is wrong in the definition, for this instance. */
   | { readonly problem: FieldProblem }
 
-/** What an instance becomes. `schema` is the instance with the defaults of its schema. Pure. */
-export function expandGraph(graph: Graph, schema: DocumentFields): GraphExpansion {
+/**
+ * What an instance becomes. `schema` is the instance with the defaults of its schema. Pure: what is there is given. A document
+ * with a value that nobody knows yet waits, and so does what takes its values from it.
+ */
+export function expandGraph(graph: Graph, schema: DocumentFields, live: LiveObjects): GraphExpansion {
   const documents: ComposedDocument[] = []
   const names: Record<string, unknown> = Object.assign(Object.create(null), { schema })
   const left = new Set<string>()
+  /** Resources whose objects are not all there: nobody knows what only those can say. */
+  const unseen = new Set<string>()
+  /** Resources that wait themselves. */
+  const waiting = new Set<string>()
   try {
     for (const resource of graph.resources) {
-      if (resource.uses.some((id) => left.has(id)) || !isIncluded(resource, names)) {
-        left.add(resource.id)
+      const { id, path, uses, readyWhen } = resource
+      if (uses.some((one) => left.has(one))) {
+        left.add(id)
         continue
       }
-      const copies = copiesOf(resource, names)
+      const missing: MissingValue[] = []
+      const answersWith =
+        (more: DocumentFields) =>
+        (expression: string, at: FieldProblem['path']): unknown => {
+          const asked = resource.late.get(expression) ?? []
+          const wait = (why?: string) => {
+            const of = asked.length > 0 ? asked : uses.filter((one) => waiting.has(one))
+            missing.push({ expression, path: at, of, ...(why === undefined ? {} : { why }) })
+            return NOT_YET
+          }
+          if (asked.some((one) => unseen.has(one))) return wait()
+          try {
+            return evaluatedAt(expression, { ...names, ...more }, at)
+          } catch (error) {
+            const hopeful = asked.length > 0 || uses.some((one) => waiting.has(one))
+            if (!(error instanceof TemplateMistake) || !hopeful) throw error
+            return wait(error.message.replace(`${expression}: `, ''))
+          }
+        }
+      const included = isIncluded(resource, answersWith({}))
+      if (included === false) {
+        left.add(id)
+        continue
+      }
+      const copies = included === NOT_YET ? NOT_YET : copiesOf(resource, answersWith({}))
+      if (copies === NOT_YET) {
+        waiting.add(id)
+        unseen.add(id)
+        const { apiVersion, kind } = resource.template
+        if (!resource.external)
+          documents.push({ id, value: { apiVersion, kind }, path, uses, readyWhen, missing: [...missing] })
+        continue
+      }
       const values = copies.map((iterators) => {
-        const value = filled(resource.template, { ...names, ...iterators }, resource.path)
-        return withNamespace(isFields(value) ? value : {}, schema)
+        missing.length = 0
+        const value = filled(resource.template, answersWith(iterators), path)
+        return { value: withNamespace(isFields(value) ? value : {}, schema), missing: [...missing] }
       })
-      const { id, path, uses, readyWhen } = resource
-      documents.push(...values.map((value) => ({ id, value, path, uses, readyWhen })))
+      if (values.some((one) => one.missing.length > 0)) waiting.add(id)
+      const objects = values.map(({ value, missing: lacks }, index) => {
+        if (lacks.length > 0) return undefined
+        if (!resource.external) return live.made({ id, value, path, index, count: values.length })
+        const found = live.external(referenceIn(value), id)
+        if (typeof found === 'string') throw new TemplateMistake(path, found)
+        return readyExternal(found, readyWhen)
+      })
+      if (objects.includes(undefined)) unseen.add(id)
+      const shown = values.map(({ value }, index) => objects[index] ?? value)
+      names[id] = resource.forEach.length === 0 ? shown[0] : shown
+      if (resource.external) continue
+      documents.push(
+        ...values.map(({ value, missing: lacks }) => ({
+          id,
+          value,
+          path,
+          uses,
+          readyWhen,
+          ...(lacks.length === 0 ? {} : { missing: lacks }),
+        })),
+      )
       if (documents.length > LIMITS.composedDocuments)
         throw new TemplateMistake(path, `an instance makes at most ${LIMITS.composedDocuments} objects`)
-      names[id] = resource.forEach.length === 0 ? values[0] : values
     }
   } catch (error) {
     if (!(error instanceof TemplateMistake)) throw error
     return { problem: { code: 'bad-expression', path: error.path, message: error.message } }
   }
   return { documents }
+}
+
+function referenceIn({ apiVersion, kind, metadata }: DocumentFields): ExternalReference {
+  const { name, namespace } = isFields(metadata) ? metadata : {}
+  return {
+    apiVersion: String(apiVersion),
+    kind: String(kind),
+    name: String(name),
+    ...(typeof namespace === 'string' ? { namespace } : {}),
+  }
+}
+
+/** What somebody else keeps counts when it is as the graph wants it. */
+function readyExternal(object: DocumentFields | undefined, readyWhen: readonly string[]): DocumentFields | undefined {
+  if (object === undefined) return undefined
+  return readyWhen.every((expression) => holds(expression, object, 'self') === true) ? object : undefined
 }
 
 /** The status of an instance: each of its fields whose expressions can be answered by what is there. Pure. */
@@ -61,7 +138,7 @@ export function statusOfGraph(
       return fields.length === 0 ? undefined : Object.fromEntries(fields)
     }
     try {
-      return filled(value, names, path)
+      return filled(value, answersFrom(names), path)
     } catch (error) {
       if (!(error instanceof TemplateMistake)) throw error
       return undefined
@@ -71,20 +148,25 @@ export function statusOfGraph(
   return isFields(found) ? found : {}
 }
 
-function isIncluded({ includeWhen, path }: GraphResource, names: DocumentFields): boolean {
-  return includeWhen.every((expression, index) => {
+type Answers = (expression: string, path: FieldProblem['path']) => unknown
+
+function isIncluded({ includeWhen, path }: GraphResource, answers: Answers): boolean | typeof NOT_YET {
+  for (const [index, expression] of includeWhen.entries()) {
     const at = [...path.slice(0, -1), 'includeWhen', index]
-    const value = evaluatedAt(expression, names, at)
+    const value = answers(expression, at)
+    if (value === NOT_YET) return NOT_YET
     if (typeof value !== 'boolean') throw new TemplateMistake(at, `${expression} is neither true nor false`)
-    return value
-  })
+    if (!value) return false
+  }
+  return true
 }
 
 /** The names of forEach in every combination, the last one changing fastest. */
-function copiesOf({ forEach }: GraphResource, names: DocumentFields): readonly DocumentFields[] {
+function copiesOf({ forEach }: GraphResource, answers: Answers): readonly DocumentFields[] | typeof NOT_YET {
   let copies: readonly DocumentFields[] = [{}]
   for (const { name, expression, path } of forEach) {
-    const list = evaluatedAt(expression, names, path)
+    const list = answers(expression, path)
+    if (list === NOT_YET) return NOT_YET
     if (!Array.isArray(list)) throw new TemplateMistake(path, `${expression} is not a list`)
     if (copies.length * list.length > LIMITS.composedDocuments)
       throw new TemplateMistake(path, `an instance makes at most ${LIMITS.composedDocuments} objects`)

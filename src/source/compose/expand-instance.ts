@@ -1,11 +1,19 @@
 import { DEPENDS_ON, READY_WHEN } from '../../kinds/fields/annotations.ts'
-import type { FieldProblem } from '../../kinds/kind.ts'
+import type { FieldProblem, Kind } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type ComposedBy, type Origin, type ResourceKey, resourceKey } from '../../model/declaration.ts'
+import type { ForeignObject, KnownObject, WaitingFor } from '../../model/waiting.ts'
 import { type JudgedObject, judgeDocument } from '../judge.ts'
 import { isFields } from '../manifest.ts'
-import type { ComposedApi, ComposedDocument, PlacedObject, TemplatePlace } from './api.ts'
+import type {
+  ComposedApi,
+  ComposedDocument,
+  ExternalReference,
+  LiveObjects,
+  PlacedObject,
+  TemplatePlace,
+} from './api.ts'
 import { typeOfExpression } from './expression-type.ts'
 import { ANYTHING, conform, type DocumentFields } from './shape.ts'
 
@@ -21,6 +29,8 @@ export interface MadeDocument {
   readonly keys: readonly ResourceKey[]
   /** What it is made after. */
   readonly after: readonly ResourceKey[]
+  /** What it waits for: nothing is made of it, and what is there by its key stays. Without a key nobody knows what that is. */
+  readonly waits?: readonly WaitingFor[]
 }
 
 /** What is known besides the instance. */
@@ -29,6 +39,10 @@ export interface ExpansionScope {
   readonly home?: string
   /** By `idOfApi`. */
   readonly apis: ReadonlyMap<string, ComposedApi>
+  /** What is there by a key. Without it nobody has looked. */
+  known?(key: ResourceKey): KnownObject | undefined
+  /** An object that somebody else keeps, of this cluster where one is named. */
+  external?(reference: ExternalReference, cluster: string | undefined): DocumentFields | undefined | string
   complain(place: TemplatePlace, problem: FieldProblem): void
   originOf(place: TemplatePlace): Origin
 }
@@ -45,23 +59,79 @@ export function expandInstance(
   instance: PlacedObject,
   api: ComposedApi,
   scope: ExpansionScope,
-  depth = 0,
 ): readonly MadeDocument[] {
+  return expandedAt(instance, api, scope, 0).made
+}
+
+interface Expanded {
+  readonly made: readonly MadeDocument[]
+  /** The status that its definition gives it, by what is there. */
+  readonly status: DocumentFields
+}
+
+const NOTHING: Expanded = { made: [], status: {} }
+
+function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionScope, depth: number): Expanded {
   const { complain } = scope
   const metadata = isFields(instance.value.metadata) ? instance.value.metadata : {}
   const { name } = metadata
   if (typeof name !== 'string' || name === '') {
     complain(instance, { code: 'missing-field', path: ['metadata', 'name'], message: 'metadata.name is missing' })
-    return []
+    return NOTHING
   }
   if (depth > DEPTH) {
     complain(instance, { code: 'bad-graph', path: [], message: `${api.kind} is made of itself` })
-    return []
+    return NOTHING
   }
   const { value: spec, problems: wrong } = conform(api.spec, instance.value.spec ?? {}, ['spec'])
   for (const one of wrong) complain(instance, one)
-  if (wrong.length > 0) return []
-  const expansion = api.expand({ ...instance.value, metadata, spec: spec as DocumentFields })
+  if (wrong.length > 0) return NOTHING
+  const cluster = clusterIn(metadata) ?? clusterIn(isFields(api.metadata) ? api.metadata : {})
+  const addonOf = (part: string) => `${name}-${part}`.toLowerCase().replaceAll('_', '-')
+  const place = ({
+    path,
+    place: own = api.place,
+  }: {
+    readonly path: ComposedDocument['path']
+    readonly place?: TemplatePlace
+  }) => ({
+    ...own,
+    base: [...own.base, ...path],
+  })
+  const nestedBy = new Map<DocumentFields, Expanded>()
+  const nestedIn = (document: Pick<ComposedDocument, 'value' | 'path'>, nested: ComposedApi): Expanded => {
+    const before = nestedBy.get(document.value)
+    const found = before ?? expandedAt({ ...place(document), value: document.value }, nested, scope, depth + 1)
+    nestedBy.set(document.value, found)
+    return found
+  }
+  const seen = new Map<string, DocumentFields[]>()
+  const keysOf = new Map<string, ResourceKey[]>()
+  const reads = new Map<string, ForeignObject>()
+  const live: LiveObjects = {
+    made({ id, value, path, index, count }) {
+      const nested = scope.apis.get(idOfApi(value))
+      const kind = kindIn(value)
+      const find = (): DocumentFields | undefined => {
+        if (nested !== undefined) return { ...value, status: nestedIn({ value, path }, nested).status }
+        if (kind === undefined)
+          return scope.known?.(resourceKey('Addon', addonOf(count === 1 ? id : `${id}-${index}`)))?.object
+        const known = scope.known?.(keyIn(value, kind, scope.home))
+        return known?.status === undefined ? undefined : { ...value, status: known.status }
+      }
+      const found = find()
+      if (found !== undefined) seen.set(id, [...(seen.get(id) ?? []), found])
+      return found
+    },
+    external(reference, id) {
+      const { kind, namespace, name: other } = reference
+      keysOf.set(id, [resourceKey(kind, other, namespace)])
+      if (cluster !== undefined) reads.set(id, { cluster, ...reference })
+      return scope.external?.(reference, cluster)
+    },
+  }
+  const whole = { ...instance.value, metadata, spec: spec as DocumentFields }
+  const expansion = api.expand(whole, live)
   const { namespace: said } = metadata
   const namespace = typeof said === 'string' && said !== scope.home ? said : undefined
   const by: ComposedBy = {
@@ -73,34 +143,39 @@ export function expandInstance(
     const { place = api.place, ...problem } = expansion.problem
     const where = problem.code === 'no-composition' ? instance : place
     complain(where, { ...problem, message: `${problem.message} (for ${by.instance})` })
-    return []
+    return NOTHING
   }
-  const keysOf = new Map<string, ResourceKey[]>()
+  const externals = new Set(api.externals)
   const all: MadeDocument[] = []
-  const cluster = clusterIn(metadata) ?? clusterIn(isFields(api.metadata) ? api.metadata : {})
   for (const [index, document] of expansion.documents.entries()) {
-    const place: TemplatePlace = {
-      ...(document.place ?? api.place),
-      base: [...(document.place ?? api.place).base, ...document.path],
-    }
-    const after = document.uses.flatMap((id) => keysOf.get(id) ?? [])
+    const at = place(document)
+    const after = document.uses.flatMap((id) => (externals.has(id) ? [] : (keysOf.get(id) ?? [])))
     const nested = scope.apis.get(idOfApi(document.value))
     const copies = expansion.documents.filter(({ id }) => id === document.id)
     const part = copies.length === 1 ? document.id : `${document.id}-${copies.indexOf(document)}`
-    const addon = `${name}-${part}`.toLowerCase().replaceAll('_', '-')
     const done =
-      nested !== undefined
-        ? expandInstance({ ...place, value: document.value }, nested, scope, depth + 1).map((one) => ({
-            ...one,
-            id: document.id,
-            part: `${part}.${one.part}`,
-          }))
-        : finish(atHome(document, scope.home), { place, after, by, cluster, addon, part }, complain)
+      nested !== undefined && document.missing === undefined
+        ? nestedIn(document, nested).made.map((one) => ({ ...one, id: document.id, part: `${part}.${one.part}` }))
+        : finish(
+            atHome(document, scope.home),
+            {
+              place: at,
+              after,
+              by,
+              cluster,
+              addon: addonOf(part),
+              part,
+              keysOf,
+              reads,
+              isNested: nested !== undefined,
+            },
+            complain,
+          )
     keysOf.set(document.id, [...(keysOf.get(document.id) ?? []), ...done.flatMap(({ keys }) => keys)])
     all.push(...done)
     if (index > LIMITS.composedDocuments) break
   }
-  return all
+  return { made: all, status: api.statusOf(whole, seen) }
 }
 
 interface Finishing {
@@ -111,15 +186,22 @@ interface Finishing {
   /** The name of the add-on that an object of Kubernetes becomes. */
   readonly addon: string
   readonly part: string
+  /** Keys of what the instance becomes, by id. */
+  readonly keysOf: ReadonlyMap<string, readonly ResourceKey[]>
+  /** Objects of a cluster that the instance reads, by id. */
+  readonly reads: ReadonlyMap<string, ForeignObject>
+  /** It is an instance itself. */
+  readonly isNested: boolean
 }
 
 /** A document of an instance, judged as if it had been written: at the place of its template. */
 function finish(
   document: ComposedDocument,
-  { place, after, by, cluster, addon, part }: Finishing,
+  { place, after, by, cluster, addon, part, keysOf, reads, isNested }: Finishing,
   complain: (place: TemplatePlace, problem: FieldProblem) => void,
 ): readonly MadeDocument[] {
   const { apiVersion, kind } = document.value
+  if (isNested) return [waitingDocument(document, undefined, { place, after, by, part, keysOf, reads })]
   const known = typeof apiVersion === 'string' && typeof kind === 'string' ? findKind(apiVersion, kind) : undefined
   const ours =
     known !== undefined ||
@@ -132,6 +214,15 @@ function finish(
       hint: `put the annotation ${CLUSTER} with the name of a Cluster on ${by.instance} or on ${by.definition}`,
     })
     return []
+  }
+  if (document.missing !== undefined) {
+    const key = ours
+      ? known === undefined || objectNameIn(document.value) === undefined
+        ? undefined
+        : keyIn(document.value, known, undefined)
+      : resourceKey('Addon', addon)
+    const wrong = ours ? fieldsNobodyKnows(document.value, place, by) : []
+    return [waitingDocument(document, key, { place, after, by, part, keysOf, reads }, wrong)]
   }
   const value = ours ? document.value : asAddon(document, cluster ?? '', addon)
   const ordered = withOrder(value, after, ours ? document.readyWhen : [])
@@ -147,6 +238,66 @@ function finish(
     })
   const keys = judged.flatMap(({ key }) => (key === undefined ? [] : [key]))
   return [{ id: document.id, part, manifest: ordered, file: place.file, judged, keys, after }]
+}
+
+/** Whatever value is missing: a field that its kind does not have is a mistake by now. */
+function fieldsNobodyKnows(value: DocumentFields, place: TemplatePlace, by: ComposedBy): readonly FieldProblem[] {
+  return judgeDocument({ document: place.document, value, findings: [] })
+    .flatMap(({ problems }) => problems)
+    .filter(({ code }) => code === 'unknown-field')
+    .map((problem) => ({ ...problem, message: `${problem.message} (for ${by.instance})` }))
+}
+
+/** A document without all its values: nothing is made of it, and nothing of it counts as gone. */
+function waitingDocument(
+  { id, value, path: own, missing = [] }: ComposedDocument,
+  key: ResourceKey | undefined,
+  { place, after, by, part, keysOf, reads }: Pick<Finishing, 'place' | 'after' | 'by' | 'part' | 'keysOf' | 'reads'>,
+  problems: readonly FieldProblem[] = [],
+): MadeDocument {
+  const { document, base, file } = place
+  const waits = missing.map(({ expression, path, of, why }): WaitingFor => {
+    return {
+      ...(key === undefined ? {} : { key }),
+      instance: by.instance,
+      field: fieldText(own.every((step, index) => path[index] === step) ? path.slice(own.length) : path.slice(-2)),
+      expression,
+      after: [...new Set(of.flatMap((one) => keysOf.get(one) ?? [one]))],
+      ...(why === undefined ? {} : { why }),
+      reads: of.flatMap((one) => reads.get(one) ?? []),
+    }
+  })
+  const judged: JudgedObject = {
+    outcome: 'refused',
+    document,
+    base,
+    problems,
+    findings: [],
+    ...(key === undefined ? {} : { key }),
+    composedBy: by,
+  }
+  return { id, part, manifest: value, file, judged: [judged], keys: key === undefined ? [] : [key], after, waits }
+}
+
+function fieldText(path: FieldProblem['path']): string {
+  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
+}
+
+function kindIn({ apiVersion, kind }: DocumentFields): Kind | undefined {
+  return typeof apiVersion === 'string' && typeof kind === 'string' ? findKind(apiVersion, kind) : undefined
+}
+
+function objectNameIn({ metadata }: DocumentFields): string | undefined {
+  const { name } = isFields(metadata) ? metadata : {}
+  return typeof name === 'string' ? name : undefined
+}
+
+/** The key that a document of one of croft's kinds has. */
+function keyIn(value: DocumentFields, kind: Kind, home: string | undefined): ResourceKey {
+  const { namespace } = isFields(value.metadata) ? value.metadata : {}
+  const counts = kind.namespaced === undefined || kind.namespaced(String(value.apiVersion))
+  const own = counts && typeof namespace === 'string' && namespace !== home ? namespace : undefined
+  return resourceKey(kind.kind, objectNameIn(value) ?? '', own)
 }
 
 function atHome(document: ComposedDocument, home: string | undefined): ComposedDocument {

@@ -20,6 +20,10 @@ export interface GraphResource {
   readonly forEach: readonly { readonly name: string; readonly expression: string; readonly path: ProblemPath }[]
   /** Ids of resources whose fields it takes. */
   readonly uses: readonly string[]
+  /** Expressions that ask for what no template says, and the ids of whose objects they ask. */
+  readonly late: ReadonlyMap<string, readonly string[]>
+  /** It is read and never made: the template names it. */
+  readonly external: boolean
 }
 
 /** A ResourceGraphDefinition of kro, read and checked. */
@@ -98,7 +102,7 @@ export function readGraph(document: DocumentFields): {
   const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
   problems.push(...simple.problems)
   const written = (Array.isArray(spec.resources) ? spec.resources : []).flatMap((one: unknown, index) =>
-    isFields(one) ? [{ one, path: ['spec', 'resources', index] as ProblemPath }] : [],
+    isFields(one) ? [{ one, path: ['spec', 'resources', index] as ProblemPath, field: 'template' }] : [],
   )
   const named = new Map<string, (typeof written)[number]>()
   for (const entry of written) {
@@ -108,13 +112,10 @@ export function readGraph(document: DocumentFields): {
     else if (id === 'schema' || id === 'self' || id === 'each')
       wrong([...entry.path, 'id'], `${id} means something else in expressions`)
     else if (named.has(id)) wrong([...entry.path, 'id'], `two resources are called ${id}`)
-    else if (isFields(entry.one.externalRef))
-      wrong(
-        [...entry.path, 'externalRef'],
-        'externalRef is not supported: croft reads no objects that it does not keep',
-        'write the value into the spec of the instance',
-      )
-    else if (!isFields(entry.one.template)) wrong([...entry.path, 'template'], `${id} has no template`)
+    else if (isFields(entry.one.externalRef)) {
+      problems.push(...externalProblems(entry.one, entry.path))
+      named.set(id, { ...entry, one: { ...entry.one, template: entry.one.externalRef }, field: 'externalRef' })
+    } else if (!isFields(entry.one.template)) wrong([...entry.path, 'template'], `${id} has no template`)
     else named.set(id, entry)
   }
   if (problems.length > 0) return { problems }
@@ -127,28 +128,25 @@ export function readGraph(document: DocumentFields): {
   const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
   const resources: GraphResource[] = []
   const readyOf = new Map<string, readonly string[]>()
-  for (const [id, { one, path }] of named) {
+  for (const [id, { one, path, field: where }] of named) {
     const uses = new Set<string>()
+    const late = new Map<string, readonly string[]>()
     const typed = (expression: string, at: ProblemPath, scope: TypeScope): ValueShape | undefined => {
       const found = typeOfExpression(expression, scope)
       if ('problem' in found) {
         problems.push(fieldProblem('bad-expression', at, `${expression}: ${found.problem}`))
         return undefined
       }
-      for (const [name = '', field] of found.reads) {
+      for (const [name = ''] of found.reads) {
         if (!named.has(name)) continue
         uses.add(name)
         if (name === id) problems.push(fieldProblem('bad-expression', at, `${expression}: ${id} names itself`))
-        else if (field === 'status')
-          problems.push(
-            fieldProblem(
-              'status-in-template',
-              at,
-              `${expression}: the status of ${name} is known only after it was made, and croft plans everything before`,
-              `take the value from ${name}.spec or schema.spec; what must wait for ${name} waits for it anyway`,
-            ),
-          )
       }
+      const asked = found.reads.flatMap(([name = '', ...fields]) => {
+        const entry = named.get(name)
+        return entry !== undefined && isLate(entry.one, fields, expression) ? [name] : []
+      })
+      if (asked.length > 0) late.set(expression, [...new Set(asked)])
       return found.type
     }
     const { forEach, inside } = iterators(one.forEach, [...path, 'forEach'], outer, typed, problems)
@@ -161,7 +159,7 @@ export function readGraph(document: DocumentFields): {
         )
     }
     const template = one.template as DocumentFields
-    const { found, problems: uncut } = expressionsIn(template, [...path, 'template'])
+    const { found, problems: uncut } = expressionsIn(template, [...path, where])
     problems.push(...uncut)
     for (const { expression, path: at, alone } of found) {
       const type = typed(expression, at, inside)
@@ -209,7 +207,9 @@ export function readGraph(document: DocumentFields): {
     resources.push({
       id,
       template,
-      path: [...path, 'template'],
+      path: [...path, where],
+      late,
+      external: where === 'externalRef',
       includeWhen: conditions.map(({ expression }) => expression),
       readyWhen: [],
       forEach,
@@ -287,17 +287,82 @@ export function isCroftTemplate({ apiVersion }: DocumentFields): boolean {
   return typeof apiVersion === 'string' && /(?:^|\.)(?:croft\.dev|crossplane\.io)\//.test(apiVersion)
 }
 
-/** What others see of it: what its template says, and its status, of which only the field is known. */
+/** What others see of it: what its template says and its status; of a kind that croft does not know also anything else. */
 function shapeOfResource(one: DocumentFields): ValueShape {
-  const whole = literalShape(one.template)
+  if (isFields(one.externalRef)) return ANYTHING
+  const { template } = one
+  const whole = literalShape(template)
+  const ours = isFields(template) && isCroftTemplate(template)
+  const open = ours ? {} : { additionalProperties: true as const }
+  const spec = whole.properties?.spec ?? ANYTHING
   const properties = {
     ...whole.properties,
-    metadata: METADATA,
-    status: ANYTHING,
-    spec: whole.properties?.spec ?? ANYTHING,
+    metadata: ours ? METADATA : { ...METADATA, ...open },
+    status: ours ? statusShape(template) : ANYTHING,
+    spec: spec.type === 'object' ? { ...spec, ...open } : spec,
   }
-  const single: ValueShape = { ...whole, properties }
+  const single: ValueShape = { ...whole, properties, ...open }
   return Array.isArray(one.forEach) ? { type: 'array', items: single } : single
+}
+
+/** What croft writes of its own kinds; those of the provider may have what their program wrote besides. */
+function statusShape({ apiVersion }: DocumentFields): ValueShape {
+  const own = SELF.properties?.status ?? ANYTHING
+  if (String(apiVersion).startsWith('croft.dev/')) return own
+  return { ...own, properties: { ...own.properties, atProvider: ANYTHING } }
+}
+
+/** Does an expression ask for something that is not written in the template: what only the object itself can say? */
+function isLate(
+  { template, externalRef, forEach }: DocumentFields,
+  fields: readonly string[],
+  expression: string,
+): boolean {
+  if (isFields(externalRef)) return true
+  // Of a list nobody sees which fields are asked for.
+  if (Array.isArray(forEach) || fields.length === 0) return /\bstatus\b/.test(expression)
+  if (fields[0] === 'status') return true
+  if (isFields(template) && isCroftTemplate(template)) return false
+  // An instance gives its namespace to what says none.
+  if (fields[0] === 'metadata' && fields[1] === 'namespace') return false
+  let at: unknown = template
+  for (const field of fields) {
+    if (typeof at === 'string') return false
+    if (!isFields(at) || !Object.hasOwn(at, field)) return true
+    at = at[field]
+  }
+  return false
+}
+
+/** What is wrong with a reference to an object that exists. */
+function externalProblems({ externalRef, forEach }: DocumentFields, path: ProblemPath): readonly FieldProblem[] {
+  const at = [...path, 'externalRef']
+  const { apiVersion, kind, metadata } = isFields(externalRef) ? externalRef : {}
+  const { name, selector } = isFields(metadata) ? metadata : {}
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string')
+    return [fieldProblem('bad-graph', at, 'externalRef needs apiVersion and kind')]
+  if (apiVersion === 'v1' && kind === 'Secret')
+    return [
+      fieldProblem(
+        'bad-graph',
+        [...at, 'kind'],
+        'the values of a Secret are not read: they would stand in plans and in objects',
+        'name the Secret where it is used (secretRef, envFrom) instead of taking its values',
+      ),
+    ]
+  if (selector !== undefined)
+    return [
+      fieldProblem(
+        'bad-graph',
+        [...at, 'metadata', 'selector'],
+        'a selector is not supported: croft reads one object by its name',
+      ),
+    ]
+  if (Array.isArray(forEach))
+    return [fieldProblem('bad-graph', [...path, 'forEach'], 'forEach is not supported with externalRef')]
+  return typeof name === 'string'
+    ? []
+    : [fieldProblem('bad-graph', [...at, 'metadata', 'name'], 'externalRef needs metadata.name')]
 }
 
 function literalShape(value: unknown): ValueShape {

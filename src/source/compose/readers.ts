@@ -30,7 +30,8 @@ const graphs: ApiReader = {
           origin: originOf(place),
           serving: graph.serving,
           order: graph.resources.map(({ id }) => id),
-          expand: (instance) => expandGraph(graph, instance),
+          externals: graph.resources.flatMap(({ id, external }) => (external ? [id] : [])),
+          expand: (instance, live) => expandGraph(graph, instance, live),
           statusOf: (instance, made) => statusOfGraph(graph, instance, made),
         },
       ]

@@ -64,26 +64,43 @@ export function expressionsIn(
   return { found, problems }
 }
 
-/** The template with the values of its expressions. Throws `TemplateMistake` where one has none. */
-export function filled(template: unknown, names: Readonly<Record<string, unknown>>, path: ProblemPath): unknown {
-  if (typeof template === 'string') return filledText(template, names, path)
-  if (Array.isArray(template)) return template.map((one, index) => filled(one, names, [...path, index]))
+/** In the place of a value that nobody knows yet. */
+export const NOT_YET: unique symbol = Symbol('not yet')
+
+/** Answers one expression of a template: its value, or that nobody knows it yet. Throws `TemplateMistake` where it has none. */
+type Answers = (expression: string, path: ProblemPath) => unknown
+
+/** The template with the values of its expressions. What nobody knows yet is left out. Throws `TemplateMistake` where one has none. */
+export function filled(template: unknown, answers: Answers, path: ProblemPath): unknown {
+  if (typeof template === 'string') return filledText(template, answers, path)
+  if (Array.isArray(template))
+    return template.flatMap((one, index) => {
+      const value = filled(one, answers, [...path, index])
+      return value === NOT_YET ? [] : [value]
+    })
   if (!isFields(template)) return template
   const result: Record<string, unknown> = Object.create(null)
-  for (const [name, one] of Object.entries(template)) result[name] = filled(one, names, [...path, name])
+  for (const [name, one] of Object.entries(template)) {
+    const value = filled(one, answers, [...path, name])
+    if (value !== NOT_YET) result[name] = value
+  }
   return result
 }
 
-function filledText(text: string, names: Readonly<Record<string, unknown>>, path: ProblemPath): unknown {
+function filledText(text: string, answers: Answers, path: ProblemPath): unknown {
   const pieces = piecesOf(text)
   if (typeof pieces === 'string') throw new TemplateMistake(path, pieces)
-  const values = pieces.map((piece) =>
-    'literal' in piece ? piece.literal : evaluatedAt(piece.expression, names, path),
-  )
+  const values = pieces.map((piece) => ('literal' in piece ? piece.literal : answers(piece.expression, path)))
+  if (values.includes(NOT_YET)) return NOT_YET
   if (pieces.length === 1) return values[0]
   return values
     .map((value) => (isFields(value) || Array.isArray(value) ? JSON.stringify(value) : String(value)))
     .join('')
+}
+
+/** Answers by what the names stand for, and nothing is missing. */
+export function answersFrom(names: Readonly<Record<string, unknown>>): Answers {
+  return (expression, path) => evaluatedAt(expression, names, path)
 }
 
 /** The value of one expression of a template. */

@@ -9,7 +9,7 @@ import { askOnce, type HttpAnswer, type OutgoingRequest } from '../../lib/outgoi
 import { inParallel } from '../../lib/parallel.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { type GitPlace, objectsAtCommit } from '../git/fetched-git.ts'
-import type { Revision } from '../git/revision.ts'
+import { changedRevision, type Revision } from '../git/revision.ts'
 import { readHere } from '../read-here.ts'
 import type { FetchedBlob, SourceReader } from '../reader.ts'
 
@@ -53,11 +53,10 @@ export async function withFetched(revision: Revision, fetching: Fetching): Promi
     fetched.set(place, { problem: `more than ${LIMITS.fetchedPlaces} places to fetch from` })
   const built = await builtPaths(revision, patient)
   if (places.length === 0 && built.size === 0) return revision
-  return {
-    ...revision,
-    objectsAt: (place, declaration) =>
-      built.get(place) ?? fetched.get(place) ?? revision.objectsAt?.(place, declaration),
-  }
+  return changedRevision(revision, (one) => ({
+    ...one,
+    objectsAt: (place, declaration) => built.get(place) ?? fetched.get(place) ?? one.objectsAt?.(place, declaration),
+  }))
 }
 
 /** Directories of the repository whose kustomizations name other repositories and charts. */

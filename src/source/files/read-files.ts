@@ -5,6 +5,7 @@ import type { Problem } from '../../model/declaration.ts'
 import { assemble, type FileOutcome } from '../assemble.ts'
 import { createBudget } from '../budget.ts'
 import { compose } from '../compose/compose.ts'
+import { withLate } from '../compose/late.ts'
 import type { Ignored, Revision, SourceFile } from '../git/revision.ts'
 import { type JudgedObject, judgeDocument, nothingOfOurs } from '../judge.ts'
 import { type FilesInHand, isKustomization } from '../kustomize/build.ts'
@@ -133,7 +134,7 @@ export function readFiles(reading: FileReading): Revision {
   })
   // Each place once: whoever asks again must not pay again.
   const found = new Map<string, ReturnType<typeof objectsAt>>()
-  return {
+  const whole: Revision = {
     ...revision,
     files: outcomes.length,
     ...(composed.apis.length === 0 ? {} : { apis: composed.apis }),
@@ -143,6 +144,7 @@ export function readFiles(reading: FileReading): Revision {
       return objects
     },
   }
+  return withLate(whole, composed.late)
 }
 
 function lazily<T>(make: () => T): () => T {

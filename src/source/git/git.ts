@@ -12,7 +12,7 @@ import type { SourceReader } from '../reader.ts'
 import { gitLog } from './git-log.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
-import type { Revision, SourceFile } from './revision.ts'
+import { changedRevision, type Revision, type SourceFile } from './revision.ts'
 
 interface Common {
   readonly signal?: AbortSignal
@@ -90,11 +90,11 @@ export async function readCommit(
     ...defined({ tooLarge: tree.tooLarge, cache }),
   }
   const revision = await reader.tree(reading, places)
-  return {
-    ...revision,
-    read: (file) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)),
+  const found = {
+    read: (file: string) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)),
     logs: [{ log: gitLog(async () => ({ repository, head: commit, prefix }), readCommit) }],
   }
+  return changedRevision(revision, (one) => ({ ...one, ...found }))
 }
 
 /** What overlays name beside the directory that is followed: `../../base`. A repository beyond the limits has nothing there. */

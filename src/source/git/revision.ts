@@ -1,7 +1,9 @@
 import type { FieldProblem, ObjectsAt } from '../../kinds/kind.ts'
 import type { Declaration, Origin, Problem, ResourceKey } from '../../model/declaration.ts'
 import type { Grant } from '../../model/grant.ts'
+import type { KnownObjects, WaitingFor } from '../../model/waiting.ts'
 import type { DefinedApi } from '../compose/api.ts'
+import type { LateInstances } from '../compose/late.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
 export interface Ignored {
@@ -38,6 +40,12 @@ export interface Revision {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing. */
   readonly incomplete: boolean
+  /** What waits for values that only the world can say. Its keys are unreadable until then. */
+  readonly waiting?: readonly WaitingFor[]
+  /** The same without the instances of which something waits, and these: for whoever passes it on as data. */
+  readonly late?: { readonly base: Revision; readonly instances: LateInstances }
+  /** The same by what was seen of the world. */
+  settle?(known: KnownObjects): Revision
   /** Kinds that files here define themselves. */
   readonly apis?: readonly DefinedApi[]
   /** Where a field of a declaration stands in the source. */
@@ -64,6 +72,13 @@ export interface Revision {
   text?(declaration: Declaration): string | undefined
   /** The same with the line at which it begins, and the way to the object in it. */
   written?(declaration: Declaration): DocumentPlace | undefined
+}
+
+/** The revision with a change that also holds for whatever it becomes by what is seen of the world. */
+export function changedRevision(revision: Revision, change: (revision: Revision) => Revision): Revision {
+  const { settle } = revision
+  const next = change(revision)
+  return settle === undefined ? next : { ...next, settle: (known) => changedRevision(settle(known), change) }
 }
 
 /** The history of the repository that a revision is from, as far as it is here. */

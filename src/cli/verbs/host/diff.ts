@@ -1,4 +1,5 @@
 import { type LineEdit, lineDiff } from '../../../lib/line-diff.ts'
+import { changedEstate } from '../../../model/estate.ts'
 import type { PlanEntry } from '../../../model/plan.ts'
 import type { Change } from '../../../model/resource.ts'
 import { closing, existingState } from '../../load.ts'
@@ -14,11 +15,11 @@ import type { NamedHost } from './find.ts'
 export async function diff(runtime: Runtime, host: NamedHost, options: Options): Promise<ExitCode> {
   const { loaded, real, declaration } = host
   const connection = `host/${declaration.name}`
-  const estate = {
-    ...loaded.estate,
-    connections: loaded.estate.connections.filter(({ name }) => name === connection),
-    resources: loaded.estate.resources.filter((one) => one.connection === connection),
-  }
+  const estate = changedEstate(loaded.estate, (whole) => ({
+    ...whole,
+    connections: whole.connections.filter(({ name }) => name === connection),
+    resources: whole.resources.filter((one) => one.connection === connection),
+  }))
   if (estate.resources.length === 0) {
     runtime.out.write(`No HostConfig is for ${declaration.name}.\n`)
     return EXIT.ok

@@ -1,7 +1,7 @@
 import { ObservationFailed, type Session } from '../../../drivers/port.ts'
 import type { Settlement } from '../../../engine/engine.ts'
 import { LIMITS } from '../../../lib/limits.ts'
-import type { Estate } from '../../../model/estate.ts'
+import { changedEstate } from '../../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../../model/plan.ts'
 import { guestIn, type Resource, withGuestFields } from '../../../model/resource.ts'
 import { callLine } from '../../../model/shown-step.ts'
@@ -39,10 +39,10 @@ export interface MachineRequest {
 export async function perform(asked: AskedMachine, wish: MachineRequest): Promise<ExitCode> {
   const { runtime, directory, estate, options } = asked
   const { key } = wish.resource
-  const wished: Estate = {
-    ...estate,
-    resources: estate.resources.map((one) => (one.key === key ? wish.resource : one)),
-  }
+  const wished = changedEstate(estate, (whole) => ({
+    ...whole,
+    resources: whole.resources.map((one) => (one.key === key ? wish.resource : one)),
+  }))
   const file = stateOf(runtime, directory, options)
   await using _held = closing(await holdState(runtime, file, wish.instead))
   await using store = closing(await openState(runtime, file))
@@ -180,10 +180,10 @@ export async function whyNotOff(
 ): Promise<string | undefined> {
   const { key } = resource
   await using engine = closing(await runtime.openEngine(store, { directory, retryStalled: true }))
-  const off: Estate = {
-    ...estate,
-    resources: estate.resources.map((one) => (one.key === key ? powered(resource, 'stopped') : one)),
-  }
+  const off = changedEstate(estate, (whole) => ({
+    ...whole,
+    resources: whole.resources.map((one) => (one.key === key ? powered(resource, 'stopped') : one)),
+  }))
   const entry = (await engine.it.plan(off, runtime.signal)).entries.find((one) => one.key === key)
   return entry === undefined ? `${key} cannot be seen.` : refusalOf(entry)
 }

@@ -1,0 +1,109 @@
+import { isRecord } from '../lib/is-record.ts'
+import { ownerOf, type ResourceKey } from '../model/declaration.ts'
+import { clusterName, type Estate } from '../model/estate.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { type ForeignObject, foreignKey, type KnownObject, type KnownObjects } from '../model/waiting.ts'
+import type { ExistingClusters } from './existing-clusters.ts'
+import type { Observation } from './observation.ts'
+import { clusterSelf, selfOf } from './ready-when.ts'
+import { observedFrom } from './resource-passes.ts'
+
+/** What an engine has seen that declarations take values from: the next pass begins with it. */
+export interface LateMemory {
+  known: KnownObjects
+  /** Objects of clusters that are read for it, by their key. */
+  readonly reads: Map<string, ForeignObject>
+}
+
+export function nothingSeen(): LateMemory {
+  return { known: new Map(), reads: new Map() }
+}
+
+/** The estate by what was seen before. */
+export function asSeen(inGit: Estate, { known }: LateMemory): Estate {
+  return inGit.later === undefined || known.size === 0 ? inGit : inGit.later.settle(known)
+}
+
+/** What is there of what is declared, by key: in the words of a status, and of an object of a cluster the object. Pure. */
+export function seenOf(
+  estate: Estate,
+  { plan, worlds }: Pick<Observation, 'plan' | 'worlds'>,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+): KnownObjects {
+  const found = new Map<ResourceKey, KnownObject>()
+  const entries = new Map(plan.entries.map((entry) => [entry.key, entry]))
+  for (const resource of estate.resources) {
+    const owner = ownerOf(resource.key)
+    const entry = entries.get(resource.key)
+    const world = entry === undefined ? undefined : worlds.get(entry.connection)
+    const record = records.get(resource.key)
+    if (entry === undefined || world === undefined || entry.action.do === 'create' || found.has(owner)) continue
+    const observed = observedFrom(entry, record?.list, world, resource.policy)
+    if (observed === undefined || record === undefined) continue
+    const ready = record.conditions.find(({ type }) => type === 'Ready')
+    const { status } = selfOf(
+      resource,
+      observed,
+      {
+        ready: ready?.status === 'True',
+        reason: ready?.reason ?? '',
+        message: ready?.message ?? '',
+        status: record.status,
+      },
+      record,
+    )
+    if (!isRecord(status)) continue
+    const { object, uptimeSeconds: _, ...rest } = status
+    found.set(owner, { status: rest, ...(isRecord(object) ? { object } : {}) })
+  }
+  for (const { key, name } of estate.clusters ?? []) {
+    const record = records.get(key)
+    const status = record === undefined ? undefined : clusterSelf(name, record).status
+    if (isRecord(status)) found.set(key, { status })
+  }
+  return found
+}
+
+/** Reads the objects of clusters that declarations take values from. One that cannot be read is not known. */
+export async function readForeign(
+  estate: Estate,
+  { reads }: LateMemory,
+  clusters: ExistingClusters,
+  signal: AbortSignal,
+): Promise<KnownObjects> {
+  for (const { reads: wanted = [] } of estate.later?.waiting ?? [])
+    for (const one of wanted) reads.set(foreignKey(one), one)
+  const found = new Map<string, KnownObject>()
+  for (const [key, one] of reads) {
+    const connection = estate.connections.find((each) => clusterName(each) === one.cluster && isCluster(each))
+    if (connection === undefined) continue
+    const client = await clusters.client(connection, signal)
+    if ('problem' in client) continue
+    const object = await readObject(client, one, signal)
+    if (object !== undefined) found.set(key, { object })
+  }
+  return found
+}
+
+function isCluster({ cluster, existing }: Estate['connections'][number]): boolean {
+  return cluster !== undefined || existing !== undefined
+}
+
+type OpenClient = Exclude<Awaited<ReturnType<ExistingClusters['client']>>, { readonly problem: string }>
+
+async function readObject(
+  client: OpenClient,
+  { apiVersion, kind, namespace, name }: ForeignObject,
+  signal: AbortSignal,
+) {
+  const top = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion.split('/').map(encodeURIComponent).join('/')}`
+  const listed = await client.get(top, signal)
+  if (listed.is !== 'answer' || !Array.isArray(listed.value.resources)) return undefined
+  const served = listed.value.resources.find(
+    (one: unknown) => isRecord(one) && one.kind === kind && typeof one.name === 'string' && !one.name.includes('/'),
+  )
+  if (!isRecord(served)) return undefined
+  const space = served.namespaced === true ? `namespaces/${encodeURIComponent(namespace ?? 'default')}/` : ''
+  const asked = await client.get(`${top}/${space}${String(served.name)}/${encodeURIComponent(name)}`, signal)
+  return asked.is === 'answer' ? asked.value : undefined
+}

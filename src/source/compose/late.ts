@@ -1,0 +1,122 @@
+import type { FieldProblem } from '../../kinds/kind.ts'
+import { findKind } from '../../kinds/registry.ts'
+import { defined } from '../../lib/defined.ts'
+import { type Declaration, type Problem, resourceKey, showOrigin } from '../../model/declaration.ts'
+import { foreignKey, type KnownObjects, type WaitingFor } from '../../model/waiting.ts'
+import { assemble, type FileOutcome } from '../assemble.ts'
+import type { Revision } from '../git/revision.ts'
+import { fieldProblemAt, originOf } from '../yaml/problem-at.ts'
+import type { ExternalReference, PlacedObject, TemplatePlace } from './api.ts'
+import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
+import { readApis } from './readers.ts'
+import type { DocumentFields } from './shape.ts'
+
+/** Instances of which something waits for the world, with all that is needed to expand them again. Plain data. */
+export interface LateInstances {
+  readonly definitions: readonly PlacedObject[]
+  readonly instances: readonly PlacedObject[]
+  /** Documents of the files that they read. */
+  readonly externals: readonly { readonly reference: ExternalReference; readonly object: DocumentFields }[]
+  readonly commit?: string
+}
+
+/**
+ * The revision with what its late instances become by what is known. Whatever still waits is not declared, and does not
+ * count as gone. Pure.
+ */
+export function withLate(base: Revision, late: LateInstances | undefined, known: KnownObjects = new Map()): Revision {
+  if (late === undefined) return base
+  const { revision: more, waiting } = expandLate(late, known)
+  const [before, after] = [keysOf(base), keysOf(more)]
+  const twice = more.declarations.filter(({ key }) => before.has(key))
+  const isTwice = new Set(twice.map(({ key }) => key))
+  const once = (one: Declaration) => !isTwice.has(one.key)
+  const declared = new Set(more.declarations.map(({ key }) => key))
+  const of = (declaration: Declaration) => (after.has(declaration.key) ? more : base)
+  return {
+    ...base,
+    declarations: [...base.declarations.filter(once), ...more.declarations.filter(once)],
+    problems: [...base.problems, ...more.problems, ...twice.map((one) => duplicate(one, base))],
+    unreadable: [
+      ...new Set([...base.unreadable.filter((key) => !declared.has(key)), ...more.unreadable, ...isTwice]),
+    ].sort(),
+    incomplete: base.incomplete || more.incomplete,
+    locate: (declaration, path) => of(declaration).locate(declaration, path),
+    problemAt: (declaration, problem) => of(declaration).problemAt(declaration, problem),
+    text: (declaration) => of(declaration).text?.(declaration),
+    written: (declaration) => of(declaration).written?.(declaration),
+    waiting,
+    late: { base, instances: late },
+    settle: (seen) => withLate(base, late, seen),
+  }
+}
+
+function keysOf({ declarations }: Revision): ReadonlySet<string> {
+  return new Set(declarations.map(({ key }) => key))
+}
+
+function duplicate({ key, origin }: Declaration, base: Revision): Problem {
+  const other = base.declarations.find((one) => one.key === key)
+  const where = other === undefined ? '' : ` at ${showOrigin(other.origin)}`
+  return {
+    code: 'duplicate-object',
+    origin,
+    object: key,
+    message: `${key} is also declared${where}; neither is followed`,
+    severity: 'error',
+  }
+}
+
+function expandLate({ definitions, instances, externals, commit }: LateInstances, known: KnownObjects) {
+  const problems: Problem[] = []
+  let incomplete = false
+  const at = (file: string) => ({ file, ...defined({ commit }) })
+  const complain = (place: TemplatePlace, found: FieldProblem) => {
+    if (found.severity !== 'warning') incomplete = true
+    problems.push(fieldProblemAt(place, found, at(place.file)))
+  }
+  const origin = (place: TemplatePlace) => originOf({ ...NOBODY, ...place }, at(place.file))
+  // What is wrong with a definition was said when it was read.
+  const apis = readApis(definitions, () => {}, origin)
+  const scope: ExpansionScope = {
+    apis,
+    complain,
+    originOf: origin,
+    known: (key) => known.get(key),
+    external: (reference, cluster) => {
+      const found = externals.find((one) => isSame(one.reference, reference))?.object
+      if (found !== undefined) return withStatus(found, known)
+      return cluster === undefined ? undefined : known.get(foreignKey({ cluster, ...reference }))?.object
+    },
+  }
+  const made = instances.flatMap((instance) => {
+    const api = apis.get(idOfApi(instance.value))
+    return api === undefined ? [] : expandInstance(instance, api, scope)
+  })
+  const outcomes: readonly FileOutcome[] = made.map(({ file, judged }) => ({ file, judged }))
+  const waiting: readonly WaitingFor[] = made.flatMap(({ waits = [] }) => waits)
+  return { revision: assemble('', outcomes, commit, { problems, ignored: [], incomplete }), waiting }
+}
+
+const NOBODY = { outcome: 'ignored', problems: [], findings: [], apiVersion: '', kindName: '' } as const
+
+function isSame(one: ExternalReference, other: ExternalReference): boolean {
+  return (
+    one.apiVersion === other.apiVersion &&
+    one.kind === other.kind &&
+    one.name === other.name &&
+    one.namespace === other.namespace
+  )
+}
+
+/** A document of croft's own kinds with what was seen of it. */
+function withStatus(object: DocumentFields, known: KnownObjects): DocumentFields {
+  const { apiVersion, kind, metadata } = object
+  const found = findKind(String(apiVersion), String(kind))
+  const { name, namespace } = (metadata ?? {}) as DocumentFields
+  if (found === undefined) return object
+  const counts = found.namespaced === undefined || found.namespaced(String(apiVersion))
+  const space = counts && typeof namespace === 'string' ? namespace : undefined
+  const status = known.get(resourceKey(found.kind, String(name), space))?.status
+  return status === undefined ? object : { ...object, status }
+}
