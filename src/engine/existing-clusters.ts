@@ -4,7 +4,7 @@ import { isRecord } from '../lib/is-record.ts'
 import type { Connection } from '../model/estate.ts'
 import type { ProbeAnswer } from '../model/health-check.ts'
 
-type OpenClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
+export type OpenClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
 
 /** Clusters that croft does not run, as far as checks and power speak to them. Each is opened once. */
 export interface ExistingClusters {

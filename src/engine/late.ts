@@ -3,7 +3,7 @@ import { ownerOf, type ResourceKey } from '../model/declaration.ts'
 import { clusterName, type Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { type ForeignObject, foreignKey, type KnownObject, type KnownObjects } from '../model/waiting.ts'
-import type { ExistingClusters } from './existing-clusters.ts'
+import type { ExistingClusters, OpenClient } from './existing-clusters.ts'
 import type { Observation } from './observation.ts'
 import { clusterSelf, selfOf } from './ready-when.ts'
 import { observedFrom } from './resource-passes.ts'
@@ -88,8 +88,6 @@ export async function readForeign(
 function isCluster({ cluster, existing }: Estate['connections'][number]): boolean {
   return cluster !== undefined || existing !== undefined
 }
-
-type OpenClient = Exclude<Awaited<ReturnType<ExistingClusters['client']>>, { readonly problem: string }>
 
 async function readObject(
   client: OpenClient,

@@ -116,3 +116,12 @@ export interface ApiReader {
     originOf: (place: TemplatePlace) => Origin,
   ): readonly ComposedApi[]
 }
+
+/** Instances of which something waits for the world, with all that is needed to expand them again. Plain data. */
+export interface LateInstances {
+  readonly definitions: readonly PlacedObject[]
+  readonly instances: readonly PlacedObject[]
+  /** Documents of the files that they read. */
+  readonly externals: readonly { readonly reference: ExternalReference; readonly object: DocumentFields }[]
+  readonly commit?: string
+}

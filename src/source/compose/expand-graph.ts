@@ -5,7 +5,7 @@ import { isFields } from '../manifest.ts'
 import type { ComposedDocument, ExternalReference, LiveObjects, MissingValue } from './api.ts'
 import type { Graph, GraphResource } from './graph.ts'
 import type { DocumentFields } from './shape.ts'
-import { answersFrom, evaluatedAt, filled, NOT_YET, TemplateMistake } from './template.ts'
+import { answersFrom, evaluatedAt, filled, NOT_YET, type TemplateAnswers, TemplateMistake } from './template.ts'
 
 export type GraphExpansion =
   | { readonly documents: readonly ComposedDocument[] }
@@ -148,9 +148,7 @@ export function statusOfGraph(
   return isFields(found) ? found : {}
 }
 
-type Answers = (expression: string, path: FieldProblem['path']) => unknown
-
-function isIncluded({ includeWhen, path }: GraphResource, answers: Answers): boolean | typeof NOT_YET {
+function isIncluded({ includeWhen, path }: GraphResource, answers: TemplateAnswers): boolean | typeof NOT_YET {
   for (const [index, expression] of includeWhen.entries()) {
     const at = [...path.slice(0, -1), 'includeWhen', index]
     const value = answers(expression, at)
@@ -162,7 +160,7 @@ function isIncluded({ includeWhen, path }: GraphResource, answers: Answers): boo
 }
 
 /** The names of forEach in every combination, the last one changing fastest. */
-function copiesOf({ forEach }: GraphResource, answers: Answers): readonly DocumentFields[] | typeof NOT_YET {
+function copiesOf({ forEach }: GraphResource, answers: TemplateAnswers): readonly DocumentFields[] | typeof NOT_YET {
   let copies: readonly DocumentFields[] = [{}]
   for (const { name, expression, path } of forEach) {
     const list = answers(expression, path)

@@ -63,15 +63,15 @@ export function expandInstance(
   return expandedAt(instance, api, scope, 0).made
 }
 
-interface Expanded {
+interface ExpandedInstance {
   readonly made: readonly MadeDocument[]
   /** The status that its definition gives it, by what is there. */
   readonly status: DocumentFields
 }
 
-const NOTHING: Expanded = { made: [], status: {} }
+const NOTHING: ExpandedInstance = { made: [], status: {} }
 
-function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionScope, depth: number): Expanded {
+function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionScope, depth: number): ExpandedInstance {
   const { complain } = scope
   const metadata = isFields(instance.value.metadata) ? instance.value.metadata : {}
   const { name } = metadata
@@ -98,8 +98,8 @@ function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionSc
     ...own,
     base: [...own.base, ...path],
   })
-  const nestedBy = new Map<DocumentFields, Expanded>()
-  const nestedIn = (document: Pick<ComposedDocument, 'value' | 'path'>, nested: ComposedApi): Expanded => {
+  const nestedBy = new Map<DocumentFields, ExpandedInstance>()
+  const nestedIn = (document: Pick<ComposedDocument, 'value' | 'path'>, nested: ComposedApi): ExpandedInstance => {
     const before = nestedBy.get(document.value)
     const found = before ?? expandedAt({ ...place(document), value: document.value }, nested, scope, depth + 1)
     nestedBy.set(document.value, found)

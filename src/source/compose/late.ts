@@ -6,19 +6,10 @@ import { foreignKey, type KnownObjects, type WaitingFor } from '../../model/wait
 import { assemble, type FileOutcome } from '../assemble.ts'
 import type { Revision } from '../git/revision.ts'
 import { fieldProblemAt, originOf } from '../yaml/problem-at.ts'
-import type { ExternalReference, PlacedObject, TemplatePlace } from './api.ts'
+import type { ExternalReference, LateInstances, TemplatePlace } from './api.ts'
 import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
 import { readApis } from './readers.ts'
 import type { DocumentFields } from './shape.ts'
-
-/** Instances of which something waits for the world, with all that is needed to expand them again. Plain data. */
-export interface LateInstances {
-  readonly definitions: readonly PlacedObject[]
-  readonly instances: readonly PlacedObject[]
-  /** Documents of the files that they read. */
-  readonly externals: readonly { readonly reference: ExternalReference; readonly object: DocumentFields }[]
-  readonly commit?: string
-}
 
 /**
  * The revision with what its late instances become by what is known. Whatever still waits is not declared, and does not

@@ -68,10 +68,10 @@ export function expressionsIn(
 export const NOT_YET: unique symbol = Symbol('not yet')
 
 /** Answers one expression of a template: its value, or that nobody knows it yet. Throws `TemplateMistake` where it has none. */
-type Answers = (expression: string, path: ProblemPath) => unknown
+export type TemplateAnswers = (expression: string, path: ProblemPath) => unknown
 
 /** The template with the values of its expressions. What nobody knows yet is left out. Throws `TemplateMistake` where one has none. */
-export function filled(template: unknown, answers: Answers, path: ProblemPath): unknown {
+export function filled(template: unknown, answers: TemplateAnswers, path: ProblemPath): unknown {
   if (typeof template === 'string') return filledText(template, answers, path)
   if (Array.isArray(template))
     return template.flatMap((one, index) => {
@@ -87,7 +87,7 @@ export function filled(template: unknown, answers: Answers, path: ProblemPath): 
   return result
 }
 
-function filledText(text: string, answers: Answers, path: ProblemPath): unknown {
+function filledText(text: string, answers: TemplateAnswers, path: ProblemPath): unknown {
   const pieces = piecesOf(text)
   if (typeof pieces === 'string') throw new TemplateMistake(path, pieces)
   const values = pieces.map((piece) => ('literal' in piece ? piece.literal : answers(piece.expression, path)))
@@ -99,7 +99,7 @@ function filledText(text: string, answers: Answers, path: ProblemPath): unknown 
 }
 
 /** Answers by what the names stand for, and nothing is missing. */
-export function answersFrom(names: Readonly<Record<string, unknown>>): Answers {
+export function answersFrom(names: Readonly<Record<string, unknown>>): TemplateAnswers {
   return (expression, path) => evaluatedAt(expression, names, path)
 }
 

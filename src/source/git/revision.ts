@@ -2,8 +2,7 @@ import type { FieldProblem, ObjectsAt } from '../../kinds/kind.ts'
 import type { Declaration, Origin, Problem, ResourceKey } from '../../model/declaration.ts'
 import type { Grant } from '../../model/grant.ts'
 import type { KnownObjects, WaitingFor } from '../../model/waiting.ts'
-import type { DefinedApi } from '../compose/api.ts'
-import type { LateInstances } from '../compose/late.ts'
+import type { DefinedApi, LateInstances } from '../compose/api.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
 export interface Ignored {
