@@ -111,13 +111,11 @@ export function createOperation(options: OperateOptions): Operation {
     }
   }
 
-  /** Whoever writes in another namespace could say that an object was made for an instance here. */
-  const ownObjects = { ...source, all: () => source.all().filter(({ namespace }) => namespace === undefined) }
   const composer = (signal: AbortSignal) =>
     createOwnApis({
       ...options,
-      namespaces: [home],
-      source: ownObjects,
+      grants: options.grants ?? new Map(),
+      source,
       mayWrite: () => !signal.aborted && replica.alive(),
     })
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { at, type Foreign, recordsOf, stringMapOf } from '../kubernetes/objects.ts'
 import type { Problem } from '../model/declaration.ts'
 import type { Condition, ResourceRecord } from '../model/record.ts'
@@ -26,8 +27,34 @@ export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowM
   const observed =
     !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
   const old = at(declared.object, 'status', 'observedGeneration')
-  if (!differs && (observed.observedGeneration === undefined || observed.observedGeneration === old)) return undefined
-  return { ...observed, conditions }
+  const facts = isManagedByProvider(declared.served) ? {} : factsShown(declared, known)
+  const same = observed.observedGeneration === undefined || observed.observedGeneration === old
+  if (!differs && same && Object.keys(facts).length === 0) return undefined
+  return { ...observed, conditions, ...facts }
+}
+
+const NO_FACTS = { state: null, externalId: null, host: null, addresses: null, facts: null }
+
+/**
+ * What expressions may ask of a thing, where it is new; null takes away what is no longer known. A declaration that is
+ * several things has none.
+ */
+function factsShown({ object }: DeclaredObject, { records }: KnownOfObject): Foreign {
+  const [record] = records
+  if (record === undefined || records.length > 1) return {}
+  const { addresses, ...facts } = record.details ?? {}
+  const shown: Foreign = {
+    ...NO_FACTS,
+    ...(record.status === undefined ? {} : { state: record.status }),
+    ...(record.externalId === undefined ? {} : { externalId: record.externalId }),
+    ...(record.host === undefined ? {} : { host: record.host }),
+    ...(addresses === undefined ? {} : { addresses: addresses.split(',') }),
+    ...(Object.keys(facts).length === 0 ? {} : { facts }),
+  }
+  const news = Object.entries(shown).filter(
+    ([name, value]) => !isDeepStrictEqual(at(object, 'status', name) ?? null, value),
+  )
+  return Object.fromEntries(news)
 }
 
 /** The conditions of an object with these in their place; since when one holds stays as long as its status does. Pure. */

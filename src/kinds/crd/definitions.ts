@@ -72,6 +72,11 @@ const STATUS = {
   type: 'object',
   properties: {
     observedGeneration: { type: 'integer', format: 'int64' },
+    state: { type: 'string' },
+    externalId: { type: 'string' },
+    host: { type: 'string' },
+    addresses: { type: 'array', items: { type: 'string' } },
+    facts: { type: 'object', additionalProperties: { type: 'string' } },
     conditions: {
       type: 'array',
       'x-kubernetes-list-type': 'map',

@@ -93,6 +93,7 @@ export function wantedObjects(
   const renamed = new Map<string, string>()
   const found: { readonly one: MadeDocument; readonly kind: ServedKind; readonly name: string }[] = []
   for (const one of made) {
+    if (one.waits !== undefined) continue
     const { apiVersion, kind } = one.manifest
     const group = String(apiVersion).split('/')[0]
     const as = served.find((each) => each.kind.kind === kind && each.apiVersion.split('/')[0] === group)

@@ -14,6 +14,10 @@ export interface InstanceFacts {
   readonly along: string | undefined
   /** What it should have, or why nobody can tell. */
   readonly wanted: readonly ComposedObject[] | { readonly problem: string }
+  /** What waits for a value, in words: nothing of it is made or changed, and what is there by these keys stays. */
+  readonly waiting?:
+    | undefined
+    | { readonly keys: ReadonlySet<string>; readonly unnamed: boolean; readonly texts: readonly string[] }
   /** What was made for it and is there. */
   readonly children: readonly DeclaredObject[]
   /** The objects that are not its own and stand where it wants to have some. */
@@ -37,7 +41,7 @@ export interface InstanceDecision {
 
 /** What to do next for an instance, and what to say on it. Pure. */
 export function decideInstance(facts: InstanceFacts): InstanceDecision {
-  const { object, wanted, children, strangers } = facts
+  const { object, wanted, children, strangers, waiting } = facts
   if (at(object, 'metadata', 'deletionTimestamp') !== undefined) return leaving(facts)
   if ('problem' in wanted) return refused('Refused', wanted.problem, children)
   if (strangers.length > 0)
@@ -54,12 +58,22 @@ export function decideInstance(facts: InstanceFacts): InstanceDecision {
     const live = byKey.get(one.key)
     return live !== undefined && (live.deleting || isAsWanted(live.object, one)) ? [] : [{ do: 'apply', wanted: one }]
   })
-  const surplus = children.filter(({ key }) => !keys.has(key))
+  // Where not even a name is known, nobody can say which of them is meant.
+  const surplus = children.filter(
+    ({ key }) => !keys.has(key) && waiting?.unnamed !== true && waiting?.keys.has(key) !== true,
+  )
   return {
     steps: [...applied, ...deletions(surplus, children)],
     synced: said('True', 'Expanded'),
-    ready: readyOf(wanted, byKey),
+    ready: readyWith(readyOf(wanted, byKey), waiting?.texts ?? []),
   }
+}
+
+/** It is not ready while a part of it waits; what is not there yet is said first, for that is what the part waits for. */
+function readyWith(ready: SaidOfInstance, waits: readonly string[]): SaidOfInstance {
+  if (waits.length === 0) return ready
+  const text = `${waits[0]}${waits.length === 1 ? '' : ` (and ${waits.length - 1} more)`}`
+  return said('False', 'Waiting', ready.status === 'True' ? text : `${text}; ${ready.message}`)
 }
 
 function leaving({ object, along, children }: InstanceFacts): InstanceDecision {

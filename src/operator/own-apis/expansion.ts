@@ -1,15 +1,21 @@
+import { composedOutsideGrant } from '../../controller/sources/composed-grant.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { at, type Foreign, nameOf, objectName, recordOf } from '../../kubernetes/objects.ts'
-import type { Origin } from '../../model/declaration.ts'
-import type { ComposedApi, PlacedObject, TemplatePlace } from '../../source/compose/api.ts'
+import type { Origin, ResourceKey } from '../../model/declaration.ts'
+import type { Grant } from '../../model/grant.ts'
+import type { KnownObject } from '../../model/waiting.ts'
+import type { ComposedApi, ExternalReference, PlacedObject, TemplatePlace } from '../../source/compose/api.ts'
 import { expandInstance, type MadeDocument } from '../../source/compose/expand-instance.ts'
 import { readApis } from '../../source/compose/readers.ts'
+import type { DeclaredObject } from '../objects.ts'
 
 /** What the definitions of a cluster define together. */
 export interface ReadDefinitions {
   readonly apis: ReadonlyMap<string, ComposedApi>
   /** What is wrong, by the key of the definition: `ResourceGraphDefinition/k3snode`. */
   readonly problems: ReadonlyMap<string, readonly string[]>
+  /** One of them takes values from objects that are there. */
+  readonly readsWorld: boolean
 }
 
 export function definitionKey(object: Foreign): string {
@@ -24,14 +30,27 @@ export function readDefinitions(objects: readonly Foreign[]): ReadDefinitions {
     problems.set(place.file, [...(problems.get(place.file) ?? []), toldAt(place, problem)])
   }
   const placed = objects.map((object): PlacedObject => placedObject(object, definitionKey(object)))
-  return { apis: readApis(placed, complain, originOf), problems }
+  const apis = readApis(placed, complain, originOf)
+  return { apis, problems, readsWorld: [...apis.values()].some((api) => api.readsWorld === true) }
+}
+
+/** What is there besides the instance. */
+export interface ExpansionContext {
+  readonly apis: ReadDefinitions['apis']
+  readonly home: string
+  /** What was made for the instance before. */
+  readonly children?: readonly Pick<DeclaredObject, 'key' | 'object'>[]
+  /** What the namespace of the instance may name, where that is not the operator's own. */
+  readonly grant?: Grant | undefined
+  /** Objects that a definition only reads. */
+  readonly external?: (reference: ExternalReference) => Foreign | undefined | string
 }
 
 /** What an instance becomes, or what is wrong with it. Pure. */
 export function expandObject(
   object: Foreign,
   api: ComposedApi,
-  { apis, home }: { readonly apis: ReadDefinitions['apis']; readonly home: string },
+  { apis, home, children = [], external, grant }: ExpansionContext,
 ): { readonly made: readonly MadeDocument[] } | { readonly problem: string } {
   const wrong: string[] = []
   const file = `${api.kind}/${objectName(object) ?? ''}`
@@ -39,10 +58,32 @@ export function expandObject(
     if (problem.severity === 'warning') return
     wrong.push(place.file === file ? toldAt(place, problem) : `${place.file}: ${toldAt(place, problem)}`)
   }
-  const made = expandInstance(placedObject(instanceOf(object), file), api, { apis, complain, originOf, home })
+  const namespace = nameOf(at(object, 'metadata', 'namespace'))
+  const byKey = new Map(children.map((child) => [child.key, child.object]))
+  const known = (key: ResourceKey): KnownObject | undefined => {
+    const [kind, name] = key.split('/')
+    // What becomes an add-on says no namespace: it is made in that of the instance.
+    const found = byKey.get(key) ?? byKey.get(`${kind}/${namespace}/${name}`)
+    const status = found === undefined ? undefined : recordOf(found.status)
+    return status === undefined || Object.keys(status).length === 0 ? undefined : { status }
+  }
+  const readable: ExpansionContext['external'] = (reference) => {
+    if (grant !== undefined && reference.namespace !== namespace)
+      return `an instance in ${namespace} reads objects of its own namespace alone, not ${reference.kind} ${reference.namespace ?? ''}/${reference.name}`
+    return external?.(reference)
+  }
+  const scope = { apis, complain, originOf, home, known, external: readable }
+  const made = expandInstance(placedObject(instanceOf(object), file), api, scope)
+  const elsewhere = new Set(made.flatMap(({ keys, inCluster }) => (inCluster === true ? keys : [])))
+  for (const wait of made.flatMap(({ waits = [] }) => waits))
+    if (wait.after.some((key) => elsewhere.has(key)))
+      wrong.push(
+        `\${${wait.expression}} asks for an object of another cluster: croft reads it from files alone, not in the operator`,
+      )
   for (const { judged, file: where } of made)
     for (const one of judged)
-      for (const problem of one.problems) complain({ file: where, document: one.document, base: one.base }, problem)
+      for (const problem of [...one.problems, ...composedOutsideGrant(one, grant)])
+        complain({ file: where, document: one.document, base: one.base }, problem)
   const [first] = wrong
   if (first !== undefined) return { problem: wrong.length === 1 ? first : `${first} (and ${wrong.length - 1} more)` }
   return { made }

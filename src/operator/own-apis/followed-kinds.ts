@@ -16,7 +16,8 @@ export async function placeOfKind(
   apiVersion: string,
   kind: string,
 ): Promise<KindPlace | undefined | { readonly trouble: string }> {
-  const listed = await client.get(`/apis/${apiVersion.split('/').map(segment).join('/')}`)
+  const top = apiVersion.includes('/') ? 'apis' : 'api'
+  const listed = await client.get(`/${top}/${apiVersion.split('/').map(segment).join('/')}`)
   if (listed.is === 'error' && listed.status === 404) return undefined
   if (listed.is !== 'answer') return { trouble: listed.is === 'error' ? listed.refusal.message : listed.message }
   for (const resource of recordsOf(listed.value.resources)) {

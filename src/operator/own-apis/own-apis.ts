@@ -1,15 +1,28 @@
 import { type Asked, type KubernetesClient, segment } from '../../kubernetes/client.ts'
-import { annotationsOf, at, type Foreign, labelsOf, nameOf, objectName, recordOf } from '../../kubernetes/objects.ts'
+import {
+  annotationsOf,
+  at,
+  type Foreign,
+  labelsOf,
+  nameOf,
+  objectName,
+  recordOf,
+  recordsOf,
+} from '../../kubernetes/objects.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Random } from '../../lib/random.ts'
 import type { Wire } from '../../lib/wire.ts'
+import { showWaiting } from '../../model/waiting.ts'
 import type { ComposedApi } from '../../source/compose/api.ts'
+import type { MadeDocument } from '../../source/compose/expand-instance.ts'
+import type { NamespaceGrants } from '../grants.ts'
 import { type DeclaredObject, finalizersOf, stampOf } from '../objects.ts'
 import { type ServedKind, takenAlong } from '../served.ts'
 import { type IndexedObjects, indexObjects, instanceKey, uidOf, wantedObjects } from './composed-objects.ts'
 import { type ComposeStep, decideInstance, INSTANCE_FINALIZER, type InstanceFacts } from './decide.ts'
 import { definitionKey, expandObject, type ReadDefinitions, readDefinitions } from './expansion.ts'
+import { createExternals } from './externals.ts'
 import { collectionIn, createFollowedKinds, type KindPlace, placeOfKind, servedDefinitions } from './followed-kinds.ts'
 import { DEFINED_BY, DEFINITION_HASH, groupOf, instanceDefinition } from './instance-definition.ts'
 import { definitionStatus, dialectOf, instanceStatus } from './shown-status.ts'
@@ -21,8 +34,8 @@ export interface OwnApisOptions {
   readonly random: Random
   /** The operator's own namespace. */
   readonly home: string
-  /** Every namespace that it reads. */
-  readonly namespaces: readonly string[]
+  /** Other namespaces whose instances it composes, and what they may name. */
+  readonly grants: NamespaceGrants
   /** The objects of croft's kinds. */
   readonly source: {
     synced(): boolean
@@ -70,6 +83,8 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   }
   const definitionsOf = createFollowedKinds({ ...options, onChange })
   const instancesOf = createFollowedKinds({ ...options, onChange })
+  const externals = createExternals(client)
+  let externalsReadMs = Number.NEGATIVE_INFINITY
   let definitionPlaces: readonly KindPlace[] = []
   let lookedMs = Number.NEGATIVE_INFINITY
   let read: { readonly stamp: string; readonly found: ReadDefinitions } | undefined
@@ -197,13 +212,20 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const { found, stamp, objects } = seen
     const { api, object, place } = one
     const uid = uidOf(object)
-    const children = objects.madeFor(uid)
+    // Whoever writes in another namespace could say that an object was made for an instance here.
+    const space = nameOf(at(object, 'metadata', 'namespace'))
+    const inSpace = space === home ? undefined : space
+    const children = objects.madeFor(uid).filter((child) => child.namespace === inSpace)
     const deleting = at(object, 'metadata', 'deletionTimestamp') !== undefined
     const namespace = nameOf(at(object, 'metadata', 'namespace')) ?? home
     const along = deleting ? await takenAlong(client, place, namespace) : undefined
-    const own = stampOf({ object })
+    // What is there may be what an expression asks for.
+    const values = found.readsWorld ? [...children.map(valuesIn), String(externals.stamp())] : []
+    const own = [stampOf({ object }), ...values].join(' ')
     const before = expanded.get(one.path)
-    const result = before?.stamp === `${stamp} ${own}` ? before.result : expandObject(object, api, { ...found, home })
+    const grant = inSpace === undefined ? undefined : options.grants.get(inSpace)
+    const context = { ...found, home, children, grant, external: externals.find }
+    const result = before?.stamp === `${stamp} ${own}` ? before.result : expandObject(object, api, context)
     expanded.set(one.path, { stamp: `${stamp} ${own}`, result })
     const wrong = found.problems.get(api.definition)
     if (wrong !== undefined)
@@ -224,7 +246,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const ours = new Set(children.map(({ key }) => key))
     const keys = [...new Set(wanted.map(({ key }) => key))]
     const strangers = keys.filter((key) => !ours.has(key) && objects.withKey(key).length > 0)
-    return { object, along, children, strangers, wanted }
+    return { object, along, children, strangers, wanted, waiting: waitingIn(result.made, inSpace) }
   }
 
   const reconcile = async (one: PlacedInstance, seen: SeenObjects): Promise<void> => {
@@ -340,6 +362,10 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const all = placedInstances(apis)
     for (const path of expanded.keys()) if (!all.some((one) => one.path === path)) expanded.delete(path)
     const complete = source.synced() && collections.every((each) => instancesOf.synced(each))
+    if (found.readsWorld && clock.monotonicMs() - externalsReadMs >= LOOK_MS) {
+      await externals.read()
+      externalsReadMs = clock.monotonicMs()
+    }
     if (complete) {
       const seen = { found, stamp, objects: indexObjects(source.all()) }
       await inParallel(all, AT_ONCE, (one) => reconcile(one, seen))
@@ -351,6 +377,8 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
           await tellDefinition(object, collection, { found, apis, all })
       })
     if (apis.some(({ place }) => place === undefined)) servedApis = undefined
+    // Who is asked for the first time is read at once.
+    if (externals.unread() && (await externals.read())) changed = true
     return complete && servedApis !== undefined
   }
 
@@ -387,6 +415,31 @@ function isFirstVersion(api: ComposedApi, apis: readonly ServedApi[]): boolean {
   return (same.find((one) => one.api.serving.stored) ?? same[0])?.api === api
 }
 
-function collectionsOf(place: KindPlace, { namespaces, home }: OwnApisOptions): readonly string[] {
-  return place.namespaced ? namespaces.map((one) => collectionIn(place, one)) : [collectionIn(place, home)]
+function collectionsOf(place: KindPlace, { grants, home }: OwnApisOptions): readonly string[] {
+  return place.namespaced
+    ? [home, ...grants.keys()].map((one) => collectionIn(place, one))
+    : [collectionIn(place, home)]
+}
+
+/** What expressions may ask of an object: not since when a condition holds. */
+function valuesIn({ object }: DeclaredObject): string {
+  const status = recordOf(object.status)
+  const conditions = recordsOf(status.conditions).map(({ lastTransitionTime: _, ...one }) => one)
+  return JSON.stringify([uidOf(object), { ...status, conditions }])
+}
+
+/** What of an instance waits for a value. Keys are those of objects in the namespace of the instance. */
+function waitingIn(made: readonly MadeDocument[], namespace: string | undefined): InstanceFacts['waiting'] {
+  const waits = made.filter((one) => one.waits !== undefined)
+  if (waits.length === 0) return undefined
+  const keys = waits.flatMap((one) => one.keys)
+  const spaced = keys.map((key) => {
+    const [kind, name, more] = key.split('/')
+    return more === undefined && namespace !== undefined ? `${kind}/${namespace}/${name}` : key
+  })
+  return {
+    keys: new Set([...keys, ...spaced]),
+    unnamed: waits.some((one) => one.keys.length === 0),
+    texts: waits.flatMap(({ waits: all = [] }) => all.map((one) => `${one.key ?? one.instance}: ${showWaiting(one)}`)),
+  }
 }

@@ -91,6 +91,8 @@ export interface ComposedApi extends DefinedApi {
   readonly serving: Serving
   /** Ids of its resources in the order in which they are made, where that is the same for every instance. */
   readonly order: readonly string[]
+  /** It takes values from objects that are there. */
+  readonly readsWorld?: boolean
   /** Resources that are read and never made, by id. */
   readonly externals?: readonly string[]
   /** Where templates stand, unless a document says otherwise. */

@@ -29,6 +29,8 @@ export interface MadeDocument {
   readonly keys: readonly ResourceKey[]
   /** What it is made after. */
   readonly after: readonly ResourceKey[]
+  /** It is an object of a cluster, in an add-on. */
+  readonly inCluster?: true
   /** What it waits for: nothing is made of it, and what is there by its key stays. Without a key nobody knows what that is. */
   readonly waits?: readonly WaitingFor[]
 }
@@ -237,7 +239,8 @@ function finish(
       message: `croft does not keep ${String(kind)} of ${String(apiVersion)} (for ${by.instance})`,
     })
   const keys = judged.flatMap(({ key }) => (key === undefined ? [] : [key]))
-  return [{ id: document.id, part, manifest: ordered, file: place.file, judged, keys, after }]
+  const inCluster = ours ? {} : { inCluster: true as const }
+  return [{ id: document.id, part, manifest: ordered, file: place.file, judged, keys, after, ...inCluster }]
 }
 
 /** Whatever value is missing: a field that its kind does not have is a mistake by now. */

@@ -31,6 +31,7 @@ const graphs: ApiReader = {
           serving: graph.serving,
           order: graph.resources.map(({ id }) => id),
           externals: graph.resources.flatMap(({ id, external }) => (external ? [id] : [])),
+          readsWorld: graph.resources.some(({ late, external }) => external || late.size > 0),
           expand: (instance, live) => expandGraph(graph, instance, live),
           statusOf: (instance, made) => statusOfGraph(graph, instance, made),
         },

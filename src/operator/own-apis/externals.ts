@@ -1,0 +1,66 @@
+import { type KubernetesClient, segment } from '../../kubernetes/client.ts'
+import { at, type Foreign } from '../../kubernetes/objects.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import type { ExternalReference } from '../../source/compose/api.ts'
+import { placeOfKind } from './followed-kinds.ts'
+
+/** Objects that definitions read and nobody here makes. Read by their names, one by one: it needs no more rights than that. */
+export interface Externals {
+  /** As it was read last; undefined: it is not there, or nobody has read it yet. A text says why nobody can. */
+  find(reference: ExternalReference): Foreign | undefined | string
+  /** Another one whenever one of them is another. */
+  stamp(): number
+  /** Reads all that were asked for. True: one of them is another than before. */
+  read(): Promise<boolean>
+  /** Was one asked for that has never been read? */
+  unread(): boolean
+}
+
+const AT_ONCE = 8
+
+export function createExternals(client: KubernetesClient): Externals {
+  const wanted = new Map<string, ExternalReference>()
+  const found = new Map<string, Foreign | string | undefined>()
+  let stamp = 0
+  return {
+    find(reference) {
+      const key = JSON.stringify([reference.apiVersion, reference.kind, reference.namespace, reference.name])
+      wanted.set(key, reference)
+      return found.get(key)
+    },
+    stamp: () => stamp,
+    unread: () => [...wanted.keys()].some((key) => !found.has(key)),
+    async read() {
+      let changed = false
+      await inParallel([...wanted], AT_ONCE, async ([key, reference]) => {
+        const before = found.get(key)
+        const now = await readExternal(client, reference, before)
+        if (!found.has(key) || versionOf(before) !== versionOf(now)) changed = true
+        found.set(key, now)
+      })
+      if (changed) stamp++
+      return changed
+    },
+  }
+}
+
+function versionOf(object: Foreign | string | undefined): unknown {
+  return typeof object === 'string' ? object : at(object, 'metadata', 'resourceVersion')
+}
+
+async function readExternal(
+  client: KubernetesClient,
+  { apiVersion, kind, namespace, name }: ExternalReference,
+  before: Foreign | string | undefined,
+): Promise<Foreign | string | undefined> {
+  const place = await placeOfKind(client, apiVersion, kind)
+  if (place === undefined) return `the cluster serves no ${kind} of ${apiVersion}`
+  if ('trouble' in place) return before ?? place.trouble
+  const space = place.namespaced ? `namespaces/${segment(namespace ?? 'default')}/` : ''
+  const top = apiVersion.includes('/') ? 'apis' : 'api'
+  const asked = await client.get(`/${top}/${apiVersion}/${space}${place.plural}/${segment(name)}`)
+  if (asked.is === 'answer') return asked.value
+  if (asked.is === 'silence') return before
+  if (asked.status === 404) return undefined
+  return `${asked.refusal.message}; croft's ServiceAccount needs the right to get ${place.plural}`
+}
