@@ -85,7 +85,11 @@ const helm = findCommand('helm') ?? (existsSync(BUILT_HELM) ? BUILT_HELM : undef
 interface RenderedRole {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace: string }
-  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[]
+  readonly rules: readonly {
+    readonly apiGroups?: readonly string[]
+    readonly resources: readonly string[]
+    readonly verbs: readonly string[]
+  }[]
 }
 
 // Debian has no package of Helm: where there is none a line says so, and that is no failure.
@@ -171,6 +175,20 @@ function rendersChart(helm: string): void {
     assert.ok(!('problems' in read), text)
     assert.deepEqual([...read.keys()], ['team-a', 'team-b'])
     assert.deepEqual(read.get('team-b')?.names, ['shop'])
+    const composing = rendered('grants.team-a.kinds={Machine}', 'ownApis.enabled=true', 'ownApis.groups={a.example}')
+      .map((one) => JSON.parse(one) as RenderedRole)
+      .find(({ kind, metadata }) => kind === 'Role' && metadata.name.endsWith('-granted'))
+    assert.deepEqual(
+      composing?.rules.find(({ resources }) => resources.includes('machines'))?.verbs,
+      ['get', 'list', 'watch', 'patch', 'create', 'delete'],
+      'instances there make objects there',
+    )
+    assert.deepEqual(composing?.rules.find(({ apiGroups }) => apiGroups?.includes('a.example'))?.verbs, [
+      'get',
+      'list',
+      'watch',
+      'patch',
+    ])
     const own = rendered(
       'ownApis.enabled=true',
       'ownApis.groups={a.example}',
