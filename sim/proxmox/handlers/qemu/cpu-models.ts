@@ -1,6 +1,6 @@
 import { failed } from '../../api-error.ts'
 import { param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes } from '../collection.ts'
+import { type Collection, collectionRoutes, deletions } from '../collection.ts'
 
 /** Processors that an administrator puts together. Their names carry a prefix when they are shown and used. */
 const MODELS: Collection = {
@@ -11,6 +11,10 @@ const MODELS: Collection = {
   idOf: (call) => param(call, 'cputype').replace(/^custom-/, ''),
   exists: (id) => failed(`custom CPU model '${id}' already exists`),
   missing: (id, verb) => (verb === 'delete' ? undefined : failed(`custom CPU model '${id}' not found`)),
+  refuseChange: (call) => {
+    for (const name of ['cputype', 'reported-model'])
+      if (deletions(call).includes(name)) throw failed(`cannot delete '${name}'`)
+  },
   prepare: (_, thing, id) => {
     if (!/^[a-z][a-z0-9_-]+$/i.test(id)) throw failed(`invalid configuration ID '${id}'`)
     return thing

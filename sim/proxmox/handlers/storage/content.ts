@@ -168,9 +168,25 @@ function annotate(call: Call): null {
   if (call.params.notes !== undefined && !backup) throw failed('only backups can have notes')
   if (call.params.protected !== undefined && !backup) throw failed("only backups support attribute 'protected'")
   if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
+  if (call.params.protected === '1' && !volume.protected) refuseMoreProtected(call, entry, volid)
   if (call.params.notes !== undefined) volume.notes = call.params.notes
   if (call.params.protected !== undefined) volume.protected = call.params.protected === '1'
   return null
+}
+
+/** Backups of a guest that are kept from being thrown away, where nobody says how many and one may not do everything. */
+const MOST_PROTECTED = 5
+
+function refuseMoreProtected(call: Call, entry: StorageEntry, volid: string): void {
+  const all = may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Allocate') ? -1 : MOST_PROTECTED
+  const most = Number(entry.options['max-protected-backups'] ?? all)
+  const owner = ownerOf(volid)
+  if (most < 0 || owner === undefined) return
+  const kept = [...volumesOf(hostOf(call), entry.id).values()].filter(
+    (volume) => volume.protected && ownerOf(`${entry.id}:${volume.name}`) === owner,
+  )
+  if (kept.length >= most)
+    throw failed(`The number of protected backups per guest is limited to ${most} on storage '${entry.id}'`)
 }
 
 function importMetadata(call: Call): never {
