@@ -11,7 +11,7 @@ import { type JudgedObject, judgeDocument, nothingOfOurs } from '../judge.ts'
 import { type FilesInHand, isKustomization } from '../kustomize/build.ts'
 import { type BuiltRoot, buildTree } from '../kustomize/tree.ts'
 import { objectsAt } from '../objects-at.ts'
-import { otherPrograms } from '../yaml/broken-text.ts'
+import { namesOurs, otherPrograms } from '../yaml/broken-text.ts'
 import { excerpt, printable } from '../yaml/excerpt.ts'
 import { type TextFinding, textOf } from '../yaml/text-of.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
@@ -193,7 +193,9 @@ function mayDeclare(texts: FilesInHand['texts'], cache: ParseCache, used: Set<st
     const bytes = Buffer.from(text)
     const blob = blobHash(bytes)
     used.add(isJson(path) ? `${blob}.json` : blob)
-    return judgeText(text, isJson(path), blob, cache, bytes).some(({ outcome }) => outcome !== 'ignored') ? [path] : []
+    const judged = judgeText(text, isJson(path), blob, cache, bytes)
+    const ours = ({ outcome }: JudgedObject) => (outcome === 'unreadable' ? namesOurs(text) : outcome !== 'ignored')
+    return judged.some(ours) ? [path] : []
   })
 }
 

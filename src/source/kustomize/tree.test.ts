@@ -222,6 +222,7 @@ describe('a kustomization that cannot be built takes no declaration away', () =>
       'net/lan.yaml': net('lan'),
       'apps/kustomization.yaml': `${K}resources: [app.yaml, ../shared]\nvalidators: [a.yaml]\n`,
       'apps/app.yaml': app,
+      'apps/unused.yaml': 'apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nspec:\n{}\n',
       'shared/kustomization.yaml': `${K}resources: [gone.yaml]\n`,
     })
     assert.deepEqual(errorsOf(revision), [])

@@ -10,14 +10,23 @@ const OURS = /(?:croft\.dev|crossplane\.io)\//
  * missing from a file of ours proves nothing. Answers why, in words.
  */
 export function otherPrograms(text: string): string | undefined {
-  // UTF-16 has a zero in every second byte of a plain letter, and a mark at its beginning that is no letter at all.
-  const plain = text.replaceAll(/[\0\ufeff\ufffd]/g, '')
-  if (OURS.test(plain) || valuesOf(plain, 'kind').some((kind) => KINDS.some((known) => known.kind === kind)))
-    return undefined
+  if (namesOurs(text)) return undefined
+  const plain = plainText(text)
   const versions = valuesOf(plain, 'apiVersion')
   if (versions.length === 0) return /api-?version/i.test(plain) ? undefined : 'it names no apiVersion'
   if (!versions.every((version) => OF_KUBERNETES.test(version))) return undefined
   return `what it names (${[...new Set(versions)].slice(0, 3).join(', ')}) is not croft's`
+}
+
+/** Does a text name a group or a kind that croft reads without anybody's own API? */
+export function namesOurs(text: string): boolean {
+  const plain = plainText(text)
+  return OURS.test(plain) || valuesOf(plain, 'kind').some((kind) => KINDS.some((known) => known.kind === kind))
+}
+
+/** UTF-16 has a zero in every second byte of a plain letter, and a mark at its beginning that is no letter at all. */
+function plainText(text: string): string {
+  return text.replaceAll(/[\0\ufeff\ufffd]/g, '')
 }
 
 /** Every value of a field, wherever it stands, in YAML and in JSON. */
