@@ -274,6 +274,16 @@ export function createKustomizer(
       const read = (path: string) => Buffer.from(bytesAt(directory, file)(path)).toString('utf8')
       const place = attempt(file, since, () => chartPlaceOfEntry(entry, read))
       if (place === undefined) return []
+      if (namespace !== '' && entry.namespace === undefined) {
+        complain(
+          file,
+          'kustomize-field',
+          `namespace: ${namespace} stands above the chart ${entry.name}, and versions of kustomize differ in whether Helm is told of it`,
+          `write namespace: ${namespace} into the entry of helmCharts`,
+          'namespace',
+        )
+        return []
+      }
       const items = objectsFrom(place, file, `the chart ${entry.name}`, 'helmCharts:')
       const other = items.find(({ object }) => !['', namespace].includes(metadataOf(object).namespace))
       if (namespace !== '' && other !== undefined)

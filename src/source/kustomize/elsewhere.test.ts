@@ -135,6 +135,16 @@ test('an object that a chart puts elsewhere is refused: versions of kustomize di
   assert.match(at.problem, /kustomization\.yaml:1: namespace: sites is not that of ConfigMap\/web of the chart web/)
 })
 
+test('a namespace above a chart that has none is refused: versions of kustomize tell Helm of it or do not', async () => {
+  const chart = async () => ({ objects: [map('web')] })
+  const { at } = await built(CHART.replace(' namespace: sites,', ''), { chart })
+  assert.ok(at !== undefined && 'problem' in at)
+  assert.match(at.problem, /kustomization\.yaml:1: namespace: sites stands above the chart web/)
+  assert.match(at.hint ?? '', /write namespace: sites into the entry/)
+  const bare = await built(CHART.replace(' namespace: sites,', '').replace('namespace: sites\n', ''), { chart })
+  assert.ok(bare.at !== undefined && 'objects' in bare.at)
+})
+
 test('without Helm the chart is named', async () => {
   const none = { problem: 'croft needs Helm to render the chart web, and there is no program helm here' }
   const { at } = await built(CHART, { chart: async () => none })
