@@ -315,9 +315,20 @@ function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly 
   })
 }
 
-/** What becomes null is not there: so the server leaves it. */
-function placed(value: unknown, { target, merge }: Patch, put: unknown): unknown {
-  return put === null ? withValue(value, target, undefined) : withValue(value, target, put, merge)
+/** What a patch makes of what it writes to. What becomes null is not there: so the server leaves it. */
+function applied(patch: Patch, from: unknown, onto: unknown): ReturnType<typeof patched> {
+  const put = patched(patch, from)
+  if ('problem' in put) return put
+  if (put.value === undefined) return { value: onto }
+  const { target, merge, path } = patch
+  try {
+    return {
+      value: put.value === null ? withValue(onto, target, undefined) : withValue(onto, target, put.value, merge),
+    }
+  } catch (error) {
+    if (!(error instanceof TransformMistake)) throw error
+    return { problem: { code: 'bad-composition', path, message: error.message } }
+  }
 }
 
 /** What a composite becomes. Pure: the same composite always becomes the same. */
@@ -327,14 +338,14 @@ export function expandComposition(parts: readonly CompositionPart[], instance: D
   for (const { name, base, path, patches, readyWhen, uses } of parts) {
     let value: unknown = named(base, instance, name)
     for (const patch of patches.filter(({ to }) => to === 'resource')) {
-      const put = patched(patch, composite)
-      if ('problem' in put) return put
-      if (put.value !== undefined) value = placed(value, patch, put.value)
+      const next = applied(patch, composite, value)
+      if ('problem' in next) return next
+      value = next.value
     }
     for (const patch of patches.filter(({ to }) => to === 'composite')) {
-      const put = patched(patch, value)
-      if ('problem' in put) return put
-      if (put.value !== undefined) composite = placed(composite, patch, put.value)
+      const next = applied(patch, value, composite)
+      if ('problem' in next) return next
+      composite = next.value
     }
     documents.push({ id: name, value: fieldsOf(value), path, uses, readyWhen })
   }
@@ -351,8 +362,8 @@ export function statusOfComposite(
     const [object] = made.get(name) ?? []
     if (object === undefined) continue
     for (const patch of patches.filter(({ to, target }) => to === 'composite' && target[0] === 'status')) {
-      const put = patched(patch, object)
-      if (!('problem' in put) && put.value !== undefined) composite = placed(composite, patch, put.value)
+      const put = applied(patch, object, composite)
+      if (!('problem' in put)) composite = put.value
     }
   }
   return fieldsOf(fieldsOf(composite).status)

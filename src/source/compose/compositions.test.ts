@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readTexts, told } from '../testing/fixture.ts'
 import { fieldPath, valueAt, withValue } from './field-path.ts'
 import { goFormat } from './go-values.ts'
-import { transformOf } from './transforms.ts'
+import { TransformMistake, transformOf } from './transforms.ts'
 
 const DEFINITION = `apiVersion: apiextensions.crossplane.io/v1
 kind: CompositeResourceDefinition
@@ -334,10 +334,25 @@ test('paths of fields are read as Crossplane writes them', () => {
   assert.equal(valueAt(withValue({}, ['a', 0, 'b'], 1), ['a', 0, 'b']), 1)
 })
 
+const REFUSED = Symbol('refused')
+
+// What function-patch-and-transform answered when it was asked.
 for (const [policy, there, put, expected] of [
   ['MergeObjects', { a: 1, b: { c: 1 } }, { a: 2, b: { c: 2, d: 2 }, e: 2 }, { a: 1, b: { c: 1, d: 2 }, e: 2 }],
   ['ForceMergeObjects', { a: 1, b: { c: 1 }, f: 1 }, { a: 2, b: { d: 2 } }, { a: 2, b: { c: 1, d: 2 }, f: 1 }],
-  ['MergeObjectsAppendArrays', { a: 1, l: [1, 2] }, { a: 2, l: [2, 3] }, { a: 1, l: [1, 2, 3] }],
+  ['MergeObjectsAppendArrays', { a: 1, l: [1, 2] }, { a: 2, l: [2, 3] }, { a: 1, l: [1, 2, 2, 3] }],
+  ['MergeObjectsAppendArrays', ['a'], ['a', 'b'], ['a', 'b']],
+  ['MergeObjectsAppendArrays', {}, ['a'], REFUSED],
+  ['MergeObjectsAppendArrays', 'a', ['b'], REFUSED],
+  ['ForceMergeObjectsAppendArrays', { a: 1 }, [], REFUSED],
+  ['ForceMergeObjectsAppendArrays', ['a'], {}, {}],
+  ['ForceMergeObjectsAppendArrays', { l: ['p'] }, { l: ['p', 'q'] }, { l: ['p', 'p', 'q'] }],
+  ['ForceMergeObjects', 'a', [], []],
+  ['ForceMergeObjects', { a: { x: 1 }, l: ['p'] }, { a: { y: 2 }, l: ['q'] }, { a: { x: 1, y: 2 }, l: ['q'] }],
+  ['MergeObjects', [], 'a', 'a'],
+  ['MergeObjects', {}, ['a'], ['a']],
+  ['MergeObjects', ['a'], null, null],
+  ['MergeObjects', { a: 's' }, { a: { y: 2 } }, { a: 's' }],
   ['ForceMergeObjectsAppendArrays', [{ a: 1 }], [{ a: 1 }, { b: 2 }], [{ a: 1 }, { b: 2 }]],
   ['ForceMergeObjects', [1], [2], [2]],
   ['MergeObjects', [1], [2], [1]],
@@ -346,7 +361,9 @@ for (const [policy, there, put, expected] of [
 ] as const)
   test(`${policy}: ${JSON.stringify(put)} comes to ${JSON.stringify(there)}`, () => {
     const [force, append] = [policy.startsWith('Force'), policy.endsWith('AppendArrays')]
-    assert.deepEqual(withValue({ at: there }, ['at'], put, { force, append }), { at: expected })
+    const merge = () => withValue({ at: there }, ['at'], put, { force, append })
+    if (expected === REFUSED) assert.throws(merge, TransformMistake)
+    else assert.deepEqual(merge(), { at: expected })
   })
 
 test('a patch with a merging policy adds to the base, and a policy that is none is refused at its line', () => {

@@ -1,5 +1,6 @@
 import { isFields } from '../manifest.ts'
 import { ANYTHING, type ValueShape } from './shape.ts'
+import { TransformMistake } from './transforms.ts'
 
 export type PathSegment = string | number
 
@@ -40,7 +41,7 @@ export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
  */
 export function withValue(value: unknown, path: readonly PathSegment[], put: unknown, merge?: MergePolicy): unknown {
   const [step, ...rest] = path
-  if (step === undefined) return merge === undefined ? put : merged(value, put, merge)
+  if (step === undefined) return merge === undefined ? put : mergedAt(value, put, merge)
   if (step === '*') {
     if (Array.isArray(value)) return value.map((one: unknown) => withValue(one, rest, put, merge))
     if (!isFields(value)) return value
@@ -58,19 +59,31 @@ export function withValue(value: unknown, path: readonly PathSegment[], put: unk
   return others
 }
 
+/** What is empty counts as not set. */
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
+  return Array.isArray(value) ? value.length === 0 : isFields(value) && Object.keys(value).length === 0
+}
+
+/** The value at the path itself: entries that are there already are not appended once more, and null takes away what is there. */
+function mergedAt(there: unknown, put: unknown, policy: MergePolicy): unknown {
+  if (!policy.append || !Array.isArray(put) || there === undefined || there === null)
+    return put === null ? null : merged(there, put, policy)
+  if (!Array.isArray(there))
+    throw new TransformMistake(`a list cannot be appended to ${JSON.stringify(there).slice(0, 60)}`)
+  const known = new Set(there.map((one) => JSON.stringify(one)))
+  return [...there, ...put.filter((one) => !known.has(JSON.stringify(one)))]
+}
+
 function merged(there: unknown, put: unknown, policy: MergePolicy): unknown {
-  // What is empty counts as not set.
-  if (there === undefined || there === null || there === '' || there === 0 || there === false) return put
+  if (isEmpty(there)) return put
   if (isFields(there) && isFields(put)) {
     const fields: Record<string, unknown> = { ...there }
     for (const [name, one] of Object.entries(put))
       fields[name] = Object.hasOwn(there, name) ? merged(there[name], one, policy) : one
     return fields
   }
-  if (Array.isArray(there) && Array.isArray(put) && policy.append) {
-    const known = new Set(there.map((one) => JSON.stringify(one)))
-    return [...there, ...put.filter((one) => !known.has(JSON.stringify(one)))]
-  }
+  if (Array.isArray(there) && Array.isArray(put) && policy.append) return [...there, ...put]
   return policy.force ? put : there
 }
 

@@ -118,6 +118,7 @@ function shownBy(verb: string, value: unknown, digits: string | undefined): stri
     case 'q':
       return typeof value === 'string' ? JSON.stringify(value) : undefined
     case 'd':
+      if (Array.isArray(value)) return value.every(Number.isInteger) ? goText(value) : undefined
       return Number.isInteger(value) ? String(value).padStart(Number(digits ?? 0), '0') : undefined
     case 'b':
     case 'o':
@@ -135,7 +136,8 @@ function shownBy(verb: string, value: unknown, digits: string | undefined): stri
 }
 
 function isText(value: unknown): boolean {
-  return typeof value === 'string' || (Array.isArray(value) && value.every(isText))
+  if (Array.isArray(value)) return value.every(isText)
+  return typeof value === 'string' || (isFields(value) && Object.values(value).every(isText))
 }
 
 function cut(text: string, digits: string | undefined): string {

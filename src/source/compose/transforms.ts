@@ -42,7 +42,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       apply: (value) => {
         if (typeof value !== 'string')
           throw new TransformMistake(`map takes a text, and this is ${JSON.stringify(value)}`)
-        if (Object.hasOwn(pairs, value)) return pairs[value]
+        if (Object.hasOwn(pairs, value) && pairs[value] !== null) return pairs[value]
         throw new TransformMistake(`map has nothing for ${JSON.stringify(value)}`)
       },
     }
@@ -244,12 +244,15 @@ function fromText(text: string, to: string, format: 'none' | 'quantity' | 'json'
   if (to === 'string') return text
   if (format === 'json') {
     const read = to === 'object' || to === 'array' ? parsed(text) : undefined
+    if (read === null) return null
     return to === 'array' ? (Array.isArray(read) ? read : undefined) : isFields(read) ? read : undefined
   }
   if (format === 'quantity') return to === 'float64' ? quantity(text) : undefined
   if (to === 'bool') return TRUE.has(text) ? true : FALSE.has(text) ? false : undefined
   if (to === 'float64') return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined
-  return to.startsWith('int') && /^[+-]?\d+$/.test(text) ? Number(text) : undefined
+  return to.startsWith('int') && /^[+-]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+    ? Number(text)
+    : undefined
 }
 
 function fromOther(value: unknown, to: string): unknown {
