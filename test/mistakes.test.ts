@@ -164,6 +164,13 @@ const MISTAKES: readonly Mistake[] = [
     hint: /write croft\.dev\/v1alpha1/,
   },
   {
+    made: 'two letters of the group in the wrong order',
+    text: machine(WEB).replace('croft.dev', 'crfot.dev'),
+    at: '1:13',
+    says: /crfot\.dev is not a group that croft reads/,
+    hint: /did you mean croft\.dev\/v1alpha1\?/,
+  },
+  {
     made: 'a name with a capital letter and an underscore',
     text: machine(WEB, 'My_VM'),
     at: '3:18',

@@ -1,8 +1,8 @@
-/** The known word that a person most likely meant, or undefined when none is near. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+/** The known word that a person most likely meant, or undefined when none is near: at most a third of it is another. */
+export function nearest(word: string, known: readonly string[], mostSlips?: number): string | undefined {
   const wanted = flat(word)
   let best: string | undefined
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  let bestDistance = (mostSlips ?? Math.max(1, Math.floor(wanted.length / 3))) + 1
   for (const candidate of known) {
     const distance = editDistance(wanted, flat(candidate), bestDistance)
     if (distance < bestDistance) {

@@ -34,6 +34,15 @@ export function identify(value: ManifestObject['value']): ManifestIdentity {
     // Kubernetes itself has no such kind: nobody can have meant another.
     if (ours !== undefined)
       return wrong('unknown-version', 'apiVersion', `${kind} is not a kind of Kubernetes`, `write ${ours.apiVersion}`)
+    // A slip in the group would take the declaration out of the estate, and with it the thing that it declares.
+    const meant = KINDS.find((known) => known.kind === kind && isOwn(known))
+    if (meant !== undefined && nearest(group, ['croft.dev'], 2) !== undefined)
+      return wrong(
+        'unknown-version',
+        'apiVersion',
+        `${shown(group)} is not a group that croft reads`,
+        `did you mean ${meant.apiVersion}?`,
+      )
     return { is: 'foreign', apiVersion: printable(apiVersion.slice(0, 200)), kind: printable(kind.slice(0, 200)) }
   }
   const sameName = KINDS.find((candidate) => candidate.kind === kind && isOwn(candidate) === own)
@@ -77,12 +86,7 @@ function halfNamed(value: ManifestObject['value']): ManifestIdentity {
     typeof apiVersion === 'string' &&
     (apiVersion.startsWith('croft.dev/') || PROVIDER_GROUP.test(apiVersion.split('/')[0] ?? ''))
   ) {
-    return wrong(
-      'missing-field',
-      'kind',
-      'kind is missing',
-      `known: ${KINDS.map((candidate) => candidate.kind).join(', ')}`,
-    )
+    return wrong('missing-field', 'kind', 'kind is missing', 'add kind; croft explain lists the kinds')
   }
   return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
 }

@@ -103,6 +103,9 @@ test('unknown kinds and versions of our own groups are errors, known kinds that 
   assert.deepEqual(kind('croft.dev/v1', 'Machine'), [
     'unknown-version 1:13 Machine is not known in croft.dev/v1 (write croft.dev/v1alpha1)',
   ])
+  assert.match(kind('croft.dv/v1alpha1', 'Cluster')[0] ?? '', /^unknown-version 1:13 /)
+  assert.deepEqual(kind('cloud.dev/v1', 'Cluster'), [])
+  assert.deepEqual(kind('proxmoxve.crossplane.io/v1beta1', 'ProviderConfig'), [])
   assert.match(kind('virtualenvironmentvm.crossplane.io/v1beta9', 'EnvironmentVM')[0] ?? '', /^unknown-version 1:13 /)
   assert.match(
     kind('virtualenvironmentvm.crossplane.io/v1alpha1', 'EnvironmentVMs')[0] ?? '',
