@@ -191,7 +191,7 @@ test('[S-59] an instance in a granted namespace makes objects there that it owns
   const [owner] = recordsOf(at(made, 'metadata', 'ownerReferences'))
   await ground.call('POST', vmsIn('team-b'), {
     ...vmTemplate(NAMESPACED, 'mine'),
-    metadata: { name: 'team-b-mine', ownerReferences: [owner] },
+    metadata: { name: 'team-b-mine', labels: { 'kro.run/instance-id': owner?.uid } },
     spec: {
       ...vmTemplate(NAMESPACED, 'mine').spec,
       forProvider: { nodeName: 'fun-bedbug', name: 'team-b-mine', started: false },
@@ -204,6 +204,7 @@ test('[S-59] an instance in a granted namespace makes objects there that it owns
   assert.equal(await ground.get(`${vmsIn('team-a')}/team-a-web`), undefined)
   assert.ok(!guests(ground).includes('team-a-web'))
   const mine = await ground.get(`${vmsIn('team-b')}/team-b-mine`)
+  assert.equal(at(mine, 'metadata', 'name'), 'team-b-mine')
   assert.equal(at(mine, 'metadata', 'deletionTimestamp'), undefined)
   assert.deepEqual(operator.warnings, [])
   await operator.stop()
