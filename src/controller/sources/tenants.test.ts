@@ -53,7 +53,7 @@ function deletionOf(key: string, estate: Estate): string {
 }
 
 const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'a file that is not YAML': { 'a.yaml': 'a: [' },
+  'a file that is not YAML': { 'a.yaml': 'kind: Cluster\nmetadata: [' },
   'a cluster that is written wrongly': {
     'a.yaml': 'apiVersion: croft.dev/v1alpha1\nkind: Cluster\nmetadata: {name: lab-c}\nspec: {version: 9}\n',
   },
