@@ -8,7 +8,7 @@ import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../
 import { IGNORE_FILE } from './files/ignore-rules.ts'
 import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
-import { otherPrograms } from './yaml/broken-text.ts'
+import { brokenOfOthers } from './yaml/broken-text.ts'
 import type { YamlFinding } from './yaml/full-yaml.ts'
 import { templateNote } from './yaml/template-text.ts'
 
@@ -49,7 +49,7 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
     return [nothingOfOurs(document, brokenNote(document, findings))]
   if (broken) {
     const slips = findings.filter(({ weight }) => weight === 'syntax')
-    const others = slips.every(isWriting) ? otherPrograms(document.text) : undefined
+    const others = slips.every(isWriting) ? brokenOfOthers(document.text) : undefined
     if (others !== undefined) return [ofAnotherProgram(document, slips, others)]
     const first = perhapsNoManifest(document, firstOf(findings))
     return [{ outcome: 'unreadable', document, base: [], problems: [], findings: first }]

@@ -290,7 +290,6 @@ test('files of other programs that nobody can read stop nothing and are named wi
 test('what nobody can read stops the plan only if a declaration can be in it; otherwise its first slip is a warning', () => {
   const slip = 'a: b: c\n'
   const table: readonly (readonly [string, 'error' | 'warning'])[] = [
-    [slip, 'warning'],
     [`apiVersion: apps/v1\nkind: Deployment\n${slip}`, 'warning'],
     [`apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n${slip}${slip}`, 'warning'],
     [`apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1\nkind: ProxmoxMachine\n${slip}`, 'warning'],
@@ -298,6 +297,9 @@ test('what nobody can read stops the plan only if a declaration can be in it; ot
     [`apiVersion: croft.dev/v1alpha1\nkind: Network\n${slip}`, 'error'],
     [`apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1\n${slip}`, 'error'],
     [`apiVersion: v1\nkind: List\nitems:\n  - apiVersion: croft.dev/v1alpha1\n${slip}`, 'error'],
+    // What stands in the place of a declaration may name nothing at all.
+    [slip, 'error'],
+    ['kind: [unclosed', 'error'],
     // A kind that the user may have defined, and a slip in the very words.
     [`apiVersion: platform.example.org/v1\nkind: Web\n${slip}`, 'error'],
     [`kind: Machine\n${slip}`, 'error'],

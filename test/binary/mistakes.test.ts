@@ -282,8 +282,8 @@ const MISTAKES: readonly Mistake[] = [
     made: 'a YAML file of another program that nobody can read',
     typed: ['validate', 'estate'],
     files: { 'vm.yaml': vm(), 'play.yml': 'tasks: run: this\n' },
-    code: 0,
-    says: [/Warning\[yaml-syntax\]/, /play\.yml:1:8/, /left alone, because it names no apiVersion/, /\.croftignore/],
+    code: 1,
+    says: [/Error\[yaml-syntax\]/, /play\.yml:1:8/, /if this file is not a manifest, name it in \.croftignore/],
   },
   {
     made: 'a JSON file with a comma too many',

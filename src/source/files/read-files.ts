@@ -11,7 +11,7 @@ import { type JudgedObject, judgeDocument, nothingOfOurs } from '../judge.ts'
 import { type FilesInHand, isKustomization } from '../kustomize/build.ts'
 import { type BuiltRoot, buildTree } from '../kustomize/tree.ts'
 import { objectsAt } from '../objects-at.ts'
-import { namesOurs, otherPrograms } from '../yaml/broken-text.ts'
+import { brokenOfOthers, namesOurs, otherPrograms } from '../yaml/broken-text.ts'
 import { excerpt, printable } from '../yaml/excerpt.ts'
 import { type TextFinding, textOf } from '../yaml/text-of.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
@@ -252,7 +252,8 @@ function judgeFile(
 /** A file that is no proper text: refused, unless no declaration can be in it, as in the dashboard of another program. */
 function notText(file: string, bytes: Uint8Array, finding: TextFinding, commit: string | undefined): FileOutcome {
   const text = new TextDecoder().decode(bytes)
-  const others = otherPrograms(text)
+  // As for JSON that is text: dashboards and settings of other programs.
+  const others = isJson(file) ? otherPrograms(text) : brokenOfOthers(text)
   if (others === undefined) return refusedFile(file, finding, commit, text)
   return { file, judged: [nothingOfOurs({ text, line: 1 }, `not plain text, and ${others}`)] }
 }

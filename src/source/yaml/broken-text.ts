@@ -7,8 +7,13 @@ const OURS = /(?:croft\.dev|crossplane\.io)\//
 
 /**
  * Is a text that nobody can read no declaration of ours, however it is mended? Only then may it be passed over: what is
- * missing from a file of ours proves nothing. Answers why, in words.
+ * missing from a file of ours proves nothing, and garbage in the place of a declaration names nothing at all.
  */
+export function brokenOfOthers(text: string): string | undefined {
+  return valuesOf(plainText(text), 'apiVersion').length === 0 ? undefined : otherPrograms(text)
+}
+
+/** Why no declaration of ours is in a text, in words. */
 export function otherPrograms(text: string): string | undefined {
   if (namesOurs(text)) return undefined
   const plain = plainText(text)
