@@ -122,6 +122,28 @@ const MISTAKES: readonly Mistake[] = [
     text: machine(`${WEB}\n  memory: 4GB`),
     at: '7:11',
     says: /memory is "4GB"; expected a size like 4Gi/,
+    hint: /did you mean 4Gi\?/,
+  },
+  {
+    made: 'a size without a unit',
+    text: machine(`${WEB}\n  memory: 4096`),
+    at: '7:11',
+    says: /memory is 4096; expected a size like 4Gi/,
+    hint: /add the unit: 4096Mi/,
+  },
+  {
+    made: 'cores beside the memory, as Proxmox has them',
+    text: machine(`${WEB}\n  cores: 2`),
+    at: '7:3',
+    says: /"cores" is not a field of spec/,
+    hint: /write it as spec\.cpu\.cores/,
+  },
+  {
+    made: 'the address outside its network card',
+    text: machine(`${WEB}\n  address: 192.168.4.20`),
+    at: '7:3',
+    says: /"address" is not a field of spec/,
+    hint: /write it as spec\.networks\[\]\.address/,
   },
   {
     made: 'a number of cores as a word',

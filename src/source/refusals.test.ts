@@ -71,7 +71,9 @@ test('a secret that stands in the manifest itself is repeated nowhere', () => {
 test('a value of the wrong type is told what it should look like, and quotes are offered only where they help', () => {
   const machine = (memory: string) =>
     `apiVersion: croft.dev/v1alpha1\nkind: Machine\nmetadata: {name: a}\nspec:\n  host: pve1\n  cpu: {cores: 1}\n  memory: ${memory}\n`
-  assert.deepEqual(refused(machine('4096')), ['wrong-type 7:11 memory is 4096; expected a size like 4Gi or 4096Mi'])
+  assert.deepEqual(refused(machine('4096')), [
+    'wrong-type 7:11 memory is 4096; expected a size like 4Gi or 4096Mi (add the unit: 4096Mi)',
+  ])
   const bindings =
     'apiVersion: croft.dev/v1alpha1\nkind: Host\nmetadata: {name: a}\nspec:\n  bindings:\n    networks: {lan: vmbr0}\n'
   assert.deepEqual(refused(bindings), [

@@ -38,7 +38,12 @@ function explainIssue(
   const found = valueAt(input, inner, aliases)
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownField([...path, key], key, knownFields(schema, inner)))
+      return issue.keys.map((key) => {
+        const problem = unknownField([...path, key], key, knownFields(schema, inner))
+        const places = placesOf(schema, key).map((place) => [...base, place].join('.'))
+        const near = problem.hint?.startsWith('did you mean') === true
+        return near || places.length === 0 ? problem : { ...problem, hint: `write it as ${listed(places)}` }
+      })
     case 'invalid_type':
       return [wrongType(path, name, issue.expected, found, schemaAt(schema, inner))]
     case 'too_small':
@@ -75,6 +80,7 @@ function nearlyRight(schema: z.core.$ZodType | undefined, found: unknown): strin
     found.trim(),
     found.trim().toLowerCase().replaceAll(/[_ ]/g, '-'),
     found.replace(/\/\d{1,3}$/, ''),
+    found.replace(/^(\d+) ?([KMGT])(?:i?B?|b)$/i, (_, size: string, unit: string) => `${size}${unit.toUpperCase()}i`),
     ...(/^\d{1,3}(?:\.\d{1,3}){3}$/.test(found) ? [`${found}/24`] : []),
   ]
   const fits = shapes.find((shape) => shape !== found && (schema as z.ZodType).safeParse(shape).success)
@@ -94,6 +100,27 @@ export function unknownField(path: FieldPath, key: string, known: readonly strin
         : {}),
   }
 }
+
+/** Where the same name is a field, unless there are many such places: `cpu.cores`, `disks[].image`. */
+function placesOf(schema: z.ZodType, name: string): readonly string[] {
+  const found: string[] = []
+  const search = (at: z.core.$ZodType | undefined, path: string, depth: number): void => {
+    const here = unwrap(at)
+    const def = here?._zod.def as { readonly type: string; readonly element?: z.core.$ZodType } | undefined
+    if (def?.type === 'array') search(def.element, `${path}[]`, depth)
+    if (def?.type !== 'object' || depth === 0) return
+    for (const [field, inner] of Object.entries((here as z.ZodObject).shape)) {
+      const place = path === '' ? field : `${path}.${field}`
+      if (field === name) found.push(place)
+      search(inner as z.core.$ZodType, place, depth - 1)
+    }
+  }
+  search(schema, '', MOST_LEVELS)
+  return found.length <= MOST_PLACES ? found : []
+}
+
+const MOST_LEVELS = 3
+const MOST_PLACES = 2
 
 function wrongType(
   path: FieldPath,
@@ -122,7 +149,7 @@ function wrongType(
     }
   }
   const hint = typeHint(expected, found, schema, fields)
-  const wanting = expected === 'string' && hint === undefined ? (patternOf(schema) ?? wanted) : wanted
+  const wanting = expected === 'string' && hint?.startsWith(IN_QUOTES) !== true ? (patternOf(schema) ?? wanted) : wanted
   return defined(fieldProblem('wrong-type', path, `${name} is ${show(found)}; expected ${wanting}`, hint))
 }
 
@@ -146,6 +173,10 @@ const NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
+const IN_QUOTES = 'write it in quotes'
+/** Fewer are gibibytes to a person, more are mebibytes. */
+const FEW = 128
+
 function typeHint(
   expected: string,
   found: unknown,
@@ -154,7 +185,9 @@ function typeHint(
 ): string | undefined {
   if (expected === 'string' && (typeof found === 'number' || typeof found === 'boolean')) {
     const quoted = schema === undefined || (schema as z.ZodType).safeParse(String(found)).success
-    return quoted ? `write it in quotes: "${String(found)}"` : undefined
+    if (quoted) return `${IN_QUOTES}: "${String(found)}"`
+    const withUnit = `${String(found)}${Number(found) < FEW ? 'Gi' : 'Mi'}`
+    return (schema as z.ZodType).safeParse(withUnit).success ? `add the unit: ${withUnit}` : undefined
   }
   if (expected === 'object' && fields.length > 0 && fields.length <= 12) return `its fields are ${fields.join(', ')}`
   if (expected === 'array' && typeof found !== 'object') return `write it as a list: [${show(found)}]`
