@@ -42,8 +42,13 @@ export function rowsOf(loaded: LoadedEstate | undefined, records: readonly Resou
       passive: false,
     })
   }
+  // With values that only a look at the world gives: the files alone declare it, and cannot say how.
+  const waiting = loaded?.estate.later?.waiting ?? []
+  const later = ({ key, composedBy }: ResourceRecord) =>
+    waiting.find((one) => (one.key === undefined ? one.instance === composedBy?.instance : one.key === key))
   for (const record of recordOf.values()) {
-    rows.push({ ...partsOf(record.key), key: record.key, labels: {}, record, passive: false })
+    const instance = later(record)?.instance
+    rows.push({ ...partsOf(record.key), key: record.key, labels: {}, record, passive: false, ...defined({ instance }) })
   }
   return rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }

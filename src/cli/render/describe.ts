@@ -29,7 +29,7 @@ function headFields(row: ResourceRow, needs: readonly ResourceKey[]): readonly (
     ['Namespace', row.namespace ?? ''],
     ['Kind', row.kind],
     ['Labels', labels.join(', ')],
-    ['Declared', row.origin === undefined ? 'no longer' : showOrigin(row.origin)],
+    ['Declared', declaredIn(row)],
     ['Status', record?.status ?? (row.passive ? 'Declared' : 'NotYetApplied')],
     ['Connection', record?.connection ?? ''],
     [
@@ -98,4 +98,9 @@ function indentAfterTitle(title: string, lines: readonly string[]): string {
 
 function indent(text: string): string {
   return text.replace(/^(?=.)/gm, '  ')
+}
+
+function declaredIn({ origin, instance }: ResourceRow): string {
+  if (origin !== undefined) return showOrigin(origin)
+  return instance === undefined ? 'no longer' : `by ${instance}, with values that croft looked up`
 }

@@ -17,6 +17,8 @@ export interface ResourceRow {
   readonly annotations?: Readonly<Record<string, string>>
   readonly spec?: unknown
   readonly origin?: Origin
+  /** Declared by this instance, with values that a look at the world gave: the files alone name no place. */
+  readonly instance?: ResourceKey
   readonly record?: ResourceRecord
   /** A connection or a fact that others look up: nothing outside is kept for it. */
   readonly passive: boolean
@@ -115,7 +117,8 @@ function statusOf(row: ResourceRow, type: 'Synced' | 'Ready'): string {
 function shortStatus(row: ResourceRow): string {
   const status = row.record?.status
   if (status === undefined) return row.passive ? 'Declared' : 'NotYetApplied'
-  return row.origin === undefined && status !== 'Orphaned' ? `${status} (undeclared)` : status
+  const declared = row.origin !== undefined || row.instance !== undefined
+  return declared || status === 'Orphaned' ? status : `${status} (undeclared)`
 }
 
 function wideCells(row: ResourceRow): readonly string[] {
