@@ -37,7 +37,8 @@ export function startProgress(out: Terminal, style: Style, clock: Clock, mode: P
   const show = (lines: readonly ProgressLine[]) => {
     if (mode === 'quiet') return
     if (mode === 'json') {
-      for (const line of lines) out.write(`${JSON.stringify({ ...line, time: new Date(line.atMs).toISOString() })}\n`)
+      for (const { short: _, ...line } of lines)
+        out.write(`${JSON.stringify({ ...line, time: new Date(line.atMs).toISOString() })}\n`)
       return
     }
     // On a terminal the live lines are the sign of life, so the heartbeat would only repeat them.

@@ -82,6 +82,11 @@ test('a reference to what is declared and itself wrong names the mistake, and no
   const shown = renderProblems([cause, echo], PLAIN, 'infra/home')
   assert.match(shown, /: Image noble is declared and is not valid\n {2}--> infra\/home\/web\.yaml:9:27/)
   assert.match(shown, /hint: correct images\.yaml:4:8 first/)
+  const composed = { ...echo, message: `${echo.message} (for Pair/shop)` }
+  assert.match(
+    renderProblems([cause, composed], PLAIN),
+    /: Image noble is declared and is not valid \(for Pair\/shop\)/,
+  )
   assert.match(renderProblems([echo], PLAIN), /: there is no Image noble\n {2}--> web\.yaml:9:27/)
   assert.equal(countValid(['Image/noble', 'Machine/web-1', 'Machine/web-2'], [cause, echo, warning]), 1)
 })

@@ -39,14 +39,14 @@ function heaped(sorted: readonly Problem[]): readonly Heap[] {
 
 /** A reference to something that is declared, and itself wrong, is no mistake of its own. */
 function withoutEcho(problem: Problem, all: readonly Problem[]): Problem {
-  const [, kind, name] = /^there is no (\S+) (\S+)$/.exec(problem.message) ?? []
+  const [, kind, name, instance = ''] = /^there is no (\S+) (\S+)( \(for \S+\))?$/.exec(problem.message) ?? []
   if (problem.code !== 'unknown-reference' || kind === undefined) return problem
   const cause = all.find((other) => other.severity === 'error' && other.object === `${kind}/${name}`)
   if (cause === undefined) return problem
   const { file, line, column } = cause.origin
   return {
     ...problem,
-    message: `${kind} ${name} is declared and is not valid`,
+    message: `${kind} ${name} is declared and is not valid${instance}`,
     hint: `correct ${file}:${line}:${column} first`,
   }
 }

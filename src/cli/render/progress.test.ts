@@ -197,3 +197,36 @@ test('trouble that comes again at the next attempt is told once, with a sign of 
   assert.deepEqual(heartbeat(beat.progress, 1001 + LIMITS.heartbeatMs * 6).lines, [])
   assert.match(liveLines(progress, 5000, PLAIN)[0] ?? '', /still trying/)
 })
+
+test('trouble is told in full once; what follows from it adds only what is new', () => {
+  const cause = `checksum mismatch: got 'd2a6' != expect '0000'; look up the checksum that its publisher lists for it`
+  const advice = 'change the declaration, or remove the cause and run croft apply'
+  const warning = (reason: string, message: string): NewEvent => ({
+    ...event(1, reason),
+    type: 'Warning',
+    message,
+  })
+  const { progress, lines } = advance(
+    beginProgress(0),
+    report(creating, 'Creating', [], [warning('ChecksumMismatch', `download noble.qcow2: ${cause}`)]),
+    1,
+  )
+  const after = advance(
+    progress,
+    report(creating, 'Creating', [], [warning('Stalled', cause), warning('Refused', `${cause}; ${advice}`)]),
+    2,
+  )
+  const told = [...lines, ...after.lines].map((line) =>
+    renderLine(line, 0, PLAIN).trim().split('  ').slice(1).join(' '),
+  )
+  assert.deepEqual(told, [
+    `ChecksumMismatch download noble.qcow2: ${cause}`,
+    'Stalled as above',
+    `Refused as above; ${advice}`,
+  ])
+  assert.equal(after.lines[1]?.message, `${cause}; ${advice}`, 'whole for programs')
+  const again = advance(after.progress, report(creating, 'Creating', [], [warning('Stalled', cause)]), 3)
+  assert.deepEqual(again.lines, [], 'nothing is told twice')
+  const short = advance(progress, report(creating, 'Creating', [], [warning('Stalled', 'no space left')]), 2)
+  assert.equal(short.lines[0]?.short, undefined)
+})

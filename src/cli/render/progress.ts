@@ -28,8 +28,8 @@ export interface Progress {
   readonly waiting: ReadonlyMap<ResourceKey, string>
   /** When a line was last shown, or a sign of life given. */
   readonly shownMs: number
-  /** Trouble that was told: at the next attempt it is no news. */
-  readonly reported: ReadonlySet<string>
+  /** Trouble that was told, of each resource: at the next attempt it is no news. */
+  readonly reported: ReadonlyMap<string, readonly string[]>
 }
 
 /** One thing worth telling. The same data becomes a line of text or a line of JSON. */
@@ -39,6 +39,8 @@ export interface ProgressLine {
   readonly tone: 'normal' | 'warning' | 'done' | 'heartbeat'
   readonly reason: string
   readonly message: string
+  /** For people, who have read the beginning of the message already. */
+  readonly short?: string
 }
 
 export interface ProgressStep {
@@ -47,7 +49,7 @@ export interface ProgressStep {
 }
 
 export function beginProgress(nowMs: number): Progress {
-  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs, reported: new Set() }
+  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs, reported: new Map() }
 }
 
 /** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
@@ -83,22 +85,32 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
     ),
   )
   // Clusters are looked at before machines and tell their events after them.
-  const news = lines.filter((line) => !isOld(line, progress.reported)).toSorted((a, b) => a.atMs - b.atMs)
-  const trouble = news.filter(({ tone }) => tone === 'warning').map(sameness)
+  const told = new Map(progress.reported)
+  const news = lines.toSorted((a, b) => a.atMs - b.atMs).flatMap((line) => unsaid(line, told))
   const shownMs = news.length > 0 ? nowMs : progress.shownMs
-  return {
-    progress: { ...progress, tracked, waiting, shownMs, reported: new Set([...progress.reported, ...trouble]) },
-    lines: news,
-  }
+  return { progress: { ...progress, tracked, waiting, shownMs, reported: told }, lines: news }
 }
 
-function isOld(line: ProgressLine, reported: ReadonlySet<string>): boolean {
-  return line.tone === 'warning' && reported.has(sameness(line))
+/** None if the same was told of this resource before; shorter if most of it was. Notes what it tells. */
+function unsaid(line: ProgressLine, told: Map<string, readonly string[]>): readonly ProgressLine[] {
+  if (line.tone !== 'warning') return [line]
+  const before = told.get(line.key ?? '') ?? []
+  if (before.includes(line.message)) return []
+  told.set(line.key ?? '', [...before, line.message])
+  const repeated = Math.max(...before.map((message) => repeatedLength(message, line.message)), 0)
+  return [repeated < LONG ? line : { ...line, short: `as above${line.message.slice(repeated)}` }]
 }
 
-function sameness({ key, message }: ProgressLine): string {
-  return JSON.stringify([key, message])
+/** How much of the beginning of a message the one before had: all of it, or as far as that one went. */
+function repeatedLength(before: string, message: string): number {
+  const at = before.lastIndexOf(message.slice(0, LONG))
+  const tail = at < 0 ? '' : before.slice(at)
+  if (tail.startsWith(message)) return message.length
+  return message.startsWith(tail) ? tail.length : 0
 }
+
+/** So much of a sentence nobody wants to read twice. */
+const LONG = 60
 
 /** A sign of life for what has been silent for a while, so that a long import does not look like a hang. */
 export function heartbeat(progress: Progress, nowMs: number): ProgressStep {
@@ -149,7 +161,7 @@ export function renderLine(line: ProgressLine, startedMs: number, style: Style):
   const about = line.key === undefined ? '' : `${style.paint('bold', clean(line.key))}  `
   const sign = SIGN[line.tone]
   const painted = sign.paint === undefined ? sign.text : style.paint(sign.paint, sign.text)
-  const reported = joined(line.tone === 'heartbeat' ? '' : clean(line.reason), clean(line.message))
+  const reported = joined(line.tone === 'heartbeat' ? '' : clean(line.reason), clean(line.short ?? line.message))
   return `${style.paint('dim', time)} ${painted} ${about}${reported}\n`
 }
 
