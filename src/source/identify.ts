@@ -1,7 +1,7 @@
 import type { FieldProblem, Kind } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
 import { nearest } from '../lib/nearest.ts'
-import type { ManifestObject } from './manifest.ts'
+import { isFields, type ManifestObject } from './manifest.ts'
 import { printable } from './yaml/excerpt.ts'
 
 /** What an object says it is. */
@@ -17,11 +17,38 @@ export type ManifestIdentity =
 const OWN_GROUP = /^croft\.dev$/
 const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.crossplane\.io$/
 
+/** Kinds that define others: without them their instances are nobody's. */
+const DEFINITIONS: ReadonlyMap<string, string> = new Map([
+  ['ResourceGraphDefinition', 'kro.run/v1alpha1'],
+  ['CompositeResourceDefinition', 'apiextensions.crossplane.io/v1'],
+])
+
 /** The provider's kinds that croft knows of and does not keep yet. */
 const UNKEPT = new Set(['ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
 
 export function identify(value: ManifestObject['value']): ManifestIdentity {
-  const { apiVersion, kind } = value
+  const found = identifyObject(value)
+  return found.is === 'foreign' && holdsOurs(value)
+    ? wrong(
+        'unknown-kind',
+        'kind',
+        'it holds declarations and is not a List',
+        'write apiVersion: v1, kind: List and items',
+      )
+    : found
+}
+
+/** Declarations in a list that stands at the top of an object: no other program has them there. */
+function holdsOurs(value: ManifestObject['value']): boolean {
+  return Object.values(value).some(
+    (list) => Array.isArray(list) && list.some((item: unknown) => isFields(item) && identifyObject(item).is === 'ours'),
+  )
+}
+
+function identifyObject(value: ManifestObject['value']): ManifestIdentity {
+  const { apiVersion, kind, items } = value
+  if (apiVersion === 'v1' && kind === 'List' && items !== undefined && items !== null)
+    return wrong('wrong-type', 'items', 'items of a List is not a list of objects', 'begin each object with a dash')
   if (apiVersion === undefined && kind === undefined)
     return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return halfNamed(value)
@@ -35,8 +62,8 @@ export function identify(value: ManifestObject['value']): ManifestIdentity {
     if (ours !== undefined)
       return wrong('unknown-version', 'apiVersion', `${kind} is not a kind of Kubernetes`, `write ${ours.apiVersion}`)
     // A slip in the group would take the declaration out of the estate, and with it the thing that it declares.
-    const meant = KINDS.find((known) => known.kind === kind && isOwn(known))
-    if (meant !== undefined && nearest(group, ['croft.dev'], 2) !== undefined)
+    const meant = KINDS.find((known) => known.kind === kind && isSlipOf(apiVersion, group, known))
+    if (meant !== undefined)
       return wrong(
         'unknown-version',
         'apiVersion',
@@ -79,16 +106,27 @@ function halfNamed(value: ManifestObject['value']): ManifestIdentity {
   // Other programs have their own `kind: Cluster` with the fields right beside it; what has no envelope is not ours.
   const bare = !('metadata' in value || 'spec' in value) && Object.keys(value).length > 1
   const known = bare ? undefined : KINDS.find((candidate) => candidate.kind === kind)
-  if (known !== undefined && apiVersion === undefined) {
+  // An anchor, a tag or a comment in its place leaves nothing of it.
+  if (known !== undefined && (apiVersion === undefined || apiVersion === null)) {
     return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${known.apiVersion}`)
   }
+  const definition = typeof kind === 'string' && !bare ? DEFINITIONS.get(kind) : undefined
+  if (definition !== undefined)
+    return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${definition}`)
   if (
     typeof apiVersion === 'string' &&
-    (apiVersion.startsWith('croft.dev/') || PROVIDER_GROUP.test(apiVersion.split('/')[0] ?? ''))
+    (/^(?:croft\.dev|kro\.run|apiextensions\.crossplane\.io)\//.test(apiVersion) ||
+      PROVIDER_GROUP.test(apiVersion.split('/')[0] ?? ''))
   ) {
     return wrong('missing-field', 'kind', 'kind is missing', 'add kind; croft explain lists the kinds')
   }
   return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
+}
+
+/** Written almost as it must be, with a slash too many perhaps. */
+function isSlipOf(apiVersion: string, group: string, meant: Kind): boolean {
+  if (nearest(apiVersion, [meant.apiVersion], 2) !== undefined) return true
+  return isOwn(meant) && nearest(group, ['croft.dev'], 2) !== undefined
 }
 
 function isOwn(kind: Kind): boolean {

@@ -8,7 +8,7 @@ import { type ComposedBy, type Policy, type ResourceKey, resourceKey } from '../
 import { IGNORE_FILE } from './files/ignore-rules.ts'
 import { identify } from './identify.ts'
 import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
-import { brokenOfOthers } from './yaml/broken-text.ts'
+import { brokenOfOthers, namesOurGroup } from './yaml/broken-text.ts'
 import type { YamlFinding } from './yaml/full-yaml.ts'
 import { templateNote } from './yaml/template-text.ts'
 
@@ -45,7 +45,7 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
   const broken = findings.some((finding) => finding.weight === 'syntax')
   const template = broken ? templateNote(document.text, findings) : undefined
   if (template !== undefined) return [nothingOfOurs(document, template)]
-  if (broken && isList(document) && findings.every(isWriting))
+  if (broken && isList(document) && findings.every(isWriting) && !namesOurGroup(document.text))
     return [nothingOfOurs(document, brokenNote(document, findings))]
   if (broken) {
     const slips = findings.filter(({ weight }) => weight === 'syntax')

@@ -57,7 +57,8 @@ export function readJson(text: string): readonly ReadDocument[] {
   if (!/[{[]/.test(text)) return [{ document, value: undefined, findings: [] }]
   try {
     const value: unknown = JSON.parse(text)
-    if (!isFields(value) || !('apiVersion' in value) || !('kind' in value)) {
+    // One of the two may be a manifest with a slip in the other.
+    if (!isFields(value) || !('apiVersion' in value || 'kind' in value)) {
       return [{ document, value: undefined, findings: [] }]
     }
   } catch {
@@ -74,6 +75,8 @@ export function objectsOf(value: unknown): readonly ManifestObject[] {
   if (!isFields(value)) return []
   const { kind, items } = value
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [{ value, base: [] }]
+  // What is no object in it may be one with a slip: nobody can say what the list holds.
+  if (kind === 'List' && items.some((item) => item !== null && !isFields(item))) return [{ value, base: [] }]
   return items.flatMap((item: unknown, index) => (isFields(item) ? [{ value: item, base: ['items', index] }] : []))
 }
 

@@ -10,6 +10,7 @@ import type { ApiReader, DefinedApi, ExternalReference, LateInstances, PlacedObj
 import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
 import { READERS, readApis } from './readers.ts'
 import type { DocumentFields } from './shape.ts'
+import { brokenInstance, slipIn } from './slips.ts'
 
 export interface Composition {
   readonly outcomes: readonly FileOutcome[]
@@ -28,7 +29,7 @@ type IgnoredDocument = JudgedObject & { readonly outcome: 'ignored' }
  * documents that they become. Pure: the same documents give the same documents, in whatever order they stand.
  */
 export function compose(outcomes: readonly FileOutcome[], commit: string | undefined): Composition {
-  if (!outcomes.some((one) => 'judged' in one && one.judged.some(isOfClaimedGroup)))
+  if (!outcomes.some((one) => 'judged' in one && one.judged.some(mayDefine)))
     return { outcomes, apis: [], problems: [], incomplete: false }
   const problems: Problem[] = []
   let incomplete = false
@@ -76,6 +77,10 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
         read.add(one.judged)
         const { document, base, apiVersion, kindName } = one.judged
         complain({ file: one.file, document, base }, notUnderstood(apiVersion, kindName, READERS))
+      } else if (!read.has(one.judged)) {
+        const { document, base } = one.judged
+        const slip = slipOf(one.judged, [...apis.values()])
+        if (slip !== undefined) complain({ file: one.file, document, base }, slip)
       }
       continue
     }
@@ -127,6 +132,35 @@ function notUnderstood(apiVersion: string, kind: string, readers: readonly ApiRe
 }
 
 const CLAIMED = /^(?:kro\.run|apiextensions\.crossplane\.io)\//
+
+/** Only where one of these is among the files can something be an instance. */
+function mayDefine(judged: JudgedObject): boolean {
+  if (judged.outcome !== 'ignored') return false
+  return isOfClaimedGroup(judged) || slipIn(namesOf(judged, false), [], READERS) !== undefined
+}
+
+function slipOf(judged: IgnoredDocument, apis: readonly DefinedApi[]): FieldProblem | undefined {
+  const { document, kindName, note = '' } = judged
+  // Only of what says too little of itself is the text worth another look.
+  const broken = kindName === '' && apis.length > 0 && readDocuments(document.text)[0]?.findings.some(isSyntax) === true
+  return broken ? brokenInstance(document.text, note, apis) : slipIn(namesOf(judged, apis.length > 0), apis, READERS)
+}
+
+function isSyntax({ weight }: YamlFinding): boolean {
+  return weight === 'syntax'
+}
+
+/** What an object says it is; where its judge found that it says too little, as much as it says, if that is worth a look. */
+function namesOf(judged: IgnoredDocument, closely: boolean): { readonly apiVersion: string; readonly kind: string } {
+  const { apiVersion, kindName } = judged
+  const value = closely && kindName === '' ? objectIn(judged).value : undefined
+  if (value === undefined || !('metadata' in value || 'spec' in value)) return { apiVersion, kind: kindName }
+  return { apiVersion: textIn(value.apiVersion), kind: textIn(value.kind) }
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
 
 function isOfClaimedGroup(judged: JudgedObject): judged is IgnoredDocument {
   return judged.outcome === 'ignored' && CLAIMED.test(judged.apiVersion)

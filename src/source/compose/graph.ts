@@ -1,5 +1,6 @@
 import { fieldProblem } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
+import { nearest } from '../../lib/nearest.ts'
 import { isFields } from '../manifest.ts'
 import type { Serving } from './api.ts'
 import { type TypeScope, typeOfExpression } from './expression-type.ts'
@@ -80,6 +81,17 @@ export const SELF: ValueShape = {
   },
 }
 
+function fieldWords(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : JSON.stringify(value)
+}
+
+function unknownIn(fields: DocumentFields, known: readonly string[]): readonly string[] {
+  return Object.keys(fields).filter((key) => !known.includes(key))
+}
+
+const ENVELOPE = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+const RESOURCE_FIELDS = ['id', 'template', 'externalRef', 'readyWhen', 'includeWhen', 'forEach', 'dependsOn']
+
 /** Reads a graph. Every expression of it is typed before an instance exists; what is wrong has the path of its field. */
 export function readGraph(document: DocumentFields): {
   readonly graph?: Graph
@@ -90,6 +102,14 @@ export function readGraph(document: DocumentFields): {
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push(fieldProblem('bad-graph', path, message, hint))
   const spec = isFields(value.spec) ? value.spec : {}
+  // A slip here leaves resources out of every instance, as if somebody had removed them.
+  const slips = (fields: DocumentFields, known: readonly string[], path: ProblemPath) => {
+    for (const key of Object.keys(fields)) {
+      const meant = known.includes(key) ? undefined : nearest(key, known, 2)
+      if (meant !== undefined) wrong([...path, key], `${key} is not a field here`, `did you mean ${meant}?`)
+    }
+  }
+  slips(spec, ['schema', 'resources'], ['spec'])
   const metadata = isFields(value.metadata) ? value.metadata : {}
   const schema = isFields(spec.schema) ? spec.schema : undefined
   if (schema === undefined || typeof schema.kind !== 'string' || typeof schema.apiVersion !== 'string') {
@@ -98,14 +118,27 @@ export function readGraph(document: DocumentFields): {
   }
   // The group is a field of its own; people also write it in front of the version.
   const [version = '', ownGroup] = schema.apiVersion.split('/').reverse()
+  if (!/^v\d/.test(version))
+    wrong(
+      ['spec', 'schema', 'apiVersion'],
+      `${version} is no version; write one like v1alpha1, or with its group before it`,
+    )
   const group = typeof schema.group === 'string' ? schema.group : (ownGroup ?? 'kro.run')
   const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
   problems.push(...simple.problems)
-  const written = (Array.isArray(spec.resources) ? spec.resources : []).flatMap((one: unknown, index) =>
-    isFields(one) ? [{ one, path: ['spec', 'resources', index] as ProblemPath, field: 'template' }] : [],
-  )
+  // A graph may make nothing; one whose resources stand elsewhere does not mean to.
+  const elsewhere = [...unknownIn(value, ENVELOPE), ...unknownIn(spec, ['schema', 'resources'])].length > 0
+  if (spec.resources === undefined ? elsewhere : !Array.isArray(spec.resources))
+    wrong(['spec'], 'spec.resources is not a list of resources')
+  const listed: readonly unknown[] = Array.isArray(spec.resources) ? spec.resources : []
+  const written = listed.flatMap((one, index) => {
+    const path: ProblemPath = ['spec', 'resources', index]
+    if (!isFields(one)) wrong(path, `${fieldWords(one)} is no resource; expected a block with id and template`)
+    return isFields(one) ? [{ one, path, field: 'template' }] : []
+  })
   const named = new Map<string, (typeof written)[number]>()
   for (const entry of written) {
+    slips(entry.one, RESOURCE_FIELDS, entry.path)
     const { id } = entry.one
     if (typeof id !== 'string' || !/^[a-z][a-zA-Z0-9_]*$/.test(id))
       wrong([...entry.path, 'id'], `id is ${JSON.stringify(id)}; it must be a name like vm or joinToken`)

@@ -3,7 +3,7 @@ import { KINDS } from '../../kinds/registry.ts'
 /** Groups that no kind of croft's, of Crossplane's provider or of a user's own API is in. */
 const OF_KUBERNETES =
   /^(?:v1|(?:apps|batch|autoscaling|policy|extensions|argoproj\.io)\/.*|.*(?:\.|x-)(?:k8s|fluxcd)\.io\/.*)$/
-const OURS = /(?:croft\.dev|crossplane\.io)\//
+const OURS = /(?:croft\.dev|crossplane\.io|kro\.run)\//
 
 /**
  * Is a text that nobody can read no declaration of ours, however it is mended? Only then may it be passed over: what is
@@ -25,8 +25,13 @@ export function otherPrograms(text: string): string | undefined {
 
 /** Does a text name a group or a kind that croft reads without anybody's own API? */
 export function namesOurs(text: string): boolean {
-  const plain = plainText(text)
-  return OURS.test(plain) || valuesOf(plain, 'kind').some((kind) => KINDS.some((known) => known.kind === kind))
+  const kinds = valuesOf(plainText(text), 'kind')
+  return namesOurGroup(text) || kinds.some((kind) => KINDS.some((known) => known.kind === kind))
+}
+
+/** A document that names a group of ours may be somebody's machine, whatever else is wrong with it. */
+export function namesOurGroup(text: string): boolean {
+  return OURS.test(plainText(text))
 }
 
 /** UTF-16 has a zero in every second byte of a plain letter, and a mark at its beginning that is no letter at all. */
