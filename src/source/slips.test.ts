@@ -43,7 +43,7 @@ const TEXTS: Readonly<Record<string, readonly [Readonly<Record<string, string>>,
   'the definition of an own API': [{ 'api.yaml': GRAPH, 'lan.yaml': INSTANCE }, 'api.yaml'],
 }
 
-describe('[S-14] no slip of the pen takes a declaration away in silence', () => {
+describe('[F-36] no slip of the pen takes a declaration away in silence', () => {
   for (const [what, [files, file]] of Object.entries(TEXTS))
     test(what, () => {
       const whole = readTexts(files)
