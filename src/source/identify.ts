@@ -17,6 +17,9 @@ export type ManifestIdentity =
 const OWN_GROUP = /^croft\.dev$/
 const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.crossplane\.io$/
 
+/** Groups of definitions, and those of kro's of its instances too: what nobody can place there is told. */
+export const CLAIMED_GROUP = /^(?:kro\.run|apiextensions\.crossplane\.io)\//
+
 /** Kinds that define others: without them their instances are nobody's. */
 const DEFINITIONS: ReadonlyMap<string, string> = new Map([
   ['ResourceGraphDefinition', 'kro.run/v1alpha1'],
@@ -115,7 +118,8 @@ function halfNamed(value: ManifestObject['value']): ManifestIdentity {
     return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${definition}`)
   if (
     typeof apiVersion === 'string' &&
-    (/^(?:croft\.dev|kro\.run|apiextensions\.crossplane\.io)\//.test(apiVersion) ||
+    (apiVersion.startsWith('croft.dev/') ||
+      CLAIMED_GROUP.test(apiVersion) ||
       PROVIDER_GROUP.test(apiVersion.split('/')[0] ?? ''))
   ) {
     return wrong('missing-field', 'kind', 'kind is missing', 'add kind; croft explain lists the kinds')

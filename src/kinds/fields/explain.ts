@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { FieldProblem } from '../kind.ts'
-import { badValue, fieldProblem, missingField } from './problem.ts'
+import { badValue, fieldPath, fieldProblem, missingField } from './problem.ts'
 
 type FieldPath = readonly (string | number)[]
 type Issue = z.core.$ZodIssue
@@ -223,7 +223,7 @@ function outOfRange(
 function fieldName(path: FieldPath): string {
   const short = path[0] === 'spec' && path.length > 1 ? path.slice(1) : path
   const inner = (short[0] === 'forProvider' || short[0] === 'initProvider') && short.length > 1 ? short.slice(1) : short
-  return inner.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
+  return fieldPath(inner)
 }
 
 /** A value as a person wrote it, cut short and free of anything that moves a cursor. */

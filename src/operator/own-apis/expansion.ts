@@ -1,4 +1,5 @@
 import { composedOutsideGrant } from '../../controller/sources/composed-grant.ts'
+import { fieldPath } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { at, type Foreign, nameOf, objectName, recordOf } from '../../kubernetes/objects.ts'
 import type { Origin, ResourceKey } from '../../model/declaration.ts'
@@ -118,8 +119,6 @@ function originOf({ file }: TemplatePlace): Origin {
 }
 
 function toldAt({ base }: Pick<TemplatePlace, 'base'>, { path, message, hint }: FieldProblem): string {
-  const field = [...base, ...path]
-    .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
-    .join('')
+  const field = fieldPath([...base, ...path])
   return `${field === '' ? '' : `${field}: `}${message}${hint === undefined ? '' : ` (${hint})`}`
 }

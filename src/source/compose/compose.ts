@@ -1,9 +1,11 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
+import { lazily } from '../../lib/lazily.ts'
 import type { Problem } from '../../model/declaration.ts'
 import type { FileOutcome } from '../assemble.ts'
+import { CLAIMED_GROUP } from '../identify.ts'
 import type { JudgedObject } from '../judge.ts'
-import { isFields, objectsOf, readDocuments } from '../manifest.ts'
+import { isFields, isSyntax, objectsOf, readDocuments } from '../manifest.ts'
 import type { YamlFinding } from '../yaml/full-yaml.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf } from '../yaml/problem-at.ts'
 import type { ApiReader, DefinedApi, ExternalReference, LateInstances, PlacedObject, TemplatePlace } from './api.ts'
@@ -68,6 +70,7 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
   }
   const scope = { apis, complain, originOf: definedAt, external }
 
+  const defines = [...apis.values()]
   const late: PlacedObject[] = []
   const made: FileOutcome[] = []
   for (const one of ignored) {
@@ -79,7 +82,7 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
         complain({ file: one.file, document, base }, notUnderstood(apiVersion, kindName, READERS))
       } else if (!read.has(one.judged)) {
         const { document, base } = one.judged
-        const slip = slipOf(one.judged, [...apis.values()])
+        const slip = slipOf(one.judged, defines)
         if (slip !== undefined) complain({ file: one.file, document, base }, slip)
       }
       continue
@@ -103,7 +106,7 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
       ),
       ...made,
     ],
-    apis: [...apis.values()].map(({ kind, apiVersion, summary, spec, origin }) => ({
+    apis: defines.map(({ kind, apiVersion, summary, spec, origin }) => ({
       kind,
       apiVersion,
       summary,
@@ -131,8 +134,6 @@ function notUnderstood(apiVersion: string, kind: string, readers: readonly ApiRe
   }
 }
 
-const CLAIMED = /^(?:kro\.run|apiextensions\.crossplane\.io)\//
-
 /** Only where one of these is among the files can something be an instance. */
 function mayDefine(judged: JudgedObject): boolean {
   if (judged.outcome !== 'ignored') return false
@@ -144,10 +145,6 @@ function slipOf(judged: IgnoredDocument, apis: readonly DefinedApi[]): FieldProb
   // Only of what says too little of itself is the text worth another look.
   const broken = kindName === '' && apis.length > 0 && readDocuments(document.text)[0]?.findings.some(isSyntax) === true
   return broken ? brokenInstance(document.text, note, apis) : slipIn(namesOf(judged, apis.length > 0), apis, READERS)
-}
-
-function isSyntax({ weight }: YamlFinding): boolean {
-  return weight === 'syntax'
 }
 
 /** What an object says it is; where its judge found that it says too little, as much as it says, if that is worth a look. */
@@ -163,7 +160,7 @@ function textIn(value: unknown): string {
 }
 
 function isOfClaimedGroup(judged: JudgedObject): judged is IgnoredDocument {
-  return judged.outcome === 'ignored' && CLAIMED.test(judged.apiVersion)
+  return judged.outcome === 'ignored' && CLAIMED_GROUP.test(judged.apiVersion)
 }
 
 /** Every object of the files, whoever reads it: one of them may be what a definition refers to. */
@@ -184,14 +181,6 @@ function isNamed({ apiVersion, kind, metadata }: DocumentFields, wanted: Externa
 function notHere({ apiVersion, kind, name, namespace }: ExternalReference): string {
   const where = namespace === undefined ? name : `${namespace}/${name}`
   return `no document here is ${kind} ${where} of ${apiVersion}; if it is in a cluster, name that with the annotation croft.dev/cluster`
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 function objectIn({ document, base }: JudgedObject): {

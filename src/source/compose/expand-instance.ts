@@ -1,4 +1,5 @@
 import { DEPENDS_ON, READY_WHEN } from '../../kinds/fields/annotations.ts'
+import { fieldPath } from '../../kinds/fields/problem.ts'
 import type { FieldProblem, Kind } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
@@ -263,7 +264,7 @@ function waitingDocument(
     return {
       ...(key === undefined ? {} : { key }),
       instance: by.instance,
-      field: fieldText(own.every((step, index) => path[index] === step) ? path.slice(own.length) : path.slice(-2)),
+      field: fieldPath(own.every((step, index) => path[index] === step) ? path.slice(own.length) : path.slice(-2)),
       expression,
       after: [...new Set(of.flatMap((one) => keysOf.get(one) ?? [one]))],
       ...(why === undefined ? {} : { why }),
@@ -280,10 +281,6 @@ function waitingDocument(
     composedBy: by,
   }
   return { id, part, manifest: value, file, judged: [judged], keys: key === undefined ? [] : [key], after, waits }
-}
-
-function fieldText(path: FieldProblem['path']): string {
-  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
 }
 
 function kindIn({ apiVersion, kind }: DocumentFields): Kind | undefined {

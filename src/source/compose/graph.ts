@@ -1,3 +1,4 @@
+import { show } from '../../kinds/fields/explain.ts'
 import { fieldProblem } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { nearest } from '../../lib/nearest.ts'
@@ -81,15 +82,12 @@ export const SELF: ValueShape = {
   },
 }
 
-function fieldWords(value: unknown): string {
-  return Array.isArray(value) ? 'a list' : JSON.stringify(value)
-}
-
-function unknownIn(fields: DocumentFields, known: readonly string[]): readonly string[] {
-  return Object.keys(fields).filter((key) => !known.includes(key))
+function hasOthers(fields: DocumentFields, known: readonly string[]): boolean {
+  return Object.keys(fields).some((key) => !known.includes(key))
 }
 
 const ENVELOPE = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+const SPEC_FIELDS = ['schema', 'resources']
 const RESOURCE_FIELDS = ['id', 'template', 'externalRef', 'readyWhen', 'includeWhen', 'forEach', 'dependsOn']
 
 /** Reads a graph. Every expression of it is typed before an instance exists; what is wrong has the path of its field. */
@@ -109,7 +107,7 @@ export function readGraph(document: DocumentFields): {
       if (meant !== undefined) wrong([...path, key], `${key} is not a field here`, `did you mean ${meant}?`)
     }
   }
-  slips(spec, ['schema', 'resources'], ['spec'])
+  slips(spec, SPEC_FIELDS, ['spec'])
   const metadata = isFields(value.metadata) ? value.metadata : {}
   const schema = isFields(spec.schema) ? spec.schema : undefined
   if (schema === undefined || typeof schema.kind !== 'string' || typeof schema.apiVersion !== 'string') {
@@ -127,13 +125,13 @@ export function readGraph(document: DocumentFields): {
   const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
   problems.push(...simple.problems)
   // A graph may make nothing; one whose resources stand elsewhere does not mean to.
-  const elsewhere = [...unknownIn(value, ENVELOPE), ...unknownIn(spec, ['schema', 'resources'])].length > 0
+  const elsewhere = hasOthers(value, ENVELOPE) || hasOthers(spec, SPEC_FIELDS)
   if (spec.resources === undefined ? elsewhere : !Array.isArray(spec.resources))
     wrong(['spec'], 'spec.resources is not a list of resources')
   const listed: readonly unknown[] = Array.isArray(spec.resources) ? spec.resources : []
   const written = listed.flatMap((one, index) => {
     const path: ProblemPath = ['spec', 'resources', index]
-    if (!isFields(one)) wrong(path, `${fieldWords(one)} is no resource; expected a block with id and template`)
+    if (!isFields(one)) wrong(path, `${show(one)} is no resource; expected a block with id and template`)
     return isFields(one) ? [{ one, path, field: 'template' }] : []
   })
   const named = new Map<string, (typeof written)[number]>()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.ts'
+import { lazily } from '../../lib/lazily.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/declaration.ts'
 import { assemble, type FileOutcome } from '../assemble.ts'
@@ -145,14 +146,6 @@ export function readFiles(reading: FileReading): Revision {
     },
   }
   return withLate(whole, composed.late)
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 /** What can be read of the files as text, anything else is no manifest; and all of them as they are, for generators. */

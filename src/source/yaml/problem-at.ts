@@ -1,5 +1,6 @@
 import type { Document, Node } from 'yaml'
 import { SECRET_IN_MANIFEST } from '../../kinds/fields/explain.ts'
+import { fieldPath } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
 import type { Declaration, Origin, Problem } from '../../model/declaration.ts'
@@ -38,9 +39,7 @@ export function fieldProblemAt(judged: LocatedObject, problem: FieldProblem, at:
     code: problem.code,
     severity: problem.severity ?? 'error',
     message: problem.message,
-    field: problem.path
-      .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
-      .join(''),
+    field: fieldPath(problem.path),
     hint: problem.hint,
   })
 }
