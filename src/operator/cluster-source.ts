@@ -12,7 +12,7 @@ import { Secret } from '../model/secret.ts'
 import type { NamespaceGrants } from './grants.ts'
 import { type DeclaredObject, declaredObject, heldObject, stampOf } from './objects.ts'
 import { madeFor } from './own-apis/composed-objects.ts'
-import { type Partition, partition, type Shard } from './partition.ts'
+import { type Partition, partition, type Shard, sameTies, withRenewed } from './partition.ts'
 import { type ClusterRevision, createReader } from './revision.ts'
 import { collectionOf, collectionsOf, type ServedKind, servedKinds, takenAlong } from './served.ts'
 
@@ -88,27 +88,33 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   const informers = new Map<string, { readonly served: ServedKind; readonly informer: Informer }>()
   let discovered = false
   let uid: string | undefined
-  /** Undefined: something changed since. */
+  /** Undefined: something changed since that may divide the objects in another way. */
   let divided: Partition | undefined
+  /** Keys of objects that say something else since, and stay where they are. */
+  const renewed = new Set<ResourceKey>()
+  /** Whoever takes shards has not been told yet that they may be others. */
+  let redivided = false
   let listed = false
   let gathering = false
   const followed = new Set<FollowedShard>()
   const listeners = new Set<() => void>()
 
-  let gatherMs = GATHER_MS
+  let notBeforeMs = Number.NEGATIVE_INFINITY
 
   const changed = (): void => {
-    divided = undefined
     if (gathering) return
     gathering = true
-    void clock.sleep(gatherMs).then(() => {
+    void clock.sleep(Math.max(GATHER_MS, notBeforeMs - clock.monotonicMs())).then(() => {
       gathering = false
       if (!isSynced()) return
       const begunMs = clock.monotonicMs()
       for (const one of followed) if (refresh(one)) one.onChange()
       current()
-      gatherMs = Math.max(GATHER_MS, (clock.monotonicMs() - begunMs) * GATHER_SHARE)
-      options.onChange()
+      // A change after a calm waits for none before it.
+      const endedMs = clock.monotonicMs()
+      notBeforeMs = endedMs + (endedMs - begunMs) * GATHER_SHARE
+      if (redivided) options.onChange()
+      redivided = false
     })
   }
 
@@ -118,7 +124,14 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     const [before, after] = [change?.before, change?.after].map((object) =>
       object === undefined ? undefined : declaredObject(served, object, home),
     )
-    if (before === undefined || after === undefined || stampOf(before) !== stampOf(after)) changed()
+    const both = before !== undefined && after !== undefined
+    if (both && stampOf(before) === stampOf(after)) return
+    if (both && sameTies(before, after)) renewed.add(after.key)
+    else {
+      divided = undefined
+      redivided = true
+    }
+    changed()
   }
 
   /** As the watch has it now; between two divisions its status may have become another. */
@@ -136,8 +149,10 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     const { shards, common } = current()
     const now = shards.find(({ atoms }) => atoms.join('\n') === one.atoms)
     // Its connections belong elsewhere now: it stays as it was until it is stopped.
-    if (now === undefined) return false
+    if (now === undefined || (now === one.shard && common === one.allCommon)) return false
     const before = one.stamps
+    one.shard = now
+    one.allCommon = common
     one.objects = now.objects
     const own = new Set(now.objects)
     one.common = common.filter((other) => !own.has(other))
@@ -146,7 +161,9 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
   }
 
   const current = (): Partition => {
-    divided ??= partition(objects())
+    if (divided === undefined) divided = partition(objects())
+    else if (renewed.size > 0) divided = withRenewed(divided, (one) => (renewed.has(one.key) ? latest(one) : one))
+    renewed.clear()
     return divided
   }
 
@@ -255,7 +272,7 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
           const informer = informers.get(collectionOf(served, namespace))?.informer
           const before = informer?.objects().get(keyInInformer(object) ?? '')
           informer?.note(object)
-          noticed(served, { before, after: object })
+          noticed(served, { before, after: informer?.objects().get(keyInInformer(object) ?? '') })
         },
         async read(memory) {
           const derived = await estate(current().common)
@@ -284,6 +301,9 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
 
 interface FollowedShard {
   readonly atoms: string
+  /** As it was when it was last looked at. */
+  shard?: Shard
+  allCommon?: readonly DeclaredObject[]
   objects: readonly DeclaredObject[]
   common: readonly DeclaredObject[]
   /** What each object said, by key. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { findKind } from '../kinds/registry.ts'
 import { type DeclaredObject, declaredObject } from './objects.ts'
-import { partition } from './partition.ts'
+import { partition, sameTies, withRenewed } from './partition.ts'
 
 const PROVIDER = 'virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1'
 const CONFIG = 'proxmoxbpg.crossplane.io/v1beta1'
@@ -63,20 +63,19 @@ test('a cluster whose machines are on two connections is one shard with both, an
   ])
 })
 
+const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
+const anyObject = fc.oneof(
+  name.map((own) => ({ make: () => config(own) })),
+  fc.tuple(name, name).map(([own, to]) => ({ make: () => vm(`v${own}`, to) })),
+  fc.tuple(name, name, name).map(([own, x, y]) => ({
+    make: () => object(CROFT, 'Machine', `m${own}`, { on: x, like: `Machine/m${y}` }),
+  })),
+  fc.tuple(name, name).map(([own, x]) => ({ make: () => object(CROFT, 'Cluster', `k${own}`, { servers: [`m${x}`] }) })),
+)
+
 test('every object is in exactly one shard, whatever names what and in whatever order they come', () => {
-  const name = fc.constantFrom('a', 'b', 'c', 'd', 'e')
-  const one = fc.oneof(
-    name.map((own) => ({ make: () => config(own) })),
-    fc.tuple(name, name).map(([own, to]) => ({ make: () => vm(`v${own}`, to) })),
-    fc.tuple(name, name, name).map(([own, x, y]) => ({
-      make: () => object(CROFT, 'Machine', `m${own}`, { on: x, like: `Machine/m${y}` }),
-    })),
-    fc
-      .tuple(name, name)
-      .map(([own, x]) => ({ make: () => object(CROFT, 'Cluster', `k${own}`, { servers: [`m${x}`] }) })),
-  )
   fc.assert(
-    fc.property(fc.array(one, { maxLength: 25 }), (makers) => {
+    fc.property(fc.array(anyObject, { maxLength: 25 }), (makers) => {
       const objects = [...new Map(makers.map(({ make }) => make()).map((made) => [made.key, made])).values()]
       const keys = partition(objects).shards.flatMap(({ objects: own }) => own.map(({ key }) => key))
       assert.deepEqual(keys.toSorted(), objects.map(({ key }) => key).toSorted())
@@ -133,4 +132,48 @@ test('what names no connection is with the only one that carries machines, a clu
     'Proxmox/pve: Proxmox/pve',
     'rest: Machine/web',
   ])
+})
+
+test('an object with the same ties takes its place in a division as if all were divided anew, and others stay the same to the identity', () => {
+  let taken = 0
+  fc.assert(
+    fc.property(fc.array(anyObject, { minLength: 1, maxLength: 25 }), fc.array(anyObject), (makers, later) => {
+      const objects = [...new Map(makers.map(({ make }) => make()).map((made) => [made.key, made])).values()]
+      const before = partition(objects)
+      const next = new Map(later.map(({ make }) => make()).map((made) => [made.key, made]))
+      const renewed = objects.map((one) => {
+        const other = next.get(one.key)
+        // Kinds are looked up once: the same kind is the same value.
+        const same = other === undefined ? undefined : { ...other, served: one.served }
+        return same !== undefined && sameTies(one, same) ? same : one
+      })
+      const byKey = new Map(renewed.map((one) => [one.key, one]))
+      const now = withRenewed(before, (one) => byKey.get(one.key) ?? one)
+      assert.deepEqual(now, partition(renewed))
+      if (renewed.some((one, place) => one !== objects[place])) taken++
+      for (const [place, shard] of now.shards.entries()) {
+        const untouched = shard.objects.every((one) => objects.includes(one))
+        assert.equal(shard === before.shards[place], untouched)
+      }
+    }),
+  )
+  assert.ok(taken > 0, 'some were taken')
+})
+
+test('whatever may tie an object to others makes another division', () => {
+  const machine = (spec: object, annotations: Record<string, string> = {}) => {
+    const made = object(CROFT, 'Machine', 'web', spec)
+    return { ...made, served: SERVED, object: { ...made.object, metadata: { name: 'web', uid: 'web', annotations } } }
+  }
+  const SERVED = object(CROFT, 'Machine', 'web').served
+  const before = machine({ connection: 'east', memory: '1Gi' })
+  assert.equal(sameTies(before, machine({ connection: 'east', memory: '1Gi' }, { note: 'x' })), true)
+  const others = [
+    machine({ connection: 'west', memory: '1Gi' }),
+    machine({ connection: 'east', memory: '1Gi', host: 'pve1' }),
+    machine({ connection: 'east', memory: '1Gi' }, { 'croft.dev/depends-on': 'Machine/db' }),
+    { ...before, namespace: 'team-a' },
+    { ...before, key: 'Machine/other' },
+  ]
+  for (const other of others) assert.equal(sameTies(before, other), false, JSON.stringify(other.object))
 })

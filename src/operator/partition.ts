@@ -86,6 +86,30 @@ export function partition(objects: readonly DeclaredObject[]): Partition {
   return { shards: [...shards, rest], common }
 }
 
+/** May one object take the place of the other without a look at all the rest? They name the same, and are of the same sort. Pure. */
+export function sameTies(before: DeclaredObject, after: DeclaredObject): boolean {
+  if (before.served !== after.served || before.key !== after.key || before.namespace !== after.namespace) return false
+  if (makesMachines(before) !== makesMachines(after)) return false
+  const [named, names] = [namesIn(before), namesIn(after)]
+  if (named.size !== names.size || ![...names].every((name) => named.has(name))) return false
+  return dependenciesIn(before).join('\n') === dependenciesIn(after).join('\n')
+}
+
+/** The same division with objects of the same ties in it; what has none of them stays as it is, to the identity. Pure. */
+export function withRenewed({ shards, common }: Partition, renew: (one: DeclaredObject) => DeclaredObject): Partition {
+  const renewedIn = (objects: readonly DeclaredObject[]): readonly DeclaredObject[] => {
+    const now = objects.map(renew)
+    return now.some((one, place) => one !== objects[place]) ? now : objects
+  }
+  return {
+    shards: shards.map((shard) => {
+      const objects = renewedIn(shard.objects)
+      return objects === shard.objects ? shard : { ...shard, objects }
+    }),
+    common: renewedIn(common),
+  }
+}
+
 function carriesMachines({ served }: DeclaredObject): boolean {
   return ATOMS.has(served.kind.kind) && served.kind.kind !== 'Cluster'
 }
