@@ -123,3 +123,50 @@ test('what these functions cannot answer is a problem', () => {
   ] as const)
     assert.match(String(Object.values(evaluate(expression, {}))[0]), why, expression)
 })
+
+test('optional values: fields and entries that may be missing', () => {
+  const names = { a: { b: { c: 'x' }, list: [1, 2], nothing: null, text: 'text' }, optional_: 1 }
+  for (const [expression, value] of [
+    ['a.?b.c', 'x'],
+    ['a.?z.c', undefined],
+    ['a.?z.c.orValue("d")', 'd'],
+    ['a.?b.?c.orValue("d")', 'x'],
+    ['a . ? b . c', 'x'],
+    ['a.list[?0].orValue(7)', 1],
+    ['a.list[?5].orValue(7)', 7],
+    ['a.list[?-1].orValue(7)', 7],
+    ['a.?list[0].orValue(9)', 1],
+    ['a.?list[?4].orValue(9)', 9],
+    ['a[?"b"].c.orValue("q")', 'x'],
+    ['a.?z.hasValue()', false],
+    ['has(a.?b.c)', true],
+    ['has(a.?b.z)', false],
+    ['a.?b.c.optMap(v, v + "!").orValue("-")', 'x!'],
+    ['a.?z.optMap(v, v + "!").orValue("-")', '-'],
+    ['a.?b.optFlatMap(v, v.?c).value()', 'x'],
+    ['optional.none().or(optional.of(3)).value()', 3],
+    ['optional.of({"k": 1}).k.value()', 1],
+    ['optional.ofNonZeroValue("").orValue("zero")', 'zero'],
+    ['a.?nothing.x.orValue("none")', 'none'],
+    ['a.?text.?x.orValue("none")', 'none'],
+    [`"a.?b" + '[?0]' + r"\\?"`, 'a.?b[?0]\\?'],
+    ['a.b.?c.orValue("d") == "x" ? [1][?0].orValue(2) : 0', 1],
+    ['a.list.map(one, a.?b.c.orValue("") + string(one))', ['x1', 'x2']],
+  ] as const)
+    assert.deepEqual(evaluate(expression, names), { value }, expression)
+  for (const [expression, said] of [
+    ['a.?z.value()', /not there/],
+    ['a.b.orValue(1)', /no optional value/],
+    ['[?a]', /are not supported/],
+    ['{?"k": a}', /are not supported/],
+    ['a.?', /./],
+  ] as const)
+    assert.match(JSON.stringify(evaluate(expression, names)), said, expression)
+  assert.equal(holds('object.?b.c.orValue("") == "x"', names.a), true)
+  assert.match(String(holds('object.?z', names.a)), /neither true nor false/)
+})
+
+test('[S-32] optional values in optional values are each evaluated once', () => {
+  const deep = Array.from({ length: 20 }).reduce<string>((all) => `${all}.optMap(v, v + 1)`, 'optional.of(0)')
+  assert.deepEqual(evaluate(`${deep}.value()`, {}), { value: 20 })
+})

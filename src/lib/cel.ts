@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Cel from '@bufbuild/cel'
+import { contentOf, optionalFunctions, spelledOut, withOptionalChains } from './cel-optional.ts'
 import { quantityFunctions } from './cel-quantity.ts'
 import { stringFunctions } from './cel-strings.ts'
 import { valueFunctions } from './cel-values.ts'
@@ -31,6 +32,7 @@ function environment(): ReturnType<typeof Cel.celEnv> {
       celFunc('lists.range', [CelScalar.INT], listType(CelScalar.INT), rangeTo),
       ...stringFunctions(cel()),
       ...quantityFunctions(cel()),
+      ...optionalFunctions(cel()),
       ...valueFunctions(cel(), { plain, input: celInput }),
     ],
     re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
@@ -51,7 +53,8 @@ const kept = new Map<string, CelProgram>()
 export function holds(expression: string, object: CelNames, name = 'object'): boolean | string {
   const answer = evaluated(expression, { [name]: object })
   if ('problem' in answer) return answer.problem
-  return typeof answer.value === 'boolean' ? answer.value : 'the expression answers neither true nor false'
+  const value = plain(answer.value)
+  return typeof value === 'boolean' ? value : 'the expression answers neither true nor false'
 }
 
 /** What an expression answers, as plain data. */
@@ -66,8 +69,21 @@ export function parseCel(
 ): { readonly root: CelExpression; readonly placeOf: (node: CelExpression) => number } | { readonly problem: string } {
   const wrong = celProblem(expression)
   if (wrong !== undefined) return { problem: wrong }
-  const { expr, sourceInfo } = cel().parse(expression)
-  return { root: expr, placeOf: ({ id }) => sourceInfo?.positions[String(id)] ?? 0 }
+  const { expr, placeOf } = parsed(expression)
+  return { root: expr, placeOf }
+}
+
+function parsed(expression: string): {
+  readonly expr: CelExpression
+  readonly placeOf: (node: CelExpression) => number
+} {
+  const { parse } = cel()
+  const { text, placeIn } = spelledOut(expression)
+  const { expr, sourceInfo } = parse(text)
+  return {
+    expr: text === expression && !/\bopt/.test(text) ? expr : withOptionalChains(expr, (form) => parse(form).expr),
+    placeOf: ({ id }) => placeIn(sourceInfo?.positions[String(id)] ?? 0),
+  }
 }
 
 function evaluated(expression: string, names: CelNames): CelAnswer {
@@ -87,7 +103,7 @@ export function celProblem(expression: string): string | undefined {
   if (bracketDepth(expression) > LIMITS.celDepth)
     return `it has more than ${LIMITS.celDepth} brackets inside each other`
   try {
-    cel().parse(expression)
+    parsed(expression)
     return undefined
   } catch (error) {
     return cleanText(error instanceof Error ? error.message : String(error), 200)
@@ -107,8 +123,8 @@ function bracketDepth(expression: string): number {
 function asker(expression: string): CelProgram {
   const wrong = celProblem(expression)
   if (wrong !== undefined) throw new Error(wrong)
-  const { isCelError, parse, plan } = cel()
-  const { expr } = parse(expression)
+  const { isCelError, plan } = cel()
+  const { expr } = parsed(expression)
   const nodes = payForLoops(expr)
   const ask = plan(environment(), expr)
   return (names) => {
@@ -176,6 +192,8 @@ function plain(value: unknown): unknown {
   if (isCelUint(value)) return Number(value.value)
   if (isCelList(value)) return [...value].map(plain)
   if (isCelMap(value)) {
+    const optional = contentOf(value)
+    if (optional !== undefined) return plain(optional.value)
     const fields: Record<string, unknown> = Object.create(null)
     for (const [name, inner] of value)
       fields[typeof name === 'object' ? String(name.value) : String(name)] = plain(inner)

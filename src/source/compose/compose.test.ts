@@ -453,13 +453,120 @@ spec: {bindings: {storages: {disks: local-lvm}}}
   )
 })
 
-test('an optional field is refused with what to write in its place, and a graph that makes nothing is one', () => {
-  const optional = GRAPH.replace(`\${schema.spec.host}`, `\${schema.spec.?host}`)
-  assert.notEqual(optional, GRAPH)
-  assert.match(
-    told(readTexts({ 'a.yaml': optional }).problems).join(),
-    /optional fields \(\.\?\) are not supported: write has/,
+test('an optional value that is not there leaves its field out, and orValue stands in for it', () => {
+  const graph = (host: string) => GRAPH.replace(`\${schema.spec.host}`, host)
+  const optional = graph(`\${schema.metadata.?labels["host"].orValue(schema.spec.host)}`).replace(
+    'host: string | required=true',
+    'host: string | default=cow',
   )
+  const hosts = (instance: string) =>
+    readTexts({ 'a.yaml': optional, 'b.yaml': instance }).declarations.flatMap(({ kind, spec }) =>
+      kind === 'Machine' ? [(spec as { readonly host?: string }).host] : [],
+    )
+  assert.deepEqual(hosts(INSTANCE), ['cow'])
+  assert.deepEqual(hosts(INSTANCE.replace('name: agent-1', 'name: agent-1\n  labels: {host: goat}')), ['goat'])
+  const left = GRAPH.replace(
+    `labels: {k3s: "\${schema.spec.cluster}"}`,
+    `labels: {k3s: "\${schema.metadata.?labels.zone}"}`,
+  )
+  assert.notEqual(left, GRAPH)
+  assert.deepEqual(told(readTexts({ 'a.yaml': left, 'b.yaml': INSTANCE }).problems), [])
+  for (const [written, said] of [
+    [graph(`\${schema.spec.?hots}`), /48:17 .*schema.spec has no field hots; did you mean host\?/],
+    [graph(`\${schema.spec.?host + "x"}`), /needs orValue\(…\) before \+ can take it/],
+    [graph(`a-\${schema.spec.?host}`), /may be missing and cannot be a part of a text/],
+  ] as const)
+    assert.match(told(readTexts({ 'a.yaml': written }).problems).join(), said)
+})
+
+test('what makes a template no object is found before there is an instance, as kro does', () => {
+  const graph = (resource: string, more = '') => `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: g}
+spec:
+  schema:
+    apiVersion: v1alpha1
+    kind: Thing
+    spec: {names: "[]string", size: integer}
+${more}  resources:
+    - id: one
+      ${resource}
+`
+  const of = (template: string) => graph(`template: ${template}`)
+  for (const [text, said] of [
+    [of('{kind: ConfigMap, metadata: {name: a}}'), 'a template needs an apiVersion like apps/v1'],
+    [of('{apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}'), 'a template needs an apiVersion like apps/v1'],
+    [of('{apiVersion: v1, metadata: {name: a}}'), 'a template needs a kind like Deployment'],
+    [of('{apiVersion: v1, kind: ConfigMap}'), 'a template needs metadata with a name'],
+    [of('{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: b}}'), 'a Namespace is in no namespace'],
+    [
+      of(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {n: "\${schema.spec.names}"}}`),
+      'n must be text',
+    ],
+    [of(`{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {n: "\${schema.spec.size}"}}}`), 'n must be text'],
+    [
+      graph(
+        `forEach: [{n: "\${schema.spec.names}"}]\n      template: {apiVersion: v1, kind: Pod, metadata: {name: a}}`,
+      ),
+      'n is not in the name of the object',
+    ],
+    [
+      graph('template: {apiVersion: v1, kind: Pod, metadata: {name: a}}', '    status: {ready: "yes"}\n'),
+      'ready has no expression',
+    ],
+    [
+      graph('template: {apiVersion: v1, kind: Pod, metadata: {name: a}}', `    status: {ready: "\${true}"}\n`),
+      'true says nothing of a resource or of the schema',
+    ],
+    [
+      graph('template: {apiVersion: v1, kind: Pod, metadata: {name: a}}', `    status: {x: "\${one.metadata.nam}"}\n`),
+      'one.metadata has no field nam; did you mean name?',
+    ],
+    [
+      of(`{apiVersion: v1, kind: Pod, metadata: {name: "\${schema.metadata.namespace}"}}`).replace(
+        'kind: Thing',
+        'kind: Thing\n    scope: Cluster',
+      ),
+      'schema.metadata has no field namespace',
+    ],
+    [
+      of('{apiVersion: v1, kind: Pod, metadata: {name: a}}').replace('kind: Thing', 'kind: thing'),
+      'thing is no name of a kind',
+    ],
+  ] as const) {
+    const problems = told(readTexts({ 'a.yaml': text }).problems).join()
+    assert.ok(problems.includes(said), `${problems}\nlacks: ${said}\n${text}`)
+    assert.match(problems, / \d+:\d+ /)
+  }
+})
+
+test('an object that is in no namespace gets none from its instance', () => {
+  const text = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: g, annotations: {croft.dev/cluster: home}}
+spec:
+  schema: {apiVersion: v1alpha1, kind: Thing, spec: {}}
+  resources:
+    - id: space
+      template: {apiVersion: v1, kind: Namespace, metadata: {name: a}}
+    - id: config
+      template: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+---
+apiVersion: kro.run/v1alpha1
+kind: Thing
+metadata: {name: t, namespace: team}
+spec: {}
+`
+  const read = readTexts({ 'a.yaml': text })
+  assert.deepEqual(told(read.problems), [])
+  const objects = read.declarations.flatMap(({ spec }) => (spec as { readonly objects: readonly unknown[] }).objects)
+  assert.deepEqual(
+    objects.map((one) => ({ ...(one as { readonly metadata: object }).metadata })),
+    [{ name: 'a' }, { name: 'a', namespace: 'team' }],
+  )
+})
+
+test('a graph that makes nothing is one', () => {
   const noop = `apiVersion: kro.run/v1alpha1
 kind: ResourceGraphDefinition
 metadata: {name: noop}

@@ -4,6 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { isFields } from '../manifest.ts'
 import type { ComposedDocument, ExternalReference, LiveObjects, MissingValue } from './api.ts'
 import type { Graph, GraphResource } from './graph.ts'
+import { isWithoutNamespace } from './graph-checks.ts'
 import type { DocumentFields } from './shape.ts'
 import { answersFrom, evaluatedAt, filled, NOT_YET, type TemplateAnswers, TemplateMistake } from './template.ts'
 
@@ -177,6 +178,6 @@ function copiesOf({ forEach }: GraphResource, answers: TemplateAnswers): readonl
 function withNamespace(value: DocumentFields, schema: DocumentFields): DocumentFields {
   const own = isFields(value.metadata) ? value.metadata : {}
   const namespace = isFields(schema.metadata) ? schema.metadata.namespace : undefined
-  if (namespace === undefined || own.namespace !== undefined) return value
+  if (namespace === undefined || own.namespace !== undefined || isWithoutNamespace(value)) return value
   return { ...value, metadata: { ...own, namespace } }
 }

@@ -1,4 +1,5 @@
 import { type CelExpression, parseCel } from '../../lib/cel.ts'
+import { OPTIONAL_ENTRY, OPTIONAL_FIELD } from '../../lib/cel-optional.ts'
 import { nearest } from '../../lib/nearest.ts'
 import { ANYTHING, shapeWord, TEXT, type ValueShape } from './shape.ts'
 
@@ -7,6 +8,8 @@ export type TypeScope = Readonly<Record<string, ValueShape>>
 export type TypedExpression =
   | {
       readonly type: ValueShape
+      /** It answers an optional value. */
+      readonly mayBeMissing: boolean
       /** What it reads, from the names in scope: `['vm', 'spec', 'memory']`. */
       readonly reads: readonly (readonly string[])[]
       /** The same with every use of one name called another. */
@@ -19,11 +22,7 @@ class TypeMistake extends Error {}
 /** The type of an expression over names whose shapes are known, found without evaluating anything. */
 export function typeOfExpression(expression: string, scope: TypeScope): TypedExpression {
   const parsed = parseCel(expression)
-  if ('problem' in parsed) {
-    if (/\.\?|\[\?/.test(expression))
-      return { problem: 'optional fields (.?) are not supported: write has(a.b) ? a.b : "" in the place of a.?b' }
-    return { problem: `not an expression in CEL: ${parsed.problem}` }
-  }
+  if ('problem' in parsed) return { problem: `not an expression in CEL: ${parsed.problem}` }
   const walk = { reads: [] as string[][], places: [] as { readonly name: string; readonly at: number }[] }
   try {
     const type = infer(parsed.root, scope, (path, node) => {
@@ -31,7 +30,9 @@ export function typeOfExpression(expression: string, scope: TypeScope): TypedExp
       walk.places.push({ name: path[0] ?? '', at: parsed.placeOf(node) })
     })
     return {
-      type,
+      // A field that is given an optional value has it, or is left out.
+      type: contents.get(type) ?? type,
+      mayBeMissing: contents.has(type),
       reads: walk.reads,
       renamed: (from, to) =>
         [...new Set(walk.places.filter(({ name }) => name === from).map(({ at }) => at))]
@@ -42,6 +43,66 @@ export function typeOfExpression(expression: string, scope: TypeScope): TypedExp
     if (error instanceof TypeMistake) return { problem: error.message }
     throw error
   }
+}
+
+/** What is in optional values, which themselves are no plain values. */
+const contents = new WeakMap<ValueShape, ValueShape>()
+
+function optional(content: ValueShape): ValueShape {
+  const shape: ValueShape = { type: 'object', properties: {} }
+  contents.set(shape, contents.get(content) ?? content)
+  return shape
+}
+
+/** `a.?b`: the whole path is read, as in `a.b`. */
+function optionalField(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
+  const path = pathOf(node)
+  const root = rootOf(node)
+  const type = selected(node, scope, told)
+  if (path !== undefined && root !== undefined && isScoped(path[0] ?? '', scope)) told(path, root)
+  return type
+}
+
+/** The answer of a function that takes optional values. Undefined: it is one of plain values. */
+function calledOnOptional(
+  name: string,
+  types: readonly ValueShape[],
+  args: readonly CelExpression[],
+): ValueShape | undefined {
+  const [first = ANYTHING, second = ANYTHING] = types
+  const content = contents.get(first)
+  if (name === OPTIONAL_ENTRY) return optional(entryOf(content ?? first, second, args.at(-1)))
+  if (name === 'hasValue' || name === 'value' || name === 'orValue' || name === 'or') {
+    if (content === undefined && first.type !== undefined)
+      throw new TypeMistake(`${name} works on an optional value, and this is ${shapeWord(first)}`)
+    if (name === 'hasValue') return BOOLEAN
+    const inner = content ?? ANYTHING
+    if (name === 'value') return inner
+    if (name === 'or') return contents.has(second) ? (inner.type === undefined ? second : first) : optional(inner)
+    together(inner, second, 'given in the place of each other')
+    return inner.type === undefined ? second : inner
+  }
+  const passed = name === '_?_:_' ? first : types.find((one) => contents.has(one))
+  if (passed !== undefined && contents.has(passed) && name !== '_==_' && name !== '_!=_')
+    throw new TypeMistake(`a value that may be missing needs orValue(…) before ${WORDS[name] ?? name} can take it`)
+  return undefined
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  '_+_': '+',
+  '_-_': '-',
+  '_*_': '*',
+  '_/_': '/',
+  '_%_': '%',
+  '_<_': '<',
+  '_<=_': '<=',
+  '_>_': '>',
+  '_>=_': '>=',
+  '_&&_': '&&',
+  '_||_': '||',
+  '!_': '!',
+  '_?_:_': '? :',
+  '_[_]': '[ ]',
 }
 
 type Told = (path: string[], root: CelExpression) => void
@@ -68,14 +129,18 @@ function infer(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
     case 'callExpr': {
       const { function: name, target, args } = kind.value
       if (target?.exprKind.case === 'identExpr' && !isScoped(target.exprKind.value.name, scope)) {
-        const known = OWN_FUNCTIONS[`${target.exprKind.value.name}.${name}`]
+        const dotted = `${target.exprKind.value.name}.${name}`
+        if (dotted === 'optional.none') return optional(ANYTHING)
+        if (dotted === 'optional.of' || dotted === 'optional.ofNonZeroValue') return optional(of(args[0]))
+        const known = OWN_FUNCTIONS[dotted]
         if (known !== undefined) {
           for (const one of args.map(of)) if (known.takes.type !== undefined) mustBe(one, known.takes)
           return known.answer
         }
       }
+      if (name === OPTIONAL_FIELD) return optional(optionalField(node, scope, told))
       const types = [...(target === undefined ? [] : [of(target)]), ...args.map(of)]
-      return called(name, types, args)
+      return calledOnOptional(name, types, args) ?? called(name, types, args)
     }
     case 'comprehensionExpr': {
       const { iterVar, iterVar2, iterRange, accuVar, accuInit, loopCondition, loopStep, result } = kind.value
@@ -148,6 +213,11 @@ function named(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
 /** The type behind a select, without telling of the shorter paths that it goes through. */
 function selected(node: CelExpression, scope: TypeScope, told: Told): ValueShape {
   const { exprKind: kind } = node
+  const chosen = optionalSelection(node)
+  if (chosen !== undefined) {
+    const on = selected(chosen.operand, scope, told)
+    return fieldOf(contents.get(on) ?? on, chosen.field, pathOf(chosen.operand)?.join('.'))
+  }
   if (kind.case !== 'selectExpr') {
     const quiet = kind.case === 'identExpr' ? () => undefined : told
     return infer(node, scope, quiet)
@@ -169,9 +239,22 @@ function fieldOf(on: ValueShape, field: string, path: string | undefined): Value
   )
 }
 
+/** `a.?b` as what it selects of what. */
+function optionalSelection({ exprKind: kind }: CelExpression) {
+  if (kind.case !== 'callExpr' || kind.value.function !== OPTIONAL_FIELD) return undefined
+  const { target, args } = kind.value
+  const name = args[0]?.exprKind.case === 'constExpr' ? args[0].exprKind.value.constantKind : undefined
+  return target === undefined || name?.case !== 'stringValue' ? undefined : { operand: target, field: name.value }
+}
+
 function pathOf(node: CelExpression): string[] | undefined {
   const { exprKind: kind } = node
   if (kind.case === 'identExpr') return [kind.value.name]
+  const chosen = optionalSelection(node)
+  if (chosen !== undefined) {
+    const path = pathOf(chosen.operand)
+    return path === undefined ? undefined : [...path, chosen.field]
+  }
   if (kind.case !== 'selectExpr' || kind.value.operand === undefined) return undefined
   const before = pathOf(kind.value.operand)
   return before === undefined ? undefined : [...before, kind.value.field]
@@ -180,6 +263,8 @@ function pathOf(node: CelExpression): string[] | undefined {
 function rootOf(node: CelExpression): CelExpression | undefined {
   const { exprKind: kind } = node
   if (kind.case === 'identExpr') return node
+  const chosen = optionalSelection(node)
+  if (chosen !== undefined) return rootOf(chosen.operand)
   return kind.case === 'selectExpr' && kind.value.operand !== undefined ? rootOf(kind.value.operand) : undefined
 }
 

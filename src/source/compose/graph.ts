@@ -5,6 +5,7 @@ import { nearest } from '../../lib/nearest.ts'
 import { isFields } from '../manifest.ts'
 import type { Serving } from './api.ts'
 import { type TypeScope, typeOfExpression } from './expression-type.ts'
+import { statusProblems, templateProblems, unusedIterators } from './graph-checks.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
@@ -53,6 +54,25 @@ export const METADATA: ValueShape = {
 
 /** In a cluster an instance has a uid; in files nobody gives it one, and an expression that reads it is refused there. */
 const INSTANCE_METADATA: ValueShape = { ...METADATA, properties: { ...METADATA.properties, uid: TEXT } }
+
+/** What the server of a cluster writes into the metadata of every object, besides what people do. */
+const OBJECT_METADATA: ValueShape = {
+  ...METADATA,
+  properties: {
+    ...METADATA.properties,
+    uid: TEXT,
+    generateName: TEXT,
+    resourceVersion: TEXT,
+    selfLink: TEXT,
+    generation: { type: 'integer' },
+    creationTimestamp: TEXT,
+    deletionTimestamp: TEXT,
+    deletionGracePeriodSeconds: { type: 'integer' },
+    finalizers: { type: 'array', items: TEXT },
+    ownerReferences: { type: 'array', items: ANYTHING },
+    managedFields: { type: 'array', items: ANYTHING },
+  },
+}
 
 const CONDITIONS: ValueShape = {
   type: 'array',
@@ -114,6 +134,8 @@ export function readGraph(document: DocumentFields): {
     wrong(['spec', 'schema'], 'spec.schema with apiVersion and kind is missing: it says what instances look like')
     return { problems }
   }
+  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(schema.kind))
+    wrong(['spec', 'schema', 'kind'], `${schema.kind} is no name of a kind; write one like WebApp`)
   // The group is a field of its own; people also write it in front of the version.
   const [version = '', ownGroup] = schema.apiVersion.split('/').reverse()
   if (!/^v\d/.test(version))
@@ -147,13 +169,18 @@ export function readGraph(document: DocumentFields): {
       problems.push(...externalProblems(entry.one, entry.path))
       named.set(id, { ...entry, one: { ...entry.one, template: entry.one.externalRef }, field: 'externalRef' })
     } else if (!isFields(entry.one.template)) wrong([...entry.path, 'template'], `${id} has no template`)
-    else named.set(id, entry)
+    else {
+      problems.push(...templateProblems(entry.one.template, [...entry.path, 'template']))
+      named.set(id, entry)
+    }
   }
+  problems.push(...statusProblems(schema.status, ['spec', 'schema', 'status']))
   if (problems.length > 0) return { problems }
 
+  const serving = servingOf(schema)
   const schemaShape: ValueShape = {
     type: 'object',
-    properties: { apiVersion: TEXT, kind: TEXT, metadata: INSTANCE_METADATA, spec: simple.shape },
+    properties: { apiVersion: TEXT, kind: TEXT, metadata: instanceMetadata(serving), spec: simple.shape },
   }
   const shapes = new Map([...named].map(([id, { one }]) => [id, shapeOfResource(one)] as const))
   const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
@@ -162,12 +189,20 @@ export function readGraph(document: DocumentFields): {
   for (const [id, { one, path, field: where }] of named) {
     const uses = new Set<string>()
     const late = new Map<string, readonly string[]>()
+    /** Expressions that may have no value, and what each reads. */
+    const optional = new Set<string>()
+    const readsOf = new Map<string, readonly string[]>()
     const typed = (expression: string, at: ProblemPath, scope: TypeScope): ValueShape | undefined => {
       const found = typeOfExpression(expression, scope)
       if ('problem' in found) {
         problems.push(fieldProblem('bad-expression', at, `${expression}: ${found.problem}`))
         return undefined
       }
+      if (found.mayBeMissing) optional.add(expression)
+      readsOf.set(
+        expression,
+        found.reads.map(([name = '']) => name),
+      )
       for (const [name = ''] of found.reads) {
         if (!named.has(name)) continue
         uses.add(name)
@@ -199,6 +234,15 @@ export function readGraph(document: DocumentFields): {
         problems.push(
           fieldProblem('bad-expression', at, `${expression} is ${shapeWord(type)} and cannot be a part of a text`),
         )
+      else if (!alone && optional.has(expression))
+        problems.push(
+          fieldProblem(
+            'bad-expression',
+            at,
+            `${expression} may be missing and cannot be a part of a text`,
+            'add .orValue("")',
+          ),
+        )
       const wanted = alone ? templateShape(template, at.slice(path.length + 1)) : undefined
       if (wanted !== undefined && type.type !== undefined && !wanted.includes(type.type))
         problems.push(
@@ -209,6 +253,7 @@ export function readGraph(document: DocumentFields): {
           ),
         )
     }
+    problems.push(...unusedIterators(forEach, template, (expression) => readsOf.get(expression) ?? []))
     for (const [index, other] of (Array.isArray(one.dependsOn) ? one.dependsOn : []).entries()) {
       const name = typeof other === 'string' ? other.replaceAll('-', '_') : ''
       if (named.has(name) && name !== id) uses.add(name)
@@ -217,7 +262,8 @@ export function readGraph(document: DocumentFields): {
     for (const { expression, at } of expressionList(one.readyWhen, [...path, 'readyWhen'], problems)) {
       const own = selfOf(one)
       const others = Object.fromEntries([...named].map(([name, { one: other }]) => [name, selfOf(other)]))
-      const typing = typeOfExpression(expression, { ...others, each: own })
+      const collection = Array.isArray(one.forEach)
+      const typing = typeOfExpression(expression, { ...(collection ? without(others, id) : others), each: own })
       const bad = (message: string) => problems.push(fieldProblem('bad-expression', at, `${expression}${message}`))
       if ('problem' in typing) {
         bad(`: ${typing.problem}`)
@@ -250,6 +296,8 @@ export function readGraph(document: DocumentFields): {
   for (const { expression, path: at } of expressionsIn(schema.status, ['spec', 'schema', 'status']).found) {
     const found = typeOfExpression(expression, outer)
     if ('problem' in found) problems.push(fieldProblem('bad-expression', at, `${expression}: ${found.problem}`))
+    else if (found.reads.length === 0)
+      problems.push(fieldProblem('bad-expression', at, `${expression} says nothing of a resource or of the schema`))
   }
   const { ordered, circle } = inOrder(
     resources.map((one) => ({ ...one, readyWhen: readyOf.get(one.id) ?? [] })),
@@ -265,12 +313,17 @@ export function readGraph(document: DocumentFields): {
       kind: schema.kind,
       apiVersion: `${group}/${version}`,
       spec: simple.shape,
-      serving: servingOf(schema),
+      serving,
       status: isFields(schema.status) ? schema.status : {},
       resources: ordered,
     },
     problems,
   }
+}
+
+function instanceMetadata({ scope }: Serving): ValueShape {
+  const { namespace: _, ...others } = INSTANCE_METADATA.properties ?? {}
+  return scope === 'Cluster' ? { ...INSTANCE_METADATA, properties: others } : INSTANCE_METADATA
 }
 
 function servingOf(schema: DocumentFields): Serving {
@@ -328,7 +381,7 @@ function shapeOfResource(one: DocumentFields): ValueShape {
   const spec = whole.properties?.spec ?? ANYTHING
   const properties = {
     ...whole.properties,
-    metadata: ours ? METADATA : { ...METADATA, ...open },
+    metadata: ours ? METADATA : OBJECT_METADATA,
     status: ours ? statusShape(template) : ANYTHING,
     spec: spec.type === 'object' ? { ...spec, ...open } : spec,
   }

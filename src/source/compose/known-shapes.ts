@@ -12,7 +12,8 @@ const schemas = new Map<string, Node>()
 /** The types that a field of one of croft's kinds may have. Undefined: nobody can say, or it is no kind of croft. */
 export function templateShape(template: Node, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
   const { apiVersion, kind } = template
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || path[0] !== 'spec') return undefined
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined
+  if (path[0] !== 'spec') return everyObject(`${apiVersion} ${kind}`, path)
   const known = findKind(apiVersion, kind)
   if (known === undefined) return undefined
   const root =
@@ -30,6 +31,23 @@ export function templateShape(template: Node, path: readonly (string | number)[]
   const found = new Set(words as readonly TypeWord[])
   if (found.has('number')) found.add('integer')
   return [...found]
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['metadata.labels', 'metadata.annotations'])
+const MORE_TEXTS: Readonly<Record<string, readonly string[]>> = {
+  'v1 ConfigMap': ['data', 'binaryData'],
+  'v1 Secret': ['data', 'stringData'],
+}
+
+/** Outside of the spec: names and texts that have the same type in every cluster. */
+function everyObject(kind: string, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
+  const [last, ...before] = path.toReversed()
+  const isMap = (field: string) => TEXTS.has(field) || MORE_TEXTS[kind]?.includes(field) === true
+  if (isMap(before.toReversed().join('.'))) return ['string']
+  if (isMap(path.join('.'))) return ['object']
+  return path[0] === 'metadata' && path.length === 2 && (last === 'name' || last === 'namespace')
+    ? ['string']
+    : undefined
 }
 
 /** Kinds of the provider read an entry for a list of one and a list of one for its entry: so does this. */

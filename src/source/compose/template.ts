@@ -76,15 +76,20 @@ export function filled(template: unknown, answers: TemplateAnswers, path: Proble
   if (Array.isArray(template))
     return template.flatMap((one, index) => {
       const value = filled(one, answers, [...path, index])
-      return value === NOT_YET ? [] : [value]
+      return isLeftOut(value) ? [] : [value]
     })
   if (!isFields(template)) return template
   const result: Record<string, unknown> = Object.create(null)
   for (const [name, one] of Object.entries(template)) {
     const value = filled(one, answers, [...path, name])
-    if (value !== NOT_YET) result[name] = value
+    if (!isLeftOut(value)) result[name] = value
   }
   return result
+}
+
+/** Nobody knows it yet, or it is an optional value that is not there. */
+function isLeftOut(value: unknown): boolean {
+  return value === NOT_YET || value === undefined
 }
 
 function filledText(text: string, answers: TemplateAnswers, path: ProblemPath): unknown {
