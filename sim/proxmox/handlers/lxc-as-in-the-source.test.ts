@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, type TestClient } from '../../test-client.ts'
+import { createTestClient, exitOf, type TestClient } from '../../test-client.ts'
 import { type AnsweredRow, holds, type Params } from '../../testing/answered-rows.ts'
 import { volumesOf } from '../../world/volumes.ts'
 
@@ -89,4 +89,103 @@ test('move_volume, clone_vm, template: where a volume may go and what stands in 
     move({ volume: 'rootfs', storage: 'local' }, '500 cannot move volumes of a running container'),
     ['POST', `${CT}/snapshot`, { snapname: 'vzdump' }, "500 unable to use snapshot name 'vzdump' (reserved name)"],
   ])
+})
+
+test('while a container is locked: what asks for its mark, and what does not', async () => {
+  const client = await site()
+  client.datacentre.patchGuest(800, { lock: 'mounted' })
+  const stop = `${CT}/status/stop`
+  await holds(client, [
+    ['GET', `${CT}/migrate`, undefined, '500 CT is locked (mounted)'],
+    ['POST', stop, { skiplock: '1' }, { skiplock: 'Only root may use this option.' }],
+    // Its volumes are mounted on the host: that keeps nobody from starting and stopping it.
+    ['POST', `${CT}/status/start`, {}, 'task: OK'],
+    ['POST', `${CT}/status/resume`, {}, '500 CT 800 already running'],
+    ['POST', `${CT}/status/shutdown`, {}, 'task: CT is locked (mounted)'],
+    ['POST', stop, {}, 'task: OK'],
+    ['POST', `${CT}/status/start`, {}, 'task: OK'],
+  ])
+  client.datacentre.patchGuest(800, { lock: 'backup' })
+  await holds(client, [
+    ['POST', stop, {}, 'task: CT is locked (backup)'],
+    ['POST', `${CT}/status/reboot`, {}, 'task: OK'],
+    ['POST', `${CT}/migrate`, { target: 'still-fawn', restart: '1' }, 'task: migration aborted'],
+    ['POST', `${CT}/snapshot/nope/rollback`, {}, "task: snapshot 'nope' does not exist"],
+    ['DELETE', `${HOST}/lxc/999/snapshot/one`, undefined, `task: ${missing(999)}`],
+    ['GET', `${HOST}/lxc/999`, undefined, `500 ${missing(999)}`],
+  ])
+})
+
+const missing = (vmid: number) => `Configuration file 'nodes/pumped-piglet/lxc/${vmid}.conf' does not exist`
+
+test('a volume that goes to another storage marks its container before the task begins; one goes to another container', async () => {
+  const client = await site()
+  const upid = await client.data<string>('POST', `${CT}/move_volume`, { volume: 'rootfs', storage: 'local' })
+  assert.equal(client.datacentre.world.guests.get(800)?.config.get('lock'), 'disk')
+  assert.equal(await exitOf(client, upid), 'OK')
+  assert.equal(client.datacentre.world.guests.get(800)?.config.get('lock'), undefined)
+  const give = { volume: 'mp0', 'target-vmid': '801', 'target-volume': 'mp3' }
+  await holds(client, [
+    ['POST', `${CT}/move_volume`, give, 'task: OK'],
+    ['POST', `${CT}/move_volume`, give, "500 volume 'mp0' for container '800' does not exist"],
+  ])
+  const there = await client.data<Record<string, string>>('GET', `${HOST}/lxc/801/config`)
+  assert.match(there.mp3 ?? '', /^local-zfs:subvol-801-disk-2,mp=\/data,size=1G$/)
+})
+
+test('snapshots of a container stand on each other, and a pool goes back to the newest only', async () => {
+  const client = await site()
+  const take = (snapname: string): AnsweredRow => ['POST', `${CT}/snapshot`, { snapname }, 'task: OK']
+  await holds(client, [
+    take('one'),
+    take('two'),
+    [
+      'POST',
+      `${CT}/snapshot/one/rollback`,
+      {},
+      "task: can't rollback, 'one' is not most recent snapshot on 'local-zfs:subvol-800-disk-0'",
+    ],
+    [
+      'POST',
+      `${CT}/move_volume`,
+      { volume: 'mp0', storage: 'local', delete: '1' },
+      "500 you can't move a volume with snapshots and delete the source",
+    ],
+  ])
+  const rows = await client.data<{ name: string; parent?: string }[]>('GET', `${CT}/snapshot`)
+  assert.deepEqual(
+    rows.map(({ name, parent }) => [name, parent]),
+    [
+      ['one', undefined],
+      ['two', 'one'],
+      ['current', 'two'],
+    ],
+  )
+  await holds(client, [['DELETE', `${CT}/snapshot/two`, undefined, 'task: OK']])
+  const left = await client.data<{ parent?: string }[]>('GET', `${CT}/snapshot`)
+  assert.equal(left.at(-1)?.parent, 'one')
+})
+
+test('create_vm: in which order a new container is refused', async () => {
+  const client = await site()
+  const ostemplate = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+  const create = (params: Params, expected: unknown): AnsweredRow => ['POST', `${HOST}/lxc`, params, expected]
+  await holds(client, [
+    create({ vmid: '800', ostemplate, pool: 'nope' }, "500 CT 800 already exists on node 'pumped-piglet'"),
+    create(
+      { vmid: '810', ostemplate, mp0: 'local-zfs:1,mp=/x' },
+      "500 mount points configured, but 'rootfs' not set - aborting",
+    ),
+    create({ vmid: '810', ostemplate, rootfs: '2', storage: 'local-zfs' }, 'task: OK'),
+    ['PUT', `${HOST}/lxc/810/config`, { protection: '1' }, 'done'],
+    [
+      'PUT',
+      `${HOST}/lxc/810/config`,
+      { mp0: 'local-zfs:1,mp=/x' },
+      "500 can't update CT 810 drive 'mp0' - protection mode enabled",
+    ],
+    ['PUT', `${HOST}/lxc/810/config`, { delete: 'ostype' }, "500 unable to delete required option 'ostype'"],
+  ])
+  const made = await client.data<Record<string, string>>('GET', `${HOST}/lxc/810/config`)
+  assert.equal(made.rootfs, 'local-zfs:subvol-810-disk-0,size=2G')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, type TestClient } from '../../test-client.ts'
+import { createTestClient, exitOf, type TestClient } from '../../test-client.ts'
 import { holds } from '../../testing/answered-rows.ts'
 import { cloudInitPart } from './qemu/cloudinit-data.ts'
 import { monitorRefusal } from './qemu/monitor-rights.ts'
@@ -151,4 +151,54 @@ test('cloud-init data, in either form', () => {
     part('meta', { ...card, citype: 'configdrive2' }),
     /^\{\n {5}"uuid": "[0-9a-f]{40}",\n {5}"network_config"/,
   )
+})
+
+test('what was suspended to disk may be thrown away, with its VM or without', async () => {
+  const client = await siteWithVm()
+  const asleep = async () => {
+    await holds(client, [
+      ['POST', `${VM}/status/start`, {}, 'task: OK'],
+      ['POST', `${VM}/status/suspend`, { todisk: '1' }, 'task: OK'],
+    ])
+  }
+  await asleep()
+  await holds(client, [['PUT', `${VM}/config`, { delete: 'vmstate' }, 'done']])
+  const config = await client.data<Record<string, string>>('GET', `${VM}/config`)
+  assert.deepEqual([config.lock, config.vmstate, config.runningmachine], [undefined, undefined, undefined])
+  await asleep()
+  await holds(client, [['DELETE', VM, undefined, 'task: OK']])
+  assert.deepEqual(await client.data('GET', '/nodes/pve1/storage/local/content?vmid=100&content=images'), [])
+})
+
+test('root alone, by its own login, passes by the mark', async () => {
+  const client = await siteWithVm()
+  type Params = Readonly<Record<string, string>>
+  const send = async <T>(method: string, path: string, params: Params, headers: Params = {}) => {
+    const answer = await client.clock.runUntil(
+      client.datacentre.handle({
+        method,
+        path: `/api2/json${path}`,
+        headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(params).toString(),
+      }),
+    )
+    return { ...answer, data: (JSON.parse(answer.body) as { data: T }).data }
+  }
+  type Login = { readonly ticket: string; readonly CSRFPreventionToken: string }
+  const { data: login } = await send<Login>('POST', '/access/ticket', { username: 'root@pam', password: 'rootpw123' })
+  const cookie = `PVEAuthCookie=${encodeURIComponent(login.ticket)}`
+  const asRoot = async (method: string, path: string, params: Params) => {
+    const headers = { cookie, csrfpreventiontoken: login.CSRFPreventionToken }
+    const { data, status, reason } = await send<unknown>(method, path, params, headers)
+    return typeof data === 'string' ? exitOf(client, data) : `${status} ${reason}`
+  }
+  client.datacentre.patchGuest(100, { lock: 'migrate' })
+  assert.equal(await asRoot('POST', `${VM}/status/start`, {}), 'VM is locked (migrate)')
+  assert.equal(await asRoot('POST', `${VM}/status/start`, { skiplock: '1' }), 'OK')
+  assert.equal(await asRoot('POST', `${VM}/status/reset`, {}), 'VM is locked (migrate)')
+  assert.equal(await asRoot('POST', `${VM}/status/reset`, { skiplock: '1' }), 'OK')
+  assert.equal(await asRoot('POST', `${VM}/status/stop`, {}), 'VM is locked (migrate)')
+  assert.equal(await asRoot('POST', `${VM}/status/stop`, { skiplock: '1' }), 'OK')
+  assert.equal(await asRoot('PUT', `${VM}/config`, { delete: 'lock' }), '500 VM is locked (migrate)')
+  assert.equal(await asRoot('PUT', `${VM}/config`, { delete: 'lock', skiplock: '1' }), '200 OK')
 })

@@ -99,12 +99,15 @@ test('[T-08] the state of a TPM stays what it was made as', async () => {
 })
 
 test('[T-08] a disk of a container is made larger or refused at once', async () => {
-  const client = createTestClient({ preset: 'recording' })
-  const template = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
-  await client.task('POST', '/nodes/pve1/lxc', { vmid: '200', ostemplate: template, rootfs: 'local:1' })
+  const client = createTestClient()
+  const name = 'vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+  const files = client.datacentre.world.hosts.get('fun-bedbug')?.volumes.get('local')
+  files?.set(name, { name, content: 'vztmpl', format: 'tzst', sizeBytes: 1, ctimeSeconds: 1 })
+  const made = { vmid: '200', ostemplate: `local:${name}`, rootfs: 'local-zfs:1' }
+  assert.equal(await client.task('POST', `${HOST}/lxc`, made), 'OK')
   const resize = (size: string, expected: string): AnsweredRow => [
     'PUT',
-    '/nodes/pve1/lxc/200/resize',
+    `${HOST}/lxc/200/resize`,
     { disk: 'rootfs', size },
     expected,
   ]

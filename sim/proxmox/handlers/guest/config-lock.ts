@@ -1,7 +1,8 @@
 import { touch } from '../../../world/guest-config.ts'
 import { holding, type LockMode, PowerLost } from '../../../world/locks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
-import { failed } from '../../api-error.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { type Call, flag } from '../../call.ts'
 
 /** A copy waits a second only, for its source and for its own id. */
 export const COPY_TIMEOUT_MS = 1_000
@@ -21,10 +22,22 @@ export function withConfigLock<T>(
   return holding(world, host, `lock-${vmid}`, refuse, work, mode, timeoutMs)
 }
 
-/** The mark `lock:` in a configuration says that long work is under way, or that it died. */
-export function refuseLocked(guest: Guest): void {
+/** The mark `lock:` in a configuration says that long work is under way, or that it died. Some work goes with some marks. */
+export function refuseLocked(guest: Guest, ...except: readonly string[]): void {
   const lock = guest.config.get('lock')
-  if (lock !== undefined) throw failed(`${guest.type === 'qemu' ? 'VM' : 'CT'} is locked (${lock})`)
+  if (lock !== undefined && !except.includes(lock))
+    throw failed(`${guest.type === 'qemu' ? 'VM' : 'CT'} is locked (${lock})`)
+}
+
+/** Root alone may pass by the mark, and only where it is root's own login. */
+export function refuseSkipLock(call: Call): void {
+  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
+    throw badParameter('skiplock', 'Only root may use this option.')
+}
+
+/** The mark counts unless root passes by it. */
+export function refuseLockedFor(call: Call, guest: Guest, ...except: readonly string[]): void {
+  if (!flag(call, 'skiplock')) refuseLocked(guest, ...except)
 }
 
 /**

@@ -43,6 +43,7 @@ export async function updateConfig(
     guest.pendingDelete.delete(key)
   }
   for (const key of change.drop) dropOption(host, guest, key, change.force)
+  if (change.drop.includes('vmstate')) dropState(guest)
   const shop: Workshop = { world, host, vmid: guest.vmid, work, made: [] }
   for (const [key, value] of change.set) await setOption(shop, guest, key, value)
   pinMachine(guest, change)
@@ -61,7 +62,8 @@ export function refuseEarly(guest: Guest, change: ConfigChange): void {
   if (change.digest !== undefined && change.digest !== configDigest(guest)) {
     throw failed('checksum mismatch (file change by other user?)')
   }
-  if (!change.skipLock) refuseLocked(guest)
+  // Who throws away what was written to disk wakes nobody: the mark goes with it.
+  if (!change.skipLock) refuseLocked(guest, ...(change.drop.includes('vmstate') ? ['suspended'] : []))
   if (!change.set.has('memory') && !change.set.has('balloon')) return
   const after = new Map([...guest.config, ...guest.pending, ...change.set])
   const balloon = Number(after.get('balloon') ?? 0)
@@ -93,8 +95,14 @@ function dropOption(host: Host, guest: Guest, key: string, force: boolean): void
   }
   guest.pendingDelete.delete(key)
   guest.config.delete(key)
-  if (isUnused(key)) freeVolume(host, current)
+  if (isUnused(key) || key === 'vmstate') freeVolume(host, driveVolume(current))
   else if (isDrive(key)) detach(host, guest, key, current, force)
+}
+
+/** Nothing stays of a state that is thrown away. */
+function dropState(guest: Guest): void {
+  if (guest.config.get('lock') === 'suspended') guest.config.delete('lock')
+  for (const key of ['runningmachine', 'runningcpu', 'running-nets-host-mtu']) guest.config.delete(key)
 }
 
 function refuseProtected(key: string, value: string): void {

@@ -4,23 +4,10 @@ import { parseProperties } from '../../../world/properties.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import type { Call } from '../../call.ts'
 
-const ROOT_ONLY = new Set([
-  'args',
-  'affinity',
-  'hugepages',
-  'arch',
-  'hookscript',
-  'spice_enhancements',
-  'vmgenid',
-  'ivshmem',
-  'amd-sev',
-  'lock',
-])
-
 /** A token is never root here, not even one of root's own. */
 export function refuseRootOnly(call: Call, key: string, value: string | undefined, current?: string): void {
   if (call.who.id === 'root@pam') return
-  if (ROOT_ONLY.has(key) || /^parallel\d+$/.test(key)) throw failed(`only root can set '${key}' config`)
+  if (!FOR_USERS.some((pattern) => pattern.test(key))) throw failed(`only root can set '${key}' config`)
   const text = value ?? current ?? ''
   if (/^hostpci\d+$/.test(key) && text !== '') {
     const { main, named } = parseProperties(text)
@@ -36,15 +23,23 @@ export function refuseRootOnly(call: Call, key: string, value: string | undefine
 }
 
 const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
-  [/^(cores|sockets|vcpus|cpu|cpulimit|cpuunits|numa\d*)$/, 'VM.Config.CPU'],
-  [/^(memory|balloon|shares)$/, 'VM.Config.Memory'],
-  [/^net\d+$/, 'VM.Config.Network'],
+  [/^(cores|sockets|vcpus|cpu|runningcpu|cpulimit|cpuunits|numa\d*)$/, 'VM.Config.CPU'],
+  [/^(memory|balloon|shares|allow-ksm)$/, 'VM.Config.Memory'],
+  [/^(net\d+|running-nets-host-mtu)$/, 'VM.Config.Network'],
+  [/^freeze$/, 'VM.PowerMgmt'],
   [/^(ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain|ipconfig\d+)$/, 'VM.Config.Cloudinit'],
-  [/^(boot|bootdisk|vmstatestorage)$/, 'VM.Config.Disk'],
+  [/^(boot|bootdisk|vmstatestorage|vmstate)$/, 'VM.Config.Disk'],
   [
-    /^(agent|autostart|bios|description|freeze|keyboard|localtime|migrate_.*|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template)$/,
+    /^(agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template)$/,
     'VM.Config.Options',
   ],
+]
+
+/** What somebody else than root may set, given the privilege. Whatever is not in a group is root's. */
+const FOR_USERS: readonly RegExp[] = [
+  ...PRIVILEGES.map(([pattern]) => pattern),
+  /^(acpi|hotplug|kvm|machine|runningmachine|scsihw|smbios1|tablet|vga|watchdog|audio0|rng0)$/,
+  /^(cdrom|(ide|sata|scsi|virtio|efidisk|tpmstate|unused|serial|usb|hostpci|virtiofs)\d+)$/,
 ]
 
 /** Every option needs the privilege of its group, on the guest or on the pool that it is made in. */

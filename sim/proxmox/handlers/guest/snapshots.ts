@@ -3,6 +3,7 @@ import { PowerLost } from '../../../world/locks.ts'
 import type { Snapshot } from '../../../world/parts.ts'
 import type { Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
+import { parseVolumeId } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, guestOf, hostOf, param } from '../../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
@@ -71,10 +72,42 @@ export function wentBack(guest: Guest, snapshot: Snapshot): Map<string, string> 
   for (const [key, value] of kept) config.set(key, value)
   for (const [key, value] of guest.config) {
     const volid = driveVolume(value)
-    if (!isDrive(key) || volid === '' || then.has(volid) || (isCdrom(value) && !/cloudinit/.test(volid))) continue
+    if (
+      !(isDrive(key) || /^mp\d+$/.test(key)) ||
+      volid === '' ||
+      then.has(volid) ||
+      (isCdrom(value) && !/cloudinit/.test(volid))
+    )
+      continue
     let number = 0
     while (config.has(`unused${number}`)) number++
     config.set(`unused${number}`, volid)
   }
   return config
+}
+
+/** The snapshot to go back to, or why that cannot be. A pool goes back to the newest of its snapshots only. */
+export function rollbackTo(call: Call, guest: Guest, name: string, holdsVolume: (key: string) => boolean): Snapshot {
+  if (guest.config.get('template') === '1') throw new Error("you can't rollback if vm is a template")
+  const snapshot = needSnapshot(guest, name)
+  const newest = [...guest.snapshots.keys()].at(-1) === name
+  for (const [key, value] of newest ? [] : snapshot.config) {
+    const volid = driveVolume(value)
+    const storage = call.world.storages.get(parseVolumeId(volid)?.storage ?? '')
+    if (holdsVolume(key) && !isCdrom(value) && storage?.type === 'zfspool')
+      throw new Error(`can't rollback, '${name}' is not most recent snapshot on '${volid}'`)
+  }
+  if (snapshot.state !== undefined)
+    throw new Error(`unable to rollback to incomplete snapshot (snapstate = ${snapshot.state})`)
+  return snapshot
+}
+
+export function forget(guest: Guest, name: string, snapshot: Snapshot): void {
+  guest.snapshots.delete(name)
+  // What stood on it stands on what it stood on.
+  for (const [other, entry] of guest.snapshots)
+    if (entry.parent === name) guest.snapshots.set(other, { ...entry, parent: snapshot.parent })
+  if (guest.config.get('parent') !== name) return
+  if (snapshot.parent === undefined) guest.config.delete('parent')
+  else guest.config.set('parent', snapshot.parent)
 }

@@ -25,10 +25,15 @@ export function disarmState(world: World): 'disarming' | 'disarmed' | undefined 
  * A guest that the high-availability manager looks after is not started or stopped by whoever asks: the wish is noted,
  * the task ends, and the manager follows some seconds later. Undefined: nobody looks after it.
  */
-export function byManager(call: Call, type: string, state: 'started' | 'stopped'): string | undefined {
+export function byManager(
+  call: Call,
+  type: string,
+  state: 'started' | 'stopped',
+  kind: 'qemu' | 'lxc' = 'qemu',
+): string | undefined {
   const { world } = call
   const host = hostOf(call)
-  const guest = guestOn(world, host.name, vmidOf(call))
+  const guest = guestOn(world, host.name, vmidOf(call), kind)
   const entry = guest === undefined ? undefined : haEntry(world, guest)
   if (guest === undefined || entry === undefined) return undefined
   const released = shelf(world, 'ha').get('disarmed')
@@ -38,7 +43,8 @@ export function byManager(call: Call, type: string, state: 'started' | 'stopped'
     await work.pass(world.timing.shortTaskMs)
     // A start changes what is wanted; a stop is a request that only a manager turns into that.
     if (state === 'started' || world.statusDaemon) entry.state = state
-    work.log(`Requesting HA ${state === 'started' ? 'start' : 'stop'} for VM ${guest.vmid}`)
+    const what = kind === 'qemu' ? 'VM' : 'CT'
+    work.log(`Requesting HA ${state === 'started' ? 'start' : 'stop'} for ${what} ${guest.vmid}`)
     // Frozen: whatever is asked for is done when it is armed again, or never.
     if (!world.statusDaemon || released?.mode === 'freeze') return
     world.clock.schedule(world.clock.now() + MANAGER_CYCLE_MS, () => {

@@ -4,7 +4,7 @@ import { touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest } from '../../../world/types.ts'
-import { freeVolume } from '../../../world/volumes.ts'
+import { freeVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
@@ -29,15 +29,17 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
 
 /** Options that are not there, and two wishes for the same one. */
 export function refuseConflicts({ params }: Call): void {
-  const known = findOperation('PUT', '/nodes/n/lxc/100/config')?.operation.parameters
+  const parameters = findOperation('PUT', '/nodes/n/lxc/100/config')?.operation.parameters
+  const isOption = (key: string) =>
+    /^(parent|snaptime)$/.test(key) || (parameters?.has(key) && !/^(node|vmid|delete|revert|digest)$/.test(key))
   const revert = listed(params.revert)
   for (const key of revert) {
-    if (!known?.has(key)) throw badParameter('revert', `unknown option '${key}'`)
+    if (!isOption(key)) throw badParameter('revert', `unknown option '${key}'`)
     if (params[key] !== undefined)
       throw badParameter('revert', `you can't use '-${key}' and '-revert ${key}' at the same time`)
   }
   for (const key of listed(params.delete)) {
-    if (!known?.has(key)) throw badParameter('delete', `unknown option '${key}'`)
+    if (!isOption(key)) throw badParameter('delete', `unknown option '${key}'`)
     if (params[key] !== undefined)
       throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
     if (revert.includes(key))
@@ -45,33 +47,66 @@ export function refuseConflicts({ params }: Call): void {
   }
 }
 
-/** Refuses what this identity may not set, change or delete. */
-export function checkOptions(call: Call, vmid: number, unprivileged: boolean, creating: boolean, pool?: string): void {
-  const { world, who, params } = call
-  const set = Object.entries(params).filter(([key]) => !NOT_CONFIG.has(key))
-  const drop = listed(params.delete)
-  for (const [key, value] of [...set, ...drop.map((name) => [name, ''] as const)]) {
-    const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.Options'
-    const has =
-      may(world, who, `/vms/${vmid}`, privilege) || (pool !== undefined && may(world, who, `/pool/${pool}`, privilege))
-    if (!has) throw forbidden(`/vms/${vmid}, ${privilege}`)
-    if (who.id !== 'root@pam') refuseRootOnly(key, value, unprivileged, creating)
+/** Refuses what this identity may not delete or take back. That comes before anybody asks whether there is such an option. */
+export function checkDropped(call: Call, guest: Guest): void {
+  for (const key of [...listed(call.params.delete), ...listed(call.params.revert)])
+    checkOption(call, guest.vmid, key, undefined, guest)
+}
+
+/** Refuses what this identity may not set. */
+export function checkOptions(call: Call, vmid: number, guest?: Guest, pool?: string): void {
+  for (const [key, value] of Object.entries(call.params))
+    if (!NOT_CONFIG.has(key)) checkOption(call, vmid, key, value, guest, pool)
+}
+
+/** Without a value: the option is deleted. Without a guest: there is none yet. */
+function checkOption(
+  call: Call,
+  vmid: number,
+  key: string,
+  value: string | undefined,
+  guest: Guest | undefined,
+  pool?: string,
+): void {
+  if (call.who.id === 'root@pam') return
+  const old = guest?.config.get(key)
+  if (key === 'tags') {
+    requireTagRights(call, old ?? '', value ?? '')
+    return
   }
-  for (const [key, value] of set) requireBridgeRights(call, key, value)
-  const tags = world.guests.get(vmid)?.config.get('tags') ?? ''
-  if (params.tags !== undefined || drop.includes('tags')) requireTagRights(call, tags, params.tags ?? '')
+  refuseRootOnly(key, value, old, isUnprivileged(call, guest))
+  if (key === 'features' && onlyNesting(value, old) === undefined) return
+  const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.Options'
+  const has = (path: string) => may(call.world, call.who, path, privilege)
+  if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
+    throw forbidden(`/vms/${vmid}, ${privilege}`)
+  for (const card of [old, value]) if (card !== undefined) requireBridgeRights(call, key, card)
+}
+
+function isUnprivileged(call: Call, guest: Guest | undefined): boolean {
+  return guest === undefined ? call.params.unprivileged !== '0' : guest.config.get('unprivileged') === '1'
 }
 
 /** What reaches into the host is for root itself alone. */
-function refuseRootOnly(key: string, value: string, unprivileged: boolean, creating: boolean): void {
+function refuseRootOnly(key: string, value: string | undefined, old: string | undefined, unprivileged: boolean): void {
   const only = (what: string) => forbidden(`${what} is only allowed for root@pam`)
   if (/^dev\d+$/.test(key)) throw only('configuring device passthrough')
   if (key === 'hookscript') throw only('changing the hookscript')
-  if (isMount(key) && value.startsWith('/')) throw only('mount point type bind')
-  if (key !== 'features' || value === '') return
-  if (!unprivileged && creating) throw only('changing feature flags for privileged container')
-  const others = [...parseProperties(value).named.keys()].filter((name) => name !== 'nesting')
-  if (others.length > 0) throw only('changing feature flags (except nesting)')
+  if (isMount(key) && value?.startsWith('/dev/')) throw only('mount point type device')
+  if (isMount(key) && value?.startsWith('/')) throw only('mount point type bind')
+  if (key !== 'features') return
+  if (!unprivileged) throw only('changing feature flags for privileged container')
+  if (onlyNesting(value, old) === false) throw only('changing feature flags (except nesting)')
+}
+
+/** Undefined: no flag changes. */
+function onlyNesting(value: string | undefined, old: string | undefined): boolean | undefined {
+  const before = parseProperties(old ?? '').named
+  const after = parseProperties(value ?? '').named
+  const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) => before.get(name) !== after.get(name),
+  )
+  return changed.length === 0 ? undefined : changed.every((name) => name === 'nesting')
 }
 
 /** The configuration of a new container, without its disks. */
@@ -105,6 +140,7 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   for (const [key, value] of Object.entries(params)) {
     if (NOT_CONFIG.has(key)) continue
     if (key === 'unprivileged') throw failed("unable to modify read-only option: 'unprivileged'")
+    if (isMount(key)) refuseMount(call, guest, key, value)
     const text = isMount(key) ? await makeMount(shop, key, value) : kept(call, key, value)
     if (isMount(key)) {
       const volid = text.split(',')[0]
@@ -124,6 +160,18 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   }
 }
 
+/** A disk stays as it is while its container is protected, and lies where containers may have theirs. */
+function refuseMount(call: Call, guest: Guest, key: string, value: string): void {
+  if (guest.config.get('protection') === '1')
+    throw failed(`can't update CT ${guest.vmid} drive '${key}' - protection mode enabled`)
+  const id = parseVolumeId(parseProperties(value, 'volume').main)?.storage
+  if (id === undefined) return
+  const entry = call.world.storages.get(id)
+  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
+  if (!entry.content.includes('rootdir'))
+    throw failed(`storage '${id}' does not allow content type 'rootdir' (Container)`)
+}
+
 /** What a running container takes over at once; everything else waits for its next start. */
 const AT_ONCE =
   /^(description|onboot|startup|protection|hostname|hookscript|cores|tags|lock|memory|swap|cpulimit|cpuunits|net\d+|unused\d+|template)$/
@@ -135,7 +183,7 @@ function changesLive(guest: Guest, key: string): boolean {
 
 function drop(call: Call, guest: Guest, key: string): void {
   const value = guest.config.get(key)
-  if (key === 'memory' || key === 'rootfs') throw failed(`unable to delete required option '${key}'`)
+  if (/^(memory|rootfs|ostype)$/.test(key)) throw failed(`unable to delete required option '${key}'`)
   if (key === 'unprivileged') throw failed("unable to delete read-only option: 'unprivileged'")
   if (value === undefined) return
   const disk = isMount(key) || /^unused\d+$/.test(key)

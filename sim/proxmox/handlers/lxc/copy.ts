@@ -1,3 +1,4 @@
+import { defined } from '../../../../src/lib/defined.ts'
 import { macAddress } from '../../../world/chance.ts'
 import { configDigest, touch } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen, powerOff, powerOn } from '../../../world/guest-run.ts'
@@ -12,10 +13,12 @@ import { refuseLocked, underMark } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
 import {
   describe,
+  forget,
   needSnapshot,
   newSnapshot,
   passOrForget,
   refuseReserved,
+  rollbackTo,
   shownSnapshot,
   wentBack,
 } from '../guest/snapshots.ts'
@@ -27,7 +30,7 @@ import { nameAnew } from '../qemu/migrate.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
-import { inOpenTask, inTask } from './task.ts'
+import { inOpenTask } from './task.ts'
 
 const ONE = '/nodes/{node}/lxc/{vmid}'
 
@@ -52,8 +55,9 @@ export const lxcCopyRoutes: Routes = {
       const snapshot = needSnapshot(guest, param(call, 'snapname'))
       await underMark(call.world, host, guest, 'snapshot-delete', async () => {
         snapshot.state = 'delete'
+        if (guest.config.get('template') === '1') throw new Error("you can't delete a snapshot if vm is a template")
         await work.pass(call.world.timing.shortTaskMs)
-        guest.snapshots.delete(param(call, 'snapname'))
+        forget(guest, param(call, 'snapname'), snapshot)
       })
     }),
   [`GET ${ONE}/snapshot/{snapname}/config`]: (call) => {
@@ -63,11 +67,13 @@ export const lxcCopyRoutes: Routes = {
   [`PUT ${ONE}/snapshot/{snapname}/config`]: (call) => describe(call, 'lxc'),
   [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
     inOpenTask(call, 'vzrollback', async (guest, host, work) => {
-      const snapshot = needSnapshot(guest, param(call, 'snapname'))
+      const name = param(call, 'snapname')
+      const snapshot = rollbackTo(call, guest, name, isMount)
       await underMark(call.world, host, guest, 'rollback', async () => {
         powerOff(call.world, guest)
         await work.pass(call.world.timing.shortTaskMs)
         guest.config = wentBack(guest, snapshot)
+        guest.config.set('parent', name)
       })
       if (!flag(call, 'start')) return
       startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (own) =>
@@ -79,11 +85,15 @@ export const lxcCopyRoutes: Routes = {
     const able = canSnapshot(call, guest) && (call.params.feature !== 'clone' || guest.config.get('template') === '1')
     return { hasFeature: able ? 1 : 0 }
   },
-  [`GET ${ONE}/migrate`]: (call) => ({
-    running: guestOf(call, 'lxc').run.status === 'running' ? 1 : 0,
-    'allowed-nodes': [...call.world.hosts.keys()].filter((name) => name !== param(call, 'node')),
-    'not-allowed-nodes': {},
-  }),
+  [`GET ${ONE}/migrate`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    refuseLocked(guest)
+    return {
+      running: guest.run.status === 'running' ? 1 : 0,
+      'allowed-nodes': [...call.world.hosts.keys()].filter((name) => name !== param(call, 'node')),
+      'not-allowed-nodes': {},
+    }
+  },
   [`POST ${ONE}/migrate`]: migrate,
 }
 
@@ -100,22 +110,29 @@ function snapshots(call: Call): unknown[] {
     name,
     snaptime: snapshot.timeSeconds,
     description: snapshot.description ?? '',
-    ...(snapshot.state === undefined ? {} : { snapstate: snapshot.state }),
+    ...defined({ snapstate: snapshot.state, parent: snapshot.parent }),
   }))
   const running = guest.run.status === 'running' ? 1 : 0
-  return [...rows, { name: 'current', description: 'You are here!', digest: configDigest(guest), running }]
+  const parent = guest.config.get('parent')
+  const here = { name: 'current', description: 'You are here!', digest: configDigest(guest), running }
+  return [...rows, { ...here, ...defined({ parent }) }]
 }
 
 function take(call: Call): string {
   const name = param(call, 'snapname')
   refuseReserved(name, 'current', 'vzdump')
   return inOpenTask(call, 'vzsnapshot', (guest, host, work) => {
+    if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
     const prepare = () => {
       if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
       if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
       guest.snapshots.set(name, newSnapshot(call, guest))
     }
-    return underMark(call.world, host, guest, 'snapshot', () => passOrForget(call, guest, name, work), prepare)
+    const deed = async () => {
+      await passOrForget(call, guest, name, work)
+      guest.config.set('parent', name)
+    }
+    return underMark(call.world, host, guest, 'snapshot', deed, prepare)
   })
 }
 
@@ -223,12 +240,16 @@ function migrate(call: Call): string {
     noteSeen(world, guest)
   }
   if (haEntry(world, asked) !== undefined) return movedByManager(call, asked, target, () => move(asked))
-  return inTask(call, 'vzmigrate', async (guest, work) => {
-    work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
-    if (guest.run.status === 'running' && flag(call, 'online')) {
-      work.log('ERROR: migration aborted (duration 00:00:00): lxc live migration is currently not implemented')
+  return inOpenTask(call, 'vzmigrate', async (guest, _, work) => {
+    const lock = guest.config.get('lock')
+    const live = guest.run.status === 'running' && flag(call, 'online')
+    const why =
+      lock === undefined ? live && 'lxc live migration is currently not implemented' : `CT is locked (${lock})`
+    if (why) {
+      work.log(`ERROR: migration aborted (duration 00:00:00): ${why}`)
       throw new Error('migration aborted')
     }
+    work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
     await work.pass(world.timing.shortTaskMs)
     move(guest)
   })

@@ -1,21 +1,24 @@
 import { may, seesGuest } from '../../../world/access.ts'
 import { configDigest } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
+import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { configured } from '../guest/creation.ts'
 import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
+import { requireRight } from '../guest/option-rights.ts'
 import { shownSnapshot } from '../guest/snapshots.ts'
 import { removeGuest } from '../qemu/destroy.ts'
 import { shelf } from '../shelf.ts'
 import { refuseReplicated } from '../storage/replication.ts'
-import { changeContainer, checkOptions, newConfig, refuseConflicts } from './config.ts'
+import { requireEnabled } from '../storage-check.ts'
+import { changeContainer, checkDropped, checkOptions, newConfig, refuseConflicts } from './config.ts'
 import { isMount, makeMount, resizeMount } from './mounts.ts'
 import { startContainer } from './power.ts'
 import { inTask } from './task.ts'
@@ -35,7 +38,10 @@ export const lxcRoutes: Routes = {
       .map((guest) => nodeRow(call.world, host, guest))
   },
   [`POST ${AT}`]: create,
-  [`GET ${ONE}`]: () => PARTS.split(' ').map((subdir) => ({ subdir })),
+  [`GET ${ONE}`]: (call) => {
+    guestOf(call, 'lxc')
+    return PARTS.split(' ').map((subdir) => ({ subdir }))
+  },
   [`DELETE ${ONE}`]: destroy,
   [`GET ${ONE}/config`]: readConfig,
   [`PUT ${ONE}/config`]: update,
@@ -64,21 +70,19 @@ function create(call: Call): string {
   const host = hostOf(call)
   const vmid = vmidOf(call)
   const { pool } = params
-  if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
-  const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
-  if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
-  checkOptions(call, vmid, params.unprivileged !== '0', true, pool)
+  if (params.unprivileged === '0') requireRight(call, '/', 'Sys.Modify')
+  if (flag(call, 'ha-managed')) requireRight(call, '/', 'Sys.Console')
   const taken = world.guests.get(vmid)
   if (taken !== undefined)
     throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
+  checkKeys(params['ssh-public-keys'])
+  if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
+  const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
+  if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
+  checkOptions(call, vmid, undefined, pool)
   const template = param(call, 'ostemplate')
   checkTemplate(call, template)
-  const mounts = Object.entries({ rootfs: `${params.storage ?? 'local'}:4`, ...params }).filter(([key]) => isMount(key))
-  for (const [, value] of mounts) {
-    const storage = parseVolumeId(value)?.storage
-    if (storage !== undefined && !world.storages.has(storage)) throw failed(`storage '${storage}' does not exist`)
-  }
-  checkKeys(params['ssh-public-keys'])
+  const mounts = wantedMounts(call)
   const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
@@ -98,6 +102,30 @@ function create(call: Call): string {
       shelf(world, 'ha/resources').set(haId(guest), { type: 'ct', state: flag(call, 'start') ? 'started' : 'stopped' })
     if (flag(call, 'start')) startAfterCreate(call, guest)
   })
+}
+
+/** The disks of a new container: a bare number is a size on the storage of the call. */
+function wantedMounts(call: Call): (readonly [string, string])[] {
+  const { storage = 'local' } = call.params
+  const asked = Object.entries(call.params)
+    .filter(([key]) => isMount(key))
+    .map(([key, value]) => [key, /^\d+(\.\d+)?$/.test(value) ? `${storage}:${value}` : value] as const)
+  if (asked.length > 0 && !asked.some(([key]) => key === 'rootfs'))
+    throw failed("mount points configured, but 'rootfs' not set - aborting")
+  for (const [, value] of asked) {
+    const id = parseVolumeId(parseProperties(value, 'volume').main)?.storage
+    if (id !== undefined) requireRootdir(call, id)
+  }
+  if (asked.length > 0) return asked
+  requireRootdir(call, storage)
+  return [['rootfs', `${storage}:4`]]
+}
+
+function requireRootdir(call: Call, id: string): void {
+  const entry = requireEnabled(call.world, hostOf(call).name, id)
+  if (!entry.content.includes('rootdir'))
+    throw badParameter('storage', `storage '${id}' does not support container directories`)
+  requireRight(call, `/storage/${id}`, 'Datastore.AllocateSpace')
 }
 
 /** The start is a task of its own: whether it goes well is nothing to the creation. */
@@ -129,8 +157,9 @@ async function update(call: Call): Promise<null> {
   await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
     refuseLocked(guest)
     if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
+    checkDropped(call, guest)
     refuseConflicts(call)
-    checkOptions(call, guest.vmid, guest.config.get('unprivileged') === '1', false)
+    checkOptions(call, guest.vmid, guest)
     return changeContainer(call, guest)
   })
   return null

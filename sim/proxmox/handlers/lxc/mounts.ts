@@ -1,18 +1,27 @@
 import { may } from '../../../world/access.ts'
-import { configDigest, touch } from '../../../world/guest-config.ts'
+import { configDigest, isUnused, touch } from '../../../world/guest-config.ts'
+import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, parseSize, printSize } from '../../../world/sizes.ts'
-import type { Work } from '../../../world/tasks.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, freeVolume, parseVolumeId, storageOn, storageProblem } from '../../../world/volumes.ts'
+import {
+  findVolume,
+  freeVolume,
+  nextDiskName,
+  parseVolumeId,
+  storageOn,
+  storageProblem,
+  volumesOf,
+} from '../../../world/volumes.ts'
 import { ApiError, badParameters, failed, forbidden } from '../../api-error.ts'
-import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { type Call, flag, guestOf, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
-import { refuseLocked } from '../guest/config-lock.ts'
+import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { keepUnused } from '../guest/config-update.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { newDisk, type Workshop } from '../qemu/drive-make.ts'
-import { inTask } from './task.ts'
+import { volumeHasFeature } from '../volume-features.ts'
 
 export const lxcMountRoutes: Routes = { 'POST /nodes/{node}/lxc/{vmid}/move_volume': move }
 
@@ -39,6 +48,8 @@ export async function makeMount(shop: Workshop, _key: string, value: string): Pr
   const bytes = Math.round(Number(fresh[2]) * GIB)
   const folder = bytes === 0 || !storage.files
   const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', bytes, folder ? 'subvol' : 'disk')
+  // Where the recordings were made, there was no device to mount a file by.
+  if (!folder && !shop.world.statusDaemon) throw failed("can't allocate loop device")
   mount.named.set('size', sizeText(bytes))
   return inOrder({ main: made, named: mount.named })
 }
@@ -94,36 +105,91 @@ export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<v
   }
 }
 
-/** No volume of a container goes to another one here: that is told after everything else that may be wrong. */
-function refuseReassign(call: Call, guest: Guest, vmid: number): never {
-  const { params, world } = call
-  const key = param(call, 'volume')
-  const to = params['target-volume'] ?? key
-  if (!may(world, call.who, `/vms/${vmid}`, 'VM.Config.Disk')) throw forbidden(`/vms/${vmid}, VM.Config.Disk`)
-  if (key === 'rootfs' || to === 'rootfs') throw failed("Cannot move to/from 'rootfs'")
-  if (/^unused\d+$/.test(key) && !/^unused\d+$/.test(to))
-    throw failed('Moving an unused volume to a used one is not possible')
-  const target = world.guests.get(vmid)
-  if (target === undefined) throw failed(`could not find CT ${vmid}`)
-  if (target.node !== guest.node)
-    throw failed(`Both containers need to be on the same node (${guest.node} != ${target.node})`)
-  refuseLocked(guest)
-  refuseLocked(target)
-  if (guest.config.get('template') === '1' || target.config.get('template') === '1')
-    throw failed("Can't move volumes from or to template CT")
-  if (params.digest !== undefined && params.digest !== configDigest(guest))
-    throw failed(`Container ${guest.vmid}: ${STALE}`)
-  const digest = params['target-digest']
-  if (digest !== undefined && digest !== configDigest(target)) throw failed(`Container ${vmid}: ${STALE}`)
-  if (!guest.config.has(key)) throw failed(`volume '${key}' for container '${guest.vmid}' does not exist`)
-  if (target.config.has(to)) throw failed(`Target volume key '${to}' is already in use for container '${vmid}'`)
-  throw failed('Storage does not support moving of this disk to another container')
+interface Reassignment {
+  readonly source: Guest
+  readonly target: Guest
+  /** The slots, here and there. */
+  readonly from: string
+  readonly to: string
+  readonly volid: string
 }
 
-function move(call: Call): string {
+/** Everything that must be true before a volume changes its owner. The task asks again: meanwhile much may have changed. */
+function checkReassign(call: Call, vmid: number): Reassignment {
   const { params, world } = call
-  const guest = guestOf(call, 'lxc')
-  const key = param(call, 'volume')
+  const from = param(call, 'volume')
+  const to = params['target-volume'] ?? from
+  if (from === 'rootfs' || to === 'rootfs') throw failed("Cannot move to/from 'rootfs'")
+  if (isUnused(from) && !isUnused(to)) throw failed('Moving an unused volume to a used one is not possible')
+  const known = world.guests.get(vmidOf(call))
+  const target = world.guests.get(vmid)
+  if (known === undefined) throw failed(`could not find CT ${vmidOf(call)}`)
+  if (target === undefined) throw failed(`could not find CT ${vmid}`)
+  if (target.node !== known.node)
+    throw failed(`Both containers need to be on the same node (${known.node} != ${target.node})`)
+  const source = guestOf(call, 'lxc')
+  refuseLocked(source)
+  if (target.type !== 'lxc') throw failed(missingConfig(target.node, vmid, 'lxc'))
+  refuseLocked(target)
+  if (source.config.get('template') === '1' || target.config.get('template') === '1')
+    throw failed("Can't move volumes from or to template CT")
+  if (params.digest !== undefined && params.digest !== configDigest(source))
+    throw failed(`Container ${source.vmid}: ${STALE}`)
+  const digest = params['target-digest']
+  if (digest !== undefined && digest !== configDigest(target)) throw failed(`Container ${vmid}: ${STALE}`)
+  const value = source.config.get(from)
+  if (value === undefined) throw failed(`volume '${from}' for container '${source.vmid}' does not exist`)
+  if (target.config.has(to)) throw failed(`Target volume key '${to}' is already in use for container '${vmid}'`)
+  const volid = parseProperties(value, 'volume').main
+  if (isInSnapshot(source, volid)) throw failed('Cannot move volume used by a snapshot to another container')
+  if (!volumeHasFeature(world, hostOf(call), 'rename', volid))
+    throw failed('Storage does not support moving of this disk to another container')
+  if (source.run.status === 'running' && !isUnused(from))
+    throw failed('Cannot move in-use volume while the source CT is running - detach or shutdown first')
+  return { source, target, from, to, volid }
+}
+
+function isInSnapshot(guest: Guest, volid: string): boolean {
+  return [...guest.snapshots.values()].some(({ config }) =>
+    [...config].some(([key, value]) => isMount(key) && parseProperties(value, 'volume').main === volid),
+  )
+}
+
+function reassign(call: Call, vmid: number): string {
+  const { world } = call
+  const host = hostOf(call)
+  if (!may(world, call.who, `/vms/${vmid}`, 'VM.Config.Disk')) throw forbidden(`/vms/${vmid}, VM.Config.Disk`)
+  const { source, from, to, volid } = checkReassign(call, vmid)
+  requireRight(call, `/storage/${parseVolumeId(volid)?.storage}`, 'Datastore.AllocateSpace')
+  const id = `${source.vmid}-${from}>${vmid}-${to}`
+  const give = (work: Work) => {
+    const { target } = checkReassign(call, vmid)
+    work.log(`moving volume '${from}' from container '${source.vmid}' to '${vmid}'`)
+    const mount = parseProperties(source.config.get(from) ?? '', 'volume')
+    const volume = findVolume(host, volid)
+    const storage = storageOn(world, host, parseVolumeId(volid)?.storage ?? '')
+    if (volume === undefined || storage === undefined) throw new Error(`volume '${volid}' does not exist`)
+    const role = volume.format === 'subvol' ? 'subvol' : 'disk'
+    const name = nextDiskName(host, { storage, vmid, format: volume.format, sizeBytes: 0, role })
+    volumesOf(host, storage.id).delete(volume.name)
+    volumesOf(host, storage.id).set(name, { ...volume, name, vmid })
+    mount.main = `${storage.id}:${name}`
+    work.log(`removing volume '${from}' from container '${source.vmid}' config`)
+    source.config.delete(from)
+    target.config.set(to, isUnused(to) ? mount.main : inOrder(mount))
+    work.log(`target container '${vmid}' updated with '${to}'`)
+    touch(source)
+    touch(target)
+  }
+  return startTask(world, host, 'move_volume', id, call.who.id, (work) =>
+    withConfigLock(world, host, source.vmid, () =>
+      source.vmid === vmid ? give(work) : withConfigLock(world, host, vmid, () => give(work)),
+    ),
+  )
+}
+
+function move(call: Call): string | Promise<string> {
+  const { params } = call
   const toGuest = params['target-vmid']
   if (toGuest !== undefined && params.storage !== undefined)
     throw failed('either set storage or target-vmid, but not both')
@@ -131,28 +197,56 @@ function move(call: Call): string {
     const text = "both 'storage' and 'target-vmid' missing, either needs to be set"
     throw badParameters({ storage: text, 'target-vmid': text })
   }
-  if (toGuest !== undefined) return refuseReassign(call, guest, Number(toGuest))
-  requireRight(call, `/storage/${params.storage}`, 'Datastore.AllocateSpace')
-  refuseLocked(guest)
-  if (guest.run.status === 'running') throw failed('cannot move volumes of a running container')
-  if (/^unused\d+$/.test(key))
-    throw failed(`cannot move volume '${key}', only configured volumes can be moved to another storage`)
-  if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
-  const value = needMount(guest, key)
-  return inTask(call, 'move_volume', async (_, work) => {
-    const host = hostOf(call)
-    const storage = storageOn(world, host, params.storage ?? '')
-    if (storage === undefined) throw new Error(`storage '${params.storage}' does not exist`)
-    const mount = parseProperties(value, 'volume')
-    const old = mount.main
-    const volume = findVolume(host, old)
-    const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
-    const bytes = volume?.sizeBytes ?? 0
-    const folder = volume?.format === 'subvol'
-    const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', bytes, folder ? 'subvol' : 'disk')
-    guest.config.set(key, inOrder({ main: made, named: mount.named }))
-    if (flag(call, 'delete')) freeVolume(host, old)
-    else keepUnused(guest, old)
+  return toGuest === undefined ? toStorage(call, params.storage ?? '') : reassign(call, Number(toGuest))
+}
+
+/** The mark is set before there is a task, and taken away at its end. */
+async function toStorage(call: Call, id: string): Promise<string> {
+  const { params, world } = call
+  const host = hostOf(call)
+  requireRight(call, `/storage/${id}`, 'Datastore.AllocateSpace')
+  const guest = guestOf(call, 'lxc')
+  const key = param(call, 'volume')
+  await withConfigLock(world, host, guest.vmid, () => {
+    refuseLocked(guest)
+    if (guest.run.status === 'running') throw failed('cannot move volumes of a running container')
+    if (isUnused(key))
+      throw failed(`cannot move volume '${key}', only configured volumes can be moved to another storage`)
+    const volid = parseProperties(needMount(guest, key), 'volume').main
+    if (flag(call, 'delete') && isInSnapshot(guest, volid))
+      throw failed("you can't move a volume with snapshots and delete the source")
+    if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
+    guest.config.set('lock', 'disk')
     touch(guest)
   })
+  return startTask(world, host, 'move_volume', `${guest.vmid}`, call.who.id, async (work) => {
+    try {
+      await copyTo(call, guest, id, work)
+    } catch (error) {
+      if (error instanceof PowerLost) throw error
+      guest.config.delete('lock')
+      touch(guest)
+      throw error
+    }
+    guest.config.delete('lock')
+    touch(guest)
+  })
+}
+
+async function copyTo(call: Call, guest: Guest, id: string, work: Work): Promise<void> {
+  const { world } = call
+  const host = hostOf(call)
+  const key = param(call, 'volume')
+  const storage = storageOn(world, host, id)
+  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
+  const mount = parseProperties(needMount(guest, key), 'volume')
+  const old = mount.main
+  const volume = findVolume(host, old)
+  const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
+  const folder = volume?.format === 'subvol'
+  const bytes = volume?.sizeBytes ?? 0
+  const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', bytes, folder ? 'subvol' : 'disk')
+  guest.config.set(key, inOrder({ main: made, named: mount.named }))
+  if (flag(call, 'delete')) freeVolume(host, old)
+  else keepUnused(guest, old)
 }

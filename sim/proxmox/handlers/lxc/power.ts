@@ -3,34 +3,60 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
-import { refuseLocked } from '../guest/config-lock.ts'
+import { refuseLocked, refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
+import { byManager } from '../ha/power.ts'
+import { haEntry } from '../ha/resources.ts'
 
 const AT = '/nodes/{node}/lxc/{vmid}/status'
 
 type Deed = (world: World, host: Host, guest: Guest, work: Work) => void | Promise<void>
 
 export const lxcPowerRoutes: Routes = {
-  [`GET ${AT}`]: () => ['current', 'start', 'stop', 'shutdown', 'reboot', 'migrate'].map((subdir) => ({ subdir })),
+  [`GET ${AT}`]: (call) => {
+    guestOf(call, 'lxc')
+    return ['current', 'start', 'stop', 'shutdown', 'reboot', 'migrate'].map((subdir) => ({ subdir }))
+  },
   [`POST ${AT}/start`]: (call) => {
     refuseSkipLock(call)
-    if (guestOn(call.world, param(call, 'node'), vmidOf(call), 'lxc')?.run.status === 'running')
-      throw failed(`CT ${vmidOf(call)} already running`)
-    return inTask(call, 'vzstart', startContainer)
+    refuseRunning(call)
+    return (
+      byManager(call, 'hastart', 'started', 'lxc') ??
+      inTask(call, 'vzstart', (...at) => startContainer(...at, flag(call, 'skiplock')))
+    )
   },
-  [`POST ${AT}/stop`]: (call) => ifRunning(call, 'vzstop', (world, _, guest) => powerOff(world, guest)),
-  [`POST ${AT}/shutdown`]: (call) => ifRunning(call, 'vzshutdown', (world, _, guest) => powerOff(world, guest)),
-  [`POST ${AT}/reboot`]: (call) =>
-    ifRunning(
-      call,
-      'vzreboot',
-      (world, host, guest) => {
-        powerOff(world, guest)
-        powerOn(world, host, guest, CONTAINER_BOOT_MS)
-      },
-      'VM',
-    ),
-  [`POST ${AT}/suspend`]: (call) => ifRunning(call, 'vzsuspend', cannotCheckpoint),
+  [`POST ${AT}/stop`]: (call) => {
+    refuseSkipLock(call)
+    const guest = running(call)
+    if (haEntry(call.world, guest) !== undefined && flag(call, 'overrule-shutdown'))
+      throw badParameter('overrule-shutdown', 'Not applicable for HA resources.')
+    const stop: Deed = (world, _, one) => {
+      refuseLockedFor(call, one, 'mounted')
+      powerOff(world, one)
+    }
+    return byManager(call, 'hastop', 'stopped', 'lxc') ?? inTask(call, 'vzstop', stop)
+  },
+  [`POST ${AT}/shutdown`]: (call) => {
+    running(call)
+    const shutdown: Deed = (world, _, guest) => {
+      refuseLocked(guest)
+      powerOff(world, guest)
+    }
+    return byManager(call, 'hastop', 'stopped', 'lxc') ?? inTask(call, 'vzshutdown', shutdown)
+  },
+  [`POST ${AT}/reboot`]: (call) => {
+    running(call, 'VM')
+    // Nobody asks for its mark.
+    return inTask(call, 'vzreboot', (world, host, guest) => {
+      powerOff(world, guest)
+      powerOn(world, host, guest, CONTAINER_BOOT_MS)
+    })
+  },
+  [`POST ${AT}/suspend`]: (call) => {
+    running(call)
+    return inTask(call, 'vzsuspend', cannotCheckpoint)
+  },
   [`POST ${AT}/resume`]: (call) => {
+    refuseRunning(call)
     const vmid = vmidOf(call)
     return startTask(call.world, hostOf(call), 'vzresume', `${vmid}`, call.who.id, () => {
       throw new Error(`command 'lxc-checkpoint -n ${vmid} -r --foreground -D /var/lib/vz/dump' failed: exit code 1`)
@@ -43,13 +69,20 @@ const CONTAINER_BOOT_MS = 1000
 
 /** Memory of a container cannot be written out on any host that people have. */
 function cannotCheckpoint(_world: World, _host: Host, guest: Guest): never {
+  refuseLocked(guest)
   throw new Error(`command 'lxc-checkpoint -n ${guest.vmid} -s -D /var/lib/vz/dump' failed: exit code 1`)
 }
 
 /** Starts a container, or says why it cannot be started. Runs inside a task. */
-export async function startContainer(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
+export async function startContainer(
+  world: World,
+  host: Host,
+  guest: Guest,
+  work: Work,
+  skipLock = false,
+): Promise<void> {
   if (guest.config.get('template') === '1') throw new Error("you can't start a CT if it's a template")
-  refuseLocked(guest)
+  if (!skipLock) refuseLocked(guest, 'mounted')
   if (guest.run.status === 'running') throw new Error(`CT ${guest.vmid} already running`)
   await work.pass(world.timing.shortTaskMs)
   // Where the recordings were made, no container could be started.
@@ -62,25 +95,25 @@ function inTask(call: Call, type: string, deed: Deed): string {
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
-  refuseSkipLock(call)
-  return startTask(world, host, type, `${vmid}`, call.who.id, async (work) => {
-    const guest = guestOn(world, host.name, vmid, 'lxc')
-    if (guest === undefined) throw new Error(missingConfig(host.name, vmid, 'lxc'))
-    refuseLocked(guest)
-    await work.pass(world.timing.shortTaskMs)
-    await deed(world, host, guest, work)
-  })
+  return startTask(world, host, type, `${vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, vmid, async () => {
+      const guest = guestOn(world, host.name, vmid, 'lxc')
+      if (guest === undefined) throw new Error(missingConfig(host.name, vmid, 'lxc'))
+      await work.pass(world.timing.shortTaskMs)
+      await deed(world, host, guest, work)
+    }),
+  )
 }
 
-function refuseSkipLock(call: Call): void {
-  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
-    throw badParameter('skiplock', 'Only root may use this option.')
+function refuseRunning(call: Call): void {
+  if (guestOn(call.world, param(call, 'node'), vmidOf(call), 'lxc')?.run.status === 'running')
+    throw failed(`CT ${vmidOf(call)} already running`)
 }
 
-function ifRunning(call: Call, type: string, deed: Deed, what = 'CT'): string {
+function running(call: Call, what = 'CT'): Guest {
   const guest = guestOn(call.world, param(call, 'node'), vmidOf(call), 'lxc')
   if (guest?.run.status !== 'running') throw failed(`${what} ${vmidOf(call)} not running`)
-  return inTask(call, type, deed)
+  return guest
 }
 
 /** Only a container that runs has any. */

@@ -1,6 +1,6 @@
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { type Call, guestOf, hostOf } from '../../call.ts'
+import { type Call, guestOf, hostOf, vmidOf } from '../../call.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 
 /** Work on a container in the background, with nobody else at it. */
@@ -16,13 +16,14 @@ export function inTask(call: Call, type: string, deed: (guest: Guest, work: Work
   )
 }
 
-/** The same for work that takes the lock itself, and only where it needs it. */
+/** The same for work that takes the lock itself, and only where it needs it. That the container is missing, the task finds out. */
 export function inOpenTask(
   call: Call,
   type: string,
   deed: (guest: Guest, host: Host, work: Work) => Promise<void>,
 ): string {
   const host = hostOf(call)
-  const guest = guestOf(call, 'lxc')
-  return startTask(call.world, host, type, `${guest.vmid}`, call.who.id, (work) => deed(guest, host, work))
+  return startTask(call.world, host, type, `${vmidOf(call)}`, call.who.id, (work) =>
+    deed(guestOf(call, 'lxc'), host, work),
+  )
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../../src/lib/defined.ts'
 import { configDigest } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { World } from '../../../world/types.ts'
@@ -5,7 +6,7 @@ import { findVolume } from '../../../world/volumes.ts'
 import { badParameter, badParameters, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
-import { withConfigLock } from '../guest/config-lock.ts'
+import { refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { type ConfigChange, refuseEarly, updateConfig } from '../guest/config-update.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from '../guest/option-rights.ts'
@@ -32,6 +33,9 @@ const NOT_CONFIG = new Set([
   'background_delay',
   'import-working-storage',
 ])
+
+/** Lines of a configuration that no call sets by their name. */
+const KEPT_BESIDE = /^(parent|snaptime|vmstate|running-nets-host-mtu|runningmachine|runningcpu|meta)$/
 
 function readConfig(call: Call): Record<string, unknown> {
   const guest = guestOf(call)
@@ -87,22 +91,10 @@ async function settled(call: Call, upid: string): Promise<string | null> {
   throw failed(`failed to update VM ${vmidOf(call)}: ${task.exit}`)
 }
 
-async function unlink(call: Call): Promise<null> {
-  const guest = guestOf(call)
-  const { world } = call
-  const host = hostOf(call)
-  const drop = listed(call.params.idlist)
-  for (const key of drop) refuseUnknown(key)
-  const change: ConfigChange = {
-    set: new Map(),
-    drop,
-    revert: [],
-    digest: undefined,
-    skipLock: false,
-    force: flag(call, 'force'),
-  }
-  await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
-  return null
+/** The same as a change that deletes, by an older name. */
+function unlink(call: Call): Promise<null> {
+  const { node = '', vmid = '', idlist = '', force } = call.params
+  return writeConfig({ ...call, params: { node, vmid, delete: idlist, ...defined({ force }) } })
 }
 
 /** Work inside a request: time passes, nothing is logged. */
@@ -112,9 +104,9 @@ function inForeground(world: World) {
 
 /** What the call asks for, refused where the daemon refuses it before it touches the guest. */
 function requested(call: Call): ConfigChange {
-  const { params, who } = call
+  const { params } = call
   const vmid = vmidOf(call)
-  if (flag(call, 'skiplock') && who.id !== 'root@pam') throw badParameter('skiplock', 'Only root may use this option.')
+  refuseSkipLock(call)
   const set = new Map<string, string>()
   for (const [key, value] of Object.entries(params)) {
     // `cdrom` is an old name for the second IDE drive.
@@ -157,7 +149,8 @@ export function checkHook(call: Call, volid: string | undefined): void {
 
 function refuseUnknown(key: string, how: 'delete' | 'revert' = 'delete'): void {
   const known = findOperation('PUT', '/nodes/n/qemu/100/config')?.operation.parameters
-  if (known !== undefined && !known.has(key)) throw badParameter(how, `unknown option '${key}'`)
+  if (known !== undefined && (NOT_CONFIG.has(key) || !known.has(key)) && !KEPT_BESIDE.test(key))
+    throw badParameter(how, `unknown option '${key}'`)
 }
 
 function listed(text: string | undefined): string[] {

@@ -2,10 +2,11 @@ import { hexDigits } from '../../../world/chance.ts'
 import { guestName } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
+import { ApiError, failed, forbidden } from '../../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { PlainRefusal } from '../../decode.ts'
 import { freePort, listen, ticketIsGood } from '../../terminals.ts'
+import { refuseSkipLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { monitorRefusal } from './monitor-rights.ts'
 
@@ -15,8 +16,7 @@ const CONTAINER = '/nodes/{node}/lxc/{vmid}'
 /** Keyboard, monitor, screen and terminal. Nobody is at the other end of a screen: what is checked is how one gets there. */
 export const qemuConsoleRoutes: Routes = {
   [`PUT ${AT}/sendkey`]: (call) => {
-    if (call.params.skiplock === '1' && call.who.id !== 'root@pam')
-      throw badParameter('skiplock', 'Only root may use this option.')
+    refuseSkipLock(call)
     needRunning(call)
     if (!KEYS.test(param(call, 'key'))) throw new PlainRefusal(400, 'Bad Request', '')
     return null

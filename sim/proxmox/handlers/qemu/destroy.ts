@@ -4,9 +4,9 @@ import { PowerLost } from '../../../world/locks.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { findVolume, freeVolume, lockingStorage, volumesOf, volumesOfGuest } from '../../../world/volumes.ts'
-import { badParameter, failed } from '../../api-error.ts'
+import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
-import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { haId } from '../guest/guest-rows.ts'
 import { leaveJobs } from '../storage/backup-jobs.ts'
 import { leaveReplication, refuseReplicated } from '../storage/replication.ts'
@@ -16,9 +16,8 @@ export const qemuDestroyRoutes: Routes = { 'DELETE /nodes/{node}/qemu/{vmid}': d
 function destroy(call: Call): string {
   const { world } = call
   const host = hostOf(call)
+  refuseSkipLock(call)
   const guest = guestOf(call)
-  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
-    throw badParameter('skiplock', 'Only root may use this option.')
   if (guest.config.get('protection') === '1') throw failed(`can't remove VM ${guest.vmid} - protection mode enabled`)
   const purge = flag(call, 'purge')
   if (!purge && world.shelves.get('ha/resources')?.has(haId(guest))) {
@@ -29,7 +28,8 @@ function destroy(call: Call): string {
   return startTask(world, host, 'qmdestroy', `${guest.vmid}`, call.who.id, (work) =>
     withConfigLock(world, host, guest.vmid, async () => {
       if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} does not exist`)
-      refuseLocked(guest)
+      // What was written to disk goes with the guest.
+      refuseLockedFor(call, guest, 'suspended')
       if (guest.run.status === 'running') throw new Error(`VM ${guest.vmid} is running - destroy failed`)
       await removeGuest(world, host, guest, work, { purge, unreferenced: flag(call, 'destroy-unreferenced-disks') })
     }),
@@ -52,10 +52,12 @@ export async function removeGuest(
   if (options.unreferenced)
     for (const volid of volumesOfGuest(host, guest.vmid)) await freeOrWarn(world, host, volid, work)
   if (options.purge) {
-    work.log(`purging ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} from related configurations..`)
-    world.shelves.get('ha/resources')?.delete(haId(guest))
+    const what = guest.type === 'qemu' ? 'VM' : 'CT'
+    work.log(`purging ${what} ${guest.vmid} from related configurations..`)
     leaveReplication(world, guest.vmid)
     leaveJobs(world, guest.vmid)
+    if (world.shelves.get('ha/resources')?.delete(haId(guest)))
+      work.log(`NOTE: removed ${what} ${guest.vmid} from HA resource configuration.`)
   }
   for (const pool of world.pools.values()) pool.guests.delete(guest.vmid)
   world.guests.delete(guest.vmid)
@@ -80,7 +82,7 @@ function ownVolumes(host: Host, guest: Guest): string[] {
   const named = new Set<string>()
   const take = (config: ReadonlyMap<string, string>) => {
     for (const [key, value] of config) {
-      if (!isDrive(key) && !isUnused(key) && !/^(rootfs|mp\d+)$/.test(key)) continue
+      if (!isDrive(key) && !isUnused(key) && !/^(rootfs|mp\d+|vmstate)$/.test(key)) continue
       const volid = driveVolume(value)
       if (volid !== '' && findVolume(host, volid)?.vmid === guest.vmid) named.add(volid)
     }

@@ -3,9 +3,8 @@ import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { parseSize, printSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import { filePath, findVolume, parseVolumeId, storageOn, usedBytes } from '../../../world/volumes.ts'
-import { badParameter } from '../../api-error.ts'
-import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
-import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
+import { refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 
 export const qemuDiskRoutes: Routes = { 'PUT /nodes/{node}/qemu/{vmid}/resize': resize }
@@ -15,8 +14,7 @@ function resize(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
-  if (flag(call, 'skiplock') && call.who.id !== 'root@pam')
-    throw badParameter('skiplock', 'Only root may use this option.')
+  refuseSkipLock(call)
   return startTask(world, host, 'resize', `${vmid}`, call.who.id, (work) =>
     withConfigLock(world, host, vmid, () => grow(call, work)),
   )
@@ -29,7 +27,7 @@ async function grow(call: Call, work: Work): Promise<void> {
   const digest = call.params.digest
   if (digest !== undefined && digest !== configDigest(guest))
     throw new Error('checksum mismatch (file change by other user?)')
-  if (!flag(call, 'skiplock')) refuseLocked(guest)
+  refuseLockedFor(call, guest)
   const key = param(call, 'disk')
   const value = guest.config.get(key)
   if (value === undefined || !isDrive(key)) throw new Error(`disk '${key}' does not exist`)

@@ -18,6 +18,8 @@ export const qemuListRoutes: Routes = {
     return rows
   },
   'GET /nodes/{node}/qemu/{vmid}/status/current': (call) => statusRow(call.world, hostOf(call), guestOf(call)),
-  'GET /nodes/{node}/qemu/{vmid}/status': () =>
-    ['current', 'start', 'stop', 'reset', 'shutdown', 'suspend', 'reboot'].map((subdir) => ({ subdir })),
+  'GET /nodes/{node}/qemu/{vmid}/status': (call) => {
+    guestOf(call)
+    return ['current', 'start', 'stop', 'reset', 'shutdown', 'suspend', 'reboot'].map((subdir) => ({ subdir }))
+  },
 }

@@ -4,7 +4,7 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
-import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { refuseLocked, refuseLockedFor, withConfigLock } from '../guest/config-lock.ts'
 import { byManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { startGuest } from './start.ts'
@@ -17,7 +17,7 @@ export const qemuPowerRoutes: Routes = {
     forRoot(call, START_FOR_ROOT)
     if (isSet(call, 'targetstorage') && !isSet(call, 'migratedfrom'))
       throw badParameter('targetstorage', 'targetstorage can only by used with migratedfrom.')
-    return byManager(call, 'hastart', 'started') ?? inTask(call, 'qmstart', missingConfig, startGuest)
+    return byManager(call, 'hastart', 'started') ?? inTask(call, 'qmstart', missingConfig, starting(call))
   },
   [`POST ${AT}/stop`]: (call) => {
     forRoot(call, ['skiplock', 'keepActive', 'migratedfrom'])
@@ -41,7 +41,7 @@ export const qemuPowerRoutes: Routes = {
   [`POST ${AT}/reset`]: (call) => {
     forRoot(call, ['skiplock'])
     running(call)
-    return inTask(call, 'qmreset', missingFile, reset)
+    return inTask(call, 'qmreset', missingFile, (world, host, guest) => reset(call, world, host, guest))
   },
   [`POST ${AT}/suspend`]: (call) => {
     forRoot(call, ['skiplock'])
@@ -51,9 +51,9 @@ export const qemuPowerRoutes: Routes = {
     forRoot(call, ['skiplock', 'nocheck'])
     // What was written to disk goes on with a start.
     const asleep = guestOn(call.world, param(call, 'node'), vmidOf(call))?.config.get('lock') === 'suspended'
-    if (asleep) return inTask(call, 'qmresume', missingFile, startGuest)
+    if (asleep) return inTask(call, 'qmresume', missingFile, starting(call))
     running(call)
-    return inTask(call, 'qmresume', missingFile, resume)
+    return inTask(call, 'qmresume', missingFile, (world, host, guest) => resume(call, world, host, guest))
   },
 }
 
@@ -114,13 +114,17 @@ function forRoot(call: Call, names: readonly string[]): void {
   if (taken !== undefined) throw badParameter(taken, 'Only root may use this option.')
 }
 
+function starting(call: Call): Deed {
+  return (world, host, guest, work) => startGuest(world, host, guest, work, flag(call, 'skiplock'))
+}
+
 function stop(call: Call, world: World, host: Host, guest: Guest, work: Work): Promise<void> {
   if (flag(call, 'overrule-shutdown'))
     for (const task of host.runningTasks)
       if (task.type === 'qmshutdown' && task.id === `${guest.vmid}`) task.interrupted = true
   return withConfigLock(world, host, guest.vmid, async () => {
     if (guest.run.status === 'stopped') return
-    refuseLocked(guest)
+    refuseLockedFor(call, guest)
     await work.pass(world.timing.shortTaskMs)
     powerOff(world, guest)
   })
@@ -150,7 +154,7 @@ async function goesDown(call: Call, world: World, guest: Guest, work: Work): Pro
 function shutdown(call: Call, world: World, host: Host, guest: Guest, work: Work): Promise<void> {
   return withConfigLock(world, host, guest.vmid, async () => {
     if (guest.run.status === 'stopped') return
-    refuseLocked(guest)
+    refuseLockedFor(call, guest)
     if (await goesDown(call, world, guest, work)) return
     if (!flag(call, 'forceStop')) throw new Error('VM quit/powerdown failed - got timeout')
     work.log('VM quit/powerdown failed - terminating now with SIGTERM')
@@ -169,18 +173,18 @@ function reboot(call: Call, world: World, host: Host, guest: Guest, work: Work):
 }
 
 /** The button on the case: the same process goes on, so nothing that waits for a restart takes effect. */
-async function reset(world: World, host: Host, guest: Guest): Promise<void> {
+async function reset(call: Call, world: World, host: Host, guest: Guest): Promise<void> {
   await withConfigLock(world, host, guest.vmid, () => {
-    refuseLocked(guest)
+    refuseLockedFor(call, guest)
     guest.run.life += 1
     if (guest.run.system !== undefined) boots(world, guest, between(world.random, world.timing.bootMs))
   })
 }
 
-function resume(world: World, host: Host, guest: Guest): Promise<void> {
+function resume(call: Call, world: World, host: Host, guest: Guest): Promise<void> {
   return withConfigLock(world, host, guest.vmid, () => {
     if (!guest.run.paused) return
-    if (guest.config.get('lock') !== 'backup') refuseLocked(guest)
+    refuseLockedFor(call, guest, 'backup')
     guest.run.paused = false
   })
 }

@@ -1,22 +1,23 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { uuid } from '../../../world/chance.ts'
-import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../../world/guest-config.ts'
+import { configDigest, driveKeys, driveVolume, isCdrom, isDrive, touch } from '../../../world/guest-config.ts'
 import { powerOff, powerOn } from '../../../world/guest-run.ts'
-import type { Snapshot } from '../../../world/parts.ts'
 import { parseSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { findVolume, freeVolume } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import {
   describe,
+  forget,
   needSnapshot,
   newSnapshot,
   passOrForget,
   refuseReserved,
+  rollbackTo,
   shownSnapshot,
   wentBack,
 } from '../guest/snapshots.ts'
@@ -147,23 +148,9 @@ async function remove(guest: Guest, host: Host, work: Work, call: Call): Promise
   })
 }
 
-function forget(guest: Guest, name: string, snapshot: Snapshot): void {
-  guest.snapshots.delete(name)
-  // What stood on it stands on what it stood on.
-  for (const [other, entry] of guest.snapshots)
-    if (entry.parent === name) guest.snapshots.set(other, { ...entry, parent: snapshot.parent })
-  if (guest.config.get('parent') !== name) return
-  if (snapshot.parent === undefined) guest.config.delete('parent')
-  else guest.config.set('parent', snapshot.parent)
-}
-
 async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   const name = param(call, 'snapname')
-  if (guest.config.get('template') === '1') throw new Error("you can't rollback if vm is a template")
-  const snapshot = needSnapshot(guest, name)
-  refuseBuried(call, guest, name, snapshot)
-  if (snapshot.state !== undefined)
-    throw new Error(`unable to rollback to incomplete snapshot (snapstate = ${snapshot.state})`)
+  const snapshot = rollbackTo(call, guest, name, isDrive)
   await underMark(call.world, host, guest, 'rollback', async () => {
     powerOff(call.world, guest)
     await work.pass(call.world.timing.shortTaskMs)
@@ -185,17 +172,4 @@ async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promi
   startTask(call.world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) =>
     startGuest(call.world, host, guest, own),
   )
-}
-
-/** A pool goes back to the newest of its snapshots only. */
-function refuseBuried(call: Call, guest: Guest, name: string, snapshot: Snapshot): void {
-  const names = [...guest.snapshots.keys()]
-  if (names.at(-1) === name) return
-  for (const key of driveKeys(snapshot.config)) {
-    const value = snapshot.config.get(key) ?? ''
-    const volid = driveVolume(value)
-    const storage = call.world.storages.get(parseVolumeId(volid)?.storage ?? '')
-    if (!isCdrom(value) && storage?.type === 'zfspool')
-      throw new Error(`can't rollback, '${name}' is not most recent snapshot on '${volid}'`)
-  }
 }

@@ -10,12 +10,12 @@ import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { forgetState } from './suspend.ts'
 
 /** Starts the process of a guest, or says why it cannot be started. Runs inside a task. */
-export function startGuest(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
-  return withConfigLock(world, host, guest.vmid, () => startLocked(world, host, guest, work))
+export function startGuest(world: World, host: Host, guest: Guest, work: Work, skipLock = false): Promise<void> {
+  return withConfigLock(world, host, guest.vmid, () => startLocked(world, host, guest, work, skipLock))
 }
 
 /** The same, by somebody who holds the guest's lock already. */
-export async function startLocked(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
+export async function startLocked(world: World, host: Host, guest: Guest, work: Work, skipLock = false): Promise<void> {
   if (guest.config.get('template') === '1') throw new Error("you can't start a vm if it's a template")
   // The process that a backup reads from is there already: its guest goes on in it.
   if (guest.config.get('lock') === 'backup' && guest.run.status === 'running') {
@@ -23,7 +23,7 @@ export async function startLocked(world: World, host: Host, guest: Guest, work: 
     return
   }
   const asleep = guest.config.get('lock') === 'suspended'
-  if (!asleep) refuseLocked(guest)
+  if (!asleep && !skipLock) refuseLocked(guest)
   if (guest.run.status === 'running') throw new Error(`VM ${guest.vmid} already running`)
   const config = new Map(guest.config)
   for (const key of guest.pendingDelete) config.delete(key)
@@ -31,6 +31,7 @@ export async function startLocked(world: World, host: Host, guest: Guest, work: 
   const unfit = mappedDeviceProblem(world, host, config)
   if (unfit !== undefined) throw new Error(unfit)
   checkParts(world, host, guest.vmid, config, work)
+  if (asleep) work.log('Resuming suspended VM')
   await work.pass(between(world.random, world.timing.startMs))
   if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} is gone`)
   powerOn(world, host, guest)

@@ -5,7 +5,7 @@ import type { Guest } from '../../../world/types.ts'
 import { freeVolume } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, hostOf } from '../../call.ts'
-import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { refuseLockedFor, withConfigLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { haEntry } from '../ha/resources.ts'
 import { addStateVolume, stateKeys, stateStorageOf } from './state-volume.ts'
@@ -28,11 +28,12 @@ export function suspend(call: Call, guest: Guest): string {
   )
 }
 
-function pause({ world }: Call, guest: Guest): Promise<void> {
+function pause(call: Call, guest: Guest): Promise<void> {
+  const { world } = call
   const host = world.hosts.get(guest.node)
   if (host === undefined) throw new Error(`no such node '${guest.node}'`)
   return withConfigLock(world, host, guest.vmid, () => {
-    if (guest.config.get('lock') !== 'backup') refuseLocked(guest)
+    refuseLockedFor(call, guest, 'backup')
     guest.run.paused = true
   })
 }
@@ -47,7 +48,7 @@ async function save(call: Call, guest: Guest, storage: string, work: Work): Prom
     })
   await change(() => {
     if (guest.config.get('lock') === 'backup') throw new Error('cannot suspend to disk during backup')
-    refuseLocked(guest)
+    refuseLockedFor(call, guest)
     const date = new Date(world.clock.now()).toISOString().slice(0, 10)
     const volid = addStateVolume(world, host, guest, storage, `suspend-${date}`)
     for (const [key, value] of stateKeys(volid)) guest.config.set(key, value)
