@@ -184,8 +184,11 @@ test('root alone, by its own login, passes by the mark', async () => {
     )
     return { ...answer, data: (JSON.parse(answer.body) as { data: T }).data }
   }
-  type Login = { readonly ticket: string; readonly CSRFPreventionToken: string }
-  const { data: login } = await send<Login>('POST', '/access/ticket', { username: 'root@pam', password: 'rootpw123' })
+  type RootLogin = { readonly ticket: string; readonly CSRFPreventionToken: string }
+  const { data: login } = await send<RootLogin>('POST', '/access/ticket', {
+    username: 'root@pam',
+    password: 'rootpw123',
+  })
   const cookie = `PVEAuthCookie=${encodeURIComponent(login.ticket)}`
   const asRoot = async (method: string, path: string, params: Params) => {
     const headers = { cookie, csrfpreventiontoken: login.CSRFPreventionToken }

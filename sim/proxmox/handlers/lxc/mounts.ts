@@ -105,7 +105,7 @@ export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<v
   }
 }
 
-interface Reassignment {
+interface VolumeHandover {
   readonly source: Guest
   readonly target: Guest
   /** The slots, here and there. */
@@ -115,7 +115,7 @@ interface Reassignment {
 }
 
 /** Everything that must be true before a volume changes its owner. The task asks again: meanwhile much may have changed. */
-function checkReassign(call: Call, vmid: number): Reassignment {
+function checkReassign(call: Call, vmid: number): VolumeHandover {
   const { params, world } = call
   const from = param(call, 'volume')
   const to = params['target-volume'] ?? from
