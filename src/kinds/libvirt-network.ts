@@ -6,12 +6,13 @@ import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { vlanId, whole } from './fields/number.ts'
 import { bridgeName, dnsName, line, objectName } from './fields/text.ts'
-import { libvirtPlace } from './hypervisors/libvirt-places.ts'
+import { adoptedPlace, libvirtPlace, placeUuid } from './hypervisors/libvirt-places.ts'
 import type { FieldProblem } from './kind.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
   host: objectName,
+  uuid: placeUuid.optional(),
   mode: z.enum(['nat', 'route', 'open', 'isolated', 'bridge']).default('nat'),
   bridge: bridgeName.optional(),
   addresses: z.array(anyCidr).min(1).max(2).optional(),
@@ -56,10 +57,14 @@ export const libvirtNetwork = croftKind<LibvirtNetworkSpec>({
     return problems
   },
 
-  policy: (spec, manifest) => ({ ...annotatedPolicy(manifest), deletion: spec.deletionPolicy }),
+  policy: (spec, manifest) => ({
+    ...annotatedPolicy(manifest),
+    ...adoptedPlace(spec),
+    deletion: spec.deletionPolicy,
+  }),
 
   expand(declaration, lookup) {
-    const { host, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
+    const { host, uuid: _uuid, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
     return libvirtPlace(declaration, 'libvirt-network', host, defined<Record<string, SettingValue>>(fields), lookup)
   },
 })

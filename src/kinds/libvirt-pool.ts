@@ -4,7 +4,7 @@ import type { SettingValue } from '../model/rest.ts'
 import { annotatedPolicy } from './fields/annotations.ts'
 import { croftKind } from './fields/croft-kind.ts'
 import { dnsName, line, matching, objectName } from './fields/text.ts'
-import { libvirtPlace } from './hypervisors/libvirt-places.ts'
+import { adoptedPlace, libvirtPlace, placeUuid } from './hypervisors/libvirt-places.ts'
 import type { FieldProblem } from './kind.ts'
 
 const directory = matching(/^(?:\/[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])+$/, 'a whole path like /srv/machines', 400).refine(
@@ -15,6 +15,7 @@ const directory = matching(/^(?:\/[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])+$/, 'a whole pat
 const schema = z.strictObject({
   description: line.optional(),
   host: objectName,
+  uuid: placeUuid.optional(),
   type: z.enum(['dir', 'netfs', 'logical']).default('dir'),
   path: directory.optional(),
   source: z.strictObject({ host: dnsName, path: directory }).optional(),
@@ -45,10 +46,14 @@ export const libvirtPool = croftKind<LibvirtPoolSpec>({
     return problems
   },
 
-  policy: (spec, manifest) => ({ ...annotatedPolicy(manifest), deletion: spec.deletionPolicy }),
+  policy: (spec, manifest) => ({
+    ...annotatedPolicy(manifest),
+    ...adoptedPlace(spec),
+    deletion: spec.deletionPolicy,
+  }),
 
   expand(declaration, lookup) {
-    const { host, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
+    const { host, uuid: _uuid, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
     return libvirtPlace(declaration, 'libvirt-pool', host, defined<Record<string, SettingValue>>(fields), lookup)
   },
 })

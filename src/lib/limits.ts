@@ -50,7 +50,8 @@ export const LIMITS = {
   pathBytes: 1024,
   directoryEntries: 100_000,
   directoryDepth: 32,
-  kustomizations: 1000,
+  /** Built in one tree, each time that one is named; what they make is limited by `building`. */
+  kustomizations: 10_000,
   /** Lines of a .croftignore. */
   ignoreRules: 500,
   /** Files other than manifests that the generators of one tree may read. */

@@ -272,6 +272,16 @@ test('a JSON file without any bracket is left alone; one that breaks off stops t
   assert.match(told(readTexts({ 'acme.json': '{"apiVersion": "croft.dev/v1alpha1",' }).problems).join(), /syntax/)
 })
 
+test('a broken file of variables of Ansible stops nothing; the same with a field of a manifest does', () => {
+  const variables = "message: 'a\n'''\nscaleway_org: '{{ scw_org }}'\n"
+  const read = readTexts({ 'roles/scaleway/defaults/main.yml': variables })
+  assert.deepEqual(errorsOf(read), [])
+  assert.match(told(read.problems).join(), /left alone, because it holds variables of Ansible/)
+  for (const more of ['spec: {}\n', 'kind: Network\n', 'apiversion: x\n', '# of croft.dev/v1alpha1\n'])
+    assert.notDeepEqual(errorsOf(readTexts({ 'a.yml': variables + more })), [], more)
+  assert.notDeepEqual(errorsOf(readTexts({ 'a.yml': variables.replace('{{ scw_org }}', 'x') })), [])
+})
+
 test('files of other programs that nobody can read stop nothing and are named with what is wrong', () => {
   const read = readTexts({
     'website/tsconfig.json': '{\n  // for the editor\n  "extends": "x",\n}\n',

@@ -29,6 +29,7 @@ const connection: Descriptions = {
 const network: Descriptions = {
   description: 'One line for people.',
   host: 'Name of the Host that has the network.',
+  uuid: 'UUID of an existing network that croft takes over, as virsh net-uuid prints it; without it croft makes a new one.',
   mode: 'How guests reach other networks: nat, route, open (no firewall rules), isolated, or bridge (a bridge of the host).',
   bridge: 'With mode bridge the existing bridge of the host; otherwise the name of the bridge that libvirt creates.',
   addresses: 'Addresses of the host in the network with their prefix, at most one of each family.',
@@ -47,6 +48,7 @@ const network: Descriptions = {
 const pool: Descriptions = {
   description: 'One line for people.',
   host: 'Name of the Host that has the pool.',
+  uuid: 'UUID of an existing pool that croft takes over, as virsh pool-uuid prints it; without it croft makes a new one.',
   type: 'dir for a directory, netfs for an NFS share, logical for an existing LVM volume group.',
   path: 'Directory on the host; croft creates it if it does not exist. It cannot change later.',
   source: 'NFS share of a pool of type netfs.',

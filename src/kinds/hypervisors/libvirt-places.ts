@@ -1,8 +1,19 @@
-import type { Declaration, ResourceKey } from '../../model/declaration.ts'
+import type { Declaration, Policy, ResourceKey } from '../../model/declaration.ts'
 import type { SettingValue } from '../../model/rest.ts'
 import type { VmSpec } from '../../model/vm.ts'
+import { matching } from '../fields/text.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
 import { connectionOf, findHost, hypervisorOf, nodeOf, unknownHost } from '../machines/bindings.ts'
+
+export const placeUuid = matching(
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  'the UUID that libvirt shows, in small letters',
+)
+
+/** One that somebody made before is known by its UUID; all others by one that follows from the declaration. */
+export function adoptedPlace({ uuid }: { readonly uuid?: string | undefined }): Pick<Policy, 'adopt'> {
+  return uuid === undefined ? {} : { adopt: uuid }
+}
 
 /** A network or pool as the one thing that the libvirt driver keeps on a host. */
 export function libvirtPlace(

@@ -101,6 +101,19 @@ test('an existing domain is taken over by its UUID, and keeps what nobody declar
   assert.deepEqual([vm.machine, vm.cpu?.type, vm.seed, vm.vmid], [undefined, undefined, undefined, undefined])
 })
 
+test('an existing network or pool is the one with the UUID that it states', () => {
+  const uuid = '11111111-2222-4333-8444-555555555555'
+  const network = `---\napiVersion: croft.dev/v1alpha1\nkind: LibvirtNetwork\nmetadata: {name: lab}\nspec: {host: kvm1, uuid: ${uuid}, mode: isolated}\n`
+  const pool = `---\napiVersion: croft.dev/v1alpha1\nkind: LibvirtPool\nmetadata: {name: vms}\nspec: {host: kvm1, uuid: ${uuid}, path: /srv/vms}\n`
+  const { resources } = read(`${LAB}${network}${pool}`)
+  for (const key of ['LibvirtNetwork/lab', 'LibvirtPool/vms']) {
+    const found = resources.find((one) => one.key === key) ?? assert.fail(key)
+    assert.equal(found.policy.adopt, uuid)
+    // It says which one it is, and nothing about how that one shall be.
+    assert.ok(found.desired.type === 'setting' && !('uuid' in found.desired.setting.fields))
+  }
+})
+
 for (const [more, message] of [
   ['  libvirt: {adopt: true}\n', 'adopt takes over an existing domain, and uuid does not say which'],
   [

@@ -129,12 +129,14 @@ export function createKustomizer(
       )
       return onto
     }
-    if (++built > LIMITS.kustomizations || above.length > LIMITS.directoryDepth) {
-      complain(
-        asker,
-        'too-large',
-        `more than ${LIMITS.kustomizations} kustomizations, or more than ${LIMITS.directoryDepth} deep`,
-      )
+    if (above.length > LIMITS.directoryDepth) {
+      complain(asker, 'too-large', `kustomizations lead more than ${LIMITS.directoryDepth} levels down`)
+      return onto
+    }
+    if (++built > LIMITS.kustomizations) {
+      const hint = 'exclude what croft need not read in .croftignore, or name a part of the repository'
+      if (built === LIMITS.kustomizations + 1)
+        complain(file, 'too-large', `croft builds at most ${LIMITS.kustomizations} kustomizations of one tree`, hint)
       return onto
     }
     used.add(file)

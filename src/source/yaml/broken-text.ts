@@ -10,7 +10,17 @@ const OURS = /(?:croft\.dev|crossplane\.io|kro\.run)\//
  * missing from a file of ours proves nothing, and garbage in the place of a declaration names nothing at all.
  */
 export function brokenOfOthers(text: string): string | undefined {
-  return valuesOf(plainText(text), 'apiVersion').length === 0 ? undefined : otherPrograms(text)
+  const plain = plainText(text)
+  if (valuesOf(plain, 'apiVersion').length > 0) return otherPrograms(text)
+  return isOfAnsible(plain) && !namesOurs(text) ? 'it holds variables of Ansible and no field of a manifest' : undefined
+}
+
+/** A variable at the left edge that is an expression, and no word that every manifest has, not even misspelt in its letters' size. */
+function isOfAnsible(text: string): boolean {
+  return (
+    /^[a-z][a-z0-9_]*:[ \t]+["']?\{\{[^}\n]*\}\}/m.test(text) &&
+    !/^[\s{,-]*["']?(?:api-?version|kind|metadata|spec)["']?[ \t]*:/im.test(text)
+  )
 }
 
 /** Why no declaration of ours is in a text, in words. */

@@ -88,8 +88,8 @@ function readStates(resources: StateResources['resources'], options: ReadOptions
       const read = reader?.read({
         type,
         name: (kind, words) => {
-          // A release and a domain are known by their own names.
-          const own = ['Addon', 'Machine'].includes(kind)
+          // A release, and what libvirt has, are known by their own names.
+          const own = ['Addon', 'Machine', 'LibvirtNetwork', 'LibvirtPool'].includes(kind)
           return freeName(
             kind,
             words ?? (own ? [attributes.name] : [moduleWord(resource.module), resource.name, index]),

@@ -1,5 +1,7 @@
 import { KINDS } from '../../../kinds/registry.ts'
+import { isFields } from '../../manifest.ts'
 import { wordOf } from './attributes.ts'
+import { networkOf, poolOf } from './libvirt-places.ts'
 import type { ResourceReader } from './resource.ts'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -19,25 +21,29 @@ const WITHOUT_KIND: Readonly<Record<string, string>> = {
   libvirt_volume: 'a volume that a domain uses stays with it; declare an Image for what new machines are made from',
   libvirt_cloudinit_disk: 'the seed of a domain that exists is not made again',
   libvirt_ignition: 'the seed of a domain that exists is not made again',
-  libvirt_network: 'run croft import libvirt, or declare a LibvirtNetwork of the same name',
-  libvirt_pool: 'run croft import libvirt, or declare a LibvirtPool of the same name',
 }
 
-/** Domains of dmacvicar's provider: 0.8, where memory is MiB, and 0.9, which follows libvirt's XML. */
+const PLACES: Readonly<Record<string, typeof networkOf>> = { libvirt_network: networkOf, libvirt_pool: poolOf }
+
+/** Domains, networks and pools of dmacvicar's provider: 0.8, where memory is MiB, and 0.9, which follows libvirt's XML. */
 export const libvirt: ResourceReader = {
   provider: /(?:^|\/)dmacvicar\/libvirt["\]]*$/,
-  read({ type, name, attributes, options }) {
-    if (type !== 'libvirt_domain')
+  read(instance) {
+    const { type, name, attributes, options } = instance
+    const place = PLACES[type]
+    if (type !== 'libvirt_domain' && place === undefined)
       return { why: Object.hasOwn(WITHOUT_KIND, type) ? (WITHOUT_KIND[type] ?? '') : 'croft has no kind for it' }
     if (options.host === undefined) return { why: 'nothing says which Host it is on; name it with --host' }
+    if (place !== undefined) return place(instance, options.host)
     const kind = KINDS.find((one) => one.kind === 'Machine')
     const uuid = [attributes.uuid, attributes.id].find((one) => typeof one === 'string' && UUID.test(one))
     if (kind === undefined || uuid === undefined) return { why: 'the state does not hold its UUID' }
-    const newer = attributes.devices !== undefined || attributes.memory_unit !== undefined
+    const newer = typeof attributes.uuid === 'string'
     const mebibytes = memoryOf(attributes.memory, newer ? (wordOf(attributes.memory_unit) ?? 'KiB') : 'MiB')
     if (mebibytes === undefined) return { why: 'its memory is not a whole number of MiB' }
     const cores = Number(wordOf(attributes.vcpu) ?? 1)
-    const { running } = attributes
+    // 0.9 starts nothing of which that is not said, and then its state does not say either.
+    const running = typeof attributes.running === 'boolean' ? attributes.running : !newer
     return {
       kind,
       manifest: {
@@ -48,15 +54,25 @@ export const libvirt: ResourceReader = {
           host: options.host,
           cpu: { cores },
           memory: `${mebibytes}Mi`,
-          ...(running === false ? { power: 'off' } : {}),
+          ...(running ? {} : { power: 'off' }),
           ...(typeof attributes.autostart === 'boolean' ? { onBoot: attributes.autostart } : {}),
+          // 0.8 gives every domain the agent's channel; in 0.9 somebody writes it.
+          ...(newer && !hasAgentChannel(attributes.devices) ? { agent: false } : {}),
           libvirt: { uuid, adopt: true },
           deletionPolicy: 'Orphan',
         },
       },
+      without:
+        typeof attributes.running === 'boolean' || !newer
+          ? []
+          : ['the state does not say whether it runs; power: off is written, which is how the provider leaves it'],
       comments: ['disks and cards are not declared and stay as they are; croft import libvirt declares them'],
     }
   },
+}
+
+function hasAgentChannel(devices: unknown): boolean {
+  return isFields(devices) && JSON.stringify(devices.channels ?? []).includes('"org.qemu.guest_agent.0"')
 }
 
 function memoryOf(value: unknown, unit: string): number | undefined {

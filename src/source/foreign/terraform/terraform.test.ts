@@ -9,6 +9,21 @@ import type { ReadOptions } from '../reading.ts'
 
 /** What OpenTofu 1.10 with bpg/proxmox 0.111 wrote for the files of test/clients/tofu on the simulator. */
 const RECORDED = readFileSync(path.join(import.meta.dirname, 'testing/bpg-state.json'), 'utf8')
+/** What OpenTofu 1.10 with dmacvicar/libvirt 0.8.3 and 0.9.7 wrote about a real libvirtd, without what is null. */
+const LIBVIRT = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, 'testing/libvirt-states.json'), 'utf8'),
+) as Readonly<Record<'0.8.3' | '0.9.7', unknown>>
+const UUID = '2f6ed614-795d-415b-9278-d3db8e1f2406'
+const LAB = `apiVersion: croft.dev/v1alpha1
+kind: Libvirt
+metadata: {name: lab}
+spec: {host: lab}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: lab}
+spec: {local: true}
+`
 
 function read(state: unknown, options: ReadOptions = {}) {
   const text = typeof state === 'string' ? state : JSON.stringify(state)
@@ -284,7 +299,7 @@ test('a domain of libvirt 0.8 and of 0.9 is the same machine', () => {
     vcpu: 2,
     autostart: true,
     running: true,
-    devices: {},
+    devices: { channels: [{ target: { virt_io: { name: 'org.qemu.guest_agent.0' } } }] },
   }
   const texts = [older, newer].map((attributes) =>
     printDrafts(one('libvirt_domain', attributes, 'dmacvicar/libvirt', { host: 'lab' }).drafts),
@@ -292,6 +307,57 @@ test('a domain of libvirt 0.8 and of 0.9 is the same machine', () => {
   assert.equal(texts[0], texts[1])
   assert.match(texts[0] ?? '', /memory: 2048Mi/)
   assert.match(texts[0] ?? '', new RegExp(`uuid: ${uuid}`))
+})
+
+test('states of libvirt 0.8 and 0.9 that the real providers made: domains, networks and pools by their UUIDs', () => {
+  const specs = (version: '0.8.3' | '0.9.7') => {
+    const { drafts, notCarried } = read(LIBVIRT[version], { host: 'lab' })
+    assert.deepEqual(errorsOf(readText(`${LAB}---\n${printDrafts(drafts)}`)), [])
+    const left = notCarried.filter(({ what }) => !/volume|cloudinit/.test(what))
+    const of = (kind: string, name: string) => {
+      const found = drafts.find(({ manifest }) => manifest.kind === kind && manifest.metadata.name === name)
+      const { uuid, ...spec } = (found?.manifest.spec ?? {}) as { readonly uuid?: string }
+      if (kind !== 'Machine') assert.match(uuid ?? '', /^[0-9a-f-]{36}$/)
+      return spec
+    }
+    return { of, left }
+  }
+  const [older, newer] = [specs('0.8.3'), specs('0.9.7')]
+  const both = { host: 'lab', deletionPolicy: 'Orphan' }
+  const lab = { ...both, mode: 'nat', addresses: ['192.168.150.1/24'], domain: 'lab.home.arpa', autostart: true }
+  const range = (from: number, to: number) => ({ from: `192.168.150.${from}`, to: `192.168.150.${to}` })
+  assert.deepEqual(older.of('LibvirtNetwork', 'lab'), { ...lab, dhcp: range(2, 254), dns: true })
+  assert.deepEqual(newer.of('LibvirtNetwork', 'lab'), { ...lab, dhcp: range(100, 199) })
+  for (const { of } of [older, newer]) {
+    const quiet = { ...both, mode: 'isolated', addresses: ['192.168.151.1/24'], mtu: 1400, autostart: false }
+    assert.deepEqual(of('LibvirtNetwork', 'quiet'), quiet)
+    assert.deepEqual(of('LibvirtPool', 'lab'), { ...both, type: 'dir', path: '/var/lib/libvirt/lab' })
+  }
+  const machine = ({ of }: typeof older, name: string) => {
+    const { libvirt: _libvirt, ...rest } = of('Machine', name) as { readonly libvirt: unknown }
+    return rest
+  }
+  assert.deepEqual(machine(older, 'web'), { ...both, cpu: { cores: 1 }, memory: '128Mi', onBoot: true })
+  // Nobody gave it the agent's channel: to ask for one would restart it.
+  assert.deepEqual(machine(newer, 'web'), { ...both, cpu: { cores: 1 }, memory: '128Mi', onBoot: true, agent: false })
+  // Without a unit its memory is in KiB.
+  assert.deepEqual(machine(newer, 'off'), { ...both, cpu: { cores: 2 }, memory: '96Mi', power: 'off', agent: false })
+  assert.deepEqual(older.left, [])
+  assert.deepEqual(
+    newer.left.map(({ what, why }) => `${what}: ${why.slice(0, 38)}`),
+    ['libvirt_domain.off: the state does not say whether it runs'],
+  )
+})
+
+test('what a network of libvirt has beside is named, and a mode or a pool that croft does not have is not carried', () => {
+  const why = (type: string, attributes: unknown) =>
+    one(type, { id: UUID, name: 'a', ...(attributes as object) }, 'dmacvicar/libvirt', { host: 'lab' }).notCarried.map(
+      (item) => item.why,
+    )
+  const beside = { addresses: ['10.1.0.0/24'], dns: [{ enabled: true, hosts: [{ ip: '10.1.0.9' }] }], routes: [{}] }
+  assert.deepEqual(why('libvirt_network', beside), ['not declared, and left as it is: dns.hosts, routes'])
+  assert.deepEqual(why('libvirt_network', { forward: { mode: 'hostdev' } }), ['croft has no mode hostdev'])
+  assert.deepEqual(why('libvirt_pool', { type: 'rbd' }), ['croft has no pools of type rbd'])
 })
 
 test('guests of Telmate are taken over by their id; what it describes in its own way stays as it is', () => {
