@@ -86,3 +86,28 @@ test('rights set deeper replace those from above', async () => {
   assert.equal((await send('GET', '/nodes/still-fawn/qemu/108/config')).status, 403)
   assert.equal((await send('GET', '/nodes/pumped-piglet/qemu/109/config')).status, 200)
 })
+
+test('of what lies on a storage everybody sees what the rights on it and on its guest allow', async () => {
+  const { root, send } = await limited()
+  assert.equal(await root.task('POST', `${HOST}/qemu`, WEB), 'OK')
+  const seen = async (storage: string) => {
+    const { body } = await send('GET', `${HOST}/storage/${storage}/content`)
+    return (JSON.parse(body) as { data: { volid: string }[] | null }).data?.map(({ volid }) => volid)
+  }
+  const disk = 'local-zfs:vm-114-disk-0'
+  await give(root, '/storage', 'PVEDatastoreUser')
+  assert.deepEqual(await seen('local-zfs'), [])
+  assert.ok(!(await seen('local'))?.some((volid) => volid.includes(':snippets/')), 'a snippet is for who may do all')
+  assert.equal((await send('GET', `${HOST}/storage/local-zfs/content/${disk}`)).status, 403)
+  await give(root, '/vms/114', 'PVEVMAdmin')
+  assert.deepEqual(await seen('local-zfs'), [disk])
+  assert.equal((await send('GET', `${HOST}/storage/local-zfs/content/${disk}`)).status, 200)
+})
+
+test('who asks for a volume to be removed and waits is told its end', async () => {
+  const root = createTestClient()
+  assert.equal(await root.task('POST', `${HOST}/qemu`, WEB), 'OK')
+  const at = `${HOST}/storage/local-zfs/content/local-zfs:vm-114-disk-0`
+  assert.match(await root.data<string>('DELETE', `${at.replace('disk-0', 'disk-9')}`), /^UPID:/)
+  assert.equal(await root.data('DELETE', `${at}?delay=10`), null)
+})

@@ -155,3 +155,23 @@ test('a ticket for a screen is good for one path and those who may use it', asyn
   assert.deepEqual(await knock(client, 'vncticket', { ...asked, path: '/vms/101' }), [401, []])
   assert.deepEqual(await knock(client, 'vncticket', { ...asked, vncticket: 'PVEVNC:x' }), [401, []])
 })
+
+test('pools: members of one kind, in order, and a storage once for all its hosts', async () => {
+  const client = createTestClient()
+  await holds(client, [
+    ['POST', '/pools', { poolid: 'team', comment: '' }, 'done'],
+    ['PUT', '/pools/team', { vms: '109,108', storage: 'local-zfs' }, 'done'],
+  ])
+  const members = async (query: string) => {
+    const [pool] = await client.data<{ comment?: string; members: { id: string }[] }[]>(
+      'GET',
+      `/pools?poolid=team${query}`,
+    )
+    assert.equal(pool?.comment, undefined)
+    return pool?.members.map(({ id }) => id.replace(/^storage\/[^/]+/, 'storage'))
+  }
+  assert.deepEqual(await members(''), ['qemu/108', 'qemu/109', 'storage/local-zfs'])
+  assert.deepEqual(await members('&type=qemu'), ['qemu/108', 'qemu/109'])
+  assert.deepEqual(await members('&type=lxc'), [])
+  assert.deepEqual(await members('&type=storage'), ['storage/local-zfs'])
+})

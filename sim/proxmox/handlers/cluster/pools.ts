@@ -27,29 +27,37 @@ const comment = (pool: Pool) => (pool.comment === undefined ? {} : { comment: po
 
 function described(call: Call, pool: Pool): Record<string, unknown> {
   const { world } = call
+  const { type } = call.params
   const members: unknown[] = []
-  for (const vmid of pool.guests) {
+  for (const vmid of [...pool.guests].sort(asText)) {
     const guest = world.guests.get(vmid)
     const host = guest && world.hosts.get(guest.node)
-    if (guest !== undefined && host !== undefined)
+    if (guest !== undefined && host !== undefined && (type ?? guest.type) === guest.type)
       members.push(withoutMarks(resourceRow(world, host, guest, undefined)))
   }
-  for (const id of pool.storages) {
+  for (const id of (type ?? 'storage') === 'storage' ? [...pool.storages].sort() : []) {
     const entry = world.storages.get(id)
-    for (const host of entry === undefined ? [] : world.hosts.values()) {
-      if (entry === undefined) continue
-      const numbers = { maxdisk: entry.totalBytes, disk: usedBytes(host, entry), shared: entry.shared ? 1 : 0 }
-      const names = { id: `storage/${host.name}/${id}`, type: 'storage', storage: id, node: host.name }
-      members.push({
-        ...names,
-        status: 'available',
-        content: entry.content.join(','),
-        plugintype: entry.type,
-        ...numbers,
-      })
-    }
+    // One host speaks for all that have it: the one that is asked, if it has it.
+    const host = [...world.hosts.values()].find(({ name }) => entry?.nodes?.includes(name) ?? true)
+    if (entry === undefined || host === undefined) continue
+    members.push({
+      id: `storage/${host.name}/${id}`,
+      type: 'storage',
+      storage: id,
+      node: host.name,
+      status: 'available',
+      content: entry.content.join(','),
+      plugintype: entry.type,
+      maxdisk: entry.totalBytes,
+      disk: usedBytes(host, entry),
+      shared: entry.shared ? 1 : 0,
+    })
   }
   return { ...comment(pool), members }
+}
+
+function asText(one: number, other: number): number {
+  return `${one}` < `${other}` ? -1 : 1
 }
 
 /** Members are listed from the status alone, so what is read from the configuration is missing. */
@@ -71,7 +79,7 @@ function create(call: Call): null {
   if (parent !== undefined && !call.world.pools.has(parent))
     throw failed(`create pool failed: parent '${parent}' of pool '${id}' does not exist`)
   if (!/(?:^|\/)[A-Za-z][^/]*$/.test(id)) throw failed('create pool failed: pool name must start with a letter')
-  call.world.pools.set(id, { id, comment: call.params.comment, guests: new Set(), storages: new Set() })
+  call.world.pools.set(id, { id, comment: call.params.comment || undefined, guests: new Set(), storages: new Set() })
   call.world.access.version += 1
   return null
 }
@@ -112,7 +120,7 @@ function update(call: Call): null {
     else storages.add(id)
   }
   for (const [other, vmid] of left) other.guests.delete(vmid)
-  call.world.pools.set(pool.id, { ...pool, guests, storages, comment: params.comment ?? pool.comment })
+  call.world.pools.set(pool.id, { ...pool, guests, storages, comment: (params.comment ?? pool.comment) || undefined })
   world.access.version += 1
   return null
 }

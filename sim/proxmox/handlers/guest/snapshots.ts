@@ -87,7 +87,16 @@ export function wentBack(guest: Guest, snapshot: Snapshot): Map<string, string> 
 }
 
 /** The snapshot to go back to, or why that cannot be. A pool goes back to the newest of its snapshots only. */
-export function rollbackTo(call: Call, guest: Guest, name: string, holdsVolume: (key: string) => boolean): Snapshot {
+export function rollbackTo(
+  call: Call,
+  guest: Guest,
+  name: string,
+  holdsVolume: (key: string) => boolean,
+): Promise<Snapshot> {
+  return withConfigLock(call.world, hostOf(call), guest.vmid, () => target(call, guest, name, holdsVolume))
+}
+
+function target(call: Call, guest: Guest, name: string, holdsVolume: (key: string) => boolean): Snapshot {
   if (guest.config.get('template') === '1') throw new Error("you can't rollback if vm is a template")
   const snapshot = needSnapshot(guest, name)
   const newest = [...guest.snapshots.keys()].at(-1) === name

@@ -4,12 +4,12 @@ import { configDigest, touch } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen, powerOff, powerOn } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties } from '../../../world/properties.ts'
-import { startTask } from '../../../world/tasks.ts'
+import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
-import { refuseLocked, underMark } from '../guest/config-lock.ts'
+import { refuseLocked, underMark, withConfigLock } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
 import {
   describe,
@@ -26,7 +26,7 @@ import { storageMap } from '../guest/storage-map.ts'
 import { movedByManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { newDisk } from '../qemu/drive-make.ts'
-import { nameAnew } from '../qemu/migrate.ts'
+import { nameAnew, orAborted } from '../qemu/migrate.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
@@ -68,7 +68,7 @@ export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
     inOpenTask(call, 'vzrollback', async (guest, host, work) => {
       const name = param(call, 'snapname')
-      const snapshot = rollbackTo(call, guest, name, isMount)
+      const snapshot = await rollbackTo(call, guest, name, isMount)
       await underMark(call.world, host, guest, 'rollback', async () => {
         powerOff(call.world, guest)
         await work.pass(call.world.timing.shortTaskMs)
@@ -240,17 +240,16 @@ function migrate(call: Call): string {
     noteSeen(world, guest)
   }
   if (haEntry(world, asked) !== undefined) return movedByManager(call, asked, target, () => move(asked))
-  return inOpenTask(call, 'vzmigrate', async (guest, _, work) => {
-    const lock = guest.config.get('lock')
-    const live = guest.run.status === 'running' && flag(call, 'online')
-    const why =
-      lock === undefined ? live && 'lxc live migration is currently not implemented' : `CT is locked (${lock})`
-    if (why) {
-      work.log(`ERROR: migration aborted (duration 00:00:00): ${why}`)
-      throw new Error('migration aborted')
-    }
+  return inOpenTask(call, 'vzmigrate', (guest, _, work) =>
+    orAborted(world, work, () => withConfigLock(world, host, guest.vmid, () => carry(guest, work))),
+  )
+
+  async function carry(guest: Guest, work: Work): Promise<void> {
+    refuseLocked(guest)
+    if (guest.run.status === 'running' && flag(call, 'online'))
+      throw new Error('lxc live migration is currently not implemented')
     work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
     await work.pass(world.timing.shortTaskMs)
     move(guest)
-  })
+  }
 }

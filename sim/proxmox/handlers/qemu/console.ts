@@ -6,7 +6,7 @@ import { ApiError, failed, forbidden } from '../../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { PlainRefusal } from '../../decode.ts'
 import { freePort, listen, ticketIsGood } from '../../terminals.ts'
-import { refuseSkipLock } from '../guest/config-lock.ts'
+import { refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { monitorRefusal } from './monitor-rights.ts'
 
@@ -17,9 +17,11 @@ const CONTAINER = '/nodes/{node}/lxc/{vmid}'
 export const qemuConsoleRoutes: Routes = {
   [`PUT ${AT}/sendkey`]: (call) => {
     refuseSkipLock(call)
-    needRunning(call)
-    if (!KEYS.test(param(call, 'key'))) throw new PlainRefusal(400, 'Bad Request', '')
-    return null
+    return withConfigLock(call.world, hostOf(call), vmidOf(call), () => {
+      needRunning(call)
+      if (!KEYS.test(param(call, 'key'))) throw new PlainRefusal(400, 'Bad Request', '')
+      return null
+    })
   },
   [`POST ${AT}/monitor`]: (call) => {
     const command = param(call, 'command')

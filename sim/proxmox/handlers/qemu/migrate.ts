@@ -1,8 +1,9 @@
 import { driveKeys, driveVolume, isCdrom, touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties } from '../../../world/properties.ts'
-import { startTask, type Work } from '../../../world/tasks.ts'
-import type { Guest, Host } from '../../../world/types.ts'
+import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
+import type { Guest, Host, World } from '../../../world/types.ts'
 import { carryVolumes, findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
@@ -91,18 +92,29 @@ function migrate(call: Call): string {
   }
   if (haEntry(world, guest) !== undefined) return movedByManager(call, guest, target, () => settleThere(migration))
   return startTask(world, host, 'qmigrate', `${guest.vmid}`, call.who.id, (work) =>
-    withConfigLock(world, host, guest.vmid, () => move(migration, work)),
+    orAborted(world, work, () => withConfigLock(world, host, guest.vmid, () => move(migration, work))),
   )
+}
+
+/** What keeps a guest where it is stands in the log; that it was kept is all that the task ends with. */
+export async function orAborted(world: World, work: Work, deed: () => Promise<void>): Promise<void> {
+  const begunMs = world.clock.now()
+  try {
+    await deed()
+  } catch (error) {
+    if (error instanceof PowerLost || error instanceof Interrupted) throw error
+    const took = new Date(world.clock.now() - begunMs).toISOString().slice(11, 19)
+    work.log(`ERROR: migration aborted (duration ${took}): ${error instanceof Error ? error.message : ''}`)
+    throw new Error('migration aborted', { cause: error })
+  }
 }
 
 async function move(migration: GuestMove, work: Work): Promise<void> {
   const { world, guest, from, to } = migration
+  refuseLocked(guest)
   work.log(`starting migration of VM ${guest.vmid} to node '${to.name}' (${to.address})`)
   const problem = to.power === 'off' ? "Can't connect to destination address using public key" : whatKeeps(migration)
-  if (problem !== undefined) {
-    work.log(`ERROR: migration aborted (duration 00:00:00): ${problem}`)
-    throw new Error('migration aborted')
-  }
+  if (problem !== undefined) throw new Error(problem)
   guest.config.set('lock', 'migrate')
   touch(guest)
   await work.pass(

@@ -22,7 +22,10 @@ export function restore(call: Call, archive: string, wanted: readonly (readonly 
   const old = world.guests.get(vmid)
   if (old !== undefined && (!flag(call, 'force') || old.type !== 'qemu' || old.node !== host.name))
     throw failed(`${before} ${old.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${old.node}'`)
+  const lock = old?.config.get('lock')
+  if (lock !== undefined) throw failed(`${before} VM is locked (${lock})`)
   const guest = old ?? newGuest(vmid, 'qemu', host.name, new Map([['lock', 'create']]))
+  guest.config.set('lock', 'create')
   if (old === undefined) world.guests.set(vmid, guest)
   noteSeen(world, guest)
   return startTask(world, host, 'qmrestore', `${vmid}`, call.who.id, async (work) => {

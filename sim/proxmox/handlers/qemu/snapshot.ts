@@ -8,7 +8,7 @@ import type { Guest, Host } from '../../../world/types.ts'
 import { findVolume, freeVolume } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
-import { underMark } from '../guest/config-lock.ts'
+import { underMark, withConfigLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import {
   describe,
@@ -136,6 +136,8 @@ function inTask(
 
 async function remove(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   const name = param(call, 'snapname')
+  // Whether it may go is asked with the lock in hand; whether it is there, only then.
+  await withConfigLock(call.world, host, guest.vmid, () => {})
   const snapshot = needSnapshot(guest, name)
   await underMark(call.world, host, guest, 'snapshot-delete', async () => {
     if (guest.config.get('template') === '1') throw new Error("you can't delete a snapshot if vm is a template")
@@ -150,7 +152,7 @@ async function remove(guest: Guest, host: Host, work: Work, call: Call): Promise
 
 async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   const name = param(call, 'snapname')
-  const snapshot = rollbackTo(call, guest, name, isDrive)
+  const snapshot = await rollbackTo(call, guest, name, isDrive)
   await underMark(call.world, host, guest, 'rollback', async () => {
     powerOff(call.world, guest)
     await work.pass(call.world.timing.shortTaskMs)

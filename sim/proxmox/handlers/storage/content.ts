@@ -11,7 +11,7 @@ import {
   parseVolumeId,
   volumesOf,
 } from '../../../world/volumes.ts'
-import { ApiError, badParameter, failed } from '../../api-error.ts'
+import { type ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { isBaseInUse } from '../qemu/destroy.ts'
@@ -25,9 +25,11 @@ export const contentRoutes: Routes = {
   [`POST ${AT}`]: allocateVolume,
   [`GET ${AT}/{volume}`]: describe,
   [`PUT ${AT}/{volume}`]: annotate,
-  [`POST ${AT}/{volume}`]: () => {
-    throw new ApiError(501, 'copying a volume is not simulated')
-  },
+  // Nobody's ssh leads from a host to itself: it ends so on every host.
+  [`POST ${AT}/{volume}`]: (call) =>
+    startTask(call.world, hostOf(call), 'imgcopy', '', call.who.id, () => {
+      throw new Error('ssh: connection refused')
+    }),
   [`DELETE ${AT}/{volume}`]: remove,
   'GET /nodes/{node}/storage/{storage}/import-metadata': importMetadata,
 }
@@ -38,24 +40,40 @@ function list(call: Call): unknown[] {
   const { content, vmid } = call.params
   const rows: unknown[] = []
   for (const volume of volumesOf(host, entry.id).values()) {
-    if (content !== undefined && volume.content !== content) continue
+    if (content !== undefined && contentNow(call, volume) !== content) continue
     // The filter keeps a guest's own volumes and whatever belongs to nobody.
     if (vmid !== undefined && volume.vmid !== undefined && volume.vmid !== Number(vmid)) continue
     if (vmid !== undefined && volume.vmid === undefined && !['import', 'snippets'].includes(volume.content)) continue
     // Backups are asked for by name.
     if (vmid !== undefined && content === undefined && volume.content === 'backup') continue
-    if (!mayList(call, entry, volume)) continue
-    rows.push(row(entry, volume))
+    if (accessProblem(call, entry, `${entry.id}:${volume.name}`, volume.content) !== undefined) continue
+    rows.push(row(entry, { ...volume, content: contentNow(call, volume) }))
   }
   return rows
 }
 
-function mayList(call: Call, entry: StorageEntry, volume: Volume): boolean {
-  if (volume.vmid === undefined || may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Allocate')) return true
-  return (
-    may(call.world, call.who, `/vms/${volume.vmid}`, 'VM.Audit') ||
-    may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Audit')
-  )
+/** A disk is of the kind that its guest is; one whose guest is gone counts as a machine's. */
+function contentNow({ world }: Call, { content, vmid }: Volume): string {
+  if (!/^(images|rootdir)$/.test(content)) return content
+  return world.guests.get(vmid ?? 0)?.type === 'lxc' ? 'rootdir' : 'images'
+}
+
+/** What keeps a sender from a volume: rights on its storage and, for what belongs to a guest, on the guest. */
+function accessProblem(
+  call: Call,
+  entry: StorageEntry,
+  volid: string,
+  content: string | undefined,
+): ApiError | undefined {
+  const at = `/storage/${entry.id}`
+  const lacks = (path: string, ...enough: readonly string[]) =>
+    enough.some((one) => may(call.world, call.who, path, one)) ? undefined : forbidden(`${path}, ${enough.join('|')}`)
+  if (may(call.world, call.who, at, 'Datastore.Allocate')) return undefined
+  if (/^(iso|vztmpl|import)$/.test(content ?? '')) return lacks(at, 'Datastore.AllocateSpace', 'Datastore.Audit')
+  const owner = ownerOf(volid)
+  if (owner === undefined || content === 'snippets') return failed(`missing privileges to access ${volid}`)
+  if (content === 'backup') return lacks(at, 'Datastore.AllocateSpace') ?? lacks(`/vms/${owner}`, 'VM.Backup')
+  return lacks(at, 'Datastore.Audit') ?? lacks(`/vms/${owner}`, 'VM.Config.Disk')
 }
 
 function row(entry: StorageEntry, volume: Volume): Record<string, unknown> {
@@ -134,8 +152,14 @@ function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
   return { entry, volid: `${entry.id}:${id.name}` }
 }
 
+function requireAccess(call: Call, entry: StorageEntry, volid: string): void {
+  const problem = accessProblem(call, entry, volid, contentOfName(volid.slice(volid.indexOf(':') + 1)))
+  if (problem !== undefined) throw problem
+}
+
 function describe(call: Call): Record<string, unknown> {
   const { entry, volid } = volumeOf(call)
+  requireAccess(call, entry, volid)
   const volume = findVolume(hostOf(call), volid)
   if (volume === undefined) throw failed(`volume_size_info on '${volid}' failed - no format`)
   const guest = volume.vmid !== undefined && volume.content !== 'backup'
@@ -162,7 +186,7 @@ function ownerOf(volid: string): string | undefined {
 /** Notes and protection are for backups alone. */
 function annotate(call: Call): null {
   const { entry, volid } = volumeOf(call)
-  requireRight(call, `/storage/${entry.id}`, 'Datastore.AllocateSpace')
+  requireAccess(call, entry, volid)
   const volume = findVolume(hostOf(call), volid)
   const backup = /:backup\//.test(volid)
   if (call.params.notes !== undefined && !backup) throw failed('only backups can have notes')
@@ -195,7 +219,7 @@ function importMetadata(call: Call): never {
 }
 
 /** A volume that is not there is removed without complaint. */
-function remove(call: Call): string {
+function remove(call: Call): string | Promise<string | null> {
   const { world } = call
   const host = hostOf(call)
   const { entry, volid } = volumeOf(call)
@@ -207,7 +231,7 @@ function remove(call: Call): string {
   // More than it takes to put a file there.
   else requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
-  return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
+  const upid = startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
     if (isBaseInUse(host, volid))
       throw new Error(`base volume '${volid.slice(entry.id.length + 1)}' is still in use by linked clones`)
     if (findVolume(host, volid)?.protected)
@@ -216,4 +240,16 @@ function remove(call: Call): string {
     freeVolume(host, volid)
     work.log(`Removed volume '${volid}'`)
   })
+  return call.params.delay === undefined ? upid : settled(call, upid)
+}
+
+/** Who gives it some seconds hears of its end, if it comes in that time; else which task it is. */
+async function settled(call: Call, upid: string): Promise<string | null> {
+  const { clock } = call.world
+  const task = hostOf(call).tasksById.get(upid)
+  const untilMs = clock.now() + 1000 * Number(param(call, 'delay'))
+  while (task !== undefined && task.exit === undefined && clock.now() < untilMs) await clock.sleep(1000)
+  if (task?.exit === undefined) return upid
+  if (task.exit === 'OK' || task.exit.startsWith('WARNINGS: ')) return null
+  throw failed(task.exit)
 }
