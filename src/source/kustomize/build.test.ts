@@ -158,6 +158,19 @@ test('[S-09] circles, remote bases, ways out, missing files and unknown fields a
   }
 })
 
+test('the namespace of an overlay above a chart of another one is refused: versions of kustomize differ', () => {
+  const chart = (more: string) =>
+    `${K}helmCharts: [{name: web, repo: "https://c.example.org", version: 1.2.3, releaseName: web${more}}]\n`
+  const over = (more: string) =>
+    built({
+      'kustomization.yaml': `${K}namespace: sites\nresources: [base]\n`,
+      'base/kustomization.yaml': chart(more),
+    }).findings.map(({ file, message }) => `${file}: ${message}`)
+  for (const more of ['', ', namespace: other'])
+    assert.match(over(more).join(), /^kustomization.yaml: namespace: sites stands above the chart web of base\/kustom/)
+  assert.match(over(', namespace: sites').join(), /^base\/kustomization.yaml: the chart web is elsewhere/)
+})
+
 test('[S-09] a chain that doubles at every step ends at the limit', () => {
   const files: Record<string, string> = { 'kustomization.yaml': `${K}resources: [d0]\n`, 'n.yaml': NETWORK }
   for (let n = 0; n < 30; n++) files[`d${n}/kustomization.yaml`] = `${K}resources: [../d${n + 1}, ../d${n + 1}]\n`

@@ -152,7 +152,7 @@ export function createKustomizer(
     const generated = attempt(file, before, () =>
       generate(items, kustomization, carrierOf(file), bytesAt(directory, file)),
     )
-    all = { ...all, items: [...(generated ?? items), ...charts(kustomization, directory, file, before)] }
+    all = { ...all, items: [...(generated ?? items), ...charts(kustomization, directory, file, before, above)] }
     for (const entry of kustomization.components ?? []) {
       const place = placeOf(entry, directory, file)
       if (place !== undefined) all = build(place, [...above, file], all)
@@ -271,8 +271,21 @@ export function createKustomizer(
     directory: string,
     file: string,
     since: number,
+    above: readonly string[],
   ): readonly KustomizeItem[] =>
     (helmCharts ?? []).flatMap((entry) => {
+      // From 5.8 on, the namespace of an overlay is told to Helm or does not reach the objects of a chart at all.
+      const over = above.find((one) => ![undefined, entry.namespace].includes(readQuietly(one)?.namespace))
+      if (over !== undefined) {
+        complain(
+          over,
+          'kustomize-field',
+          `namespace: ${readQuietly(over)?.namespace ?? ''} stands above the chart ${entry.name} of ${file}, and versions of kustomize differ in whether it reaches that`,
+          `write the same namespace into the entry of helmCharts in ${file}`,
+          'namespace',
+        )
+        return []
+      }
       const read = (path: string) => Buffer.from(bytesAt(directory, file)(path)).toString('utf8')
       const place = attempt(file, since, () => chartPlaceOfEntry(entry, read))
       if (place === undefined) return []

@@ -7,6 +7,10 @@ const ENTRY = { name: 'web', repo: 'https://charts.example.org/', version: '1.2.
 const FILES: Readonly<Record<string, string>> = {
   'v.yaml': 'b: {c: true, d: 5, e: 6}\nlist: [2, 3]\nx: 0400\n',
   'more.yaml': 'b: {e: 7}\n',
+  'null.yaml': 'b: {c: 1, d:}\n',
+  'yes.yaml': 'b: {c: yes}\n',
+  'clock.yaml': 'b: [1, 12:30:45]\n',
+  'day.yaml': 'b: 2026-11-17\n',
 }
 
 function wanted(more: object) {
@@ -58,6 +62,10 @@ test('values are joined as kustomize joins them', () => {
     b: { c: false, e: 7 },
     list: [1],
   })
+  // Helm itself reads these: yes is true, and a null takes away what the chart says.
+  assert.deepEqual(values({ valuesFile: 'null.yaml', additionalValuesFiles: ['yes.yaml'] }), {
+    b: { c: true, d: null },
+  })
   assert.equal(wanted({ valuesFile: 'v.yaml' }).values, FILES['v.yaml'], 'Helm reads one file by itself')
 })
 
@@ -71,6 +79,10 @@ test('what would be another chart tomorrow, or is not followed, is refused by it
     [{ digest: 'sha256:0' }, /digest is not followed/],
     [{ valuesInline: { a: { b: null } } }, /holds a null/],
     [{ valuesInline: { a: 1 }, valuesMerge: 'merge' }, /values of the chart itself win/],
+    [{ valuesInline: { a: 1 }, valuesFile: 'null.yaml' }, /its values file holds a null, which kustomize drops/],
+    [{ valuesInline: { a: 1 }, valuesFile: 'yes.yaml' }, /b\.c of a values file means one thing to kustomize/],
+    [{ valuesInline: { a: 1 }, valuesFile: 'clock.yaml' }, /b\.1 of a values file/],
+    [{ valuesFile: 'v.yaml', additionalValuesFiles: ['day.yaml'] }, /b of a values file/],
   ] as const)
     assert.throws(() => wanted(more), why)
 })

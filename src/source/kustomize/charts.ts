@@ -76,7 +76,12 @@ function valuesOf(entry: HelmChartEntry, read: (path: string) => string, refuse:
   if (!given && more.length === 0) return valuesFile === undefined ? '' : read(valuesFile)
   // kustomize takes a null out of the values before Helm can see it.
   if (given && hasNull(inline)) refuse('valuesInline holds a null, which kustomize leaves out; leave it out too')
-  const file = valuesFile === undefined || (given && valuesMerge === 'replace') ? {} : parsed(read(valuesFile), refuse)
+  const file =
+    valuesFile === undefined || (given && valuesMerge === 'replace')
+      ? {}
+      : given
+        ? joinable(read(valuesFile), refuse)
+        : parsed(read(valuesFile), refuse)
   if (given && valuesMerge === 'merge' && valuesFile === undefined)
     refuse('valuesMerge: merge lets the values of the chart itself win; name a valuesFile, or leave it out')
   const first = valuesMerge === 'merge' ? merged(inline, file) : merged(file, inline)
@@ -85,14 +90,47 @@ function valuesOf(entry: HelmChartEntry, read: (path: string) => string, refuse:
 
 type HelmValues = Readonly<Record<string, unknown>>
 
-function parsed(text: string, refuse: (why: string) => never): HelmValues {
+/** `words`: may `yes` be a word here, as it is to kustomize? */
+function parsed(text: string, refuse: (why: string) => never, words = false): HelmValues {
+  const values = readAs(text, 'yaml-1.1')
+  if (values === undefined) return refuse('a values file is not a YAML map')
+  const other = differing(values, readAs(text, 'core'), words, '')
+  if (other !== undefined)
+    refuse(`${other} of a values file means one thing to kustomize and another to Helm; write it in quotes, or plainly`)
+  return values
+}
+
+function readAs(text: string, schema: 'yaml-1.1' | 'core'): HelmValues | undefined {
   try {
-    const value: unknown = yamlLibrary().parse(text, { schema: 'yaml-1.1', logLevel: 'silent' }) ?? {}
-    if (isFields(value)) return value
+    const value: unknown = yamlLibrary().parse(text, { schema, merge: true, logLevel: 'silent' }) ?? {}
+    return isFields(value) ? value : undefined
   } catch {
-    // Said below.
+    return undefined
   }
-  return refuse('a values file is not a YAML map')
+}
+
+/**
+ * A values file that inline values are joined with. kustomize reads it by itself, where `yes` is a word, and drops what is
+ * null before Helm can see it; alone, the same file goes to Helm.
+ */
+function joinable(text: string, refuse: (why: string) => never): HelmValues {
+  const values = parsed(text, refuse, true)
+  if (hasNull(values)) refuse('its values file holds a null, which kustomize drops beside valuesInline; leave it out')
+  return values
+}
+
+/** Where one text is read as something else by 1.1 than by 1.2. Numbers like 0400 are octal to Helm and to kustomize. */
+function differing(one: unknown, other: unknown, words: boolean, path: string): string | undefined {
+  if (isNested(one) && isNested(other))
+    return Object.keys(one)
+      .map((key) => differing(one[key], other[key], words, path === '' ? key : `${path}.${key}`))
+      .find((found) => found !== undefined)
+  const alike = typeof one === 'number' && typeof other === 'number'
+  return one === other || alike || (typeof one === 'boolean' && !words) ? undefined : path
+}
+
+function isNested(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !(value instanceof Date)
 }
 
 /** As Helm joins files of values: maps are joined, all else is replaced, a null too. */
