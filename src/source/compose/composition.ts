@@ -1,12 +1,12 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
 import { isFields } from '../manifest.ts'
-import type { ComposedDocument } from './api.ts'
+import type { ComposedDocument, LiveObjects, MissingValue } from './api.ts'
 import type { GraphExpansion } from './expand-graph.ts'
 import { typeOfExpression } from './expression-type.ts'
 import { fieldPath, type MergePolicy, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
-import { goText } from './go-values.ts'
-import { isCroftTemplate, SELF } from './graph.ts'
+import { goText, plainValue, withIntegers } from './go-values.ts'
+import { isCroftTemplate, SELF, statusShape } from './graph.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
@@ -20,7 +20,11 @@ interface Patch {
   /** How several values become one text. */
   readonly format?: string
   readonly transforms: readonly ReturnType<typeof transformOf>[]
+  /** Whole numbers are whole for Go: not in a pipeline. */
+  readonly integers: boolean
   readonly required: boolean
+  /** Resources whose status the value comes from, by name. */
+  readonly late: readonly string[]
   /** How the value comes together with what stands there. Absent: it takes its place. */
   readonly merge?: MergePolicy
   readonly path: ProblemPath
@@ -41,13 +45,24 @@ export interface CompositionPart {
 /** Reads what patch-and-transform would make, typed before there is an instance. What is wrong has the path of its field. */
 export function partsOf(
   composition: DocumentFields,
-  spec: ValueShape,
+  shapes: { readonly spec: ValueShape; readonly status: ValueShape },
 ): { readonly parts: readonly CompositionPart[]; readonly problems: readonly FieldProblem[] } {
   const problems: FieldProblem[] = []
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push({ code: 'bad-composition', path, message, ...(hint === undefined ? {} : { hint }) })
-  const composite = compositeShape(spec)
+  const composite = compositeShape(shapes)
   const parts: CompositionPart[] = []
+  const inPipeline = isPipeline(composition)
+  const withoutEffect = (patch: Patch): boolean => {
+    if (!inPipeline || patch.to !== 'composite' || patch.target[0] === 'status') return false
+    problems.push({
+      code: 'not-kept',
+      path: [...patch.path, 'toFieldPath'],
+      severity: 'warning',
+      message: 'a function can change only the status of a composite: this patch has no effect',
+    })
+    return true
+  }
   for (const { resources, patchSets, path } of inputsOf(composition, wrong)) {
     const sets = new Map(
       listOf(patchSets).map((set, index) => [String(fieldsOf(set).name), { set: fieldsOf(set), index }]),
@@ -67,6 +82,9 @@ export function partsOf(
         wrong([...at, 'base'], `${known} has no base`)
         continue
       }
+      if (inPipeline && known !== name) wrong(at, 'a resource needs a name')
+      if (typeof base.apiVersion !== 'string' || typeof base.kind !== 'string')
+        wrong([...at, 'base'], `the base of ${known} needs apiVersion and kind`)
       if (parts.some((one) => one.name === known)) wrong([...at, 'name'], `two resources are called ${known}`)
       const written = listOf(patches).flatMap(
         (patch, number): { readonly patch: DocumentFields; readonly at: ProblemPath }[] => {
@@ -92,7 +110,10 @@ export function partsOf(
         name: known,
         base,
         path: [...at, 'base'],
-        patches: written.flatMap(({ patch, at: where }) => patchOf(patch, where, base, composite, wrong) ?? []),
+        patches: written
+          .flatMap(({ patch, at: where }) => patchOf(patch, where, base, composite, wrong) ?? [])
+          .filter((patch) => !withoutEffect(patch))
+          .map((patch) => ({ ...patch, integers: !inPipeline })),
         readyWhen: listOf(readinessChecks).flatMap((check, number) =>
           checkOf(fieldsOf(check), base, [...at, 'readinessChecks', number], wrong),
         ),
@@ -107,26 +128,43 @@ export function partsOf(
 }
 
 /** What patches may read of a composite. */
-function compositeShape(spec: ValueShape): ValueShape {
+function compositeShape({ spec, status }: { readonly spec: ValueShape; readonly status: ValueShape }): ValueShape {
   const texts: ValueShape = { type: 'object', additionalProperties: TEXT }
   return {
     type: 'object',
     properties: {
       apiVersion: TEXT,
       kind: TEXT,
-      metadata: { type: 'object', properties: { name: TEXT, namespace: TEXT, labels: texts, annotations: texts } },
+      metadata: {
+        type: 'object',
+        properties: { name: TEXT, namespace: TEXT, uid: TEXT, labels: texts, annotations: texts },
+      },
       spec,
-      status: ANYTHING,
+      status,
     },
   }
+}
+
+/** What patches may read of a resource, and what is known of it before there is one. */
+function resourceShape(base: DocumentFields): ValueShape {
+  return {
+    type: 'object',
+    properties: { status: isCroftTemplate(base) ? statusShape(base) : ANYTHING },
+    additionalProperties: true,
+  }
+}
+
+function isPipeline({ spec: written }: DocumentFields): boolean {
+  const { mode, pipeline } = fieldsOf(written)
+  return mode === 'Pipeline' || pipeline !== undefined
 }
 
 type Complain = (path: ProblemPath, message: string, hint?: string) => void
 
 /** Where resources stand: in the composition itself, or in the input of a step of its pipeline. */
-function inputsOf({ spec: written }: DocumentFields, wrong: Complain) {
-  const spec = fieldsOf(written)
-  if (spec.mode !== 'Pipeline' && spec.pipeline === undefined)
+function inputsOf(composition: DocumentFields, wrong: Complain) {
+  const spec = fieldsOf(composition.spec)
+  if (!isPipeline(composition))
     return [{ resources: spec.resources, patchSets: spec.patchSets, path: ['spec'] as ProblemPath }]
   return listOf(spec.pipeline).flatMap((entry, index) => {
     const { functionRef, input } = fieldsOf(entry)
@@ -198,12 +236,21 @@ function patchOf(
   const written = patch.toFieldPath ?? patch.fromFieldPath
   const target = typeof written === 'string' ? fieldPath(written) : undefined
   if (target === undefined) wrong([...path, 'toFieldPath'], `${JSON.stringify(written)} is not a path of a field`)
+  if (known.to === 'composite' && target?.[0] === 'status' && shapeAt(composite, target) === undefined)
+    wrong(
+      [...path, patch.toFieldPath === undefined ? 'fromFieldPath' : 'toFieldPath'],
+      `a composite has no field ${String(written)}: its definition does not name it`,
+    )
   let shape: ValueShape = known.combines ? TEXT : ANYTHING
   for (const { found, at, text } of sources) {
-    if (found === undefined || known.to === 'composite') continue
+    if (found === undefined) continue
+    if (known.to === 'composite') {
+      if (shapeAt(resourceShape(base), found) === undefined)
+        wrong(at, `${goText(base.kind)} has no field ${text}: its status has ${statusFields(base)}`)
+      continue
+    }
     const there = shapeAt(composite, found)
-    if (found.join('.') === 'metadata.uid') wrong(at, 'an instance in a file has no uid', 'use metadata.name')
-    else if (there === undefined) wrong(at, `a composite has no field ${text}: its definition does not name it`)
+    if (there === undefined) wrong(at, `a composite has no field ${text}: its definition does not name it`)
     else if (!known.combines) shape = there
   }
   if (known.combines) {
@@ -255,7 +302,9 @@ function patchOf(
     target,
     ...(known.combines ? { format: typeof format === 'string' ? format : '%s' } : {}),
     transforms,
+    integers: true,
     required: policy.fromFieldPath === 'Required',
+    late: [],
     ...(merge === undefined ? {} : { merge }),
     path,
   }
@@ -289,7 +338,11 @@ function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath,
   return []
 }
 
-/** Who reads of the composite what another writes to it comes after that one. */
+function statusFields(base: DocumentFields): string {
+  return Object.keys(statusShape(base).properties ?? {}).join(', ')
+}
+
+/** Who reads of the composite what another writes to it comes after that one, and waits for what comes from its status. */
 function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly CompositionPart[] {
   const writes = parts.flatMap(({ name, patches }) =>
     patches.flatMap(({ to, target, sources }) =>
@@ -298,58 +351,107 @@ function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly 
   )
   return parts.map((part) => {
     const uses = new Set<string>()
-    for (const { to, sources, path } of part.patches) {
-      if (to === 'composite') continue
-      for (const source of sources) {
-        const writers = writes.filter(({ target }) => target.every((step, index) => source[index] === step))
-        for (const { name } of writers) if (name !== part.name) uses.add(name)
-        if (writers.some(({ late }) => late) || (source[0] === 'status' && writers.length === 0))
-          wrong(
-            [...path, 'fromFieldPath'],
-            `${source.join('.')} comes from the status of a resource, which is known only after that was made; croft plans everything before`,
-            'take the value from the spec',
-          )
+    const patches = part.patches.map((patch) => {
+      if (patch.to === 'composite') return patch
+      const late = new Set<string>()
+      for (const source of patch.sources) {
+        const writers = writes.filter(({ target }) => meet(target, source))
+        for (const writer of writers) {
+          if (writer.name !== part.name) uses.add(writer.name)
+          if (writer.late) late.add(writer.name)
+        }
+        if (writers.length === 0 && source[0] === 'status')
+          wrong([...patch.path, 'fromFieldPath'], `no patch of this composition writes ${source.join('.')}`)
       }
-    }
-    return { ...part, uses: [...uses] }
+      if (late.has(part.name))
+        wrong(
+          [...patch.path, 'fromFieldPath'],
+          `${part.name} takes a value from its own status, which it has only later`,
+        )
+      return { ...patch, late: [...late] }
+    })
+    return { ...part, patches, uses: [...uses] }
   })
 }
 
+/** Does one of two paths lead to where the other passes? */
+function meet(one: readonly PathSegment[], other: readonly PathSegment[]): boolean {
+  return one.every((step, index) => index >= other.length || other[index] === step)
+}
+
+/** What a patch gives: a value, a field that is not there yet, or why it cannot be done. */
+type Patched =
+  | { readonly value: unknown }
+  | { readonly lacking: readonly PathSegment[] }
+  | { readonly problem: FieldProblem }
+
 /** What a patch makes of what it writes to. What becomes null is not there: so the server leaves it. */
-function applied(patch: Patch, from: unknown, onto: unknown): ReturnType<typeof patched> {
-  const put = patched(patch, from)
-  if ('problem' in put) return put
-  if (put.value === undefined) return { value: onto }
-  const { target, merge, path } = patch
+function applied(
+  { sources, format, transforms, integers, target, merge, path }: Patch,
+  from: unknown,
+  onto: unknown,
+): Patched {
   try {
-    return {
-      value: put.value === null ? withValue(onto, target, undefined) : withValue(onto, target, put.value, merge),
-    }
+    const found = sources.map((source) => valueAt(from, source))
+    const lacking = sources[found.indexOf(undefined)]
+    if (lacking !== undefined) return { lacking }
+    const values = integers ? found.map(withIntegers) : found
+    const first = format === undefined ? values[0] : formatted(format, values)
+    const put = plainValue(transforms.reduce((value, transform) => transform.apply(value), first))
+    return { value: put === null ? withValue(onto, target, undefined) : withValue(onto, target, put, merge) }
   } catch (error) {
     if (!(error instanceof TransformMistake)) throw error
     return { problem: { code: 'bad-composition', path, message: error.message } }
   }
 }
 
-/** What a composite becomes. Pure: the same composite always becomes the same. */
-export function expandComposition(parts: readonly CompositionPart[], instance: DocumentFields): GraphExpansion {
+/** What a resource waits for where a patch has no value: it comes later, or it must be there. */
+function waitsFor(
+  { late, required, target }: Patch,
+  lacking: readonly PathSegment[],
+  base: ProblemPath,
+): readonly MissingValue[] {
+  if (late.length === 0 && !required) return []
+  const why = late.length > 0 ? undefined : 'the patch requires it, and the composite does not say it'
+  return [{ expression: lacking.join('.'), path: [...base, ...target], of: late, ...defined({ why }) }]
+}
+
+/**
+ * What a composite becomes. Pure: what is there is given. A resource waits for a value that comes from the status of another
+ * and is not there yet, and for a field of the composite that one of its patches requires.
+ */
+export function expandComposition(
+  parts: readonly CompositionPart[],
+  instance: DocumentFields,
+  live: LiveObjects,
+): GraphExpansion {
   let composite: unknown = instance
   const documents: ComposedDocument[] = []
   for (const { name, base, path, patches, readyWhen, uses } of parts) {
-    let value: unknown = named(base, instance, name)
+    let value: unknown = base
+    const missing: MissingValue[] = []
     for (const patch of patches.filter(({ to }) => to === 'resource')) {
       const next = applied(patch, composite, value)
       if ('problem' in next) return next
-      value = next.value
+      if ('value' in next) value = next.value
+      else if (next.lacking.join('.') === 'metadata.uid') return { problem: noUid(patch) }
+      else missing.push(...waitsFor(patch, next.lacking, path))
     }
+    const made = named(fieldsOf(value), instance, name)
+    const object = missing.length > 0 ? undefined : live.made({ id: name, value: made, path, index: 0, count: 1 })
     for (const patch of patches.filter(({ to }) => to === 'composite')) {
-      const next = applied(patch, value, composite)
+      const next = applied(patch, object ?? made, composite)
       if ('problem' in next) return next
-      composite = next.value
+      if ('value' in next) composite = next.value
     }
-    documents.push({ id: name, value: fieldsOf(value), path, uses, readyWhen })
+    documents.push({ id: name, value: made, path, uses, readyWhen, ...(missing.length === 0 ? {} : { missing }) })
   }
   return { documents }
+}
+
+/** Does a resource of it take values that only another can say? */
+export function readsStatus(parts: readonly CompositionPart[]): boolean {
+  return parts.some(({ patches }) => patches.some(({ late }) => late.length > 0))
 }
 
 /** What patches write to the status of a composite from the objects that were made for it. Pure. */
@@ -363,30 +465,14 @@ export function statusOfComposite(
     if (object === undefined) continue
     for (const patch of patches.filter(({ to, target }) => to === 'composite' && target[0] === 'status')) {
       const put = applied(patch, object, composite)
-      if (!('problem' in put)) composite = put.value
+      if ('value' in put) composite = put.value
     }
   }
   return fieldsOf(fieldsOf(composite).status)
 }
 
-function patched(
-  { sources, format, transforms, required, path }: Patch,
-  from: unknown,
-): { readonly value: unknown } | { readonly problem: FieldProblem } {
-  const values = sources.map((source) => valueAt(from, source))
-  const missing = sources.find((_, index) => values[index] === undefined)
-  if (missing !== undefined) {
-    if (!required) return { value: undefined }
-    const message = `${missing.join('.')} is not there, and the patch requires it`
-    return { problem: { code: 'bad-composition', path, message } }
-  }
-  try {
-    const first = format === undefined ? values[0] : formatted(format, values)
-    return { value: transforms.reduce((value, transform) => transform.apply(value), first) }
-  } catch (error) {
-    if (!(error instanceof TransformMistake)) throw error
-    return { problem: { code: 'bad-composition', path, message: error.message } }
-  }
+function noUid({ path }: Patch): FieldProblem {
+  return { code: 'bad-composition', path, message: 'an instance in a file has no uid', hint: 'use metadata.name' }
 }
 
 /** Crossplane gives names by chance; here the same composite always has the same parts. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTexts, told } from '../testing/fixture.ts'
 import { fieldPath, valueAt, withValue } from './field-path.ts'
-import { goFormat } from './go-values.ts'
+import { goFormat, plainValue, withIntegers } from './go-values.ts'
 import { TransformMistake, transformOf } from './transforms.ts'
 
 const DEFINITION = `apiVersion: apiextensions.crossplane.io/v1
@@ -30,7 +30,7 @@ spec:
                 started: {type: string, default: "true"}
             status:
               type: object
-              properties: {vm: {type: string}}
+              properties: {vm: {type: string}, image: {type: string}}
 `
 
 const RESOURCES = `resources:
@@ -56,7 +56,7 @@ const RESOURCES = `resources:
         toFieldPath: spec.forProvider.fileName
       - type: ToCompositeFieldPath
         fromFieldPath: spec.forProvider.fileName
-        toFieldPath: metadata.annotations[image]
+        toFieldPath: status.image
   - name: vm
     base:
       apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
@@ -87,7 +87,7 @@ const RESOURCES = `resources:
         transforms:
           - type: convert
             convert: {toType: bool}
-      - fromFieldPath: metadata.annotations[image]
+      - fromFieldPath: status.image
         toFieldPath: spec.forProvider.disk[0].importFrom
         transforms:
           - type: string
@@ -201,10 +201,28 @@ const WRONG: readonly (readonly [string, string, string, RegExp])[] = [
   ['a patch set that is not there', 'patchSetName: place', 'patchSetName: plaec', /there is no patch set called plaec/],
   ['a transform that is none', 'type: map', 'type: mapp', /mapp is not a type of transform/],
   [
-    'a value from a status',
-    'fromFieldPath: metadata.annotations[image]',
+    'a value from its own status',
+    'fromFieldPath: status.image',
     'fromFieldPath: status.vm',
-    /status\.vm comes from the status of a resource/,
+    /vm takes a value from its own status, which it has only later/,
+  ],
+  [
+    'a value that nobody writes',
+    'fromFieldPath: status.image',
+    'fromFieldPath: status.conditions',
+    /no patch of this composition writes status\.conditions/,
+  ],
+  [
+    'a status that the definition does not have',
+    'toFieldPath: status.vm',
+    'toFieldPath: status.vmm',
+    /a composite has no field status\.vmm: its definition does not name it/,
+  ],
+  [
+    'a status that a resource does not have',
+    'fromFieldPath: status.atProvider.id',
+    'fromFieldPath: status.adresses',
+    /EnvironmentVM has no field status\.adresses: its status has state, externalId/,
   ],
   [
     'a patch of another type',
@@ -307,7 +325,7 @@ const TRANSFORMS: readonly (readonly [unknown, unknown, unknown])[] = [
 
 for (const [transform, from, to] of TRANSFORMS)
   test(`${JSON.stringify(transform)} makes ${JSON.stringify(from)} ${JSON.stringify(to)}`, () => {
-    assert.deepEqual(transformOf(transform).apply(from), to)
+    assert.deepEqual(plainValue(transformOf(transform).apply(withIntegers(from))), to)
   })
 
 test('transforms without an answer say so', () => {
@@ -319,6 +337,37 @@ test('transforms without an answer say so', () => {
   assert.throws(() => transformOf({ type: 'math', math: {} }), /has no number/)
   assert.throws(() => goFormat('%d', ['x']), /cannot show/)
   assert.throws(() => goFormat('%s-%s', ['x']), /has no value/)
+})
+
+test('a path through something else than it names is an error, and takes nothing away', () => {
+  for (const [value, path] of [
+    [{ a: 1 }, ['a', 'b']],
+    [{ a: [1] }, ['a', 'b']],
+    [{ a: { b: 1 } }, ['a', 0]],
+    [{ a: 'x' }, ['a', 0]],
+  ] as const) {
+    assert.throws(() => valueAt(value, path), TransformMistake)
+    assert.throws(() => withValue(value, path, 2), TransformMistake)
+  }
+  assert.equal(valueAt({ a: null }, ['a', 'b']), undefined)
+  assert.deepEqual(withValue({ a: null }, ['a', 'b'], 1), { a: { b: 1 } })
+  for (const nothing of [undefined, [], {}, 'x'])
+    assert.throws(() => withValue({ a: nothing }, ['a', '*'], 1), /a has no entries/)
+  assert.equal(fieldPath('spec.a[1025]'), undefined)
+})
+
+test('in a pipeline a patch to anything but the status of the composite has no effect, and says so', () => {
+  const away = PIPELINE.replace('toFieldPath: status.image', 'toFieldPath: metadata.annotations[image]').replace(
+    'fromFieldPath: status.image',
+    'fromFieldPath: metadata.annotations[image]',
+  )
+  const revision = readTexts({ 'a.yaml': DEFINITION, 'b.yaml': away })
+  assert.match(told(revision.problems).join(), /not-kept \d+:\d+ a function can change only the status of a composite/)
+  const plain = PLAIN.replace('toFieldPath: status.image', 'toFieldPath: metadata.annotations[image]')
+  assert.deepEqual(
+    told(readTexts({ 'a.yaml': DEFINITION, 'b.yaml': plain }).problems).filter((one) => /not-kept/.test(one)),
+    [],
+  )
 })
 
 test('a value that becomes null takes its field away', () => {

@@ -1,6 +1,13 @@
 import { isFields } from '../manifest.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
-import { type CompositionPart, expandComposition, fieldsOf, partsOf, statusOfComposite } from './composition.ts'
+import {
+  type CompositionPart,
+  expandComposition,
+  fieldsOf,
+  partsOf,
+  readsStatus,
+  statusOfComposite,
+} from './composition.ts'
 import { ANYTHING, type DocumentFields, shapeOf, type ValueShape } from './shape.ts'
 
 interface NamedComposition {
@@ -21,7 +28,11 @@ export const compositions: ApiReader = {
     (kind === 'CompositeResourceDefinition' || kind === 'Composition'),
   read(objects, complain, originOf) {
     const definitions = objects.filter(({ value }) => value.kind === 'CompositeResourceDefinition')
-    const shapes = new Map(definitions.flatMap((one) => shapesIn(one).map(({ type, shape }) => [type, shape] as const)))
+    const shapes = new Map(
+      definitions.flatMap((one) =>
+        shapesIn(one).map(({ type, shape, status }) => [type, { spec: shape, status }] as const),
+      ),
+    )
     const named = objects
       .filter(({ value }) => value.kind === 'Composition')
       .map((object): NamedComposition => {
@@ -73,10 +84,18 @@ function shapesIn({ value }: PlacedObject) {
             ? [{ kind: claims.kind, names: claims, scope: 'Namespaced' as const }]
             : []),
         ],
+        status: withConditions(schema.properties?.status),
         stored: version.referenceable === true || versions.length === 1,
         shape,
       }
     })
+}
+
+/** What Crossplane writes itself is in every status. */
+function withConditions(status: ValueShape = { type: 'object' }): ValueShape {
+  if (status.type !== 'object') return status
+  const own = { conditions: ANYTHING, connectionDetails: ANYTHING, claimConditionTypes: ANYTHING, crossplane: ANYTHING }
+  return { ...status, properties: { ...status.properties, ...own } }
 }
 
 /** Composites have no namespace in the first version of definitions, and one in the second unless it says otherwise. */
@@ -111,6 +130,7 @@ function apisOf(
         place,
         origin: originOf(place),
         order: [],
+        readsWorld: fitting.some(({ parts }) => parts !== undefined && readsStatus(parts)),
         serving: {
           plural: typeof names.plural === 'string' ? names.plural : `${kind.toLowerCase()}s`,
           scope,
@@ -123,7 +143,7 @@ function apisOf(
           if (typeof chosen === 'string' || chosen.parts === undefined) return {}
           return statusOfComposite(chosen.parts, made)
         },
-        expand(instance) {
+        expand(instance, live) {
           const chosen = chosenFor(instance, spec, fitting)
           if (typeof chosen === 'string')
             return { problem: { code: 'no-composition', path: ['metadata', 'name'], message: chosen } }
@@ -135,7 +155,7 @@ function apisOf(
                 message: `Composition/${chosen.name} has errors`,
               },
             }
-          const expansion = expandComposition(chosen.parts, asComposite(instance, index > 0))
+          const expansion = expandComposition(chosen.parts, asComposite(instance, index > 0), live)
           return 'problem' in expansion
             ? { problem: { ...expansion.problem, place: chosen.place } }
             : { documents: expansion.documents.map((one) => ({ ...one, place: chosen.place })) }

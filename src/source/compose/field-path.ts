@@ -4,6 +4,9 @@ import { TransformMistake } from './transforms.ts'
 
 export type PathSegment = string | number
 
+/** Entries of a list that a path may name: those before it are made as well. */
+const HIGHEST = 1024
+
 /** `spec.disk[0].size`, `metadata.labels[example.org/zone]`: as Crossplane writes the way to a field. */
 export function fieldPath(text: string): readonly PathSegment[] | undefined {
   const segments: PathSegment[] = []
@@ -12,7 +15,9 @@ export function fieldPath(text: string): readonly PathSegment[] | undefined {
   for (let match = step.exec(text); match !== null; match = step.exec(text)) {
     const [, plain, single, double, bare] = match
     const name = plain ?? single ?? double ?? bare ?? ''
-    segments.push(bare !== undefined && /^\d+$/.test(bare) ? Number(bare) : name)
+    const place = bare !== undefined && /^\d+$/.test(bare) ? Number(bare) : undefined
+    if (place !== undefined && place > HIGHEST) return undefined
+    segments.push(place ?? name)
     end = step.lastIndex
   }
   return end === text.length && segments.length > 0 && !text.startsWith('.') ? segments : undefined
@@ -24,37 +29,55 @@ export interface MergePolicy {
   readonly append: boolean
 }
 
-/** What stands at a path; undefined where it leads nowhere. */
+/** What stands at a path; undefined where nothing does. Throws `TransformMistake` where it leads through something that has no such step. */
 export function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
   let at = value
-  for (const step of path) {
-    if (Array.isArray(at) && typeof step === 'number') at = at[step]
-    else if (isFields(at) && Object.hasOwn(at, step)) at = at[step]
-    else return undefined
+  for (const [index, step] of path.entries()) {
+    if (at === undefined || at === null) return undefined
+    mustLead(at, path, index)
+    if (Array.isArray(at)) at = at[Number(step)]
+    else at = isFields(at) && Object.hasOwn(at, step) ? at[step] : undefined
   }
   return at
+}
+
+/** A number is a step into a list, a name one into a block of fields. */
+function mustLead(at: unknown, path: readonly PathSegment[], index: number): void {
+  const step = path[index]
+  if (typeof step === 'number' ? Array.isArray(at) : isFields(at)) return
+  const where = path.slice(0, index).join('.')
+  throw new TransformMistake(`${where} is ${typeof step === 'number' ? 'not a list' : 'not a block of fields'}`)
 }
 
 /**
  * The same value with something else at a path. What is missing on the way is made; `*` is every entry that is there; undefined
  * takes a field away.
  */
-export function withValue(value: unknown, path: readonly PathSegment[], put: unknown, merge?: MergePolicy): unknown {
-  const [step, ...rest] = path
+export function withValue(
+  value: unknown,
+  path: readonly PathSegment[],
+  put: unknown,
+  merge?: MergePolicy,
+  from = 0,
+): unknown {
+  const step = path[from]
+  const within = (inner: unknown) => withValue(inner, path, put, merge, from + 1)
   if (step === undefined) return merge === undefined ? put : mergedAt(value, put, merge)
   if (step === '*') {
-    if (Array.isArray(value)) return value.map((one: unknown) => withValue(one, rest, put, merge))
-    if (!isFields(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withValue(one, rest, put, merge)]))
+    if (isEmpty(value) || !(Array.isArray(value) || isFields(value)))
+      throw new TransformMistake(`${path.slice(0, from).join('.')} has no entries that * could stand for`)
+    if (Array.isArray(value)) return value.map(within)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, within(one)]))
   }
+  if (value !== undefined && value !== null) mustLead(value, path, from)
   if (typeof step === 'number') {
     const list: unknown[] = Array.isArray(value) ? [...value] : []
-    list[step] = withValue(list[step], rest, put, merge)
+    list[step] = within(list[step])
     return list
   }
   const fields = isFields(value) ? value : {}
-  const within = withValue(Object.hasOwn(fields, step) ? fields[step] : undefined, rest, put, merge)
-  if (within !== undefined) return { ...fields, [step]: within }
+  const inner = within(Object.hasOwn(fields, step) ? fields[step] : undefined)
+  if (inner !== undefined) return { ...fields, [step]: inner }
   const { [step]: _, ...others } = fields
   return others
 }

@@ -1,6 +1,29 @@
 import { isFields } from '../manifest.ts'
 
-/* How Go writes values, as far as compositions show it. Whole numbers are its int64, others its float64. */
+/*
+ * How Go writes values, as far as compositions show it. A bigint is its int64 and a number its float64, whole or not: a function
+ * gets all numbers of a composite as float64, and only a transform makes an int64 of one.
+ */
+
+/** As Crossplane read a composite before there were functions: whole numbers are int64. */
+export function withIntegers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withIntegers)
+  if (isFields(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withIntegers(one)]))
+  return Number.isSafeInteger(value) ? BigInt(value as number) : value
+}
+
+/** As JSON has it. */
+export function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(plainValue)
+  if (!isFields(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainValue(one)]))
+}
+
+/** For messages. */
+export function shownValue(value: unknown): string {
+  return JSON.stringify(plainValue(value)) ?? String(value)
+}
 
 /** Why Go would write a complaint into the text, or nothing that anybody wants. */
 export class FormatMistake extends Error {}
@@ -8,6 +31,7 @@ export class FormatMistake extends Error {}
 /** As `%v` shows it. */
 export function goText(value: unknown): string {
   if (typeof value === 'string') return value
+  if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return goNumber(value)
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
@@ -17,9 +41,9 @@ export function goText(value: unknown): string {
     .join(' ')}]`
 }
 
-/** As `%v`: the shortest that reads as the same number; of what is not whole with an exponent from a million on and below 1e-04. */
+/** As `%v`: the shortest that reads as the same number, with an exponent from a million on and below 1e-04. */
 function goNumber(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value)
+  if (value === 0) return '0'
   const size = Math.abs(value)
   if (size >= 1e-4 && size < 1e6) return decimal(value)
   const [digits = '', exponent = '0'] = value.toExponential().split('e')
@@ -40,7 +64,7 @@ export function decimal(value: number): string {
 
 /** As Go's encoder writes it: fields by their names, and nothing that could end a script. */
 export function goJson(value: unknown): string {
-  return JSON.stringify(sorted(value)).replaceAll(
+  return JSON.stringify(sorted(plainValue(value))).replaceAll(
     /[<>&\u2028\u2029]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
@@ -55,6 +79,8 @@ function sorted(value: unknown): unknown {
 function namesOf(fields: object): readonly string[] {
   return Object.keys(fields).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 }
+
+const OTHER_FORMS: Readonly<Record<string, string>> = { x: '0x', X: '0X' }
 
 const VERB = /%([-+ 0#]*)(\d*)(?:\.(\d*))?(?:\[(\d+)\])?(.)|%$/gsu
 
@@ -83,26 +109,41 @@ export function goFormat(format: string, values: readonly unknown[]): string {
       }
       if (next < 0 || next >= values.length) throw new FormatMistake(`${whole} has no value`)
       const value = values[next++]
-      const shown = shownBy(verb, value, digits === '' ? '0' : digits)
+      // The other form of a value, which only hexadecimal numbers have here.
+      const prefix = flags.includes('#') ? OTHER_FORMS[verb] : ''
+      if (prefix === undefined) throw new FormatMistake(`${whole} is not supported; leave # out`)
+      const plain = shownBy(verb, value, digits === '' ? '0' : digits)
+      const shown = plain === undefined ? undefined : plain.replace(/^-?/, (sign) => `${sign}${prefix}`)
       if (shown === undefined)
-        throw new FormatMistake(`${whole} cannot show ${JSON.stringify(value)}; %v shows everything`)
+        throw new FormatMistake(`${whole} cannot show ${shownValue(value)}; ${hintFor(verb, value)}`)
       return padded(signed(shown, flags, value), flags, Number(width || 0), value)
     },
   )
   if (next < values.length && !chosen)
-    throw new FormatMistake(`${JSON.stringify(format)} has no place for ${JSON.stringify(values[next])}`)
+    throw new FormatMistake(`${JSON.stringify(format)} has no place for ${shownValue(values[next])}`)
   return text
 }
 
+/** In a pipeline every number of a composite has a fraction for Go, even if that is zero. */
+function hintFor(verb: string, value: unknown): string {
+  return verb === 'd' && Number.isInteger(value)
+    ? '%v shows it, and so does %d after the transform convert to int64'
+    : '%v shows everything'
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
 function signed(text: string, flags: string, value: unknown): string {
-  if (typeof value !== 'number' || text.startsWith('-')) return text
+  if (!isNumber(value) || text.startsWith('-')) return text
   return flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text
 }
 
 function padded(text: string, flags: string, width: number, value: unknown): string {
   if (flags.includes('-')) return text.padEnd(width)
   if (!flags.includes('0')) return text.padStart(width)
-  const sign = typeof value === 'number' ? (/^[-+ ]/.exec(text)?.[0] ?? '') : ''
+  const sign = isNumber(value) ? (/^[-+ ]/.exec(text)?.[0] ?? '') : ''
   return sign + text.slice(sign.length).padStart(width - sign.length, '0')
 }
 
@@ -118,11 +159,11 @@ function shownBy(verb: string, value: unknown, digits: string | undefined): stri
     case 'q':
       return typeof value === 'string' ? JSON.stringify(value) : undefined
     case 'd':
-      if (Array.isArray(value)) return value.every(Number.isInteger) ? goText(value) : undefined
-      return Number.isInteger(value) ? String(value).padStart(Number(digits ?? 0), '0') : undefined
+      if (Array.isArray(value)) return value.every((one) => typeof one === 'bigint') ? goText(value) : undefined
+      return typeof value === 'bigint' ? String(value).padStart(Number(digits ?? 0), '0') : undefined
     case 'b':
     case 'o':
-      return Number.isInteger(value) ? Number(value).toString(verb === 'b' ? 2 : 8) : undefined
+      return typeof value === 'bigint' ? value.toString(verb === 'b' ? 2 : 8) : undefined
     case 'f':
     case 'F':
       return typeof value === 'number' ? value.toFixed(Math.min(Number(digits ?? 6), 100)) : undefined
@@ -146,5 +187,5 @@ function cut(text: string, digits: string | undefined): string {
 
 function hexOf(value: unknown): string | undefined {
   if (typeof value === 'string') return Buffer.from(value).toString('hex')
-  return Number.isInteger(value) ? Number(value).toString(16) : undefined
+  return typeof value === 'bigint' ? value.toString(16) : undefined
 }

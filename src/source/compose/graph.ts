@@ -390,7 +390,7 @@ function shapeOfResource(one: DocumentFields): ValueShape {
 }
 
 /** What croft writes of its own kinds; those of the provider may have what their program wrote besides. */
-function statusShape({ apiVersion }: DocumentFields): ValueShape {
+export function statusShape({ apiVersion }: DocumentFields): ValueShape {
   const own = SELF.properties?.status ?? ANYTHING
   if (String(apiVersion).startsWith('croft.dev/')) return own
   return { ...own, properties: { ...own.properties, atProvider: ANYTHING } }

@@ -245,3 +245,94 @@ for (const [what, from, to, expected] of [
     const text = told(readTexts({ 'g.yaml': graph(EXTERNAL).replace(from, to) }).problems).join()
     assert.ok(text.includes(expected), text)
   })
+
+const PAIR = `apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: pairs.example.org}
+spec:
+  group: example.org
+  names: {kind: Pair, plural: pairs}
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {type: object, properties: {note: {type: string}}}
+            status: {type: object, properties: {address: {type: string}}}
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: pair}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: Pair}
+  mode: Pipeline
+  pipeline:
+    - step: make
+      functionRef: {name: function-patch-and-transform}
+      input:
+        apiVersion: pt.fn.crossplane.io/v1beta1
+        kind: Resources
+        resources:
+          - name: app
+            base:
+              apiVersion: croft.dev/v1alpha1
+              kind: Machine
+              spec: {host: h1, class: small, networks: [{network: lan}]}
+            patches:
+              - type: FromCompositeFieldPath
+                fromFieldPath: status.address
+                toFieldPath: spec.description
+                transforms: [{type: string, string: {type: Format, fmt: "database at %s"}}]
+          - name: db
+            base:
+              apiVersion: croft.dev/v1alpha1
+              kind: Machine
+              spec: {host: h1, class: small, networks: [{network: lan}]}
+            patches:
+              - type: ToCompositeFieldPath
+                fromFieldPath: status.addresses[0]
+                toFieldPath: status.address
+`
+const PAIR_INSTANCE = 'apiVersion: example.org/v1\nkind: Pair\nmetadata: {name: shop}\nspec: {}\n'
+
+test('what a patch takes from the status of another resource waits for it, comes after that one, and follows it', () => {
+  const first = readTexts({ 'd.yaml': PAIR, 'i.yaml': PAIR_INSTANCE })
+  assert.deepEqual(told(errorsOf(first)), [])
+  assert.deepEqual(keys(first), ['Machine/shop-db'])
+  assert.deepEqual(first.unreadable, ['Machine/shop-app'])
+  assert.deepEqual(waits(first), [
+    `Machine/shop-app: spec.description = \${status.address} is known after Machine/shop-db is ready`,
+  ])
+  const settled = (address?: string) =>
+    first.settle?.(
+      seen({ 'Machine/shop-db': { status: { addresses: address === undefined ? [] : [address] } } }),
+    ) as Revision
+  const app = (revision: Revision) => revision.declarations.find(({ key }) => key === 'Machine/shop-app')
+  for (const address of ['10.0.0.7', '10.0.0.8']) {
+    const known = settled(address)
+    assert.deepEqual(told(errorsOf(known)), [])
+    assert.partialDeepStrictEqual(app(known)?.spec, { description: `database at ${address}` })
+    assert.deepEqual(app(known)?.policy.after, ['Machine/shop-db'])
+  }
+  const gone = settled()
+  assert.equal(app(gone), undefined)
+  assert.deepEqual(gone.unreadable, ['Machine/shop-app'])
+})
+
+test('a field that a patch requires makes its resource wait, and no other', () => {
+  const required = PAIR.replace(
+    'fromFieldPath: status.address',
+    'fromFieldPath: spec.note\n                policy: {fromFieldPath: Required}',
+  )
+  const first = readTexts({ 'd.yaml': required, 'i.yaml': PAIR_INSTANCE })
+  assert.deepEqual(told(errorsOf(first)), [])
+  assert.deepEqual(keys(first), ['Machine/shop-db'])
+  assert.deepEqual(waits(first), [
+    `Machine/shop-app: spec.description = \${spec.note} is not known yet (the patch requires it, and the composite does not say it)`,
+  ])
+  const said = readTexts({ 'd.yaml': required, 'i.yaml': PAIR_INSTANCE.replace('spec: {}', 'spec: {note: x}') })
+  assert.deepEqual(keys(said), ['Machine/shop-app', 'Machine/shop-db'])
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { plainValue, withIntegers } from './go-values.ts'
 import { formatted, TransformMistake, transformOf } from './transforms.ts'
 
 // What function-patch-and-transform makes of each. `NO`: it refuses, or writes a complaint of Go into the text.
@@ -131,14 +132,38 @@ const TABLE: readonly (readonly [transform: unknown, from: unknown, to: unknown]
 
 for (const [transform, from, to] of TABLE)
   test(`${JSON.stringify(transform)} makes of ${JSON.stringify(from)} ${to === NO ? 'nothing' : JSON.stringify(to)}`, () => {
-    const apply = () => transformOf(transform).apply(from)
+    const apply = () => plainValue(transformOf(transform).apply(withIntegers(from)))
     if (to === NO) assert.throws(apply, TransformMistake)
     else assert.deepEqual(apply(), to)
   })
 
 test('several values are combined by one format', () => {
-  assert.equal(formatted('%s-%d-%v', ['a', 7, true]), 'a-7-true')
+  assert.equal(formatted('%s-%d-%v', ['a', 7n, true]), 'a-7-true')
   assert.equal(formatted('%[2]s/%[1]s', ['a', 'b']), 'b/a')
   assert.throws(() => formatted('%s', ['a', 'b']), /has no place for "b"/)
   assert.throws(() => formatted('%s-%s', ['a']), /has no value/)
 })
+
+// A function of a pipeline gets every number of a composite with a fraction, be it zero.
+const IN_A_PIPELINE: readonly (readonly [transforms: readonly unknown[], from: unknown, to: unknown])[] = [
+  [[string({ type: 'Format', fmt: '%v' })], 5, '5'],
+  [[string({ type: 'Format', fmt: '%v' })], 999_999, '999999'],
+  [[string({ type: 'Format', fmt: '%v' })], 1_234_567, '1.234567e+06'],
+  [[string({ type: 'Format', fmt: '%v' })], [1_000_000], '[1e+06]'],
+  [[string({ type: 'Format', fmt: '%.1f' })], 5, '5.0'],
+  [[string({ type: 'Format', fmt: '%d' })], 5, NO],
+  [[string({ type: 'Format', fmt: '%x' })], 255, NO],
+  [[convert('int64'), string({ type: 'Format', fmt: '%d' })], 1_234_567, '1234567'],
+  [[convert('int64'), string({ type: 'Format', fmt: '%#x' })], 255, '0xff'],
+  [[convert('string')], 1_234_567, '1234567'],
+  [[math({ type: 'Multiply', multiply: 2 }), string({ type: 'Format', fmt: '%v' })], 600_000, '1.2e+06'],
+  [[math({ type: 'ClampMin', clampMin: 2_000_000 }), string({ type: 'Format', fmt: '%v' })], 5, '2000000'],
+  [[as('ToJson')], { n: 1_234_567 }, '{"n":1234567}'],
+]
+
+for (const [transforms, from, to] of IN_A_PIPELINE)
+  test(`in a pipeline ${JSON.stringify(transforms)} makes of ${JSON.stringify(from)} ${to === NO ? 'nothing' : JSON.stringify(to)}`, () => {
+    const apply = () => transforms.reduce((value, one) => transformOf(one).apply(value), from)
+    if (to === NO) assert.throws(apply, TransformMistake)
+    else assert.deepEqual(apply(), to)
+  })

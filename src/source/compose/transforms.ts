@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { foreignPattern, PatternRefused } from '../../lib/foreign-pattern.ts'
 import { isFields } from '../manifest.ts'
-import { decimal, FormatMistake, goFormat, goJson, goText } from './go-values.ts'
+import { decimal, FormatMistake, goFormat, goJson, goText, shownValue } from './go-values.ts'
 import { ANYTHING, type DocumentFields, TEXT, type ValueShape } from './shape.ts'
 
 /** What a value becomes; `type` is what is known of that before there is a value. */
@@ -40,10 +40,9 @@ const READERS: Readonly<Record<string, Reader>> = {
     return {
       type: ANYTHING,
       apply: (value) => {
-        if (typeof value !== 'string')
-          throw new TransformMistake(`map takes a text, and this is ${JSON.stringify(value)}`)
+        if (typeof value !== 'string') throw new TransformMistake(`map takes a text, and this is ${shownValue(value)}`)
         if (Object.hasOwn(pairs, value) && pairs[value] !== null) return pairs[value]
-        throw new TransformMistake(`map has nothing for ${JSON.stringify(value)}`)
+        throw new TransformMistake(`map has nothing for ${shownValue(value)}`)
       },
     }
   },
@@ -79,8 +78,7 @@ function matching({ patterns, fallbackValue, fallbackTo = 'Value' }: DocumentFie
   return {
     type: ANYTHING,
     apply: (value) => {
-      if (typeof value !== 'string')
-        throw new TransformMistake(`match takes a text, and this is ${JSON.stringify(value)}`)
+      if (typeof value !== 'string') throw new TransformMistake(`match takes a text, and this is ${shownValue(value)}`)
       for (const { hits, result } of known) if (hits(value)) return result ?? null
       return fallbackTo === 'Input' ? value : (fallbackValue ?? null)
     },
@@ -105,11 +103,11 @@ function calculated({ type = 'Multiply', multiply, clampMin, clampMax }: Documen
   return {
     type: { type: 'number' },
     apply: (value) => {
-      if (typeof value !== 'number')
-        throw new TransformMistake(`math needs a number, and this is ${JSON.stringify(value)}`)
-      if (type === 'Multiply') return value * by
-      const whole = Math.trunc(value)
-      return (type === 'ClampMin' ? whole < by : whole > by) ? by : value
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        throw new TransformMistake(`math needs a number, and this is ${shownValue(value)}`)
+      if (type === 'Multiply') return typeof value === 'bigint' ? value * BigInt(by) : value * by
+      const whole = typeof value === 'bigint' ? value : Math.trunc(value)
+      return (type === 'ClampMin' ? whole < by : whole > by) ? BigInt(by) : value
     },
   }
 }
@@ -161,7 +159,7 @@ function texts(settings: DocumentFields): Transform {
 /** patch-and-transform takes one letter away at the end, however long its separator is: what it made so stays as it is. */
 function joinedBy(separator: string): (value: unknown) => string {
   return (value) => {
-    if (!Array.isArray(value)) throw new TransformMistake(`Join takes a list, and this is ${JSON.stringify(value)}`)
+    if (!Array.isArray(value)) throw new TransformMistake(`Join takes a list, and this is ${shownValue(value)}`)
     const all = value.map((one: unknown) => `${goText(one)}${separator}`).join('')
     return separator === '' ? all : all.slice(0, -1)
   }
@@ -176,7 +174,7 @@ function caughtBy({ match, group = 0 }: DocumentFields): (value: unknown) => str
   return (value) => {
     const groups = pattern.groups(goText(value))
     if (groups === undefined || group >= groups.length)
-      throw new TransformMistake(`${match} catches nothing for group ${group} in ${JSON.stringify(value)}`)
+      throw new TransformMistake(`${match} catches nothing for group ${group} in ${shownValue(value)}`)
     return groups[group] ?? ''
   }
 }
@@ -191,7 +189,7 @@ const CONVERSIONS: Readonly<Record<string, (value: unknown) => string>> = {
   FromBase64(value) {
     const text = goText(value).replaceAll(/[\r\n]/g, '')
     if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
-      throw new TransformMistake(`${JSON.stringify(value)} is not base64`)
+      throw new TransformMistake(`${shownValue(value)} is not base64`)
     return Buffer.from(text, 'base64').toString('utf8')
   },
   ToJson: goJson,
@@ -232,7 +230,7 @@ const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'False', 'fa
 function converted(value: unknown, to: string, format: 'none' | 'quantity' | 'json'): unknown {
   const cannot = () =>
     new TransformMistake(
-      `${JSON.stringify(value)} cannot be converted to ${to}${format === 'none' ? '' : ` with the format ${format}`}`,
+      `${shownValue(value)} cannot be converted to ${to}${format === 'none' ? '' : ` with the format ${format}`}`,
     )
   const made =
     typeof value === 'string' ? fromText(value, to, format) : format === 'none' ? fromOther(value, to) : undefined
@@ -251,20 +249,31 @@ function fromText(text: string, to: string, format: 'none' | 'quantity' | 'json'
   if (to === 'bool') return TRUE.has(text) ? true : FALSE.has(text) ? false : undefined
   if (to === 'float64') return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined
   return to.startsWith('int') && /^[+-]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
-    ? Number(text)
+    ? BigInt(text)
     : undefined
 }
 
 function fromOther(value: unknown, to: string): unknown {
   if (typeof value === 'boolean') {
     if (to === 'bool') return value
-    return to === 'string' ? String(value) : to === 'object' || to === 'array' ? undefined : Number(value)
+    return to === 'string'
+      ? String(value)
+      : to === 'object' || to === 'array'
+        ? undefined
+        : to === 'float64'
+          ? Number(value)
+          : BigInt(value)
+  }
+  if (typeof value === 'bigint') {
+    if (to === 'string') return String(value)
+    if (to === 'bool') return value === 1n
+    return to === 'float64' ? Number(value) : to.startsWith('int') ? value : undefined
   }
   if (typeof value !== 'number') return undefined
   if (to === 'string') return decimal(value)
   if (to === 'bool') return value === 1
   if (to === 'float64') return value
-  return to.startsWith('int') ? Math.trunc(value) : undefined
+  return to.startsWith('int') && Number.isFinite(value) ? BigInt(Math.trunc(value)) : undefined
 }
 
 function parsed(text: string): unknown {
