@@ -10,3 +10,17 @@ export function giveMemoryBack(): void {
   const collect: unknown = runInNewContext('gc')
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
+
+let keptBytes = 0
+
+/** For a process with much work that is small each time: a collection stops it for as long as many changes take. */
+export function giveGrownMemoryBack(): void {
+  if (!isWorthCollecting(process.memoryUsage.rss(), keptBytes)) return
+  giveMemoryBack()
+  keptBytes = process.memoryUsage.rss()
+}
+
+/** Has it grown by a tenth since it was last collected? Pure. */
+export function isWorthCollecting(bytes: number, keptBytes: number): boolean {
+  return bytes > keptBytes * 1.1
+}

@@ -79,7 +79,13 @@ export function createLeases(options: LeasesOptions): Leases {
   const living = (): ReadonlySet<string> =>
     new Set([identity, ...all('replica').flatMap((lease) => (lives(lease) ? (holderIn(lease) ?? []) : []))])
 
-  const leaseOf = (atom: string): Foreign | undefined => informer.objects().get(`${namespace}/${shardLease(atom)}`)
+  /** Asked for every shard in every second. */
+  const keys = new Map<string, string>()
+  const leaseOf = (atom: string): Foreign | undefined => {
+    const key = keys.get(atom) ?? `${namespace}/${shardLease(atom)}`
+    keys.set(atom, key)
+    return informer.objects().get(key)
+  }
 
   /** Asked of the server before anything is taken from anybody: our own watch may have stood still. */
   const isDead = async (holder: string, signal: AbortSignal): Promise<boolean> => {
