@@ -95,6 +95,16 @@ for (const [what, given, expected] of [
   ['with a mistake loses nothing', { wanted: { problem: 'no' }, children: both }, '; False Refused; True Available'],
   ['makes nothing beside a stranger', { wanted: two, strangers: ['Machine/vm'] }, '; False Conflict; False Conflict'],
   [
+    'of which the server took one object not says so and tries again',
+    { wanted: two, refusal: 'too long' },
+    `${shown(facts({ wanted: two })).split(';')[0]}; False Refused; False Creating`,
+  ],
+  [
+    'whose objects are all there says no longer what the server once refused',
+    { wanted: two, children: both, refusal: 'too long' },
+    '; True Expanded; True Available',
+  ],
+  [
     'that is deleted loses the last first',
     { deleting: true, children: both },
     'delete disk; True Expanded; False Deleting',

@@ -22,6 +22,8 @@ export interface InstanceFacts {
   readonly children: readonly DeclaredObject[]
   /** The objects that are not its own and stand where it wants to have some. */
   readonly strangers: readonly string[]
+  /** What the server said when something was last written for it, if it did not take it. */
+  readonly refusal?: string | undefined
 }
 
 export type ComposeStep =
@@ -62,9 +64,14 @@ export function decideInstance(facts: InstanceFacts): InstanceDecision {
   const surplus = children.filter(
     ({ key }) => !keys.has(key) && waiting?.unnamed !== true && waiting?.keys.has(key) !== true,
   )
+  const steps = [...applied, ...deletions(surplus, children)]
   return {
-    steps: [...applied, ...deletions(surplus, children)],
-    synced: said('True', 'Expanded'),
+    steps,
+    // It is tried again with each look, and said until the server takes it.
+    synced:
+      facts.refusal !== undefined && steps.length > 0
+        ? said('False', 'Refused', facts.refusal)
+        : said('True', 'Expanded'),
     ready: readyWith(readyOf(wanted, byKey), waiting?.texts ?? []),
   }
 }

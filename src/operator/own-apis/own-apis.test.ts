@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at, type Foreign, recordsOf } from '../../kubernetes/objects.ts'
+import type { Wire } from '../../lib/wire.ts'
 import { conditionOf, createGround, type Ground, VMS } from '../testing/harness.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -223,6 +224,42 @@ test('what is wrong is a condition with the expression and its path, before anyt
   assert.equal(conditionOf(taken, 'Synced'), 'False Conflict')
   assert.match(messageOf(taken, 'Synced'), /EnvironmentVM\/taken is there already/)
   assert.deepEqual(recordsOf((await ground.get(POOLS))?.items), [], 'nothing was made for either')
+  await operator.stop()
+})
+
+test('an object that the server does not take is said on the instance with the words of the server, until it takes it', async () => {
+  const ground = await groundWithGraphs()
+  await ground.call('POST', GRAPHS, graph())
+  const base = ground.api.wire()
+  let strict = true
+  const wire: Wire = {
+    ...base,
+    async send(request, signal) {
+      if (!strict || request.method !== 'PATCH' || !request.path.startsWith(POOLS)) return base.send(request, signal)
+      const message = 'ProxmoxPool.croft.dev "agent-1-pool" is invalid: spec.comment: Invalid value: too long'
+      const body = { kind: 'Status', status: 'Failure', reason: 'Invalid', message, code: 422 }
+      return { status: 422, reason: 'Unprocessable Entity', headers: {}, body: JSON.stringify(body) }
+    },
+  }
+  const operator = await ground.start({ ownApis: true, wire })
+  await ground.pass(30_000)
+  await ground.call('POST', NODES, instance('agent-1'))
+  await ground.pass(60_000)
+  const refused = await ground.get(`${NODES}/agent-1`)
+  assert.equal(conditionOf(refused, 'Synced'), 'False Refused', JSON.stringify(refused))
+  assert.match(messageOf(refused, 'Synced'), /spec\.comment: Invalid value: too long/)
+  ground.api.calls.length = 0
+  await ground.pass(120_000)
+  assert.deepEqual(
+    ground.api.calls.filter((call) => call.startsWith('PATCH ') && call.includes('/status')),
+    [],
+    'the same again is not written again',
+  )
+  assert.equal(operator.warnings.length, 1, operator.warnings.join('\n'))
+  strict = false
+  await ground.pass(240_000)
+  assert.equal(conditionOf(await ground.get(`${NODES}/agent-1`), 'Ready'), 'True Available')
+  assert.equal(conditionOf(await ground.get(`${NODES}/agent-1`), 'Synced')?.split(' ')[0], 'True')
   await operator.stop()
 })
 

@@ -20,7 +20,13 @@ import type { NamespaceGrants } from '../grants.ts'
 import { type DeclaredObject, finalizersOf, stampOf } from '../objects.ts'
 import { type ServedKind, takenAlong } from '../served.ts'
 import { type IndexedObjects, indexObjects, instanceKey, uidOf, wantedObjects } from './composed-objects.ts'
-import { type ComposeStep, decideInstance, INSTANCE_FINALIZER, type InstanceFacts } from './decide.ts'
+import {
+  type ComposeStep,
+  decideInstance,
+  INSTANCE_FINALIZER,
+  type InstanceDecision,
+  type InstanceFacts,
+} from './decide.ts'
 import { definitionKey, expandObject, type ReadDefinitions, readDefinitions } from './expansion.ts'
 import { createExternals } from './externals.ts'
 import { collectionIn, createFollowedKinds, type KindPlace, placeOfKind, servedDefinitions } from './followed-kinds.ts'
@@ -91,10 +97,19 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   let servedApis: { readonly stamp: string; readonly found: readonly ServedApi[] } | undefined
   const expanded = new Map<string, { readonly stamp: string; readonly result: ReturnType<typeof expandObject> }>()
 
-  const taken = (asked: Asked<Foreign>, note: (object: Foreign) => void): boolean => {
+  /** What the server did not take, by the path of the instance. */
+  const refusals = new Map<string, string>()
+
+  const taken = (asked: Asked<Foreign>, note: (object: Foreign) => void, instance?: string): boolean => {
     if (asked.is === 'answer') {
       note(asked.value)
       return true
+    }
+    if (instance !== undefined && asked.is === 'error' && asked.status !== 409) {
+      const { message } = asked.refusal
+      if (refusals.get(instance) !== message) options.warn(message)
+      refusals.set(instance, message)
+      return false
     }
     // Somebody was faster, or it is gone: the watch tells, and it is looked at again.
     if (asked.is === 'silence' || (asked.status !== 409 && asked.status !== 404))
@@ -162,7 +177,7 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
       case 'apply': {
         const { served, namespace, name, key, object: wanted } = step.wanted
         const place = `${collectionIn(served, namespace ?? home)}/${segment(name)}`
-        return taken(await client.applyAs(`${place}?${MANAGER}`, wanted, `make ${key}`), () => {})
+        return taken(await client.applyAs(`${place}?${MANAGER}`, wanted, `make ${key}`), () => {}, path)
       }
       case 'delete': {
         const { served, object: child, key } = step.child
@@ -246,12 +261,12 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
     const ours = new Set(children.map(({ key }) => key))
     const keys = [...new Set(wanted.map(({ key }) => key))]
     const strangers = keys.filter((key) => !ours.has(key) && objects.withKey(key).length > 0)
-    return { object, along, children, strangers, wanted, waiting: waitingIn(result.made, inSpace) }
+    const refusal = refusals.get(one.path)
+    return { object, along, children, strangers, wanted, waiting: waitingIn(result.made, inSpace), refusal }
   }
 
   const reconcile = async (one: PlacedInstance, seen: SeenObjects): Promise<void> => {
     const facts = await factsOf(one, seen)
-    const decision = decideInstance(facts)
     const { api, object, path, collection } = one
     const made = new Map<string, Foreign[]>()
     if (!('problem' in facts.wanted))
@@ -260,11 +275,21 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
         if (child !== undefined) made.set(id, [...(made.get(id) ?? []), child.object])
       }
     const projected = api.statusOf(object, made)
-    const status = instanceStatus(object, dialectOf(api.definition), decision, projected, clock.now())
-    const [first] = decision.steps
-    if (status !== undefined && first?.do !== 'release')
-      await patched(`${path}/status`, collection, { status }, instancesOf, `write the status of ${one.key}`)
-    for (const step of decision.steps) if (!(await perform(step, one))) return
+    const tell = async (decision: InstanceDecision): Promise<void> => {
+      const status = instanceStatus(object, dialectOf(api.definition), decision, projected, clock.now())
+      if (status !== undefined && decision.steps[0]?.do !== 'release')
+        await patched(`${path}/status`, collection, { status }, instancesOf, `write the status of ${one.key}`)
+    }
+    const decision = decideInstance(facts)
+    await tell(decision)
+    let whole = true
+    for (const step of decision.steps) {
+      whole = await perform(step, one)
+      if (!whole) break
+    }
+    if (whole) refusals.delete(path)
+    const refusal = refusals.get(path)
+    if (refusal !== undefined && refusal !== facts.refusal) await tell(decideInstance({ ...facts, refusal }))
   }
 
   const tellDefinition = async (
