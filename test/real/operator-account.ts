@@ -49,7 +49,12 @@ export function installWhole(ground: OperatorGround, helmed: (...words: readonly
     values,
     JSON.stringify({
       crossplane: { enabled: true },
-      ownApis: { enabled: true, groups: ['kro.run'], clusterGroups: ['lab.example.org'] },
+      ownApis: {
+        enabled: true,
+        groups: ['kro.run', 'team.example.org'],
+        clusterGroups: ['lab.example.org', 'team.example.org'],
+        externals: [{ apiGroups: [''], resources: ['configmaps'] }],
+      },
       grants: { 'team-a': GRANT },
     }),
   )

@@ -20,6 +20,7 @@ import {
   VMS,
 } from './operator-ground.ts'
 import { acceptExamples, OWN_KINDS } from './operator-kinds.ts'
+import { lateValuesOnTheServer } from './operator-late-values.ts'
 import { ownApisOnTheServer } from './operator-own-apis.ts'
 
 /* `croft operator` as a process, on a real kube-apiserver with the definitions of the real provider, real kubectl, and the
@@ -39,6 +40,8 @@ else {
 function run(): void {
   let ground: OperatorGround
   let replica: RunningReplica
+  /** The file with what namespaces may name, as the chart makes it. */
+  let grants: string | undefined
   const vms = providerVms(50, ['fun-bedbug', 'pumped-piglet', 'still-fawn'])
   const [changed, paused, observed, deleted, orphaned, contested] = vms.map(({ name }) => name)
   const object = (name = '') => ground.get(`${VMS}/${name}`)
@@ -289,7 +292,7 @@ function run(): void {
   test('croft does all of it with the rights of the chart: what is there is taken over, and a granted namespace is kept', async (t) => {
     const helmed = findHelm(ground)
     if (helmed === undefined) return t.diagnostic('there is no helm here')
-    const grants = installWhole(ground, helmed)
+    grants = installWhole(ground, helmed)
     assert.equal(await replica.end(), 0, replica.output())
     const start = (await ground.writes()).length
     replica = ground.operator('one', '--grants', grants)
@@ -344,6 +347,7 @@ function run(): void {
   })
 
   ownApisOnTheServer(() => ground)
+  lateValuesOnTheServer(() => ({ ground, ...(grants === undefined ? {} : { grants }) }))
 
   test('[F-09] a definition that is deleted takes no VM along; objects that are orphaned go, and then the definition', async () => {
     const last = ground.operator('four')
