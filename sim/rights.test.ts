@@ -111,3 +111,17 @@ test('who asks for a volume to be removed and waits is told its end', async () =
   assert.match(await root.data<string>('DELETE', `${at.replace('disk-0', 'disk-9')}`), /^UPID:/)
   assert.equal(await root.data('DELETE', `${at}?delay=10`), null)
 })
+
+test('jobs of replication are listed to whoever may see their guest', async () => {
+  const { root, send } = await limited()
+  assert.equal(await root.task('POST', `${HOST}/qemu`, WEB), 'OK')
+  await root.data('POST', '/cluster/replication', { id: '114-0', type: 'local', target: 'still-fawn' })
+  const listed = async (path: string) => (JSON.parse((await send('GET', path)).body) as { data: unknown[] }).data.length
+  await give(root, '/vms/108', 'PVEVMUser')
+  assert.equal(await listed('/cluster/replication'), 0)
+  assert.equal(await listed(`${HOST}/replication`), 0)
+  await give(root, '/vms/114', 'PVEVMUser')
+  assert.equal(await listed('/cluster/replication'), 1)
+  assert.equal(await listed(`${HOST}/replication?guest=114`), 1)
+  assert.equal(await listed(`${HOST}/replication?guest=115`), 0)
+})

@@ -1,3 +1,4 @@
+import { may } from '../../../world/access.ts'
 import { isCdrom, isDrive } from '../../../world/guest-config.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, World } from '../../../world/types.ts'
@@ -17,17 +18,20 @@ const JOBS: Collection = {
   sections: '',
   exists: (id) => failed(`replication job '${id}' already exists`),
   missing: (id, verb) => (verb === 'read' ? noJob(id) : failed(`no such job '${id}'`)),
+  sees: (call, _, thing) => may(call.world, call.who, `/vms/${textOf(thing.guest)}`, 'VM.Audit'),
   prepare: (call, thing, id, old) => {
+    // A change is not compared with the site any more.
+    if (old !== undefined) return { ...thing, guest: old.guest, jobnum: old.jobnum, source: old.source }
     const guest = call.world.guests.get(Number(id.split('-')[0]))
     if (guest === undefined) throw failed(`Guest '${id.split('-')[0]}' does not exist.`)
-    const target = String(thing.target ?? old?.target)
+    const target = textOf(thing.target)
     // A node that is in no cluster knows no other, not even itself.
     if (call.world.hosts.size < 2 || !call.world.hosts.has(target)) throw failed(`Target '${target}' does not exist.`)
     const source = textOf(thing.source)
-    if (old === undefined && source !== '' && source !== guest.node)
+    if (source !== '' && source !== guest.node)
       throw failed(`Source '${source}' does not match current node of guest '${guest.vmid}' (${guest.node})`)
     if (target === guest.node) throw failed('Source and target must not be identical')
-    if (old === undefined && !hasReplicatable(call, guest)) throw failed('No replicatable volumes found')
+    if (!hasReplicatable(call, guest)) throw failed('No replicatable volumes found')
     for (const [other, job] of things(JOBS, call))
       if (other !== id && job.guest === guest.vmid && job.target === target)
         throw failed(`replication job for guest '${guest.vmid}' to target '${target}' already exists`)
@@ -82,6 +86,8 @@ export const replicationRoutes: Routes = {
   'GET /nodes/{node}/replication': (call) =>
     [...things(JOBS, call)]
       .filter(([, job]) => job.source === param(call, 'node'))
+      .filter(([, job]) => call.params.guest === undefined || textOf(job.guest) === call.params.guest)
+      .filter(([, job]) => may(call.world, call.who, `/vms/${textOf(job.guest)}`, 'VM.Audit'))
       .map(([id, job]) => ({ ...job, id, fail_count: 0, last_sync: 0, next_sync: 0 })),
   'GET /nodes/{node}/replication/{id}/status': (call) => ({
     ...need(call),
