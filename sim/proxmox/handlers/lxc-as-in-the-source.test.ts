@@ -189,3 +189,21 @@ test('create_vm: in which order a new container is refused', async () => {
   const made = await client.data<Record<string, string>>('GET', `${HOST}/lxc/810/config`)
   assert.equal(made.rootfs, 'local-zfs:subvol-810-disk-0,size=2G')
 })
+
+test('what can be done with a container is what its volumes allow; those of a template are the base of others', async () => {
+  const client = await site()
+  const able = async (feature: string) =>
+    (await client.data<{ hasFeature: number }>('GET', `${CT}/feature?feature=${feature}`)).hasFeature
+  assert.deepEqual([await able('snapshot'), await able('clone'), await able('copy')], [1, 0, 1])
+  const linked = { newid: '810', full: '0' }
+  const refused = "500 Linked clone feature for 'local-zfs:subvol-800-disk-0' is not available"
+  await holds(client, [
+    ['POST', `${CT}/clone`, linked, refused],
+    ['POST', `${CT}/template`, {}, 'done'],
+    ['POST', `${CT}/clone`, linked, 'task: OK'],
+    ['POST', `${CT}/snapshot`, { snapname: 'one' }, "task: you can't take a snapshot if it's a template"],
+  ])
+  const { rootfs } = await client.data<Record<string, string>>('GET', `${CT}/config`)
+  assert.match(rootfs ?? '', /^local-zfs:basevol-800-disk-0,/)
+  assert.deepEqual([await able('snapshot'), await able('clone'), await able('copy')], [0, 1, 1])
+})

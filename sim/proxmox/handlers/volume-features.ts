@@ -44,7 +44,7 @@ export function volumeHasFeature(
   const volume = findVolume(host, volid)
   const entry = world.storages.get(id?.storage ?? '')
   if (volume === undefined || entry === undefined) return false
-  const state: State = ofSnapshot ? 'snap' : /(^|\/)base-/.test(volume.name) ? 'base' : 'current'
+  const state: State = ofSnapshot ? 'snap' : /(^|\/)base(vol)?-/.test(volume.name) ? 'base' : 'current'
   if (entry.files) return FILES[feature][state]?.includes(volume.format) ?? false
   return (entry.type === 'zfspool' ? ZFS : THIN)[feature].includes(state)
 }

@@ -6,7 +6,7 @@ import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
+import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn, volumesOf } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
 import { refuseLocked, underMark, withConfigLock } from '../guest/config-lock.ts'
@@ -28,6 +28,7 @@ import { haEntry } from '../ha/resources.ts'
 import { newDisk } from '../qemu/drive-make.ts'
 import { nameAnew, orAborted } from '../qemu/migrate.ts'
 import { requireEnabled } from '../storage-check.ts'
+import { type VolumeFeature, volumeHasFeature } from '../volume-features.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
 import { inOpenTask } from './task.ts'
@@ -43,6 +44,7 @@ export const lxcCopyRoutes: Routes = {
     if (guest.snapshots.size > 0) throw failed('unable to create template, because CT contains snapshots')
     if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
     if (guest.run.status === 'running') throw failed("you can't convert a CT to template if the CT is running")
+    for (const key of guest.config.keys()) if (isMount(key)) toBase(call, guest, key)
     guest.config.set('template', '1')
     touch(guest)
     return null
@@ -82,7 +84,9 @@ export const lxcCopyRoutes: Routes = {
     }),
   [`GET ${ONE}/feature`]: (call) => {
     const guest = guestOf(call, 'lxc')
-    const able = canSnapshot(call, guest) && (call.params.feature !== 'clone' || guest.config.get('template') === '1')
+    const { snapname } = call.params
+    const config = snapname === undefined ? guest.config : needSnapshot(guest, snapname).config
+    const able = hasFeature(call, config, param(call, 'feature') as VolumeFeature, snapname !== undefined)
     return { hasFeature: able ? 1 : 0 }
   },
   [`GET ${ONE}/migrate`]: (call) => {
@@ -97,11 +101,33 @@ export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/migrate`]: migrate,
 }
 
-/** A folder in a file system keeps no earlier state; a pool does. */
-function canSnapshot(call: Call, guest: Guest): boolean {
-  return [...guest.config]
-    .filter(([key]) => isMount(key))
-    .every(([, value]) => call.world.storages.get(parseVolumeId(value)?.storage ?? '')?.files === false)
+/** What can be done with every volume can be done with the container. A folder in a file system keeps no earlier state. */
+function hasFeature(
+  call: Call,
+  config: ReadonlyMap<string, string>,
+  feature: VolumeFeature,
+  ofSnapshot = false,
+): boolean {
+  return [...config].every(([key, value]) => {
+    const volid = parseProperties(value, 'volume').main
+    return !isMount(key) || volumeHasFeature(call.world, hostOf(call), feature, volid, ofSnapshot)
+  })
+}
+
+/** Volumes of a template are renamed, so that everybody sees that others may stand on them; a folder in a file system is not. */
+function toBase(call: Call, guest: Guest, key: string): void {
+  const host = hostOf(call)
+  const value = guest.config.get(key) ?? ''
+  const volid = parseProperties(value, 'volume').main
+  const volume = findVolume(host, volid)
+  const storage = parseVolumeId(volid)?.storage ?? ''
+  if (volume === undefined) return
+  const volumes = volumesOf(host, storage)
+  const folders = call.world.storages.get(storage)?.files === true ? 'subvol-' : 'basevol-'
+  volumes.delete(volume.name)
+  volume.name = volume.name.replace(/(^|\/)vm-/, '$1base-').replace(/(^|\/)subvol-/, `$1${folders}`)
+  volumes.set(volume.name, volume)
+  guest.config.set(key, value.replace(volid, `${storage}:${volume.name}`))
 }
 
 function snapshots(call: Call): unknown[] {
@@ -125,7 +151,7 @@ function take(call: Call): string {
     if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
     const prepare = () => {
       if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
-      if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
+      if (!hasFeature(call, guest.config, 'snapshot')) throw new Error('snapshot feature is not available')
       guest.snapshots.set(name, newSnapshot(call, guest))
     }
     const deed = async () => {
@@ -165,7 +191,8 @@ function clone(call: Call): string {
       throw failed('Full clone of a running container is only possible from a snapshot')
     if (elsewhere !== undefined && isMount(key) && !entry?.shared)
       throw failed(`can't clone CT to node '${elsewhere}' (CT uses local storage)`)
-    if (linked && isMount(key) && entry?.files) throw failed(`Linked clone feature for '${volid}' is not available`)
+    if (linked && isMount(key) && !volumeHasFeature(world, host, 'clone', volid, params.snapname !== undefined))
+      throw failed(`Linked clone feature for '${volid}' is not available`)
   }
   // Its id is taken at once; until the end its configuration says nothing but that it is being made.
   const copy = newGuest(newid, 'lxc', host.name, new Map([['lock', 'create']]))
