@@ -1,5 +1,14 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
+import type { ForeignFile } from './reading.ts'
+
+const READ = new WeakMap<ForeignFile, readonly unknown[] | undefined>()
+
+/** The documents of a file, which is parsed once, whoever asks. They are not to be changed. */
+export function documentsOf(file: ForeignFile): readonly unknown[] | undefined {
+  if (!READ.has(file)) READ.set(file, documentsIn(file.text))
+  return READ.get(file)
+}
 
 /** Straight through the library: an export has many times the size of what a person wrote. JSON is YAML too. */
 export function documentsIn(text: string): readonly unknown[] | undefined {

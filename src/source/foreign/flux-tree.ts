@@ -1,7 +1,7 @@
-import { createKustomizer, isKustomization } from '../kustomize/build.ts'
+import { createKustomizer, type FilesBefore, foldersOf, isKustomization } from '../kustomize/build.ts'
 import { generatorFilesOf } from '../kustomize/tree.ts'
 import { isFields, objectsOf } from '../manifest.ts'
-import { documentsIn } from './documents.ts'
+import { documentsIn, documentsOf } from './documents.ts'
 import { type FluxVariables, substituted } from './flux-variables.ts'
 import { wordOf } from './gitops.ts'
 import type { ForeignFile, NotCarried } from './reading.ts'
@@ -43,14 +43,15 @@ const MOST_LEVELS = 20
  */
 export function appliedByFlux(files: readonly ForeignFile[], under: string | undefined): AppliedTree | string {
   const texts = new Map(files.map(({ path, text }) => [path, text]))
-  const own = files.flatMap(({ path, text }) =>
-    (documentsIn(text) ?? []).flatMap((value) =>
-      objectsOf(value).map(({ value: object }): Written => ({ file: path, object })),
+  const own = files.flatMap((file) =>
+    (documentsOf(file) ?? []).flatMap((value) =>
+      objectsOf(value).map(({ value: object }): Written => ({ file: file.path, object })),
     ),
   )
-  const all = own.filter(({ object }) => directoryOf(object, texts) !== undefined && !isPinned(object, own))
+  const folders = foldersOf(texts.keys())
+  const all = own.filter(({ object }) => directoryOf(object, folders) !== undefined && !isPinned(object, own))
   if (all.length === 0) return { kustomizations: [], used: new Set(), notCarried: [] }
-  const hand = inHand(texts)
+  const hand = inHand(texts, folders)
   const inside = under?.replace(/^\.?\/+|\/+$/g, '')
   const roots = outermost(all, hand).filter(
     ({ file }) => inside === undefined || file.startsWith(`${inside}/`) || file === inside,
@@ -89,7 +90,7 @@ export function appliedByFlux(files: readonly ForeignFile[], under: string | und
       return { ...filled, elsewhere: variables.elsewhere }
     })
     kustomizations.push({ what, objects })
-    for (const { object: one } of objects) if (directoryOf(one, texts) !== undefined) follow(one, level + 1)
+    for (const { object: one } of objects) if (directoryOf(one, folders) !== undefined) follow(one, level + 1)
   }
   for (const { object } of roots) follow(object, 0)
   return { kustomizations, used, notCarried }
@@ -116,20 +117,40 @@ function outermost(all: readonly Written[], hand: Hand): readonly Written[] {
 interface Hand {
   readonly texts: ReadonlyMap<string, string>
   readonly bytes: ReadonlyMap<string, Uint8Array>
+  readonly before: FilesBefore
+  /** By what they were asked with: each is built to find the outermost, and again to follow them. */
+  readonly builds: Map<string, BuiltByFlux>
 }
 
-function inHand(texts: ReadonlyMap<string, string>): Hand {
+interface BuiltByFlux {
+  readonly used: ReadonlySet<string>
+  readonly written: readonly Written[]
+  /** What is not among the objects, and what may have changed any of them. */
+  readonly without: readonly string[]
+  readonly failed: readonly string[]
+}
+
+function inHand(texts: ReadonlyMap<string, string>, folders: ReadonlySet<string>): Hand {
   const kustomizations = [...texts].flatMap(([path, text]) =>
     isKustomization(path) ? [{ path, bytes: Buffer.from(text) }] : [],
   )
   const missing = generatorFilesOf(kustomizations).filter((path) => !texts.has(path))
-  return { texts, bytes: new Map(missing.map((path) => [path, NOT_AT_HAND])) }
+  const bytes = new Map(missing.map((path) => [path, NOT_AT_HAND]))
+  return { texts, bytes, before: { folders, read: new Map() }, builds: new Map() }
 }
 
 /** The objects of a Kustomization's directory, with what the Kustomization itself adds to its kustomization.yaml. */
-function builtBy(object: FluxObject, { texts: files, bytes }: Hand) {
+function builtBy(object: FluxObject, hand: Hand): BuiltByFlux {
+  const { path, targetNamespace, namePrefix, nameSuffix, patches, components, images } = specOf(object)
+  const asked = JSON.stringify([path, targetNamespace, namePrefix, nameSuffix, patches, components, images])
+  const built = hand.builds.get(asked) ?? builtNow(object, hand)
+  hand.builds.set(asked, built)
+  return built
+}
+
+function builtNow(object: FluxObject, { texts: files, bytes, before }: Hand): BuiltByFlux {
   const spec = specOf(object)
-  const directory = directoryOf(object, files) ?? ''
+  const directory = directoryOf(object, before.folders) ?? ''
   const texts = new Map(files)
   const file = ['kustomization.yaml', 'kustomization.yml']
     .map((name) => `${directory}/${name}`)
@@ -145,7 +166,7 @@ function builtBy(object: FluxObject, { texts: files, bytes }: Hand) {
     ...Object.fromEntries(['patches', 'components', 'images'].map((name) => [name, list(name)])),
   }
   texts.set(file ?? `${directory}/kustomization.yaml`, JSON.stringify(joined, null, 1))
-  const kustomizer = createKustomizer({ texts, bytes })
+  const kustomizer = createKustomizer({ texts, bytes, before })
   const documents = kustomizer.build(directory)
   const { findings } = kustomizer
   const say = ({ file: where, message }: (typeof findings)[number]) => `${where}: ${message}`
@@ -154,7 +175,7 @@ function builtBy(object: FluxObject, { texts: files, bytes }: Hand) {
     written: documents.flatMap(({ file: from, read }) =>
       objectsOf(read.value).map(({ value }): Written => ({ file: from, object: value })),
     ),
-    // Without a remote base the rest is what it is; whatever else fails may have changed any of the objects.
+    // Without a remote base the rest is what it is.
     without: findings.filter(({ code }) => code === 'kustomize-remote').map(say),
     failed: findings.filter(({ code }) => code !== 'kustomize-remote').map(say),
   }
@@ -172,7 +193,7 @@ function resourcesBelow(directory: string, files: ReadonlyMap<string, string>): 
 }
 
 /** The directory of the files that a Kustomization applies. Another repository's is not among them. */
-function directoryOf(object: FluxObject, files: ReadonlyMap<string, string>): string | undefined {
+function directoryOf(object: FluxObject, folders: ReadonlySet<string>): string | undefined {
   const { apiVersion, kind } = object
   if (kind !== 'Kustomization' || typeof apiVersion !== 'string') return undefined
   if (!apiVersion.startsWith('kustomize.toolkit.fluxcd.io/')) return undefined
@@ -180,8 +201,7 @@ function directoryOf(object: FluxObject, files: ReadonlyMap<string, string>): st
   const directory = wordOf(path)?.replace(/^(?:\.?\/)+|\/+$/g, '') ?? ''
   if (directory === '' || directory === '.' || !isFields(sourceRef)) return undefined
   if (!['GitRepository', 'OCIRepository', 'ExternalArtifact'].includes(String(sourceRef.kind))) return undefined
-  for (const file of files.keys()) if (file.startsWith(`${directory}/`)) return directory
-  return undefined
+  return folders.has(directory) ? directory : undefined
 }
 
 /** A source at one commit is an add-on by itself. */

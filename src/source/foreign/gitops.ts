@@ -3,7 +3,7 @@ import { isFields, objectsOf } from '../manifest.ts'
 import { readFullYaml } from '../yaml/full-yaml.ts'
 import { templateNote } from '../yaml/template-text.ts'
 import { ADDON, NO_CLUSTER } from './addon-draft.ts'
-import { documentsIn } from './documents.ts'
+import { documentsOf } from './documents.ts'
 import type { Draft, DraftManifest } from './draft.ts'
 import { fitToKind } from './fit.ts'
 import {
@@ -62,8 +62,9 @@ export function agentObjectsIn(files: readonly ForeignFile[]): {
     files.map(({ path }) => path),
     undefined,
   )
-  for (const { path, text } of files) {
-    const documents = documentsIn(text)
+  for (const file of files) {
+    const { path, text } = file
+    const documents = documentsOf(file)
     if (documents === undefined)
       notCarried.push({ what: path, why: alone(path) ?? templateIn(text) ?? 'it cannot be read as YAML or JSON' })
     for (const value of documents ?? [])

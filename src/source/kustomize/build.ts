@@ -56,6 +56,14 @@ export interface FilesInHand {
   readonly bytes?: ReadonlyMap<string, Uint8Array>
   /** Objects of other repositories and of charts, by their places. */
   readonly fetched?: ReadonlyMap<string, readonly unknown[]>
+  /** For who builds many times of the same files: what was found out about them before. */
+  readonly before?: FilesBefore
+}
+
+export interface FilesBefore {
+  readonly folders: ReadonlySet<string>
+  /** Manifests that were read, by their paths; more are added. */
+  readonly read: Map<string, readonly ReadDocument[]>
 }
 
 /** Is this the name of a kustomization? */
@@ -92,7 +100,7 @@ export function buildKustomization(hand: FilesInHand, top = '', budget?: Budget)
  * nothing is run. Each document keeps its text and line, so that whatever is wrong with it is told where it was written.
  */
 export function createKustomizer(
-  { texts: files, bytes, fetched }: FilesInHand,
+  { texts: files, bytes, fetched, before: earlier }: FilesInHand,
   budget: Budget = createBudget(),
 ): Kustomizer {
   const findings: KustomizeFinding[] = []
@@ -103,8 +111,8 @@ export function createKustomizer(
     const line = about === undefined ? 1 : lineOf(files.get(file) ?? '', about)
     if (findings.length < LIMITS.problemsKept) findings.push({ file, code, message, line, ...defined({ hint }) })
   }
-  const folders = foldersOf(files.keys())
-  const known = new Map<string, readonly ReadDocument[]>()
+  const folders = earlier?.folders ?? foldersOf(files.keys())
+  const known = earlier?.read ?? new Map<string, readonly ReadDocument[]>()
   let built = 0
 
   const fileIn = (directory: string) => NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
@@ -499,7 +507,7 @@ function carrierOf(file: string) {
 }
 
 /** Every directory that something lies in. */
-function foldersOf(files: Iterable<string>): ReadonlySet<string> {
+export function foldersOf(files: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>()
   for (const file of files)
     for (let at = file.lastIndexOf('/'); at > 0; at = file.lastIndexOf('/', at - 1)) {
