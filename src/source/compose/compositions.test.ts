@@ -370,6 +370,15 @@ test('in a pipeline a patch to anything but the status of the composite has no e
   )
 })
 
+test('a whole number is whole in a composition without functions, and has a fraction for a function', () => {
+  const patch = `{fromFieldPath: spec.cores, toFieldPath: spec.forProvider.description, transforms: [{type: string, string: {type: Format, fmt: "%d"}}]}`
+  const formatted = (text: string) =>
+    text.replace(/( +)- fromFieldPath: spec\.cores/, (line, indent) => `${indent}- ${patch}\n${line}`)
+  const read = (text: string) => readTexts({ 'a.yaml': DEFINITION, 'b.yaml': formatted(text), 'c.yaml': CLAIM })
+  assert.deepEqual(told(read(PLAIN).problems), [])
+  assert.match(told(read(PIPELINE).problems).join(), /%d cannot show 4; %v shows it/)
+})
+
 test('a value that becomes null takes its field away', () => {
   assert.deepEqual(withValue({ a: { b: 1, c: 2 } }, ['a', 'b'], undefined), { a: { c: 2 } })
 })
