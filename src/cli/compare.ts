@@ -3,7 +3,7 @@ import { parsePullRequest } from '../controller/wishes/forge.ts'
 import { sendToForge } from '../controller/wishes/forge-send.ts'
 import { Secret } from '../model/secret.ts'
 import { realDirectory } from '../state/state-file.ts'
-import { closing, existingState } from './load.ts'
+import { closing, existingState, inWords } from './load.ts'
 import { PLAN_MARK, planMarkdown } from './render/plan-markdown.ts'
 import type { Runtime } from './runtime.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from './verb.ts'
@@ -25,8 +25,11 @@ export async function compare(
   const real = realDirectory(runtime, directory)
   const at = async (ref: string, onto?: string) =>
     runtime.loadAt(real, ref, onto).catch((error: unknown): never => {
+      const why = error instanceof Error ? error.message : String(error)
       throw new CliError(
-        `${ref} cannot be read: ${error instanceof Error ? error.message : String(error)}. Correct it.`,
+        /not a git repository/.test(why)
+          ? `${inWords(directory, real)} is not in a Git repository, and --base and --head name commits of one. Run git init there and commit, or plan without them.`
+          : `${ref} cannot be read: ${why}. Correct it.`,
       )
     })
   const [before, after] = [await at(base), await at(head, base)]

@@ -12,6 +12,9 @@ import { CliError } from './verb.ts'
 const FILE = 'estate.yaml'
 const UID = /^[0-9a-f]{16}$/
 
+/** Grave for init, which is there to write it; an apply in a directory that nobody may write to works without it. */
+export class EstateNotWritten extends CliError {}
+
 /**
  * Says once who a directory is: an Estate with a uid is written into it, where it has none. Nobody is asked twice, and
  * without a word from a person nothing is written. Answers whether it was.
@@ -50,8 +53,9 @@ export async function nameEstate(
   try {
     if (!(await runtime.writeFile(path.join(directory, FILE), text))) return false
   } catch (error) {
-    note(runtime, `Warning: ${FILE} could not be written: ${clean(error instanceof Error ? error.message : '')}`)
-    return false
+    throw new EstateNotWritten(
+      `${path.join(directory, FILE)} was not written: ${clean(error instanceof Error ? error.message : '')}. Without it croft does not recognize on another computer what belongs to this directory. Make the directory writable, and run croft init again.`,
+    )
   }
   note(runtime, `Wrote ${FILE}: this directory is the estate ${uid}, wherever it is moved or cloned to. Commit it.`)
   return true

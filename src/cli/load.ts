@@ -48,10 +48,15 @@ export async function loadOrStop(
         'Correct the files named above, or use --keep-going to go on with the rest.',
     )
   }
-  if (loaded.files === 0) note(runtime, nothingIn(directory === '.' ? real : directory))
+  if (loaded.files === 0) note(runtime, nothingIn(inWords(directory, real)))
   // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
   if (!hasErrors(problems)) return loaded
   return { ...loaded, estate: changedEstate(loaded.estate, (estate) => ({ ...estate, incomplete: true })) }
+}
+
+/** `in .` at the end of a sentence says nothing, and the directory somebody is in is easily another than the one they mean. */
+export function inWords(directory: string, real: string): string {
+  return directory === '.' ? real : directory
 }
 
 /** The wrong directory looks like an empty one, and an empty one is easily taken for one that is in order. */

@@ -71,7 +71,8 @@ export function kindNamed(kinds: readonly Kind[], asked: string): Kind | undefin
 }
 
 function nearestKind(kinds: readonly Kind[], asked: string): Kind | undefined {
-  const meant = nearest(asked, kinds.flatMap(namesOf))
+  // One letter is one slip away from every short name.
+  const meant = asked.length < 3 ? undefined : nearest(asked, kinds.flatMap(namesOf))
   return meant === undefined ? undefined : kindNamed(kinds, meant)
 }
 

@@ -40,8 +40,8 @@ function hostKeyFailure(hop: Hop | undefined, stderr: string): ShellFailure {
     'host-key',
     `${name} shows the host key ${shown === undefined ? '(not told)' : plainText(shown)}, ` +
       `but Git names ${pinned.join(' or ')}. Nothing was sent. ` +
-      'If the host was installed anew, read its key on its own console (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub) ' +
-      'and put it into ssh.hostKeys; otherwise somebody stands in between.',
+      'If the host was reinstalled, compare the fingerprint on its own console (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub) ' +
+      'and put the line of that file into ssh.hostKeys; otherwise somebody may be intercepting the connection.',
   )
 }
 

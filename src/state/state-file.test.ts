@@ -22,10 +22,16 @@ test('each directory has its own database, below the state directory of the user
 
 test('a database that cannot be used is named, with the way round it', async () => {
   const opening = (error: Error) => openState({ openStore: () => Promise.reject(error) }, '/var/s/croft.db')
-  const denied = Object.assign(new Error("EACCES: permission denied, mkdir '/var/s'"), { syscall: 'mkdir' })
+  const denied = Object.assign(new Error("EACCES: permission denied, mkdir '/var/s'"), {
+    code: 'EACCES',
+    syscall: 'mkdir',
+  })
   await assert.rejects(opening(denied), (error) => {
     assert.ok(error instanceof CliError)
-    assert.match(error.message, /^The database \/var\/s\/croft\.db cannot be used: EACCES: .* --state or CROFT_STATE/)
+    assert.match(
+      error.message,
+      /^The database \/var\/s\/croft\.db cannot be used: you may not write there \(EACCES: .* --state or CROFT_STATE/,
+    )
     return true
   })
   const known = new Error('the database /var/s/croft.db was written by a newer croft: run that croft')

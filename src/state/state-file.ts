@@ -189,7 +189,9 @@ export async function holdAlone(
 }
 
 function unusable(file: string, error: unknown): CliError {
-  const why = error instanceof Error ? error.message : String(error)
+  const { code, message = String(error) } = error as NodeJS.ErrnoException
+  const why =
+    code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? `you may not write there (${message})` : message
   return new CliError(
     `The database ${file} cannot be used: ${why}. Name another file with --state or CROFT_STATE, or another directory with XDG_STATE_HOME.`,
   )

@@ -16,7 +16,7 @@ import type { LoadedEstate } from '../runtime.ts'
 import { CliError, EXIT } from '../verb.ts'
 
 /** The other side does not know us, or shows less than it has. */
-const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])
+const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate', 'HostKeyMismatch'])
 
 /** A guest that a connection shows and that nothing in the directory declares. */
 export interface Undeclared {

@@ -156,7 +156,7 @@ test('a connection that cannot be seen says so once instead of once for every re
     renderPlan(plan([blind, blind], { notes: [note] }), PLAIN),
     `Connection default: unreachable
   no answer from https://x
-  to go on: check it; run croft doctor to see what is wrong and how to fix it
+  to go on: run croft doctor to see what is wrong and how to fix it; check it
 
 No plan: the notes above say what could not be seen.
 `,

@@ -189,7 +189,7 @@ function renderNote(note: ConnectionNote, style: Style): string {
   // Why it cannot be seen is a question for the one command that tries it from the outside in.
   const unseen = note.code === 'refused' || note.code === 'unreachable'
   const next = unseen
-    ? `${clean(note.allow)}; run croft doctor to see what is wrong and how to fix it`
+    ? `run croft doctor to see what is wrong and how to fix it; ${clean(note.allow)}`
     : clean(note.allow)
   return `${head}\n  ${clean(note.message)}\n  to go on: ${next}\n`
 }

@@ -9,7 +9,7 @@ import { newSecrets } from '../../state/secret-key.ts'
 import { stateFromBefore } from '../../state/state-before.ts'
 import { holdAlone, openExisting, openState, realDirectory } from '../../state/state-file.ts'
 import { noteEstate } from '../../state/state-folder.ts'
-import { asKnown, keepEscrow, nameEstate } from '../estate-files.ts'
+import { asKnown, EstateNotWritten, keepEscrow, nameEstate } from '../estate-files.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, styleOf } from '../output.ts'
@@ -42,7 +42,13 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   // A saved plan is done as it was saved: a directory without a name gets it another time.
   // One without a manifest may be the wrong one: nothing is written into it.
   const nameless = !dryRun && saved === undefined && found.files > 0
-  const named = nameless && (await nameEstate(runtime, real, found, await store.it.records(), options.yes === true))
+  const named =
+    nameless &&
+    (await nameEstate(runtime, real, found, await store.it.records(), options.yes === true).catch((error: unknown) => {
+      if (!(error instanceof EstateNotWritten)) throw error
+      note(runtime, `Warning: ${error.message}`)
+      return false
+    }))
   const read = named ? await runtime.load(real) : found
   // Its own file can be the one too many for a directory: then nothing more is read, and that has to be said.
   if (named && hasErrors(read.estate.problems) && !hasErrors(found.estate.problems))

@@ -5,7 +5,7 @@ import { shellWord } from '../../lib/shell-quoted.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
 import { openExisting, realDirectory, stateFile } from '../../state/state-file.ts'
-import { closing } from '../load.ts'
+import { closing, inWords } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { type Examination, examinationsJson, renderExaminations, renderRoles } from '../render/doctor.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -21,7 +21,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     note(runtime, `${countProblems(estate.problems)} in ${directory}. Run croft validate ${directory} to see them.`)
   if (estate.connections.length === 0)
     throw new CliError(
-      `No connection is declared in ${directory}. Write a Proxmox object first: croft explain proxmox.`,
+      `No connection is declared in ${inWords(directory, real)}. Write a Proxmox object there first (croft explain proxmox), or name the directory that has one.`,
     )
   const { drivers, deps } = await runtime.openDrivers({ directory: real })
   const driverOf = (name: string) => drivers.find((driver) => driver.name === name)

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { Kind } from '../../kinds/kind.ts'
 import { realDirectory } from '../../state/state-file.ts'
-import { existingState } from '../load.ts'
+import { existingState, inWords, nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
@@ -66,11 +66,14 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
       throw new CliError(nothingCalled(kinds, selection.name))
     if (selection.name !== undefined) {
       throw new CliError(
-        `There is no ${selection.kind}/${selection.name} in ${directory}. Run croft get ${kind} to see what there is.`,
+        `There is no ${selection.kind}/${selection.name} in ${inWords(directory, real)}. Run croft get ${kind} to see what there is.`,
       )
     }
     if (!/^(?:json|yaml)/.test(String(options.output))) {
-      note(runtime, `No resources found in ${directory}.`)
+      note(
+        runtime,
+        loaded.files === 0 ? nothingIn(inWords(directory, real)) : `No resources found in ${inWords(directory, real)}.`,
+      )
       return EXIT.ok
     }
   }

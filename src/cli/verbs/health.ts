@@ -12,8 +12,8 @@ import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
 import { realDirectory } from '../../state/state-file.ts'
-import { closing, existingState } from '../load.ts'
-import { styleOf, writeData } from '../output.ts'
+import { closing, existingState, inWords, nothingIn } from '../load.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { showAge } from '../render/duration.ts'
 import { asSeenNow, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -46,6 +46,7 @@ const WATCH_MS = 5000
 async function look(runtime: Runtime, [directory = '.']: readonly string[], options: Options): Promise<ExitCode> {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
+  if (loaded.files === 0) note(runtime, nothingIn(inWords(directory, real)))
   await using store = await existingState(runtime, real, options)
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
   const { judgeable, undecided } = ofReadable(loaded.estate, await engine.it.plan(loaded.estate, runtime.signal))

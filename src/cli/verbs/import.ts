@@ -13,7 +13,7 @@ import { FORMATS } from '../../source/foreign/registry.ts'
 import { realDirectory } from '../../state/state-file.ts'
 import { draftGuests, findGuests, readDetails, stillDiffering, type Undeclared } from '../import/guests.ts'
 import { draftSettings } from '../import/settings.ts'
-import { loadOrStop } from '../load.ts'
+import { inWords, loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
 import { hasErrors, many, renderProblems } from '../render/problems.ts'
 import { renderTable } from '../render/table.ts'
@@ -108,11 +108,12 @@ async function fromHypervisor(
 ): Promise<ExitCode> {
   const chosen = chosenIds(options)
   const loaded = await loadOrStop(runtime, directory)
+  const real = realDirectory(runtime, directory)
   if (loaded.estate.connections.length === 0)
     throw new CliError(
-      `No connection is declared in ${directory}. Write a ${kind} object first: croft explain ${from}.`,
+      `No connection is declared in ${inWords(directory, real)}. Write a ${kind} object there first (croft explain ${from}), or name the directory that has one.`,
     )
-  const { drivers, deps } = await runtime.openDrivers({ directory: realDirectory(runtime, directory) })
+  const { drivers, deps } = await runtime.openDrivers({ directory: real })
   if (options.settings !== undefined) return settingsOf(runtime, loaded, directory, drivers, deps, options)
   const { undeclared, declared } = await findGuests(loaded, drivers, deps, runtime.signal, from)
   if (chosen === undefined) return list(runtime, undeclared, declared)

@@ -41,6 +41,10 @@ async function configOf(
 ): Promise<ControllerConfig> {
   if (source !== undefined && !isRemote(source)) mustBeDirectory(runtime, source)
   const named = (options.config as string | undefined) ?? runtime.env.CROFT_CONFIG
+  if (source === undefined && (named ?? '') === '' && (runtime.env.CROFT_SOURCE ?? '') === '')
+    throw new UsageError(
+      'croft run has nothing to follow. Name a directory or a repository (croft run infra/), or a configuration (croft run --config /etc/croft/croft.yaml).',
+    )
   const text = (name: string) => (typeof options[name] === 'string' ? { [name]: options[name] } : {})
   const flags: ConfigOverrides = {
     ...(source === undefined ? {} : { source }),
@@ -65,7 +69,11 @@ async function configOf(
       const { line, column } = fieldPlace(text, at)
       return `${named}:${line}:${column}  ${message}`
     })
-    throw new UsageError(`The configuration cannot be used:\n${lines.join('\n')}\nCorrect it, or see docs/run.md.`)
+    const next =
+      text === undefined
+        ? 'Correct the command or the variables CROFT_…; what has no option goes into a file: croft run --config FILE, see docs/run.md.'
+        : 'Correct it, or see docs/run.md.'
+    throw new UsageError(`The configuration cannot be used:\n${lines.join('\n')}\n${next}`)
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { FORMATS } from '../../source/foreign/registry.ts'
 import { realDirectory, shownBelow } from '../../state/state-file.ts'
-import { nothingIn } from '../load.ts'
+import { inWords, nothingIn } from '../load.ts'
 import { note, styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
@@ -31,7 +31,7 @@ export const run: Verb = async (runtime, [place = '.'], { output }) => {
   if (await writeData(runtime, output, report)) return valid ? EXIT.ok : EXIT.failed
   if (problems.length > 0)
     runtime.err.write(`${renderProblems(problems, styleOf(runtime, runtime.err), shownBelow(directory, real))}\n`)
-  if (loaded.files === 0) note(runtime, nothingIn(directory))
+  if (loaded.files === 0) note(runtime, nothingIn(inWords(directory, real)))
   const style = styleOf(runtime, runtime.out)
   const counted = `${many(loaded.declarations.length, 'declaration')} in ${many(loaded.files, 'file')}`
   const others = loaded.ignored === 0 ? '' : `, ${many(loaded.ignored, 'other document')} left alone`

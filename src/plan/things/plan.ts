@@ -368,6 +368,6 @@ function unseen(connection: string, refusal: Refusal, { connections }: Pick<Esta
     code: refusal.meaning === 'stalled' ? 'refused' : 'unreachable',
     reason: refusal.reason,
     message: refusal.message,
-    allow: 'nothing on it is changed while it cannot be seen',
+    allow: 'croft changes nothing there until it can look again',
   }
 }

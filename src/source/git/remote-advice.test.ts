@@ -17,6 +17,9 @@ test('each way in which a remote refuses has its own next step', () => {
     ['ssh: Could not resolve hostname git.invalid: Name or service not known', /correct the name in url/],
     ['Failed to connect to 127.0.0.1 port 9 after 0 ms', /nothing answers there/],
     ['ssh: connect to host git.example port 22: Connection refused', /nothing answers there/],
+    ['CONNECT tunnel failed, response 502', /HTTPS_PROXY.*NO_PROXY/],
+    ['Could not resolve proxy: proxy.invalid', /HTTPS_PROXY.*NO_PROXY/],
+    ["fatal: repository 'https://git.example/me/proxy.git/' not found", /correct url/],
     ['git rev-parse failed: there is no branch main', /correct branch or tag/],
     ['fatal: bad object', undefined],
   ]

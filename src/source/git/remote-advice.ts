@@ -9,6 +9,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     'the server does not accept the SSH key: add its public key to the repository as a deploy key, or correct ssh.key of this source',
   ],
   [
+    /connect tunnel failed|could not resolve proxy|proxy (?:connect|authentication)|from proxy/i,
+    'croft asks through the proxy of HTTPS_PROXY, and the proxy does not let it through: correct HTTPS_PROXY, or name the server in NO_PROXY, and start croft again',
+  ],
+  [
     /authentication failed|could not read username|returned error: 40[13]/i,
     'the token is missing, wrong or expired, or may not read this repository: make a new one, and put it where token of this source names it',
   ],
@@ -23,7 +27,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/could not resolve host/i, 'correct the name in url of this source, or the DNS of this computer'],
   [
     /failed to connect|connection (?:refused|timed out|reset)|no route to host|network is unreachable/i,
-    'nothing answers there: correct url of this source, or the way to it; croft asks again by itself',
+    'nothing answers there: correct url of this source, HTTPS_PROXY if it is set, or the network; croft asks again by itself',
   ],
   [/there is no (?:branch|tag)/i, 'push it, or correct branch or tag of this source'],
 ]

@@ -82,7 +82,7 @@ function judgeSurplus(grants: Grants, { held, who, facts, prefix }: Rights): Che
   const reasons = [
     who.user === 'root@pam' ? 'it is a token of root@pam' : undefined,
     root !== undefined && ADMINISTRATES.every((privilege) => root.has(privilege))
-      ? 'it administrates everything (on /)'
+      ? 'it administers everything (on /)'
       : undefined,
     facts.privsep === false ? 'it has all the rights of its user (privsep 0)' : undefined,
   ].filter((reason) => reason !== undefined)

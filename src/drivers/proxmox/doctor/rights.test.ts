@@ -235,8 +235,8 @@ describe('[S-30] a token that may do too much', () => {
       prefix: 'croft',
     }).filter(({ level }) => level !== 'ok')
   const cases: readonly [string, ReturnType<typeof judge>, RegExp][] = [
-    ['root', judge('root@pam', { '/': admin }), /token of root@pam; it administrates everything/],
-    ['Administrator', judge('a@pve', { '/': admin }), /administrates everything/],
+    ['root', judge('root@pam', { '/': admin }), /token of root@pam; it administers everything/],
+    ['Administrator', judge('a@pve', { '/': admin }), /administers everything/],
     ['privsep 0', judge('a@pve', { '/vms': { 'VM.Allocate': 1 } }, { privsep: false }), /privsep 0/],
     ['a little', judge('a@pve', { '/vms': { 'VM.Allocate': 1, 'VM.Console': 1 } }), /1 privilege too many/],
   ]
