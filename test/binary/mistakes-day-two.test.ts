@@ -157,27 +157,45 @@ spec:
     const url = server.url('home.git')
     const token = { env: 'GIT_TOKEN' }
     const right = { url, ca: server.ca, token }
-    const cases: readonly (readonly [string, object, string, readonly RegExp[]])[] = [
-      ['token', right, 'wrong-token', [/Authentication failed for '\S+home\.git/, /put it where token of this source/]],
+    const cases: readonly (readonly [string, object, string, readonly RegExp[], Readonly<Record<string, string>>?])[] =
       [
-        'gone',
-        { ...right, url: server.url('none.git') },
-        'right-token',
-        [/none\.git\S* not found/, /correct url of this/],
-      ],
-      ['empty', right, 'right-token', [/there is no branch, tag or commit main/, /push it, or correct branch or tag/]],
-      ['authority', { url, token }, 'right-token', [/certificate/, /set ca of this source/]],
-      ['port', { url: 'https://127.0.0.1:9/home.git' }, '', [/127\.0\.0\.1:9/, /nothing answers there: correct url/]],
-    ]
+        [
+          'token',
+          right,
+          'wrong-token',
+          [/Authentication failed for '\S+home\.git/, /put it where token of this source/],
+        ],
+        [
+          'gone',
+          { ...right, url: server.url('none.git') },
+          'right-token',
+          [/none\.git\S* not found/, /correct url of this/],
+        ],
+        [
+          'empty',
+          right,
+          'right-token',
+          [/there is no branch, tag or commit main/, /push it, or correct branch or tag/],
+        ],
+        ['authority', { url, token }, 'right-token', [/certificate/, /set ca of this source/]],
+        [
+          'proxy',
+          { url: 'https://git.invalid/home.git' },
+          '',
+          [/Could not resolve proxy: proxy\.invalid/, /correct HTTPS_PROXY, or name the server in NO_PROXY/],
+          { HTTPS_PROXY: 'http://proxy.invalid:3128' },
+        ],
+        ['port', { url: 'https://127.0.0.1:9/home.git' }, '', [/127\.0\.0\.1:9/, /nothing answers there: correct url/]],
+      ]
     try {
-      for (const [name, source, GIT_TOKEN, parts] of cases) {
+      for (const [name, source, GIT_TOKEN, parts, more = {}] of cases) {
         const config = {
           listen: 'off',
           state: path.join(cwd, `${name}.db`),
           sources: [{ name, poll: '1h', ...source }],
         }
         writeFileSync(path.join(cwd, `${name}.yaml`), JSON.stringify(config))
-        const env = { HOME: path.join(cwd, 'home'), GIT_TOKEN }
+        const env = { HOME: path.join(cwd, 'home'), GIT_TOKEN, ...more }
         const running = start(['run', '--config', `${name}.yaml`], { cwd, env })
         const answer = await saidUntil(running, /SourceTrouble.*\n/)
         signal(running, 'SIGTERM')
