@@ -39,8 +39,8 @@ export function clusterState(
   page: Pick<Page, 'power'>,
 ): { readonly tone: Tone; readonly word: string; readonly ordered: boolean } {
   const power = (page.power ?? []).find((one) => one.cluster === cluster.name)
-  if (power?.phase === 'GoingOn') return { tone: 'busy', word: 'Coming on', ordered: true }
-  if (power?.phase === 'GoingOff') return { tone: 'busy', word: 'Going off', ordered: true }
+  if (power?.phase === 'PoweringOn') return { tone: 'busy', word: 'Powering on', ordered: true }
+  if (power?.phase === 'PoweringOff') return { tone: 'busy', word: 'Powering off', ordered: true }
   if (power?.phase === 'Off') return { tone: 'quiet', word: 'Off', ordered: true }
   return { ...phaseWords(cluster), ordered: false }
 }

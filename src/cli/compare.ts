@@ -44,6 +44,10 @@ export async function compare(
   if (to !== undefined) {
     const token = runtime.env.CROFT_FORGE_TOKEN ?? ''
     if (token === '') throw new CliError('CROFT_FORGE_TOKEN is not set. Set it to a token that may write comments.')
+    if (!/^[!-~]+$/.test(token))
+      throw new CliError(
+        'CROFT_FORGE_TOKEN is not a token: it has spaces or characters that no token has. Set it to a token that may write comments.',
+      )
     const done = await postPlan(to, markdown, PLAN_MARK, new Secret(token), sendToForge)
     runtime.err.write(`The comment was ${done}.\n`)
   }

@@ -50,13 +50,15 @@ export async function nameEstate(
     )
     if (answer !== 'yes' && answer !== 'y' && answer !== '') return false
   }
-  try {
-    if (!(await runtime.writeFile(path.join(directory, FILE), text))) return false
-  } catch (error) {
+  const file = path.join(directory, FILE)
+  const written = await runtime.writeFile(file, text).catch((error: unknown): never => {
+    const why = clean(error instanceof Error ? error.message : '')
     throw new EstateNotWritten(
-      `${path.join(directory, FILE)} was not written: ${clean(error instanceof Error ? error.message : '')}. Without it croft does not recognize on another computer what belongs to this directory. Make the directory writable, and run croft init again.`,
+      `${file} was not written: ${why}. Without it croft does not recognize on another computer what belongs to this directory. Make the directory writable, and run croft init again.`,
     )
-  }
+  })
+  if (!written)
+    throw new EstateNotWritten(`${file} exists and declares no Estate. Rename or remove it, and run croft init again.`)
   note(runtime, `Wrote ${FILE}: this directory is the estate ${uid}, wherever it is moved or cloned to. Commit it.`)
   return true
 }
@@ -87,7 +89,7 @@ export function asKnown(
     return estate
   }
   tell(
-    `The Estate of this directory is missing. Its database knows it as the estate ${uid}, and croft goes on with that: bring ${FILE} back from Git, or let croft init write it.`,
+    `The Estate of this directory is missing. Its database knows it as the estate ${uid}, and croft continues with that: bring ${FILE} back from Git, or let croft init write it.`,
   )
   return namedEstate(estate, uid)
 }

@@ -45,7 +45,9 @@ export async function loadOrStop(
   if (hasErrors(problems) && options.keepGoing !== true) {
     throw new CliError(
       `${countProblems(problems)} in ${directory}; nothing was looked at or done. ` +
-        'Correct the files named above, or use --keep-going to go on with the rest.',
+        (options.keepGoing === undefined
+          ? 'Correct the files named above.'
+          : 'Correct the files named above, or use --keep-going to continue with the rest.'),
     )
   }
   if (loaded.files === 0) note(runtime, nothingIn(inWords(directory, real)))

@@ -114,18 +114,18 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--path <dir>', 'only this directory of the source')
     .option('--poll <duration>', 'how often to poll the source if no webhook announces a push')
     .option('--wait', 'wait for another croft on the same database to end, instead of refusing')
-    .addOption(new Option('--log <format>', 'how to tell what happens').choices(['text', 'json']).default('text'))
+    .addOption(new Option('--log <format>', 'format of the log').choices(['text', 'json']).default('text'))
     .addOption(state())
   verb('operator', 'run the controller on the objects of a Kubernetes cluster', () => import('./verbs/operator.ts'))
     .option('--kubeconfig <file>', 'how to reach the cluster; without it, as the pod that croft runs in')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--namespace <name>', 'where its own objects and its state are; default croft-system')
+    .option('--namespace <name>', 'namespace of its objects and its state; default croft-system')
     .option('--grants <file>', 'other namespaces to read, each with what its objects may name')
-    .option('--name <name>', 'who this replica is; default POD_NAME')
+    .option('--name <name>', 'name of this replica; default POD_NAME')
     .option('--health <address>', 'where /healthz and /readyz answer, e.g. 0.0.0.0:8081; default nowhere')
     .option(
       '--own-apis',
-      'make what instances of graphs and compositions in the cluster stand for, in place of kro or Crossplane',
+      'create what instances of graphs and compositions in the cluster declare, in place of kro or Crossplane',
     )
   for (const [name, what, load] of [
     [
@@ -236,7 +236,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(
     'capacity [dir]',
-    'show what hosts have free, what is promised, and what still fits',
+    'show what hosts have free, what is committed, and what still fits',
     () => import('./verbs/capacity.ts'),
   )
     .option('--memory <size>', 'also say how many machines of this size would fit, e.g. 4Gi')
@@ -269,13 +269,13 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--file <file>', 'kubeconfig: this file instead of KUBECONFIG or ~/.kube/config')
     .option('--ttl <duration>', 'kubeconfig: how long the certificate is valid; default 720h')
     .option('--pause', 'upgrade: finish what has begun, begin nothing new')
-    .option('--resume', 'upgrade: go on')
-    .option('--abort', 'upgrade: give back every node that was cordoned for it')
+    .option('--resume', 'upgrade: continue a paused or halted one')
+    .option('--abort', 'upgrade: stop it, and uncordon every node that was cordoned for it')
     .option('--now', 'backup: take one now')
     .option('--drill <host>', 'backup: restore the newest on this throw-away machine, and say what that proved')
     .option('--server <name>', 'restore: the server that has the snapshot')
     .option('--present-token', 'restore: the snapshot was taken with the token of today')
-    .option('--confirm <cluster>', 'restore: the name of the cluster that is destroyed although it runs')
+    .option('--confirm <cluster>', 'restore: overwrite this cluster although it runs; its name confirms it')
     .option('--no-snapshot', 'restore: take no snapshot of the present state first')
     .option('--from <server>', 'recover: read CA and token from this server')
     .option('--plan', 'restore, rotate, backup: only list the steps')
@@ -289,7 +289,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     () => import('./verbs/power.ts'),
   )
     .option('--plan', 'off, on: only list the tiers and what would be done')
-    .option('--why <text>', 'off, on, hold: said to everybody who asks')
+    .option('--why <text>', 'off, on, hold: the reason, shown wherever the state is shown')
     .option('--for <duration>', 'off, on, hold: for this long, e.g. 8h; default for a hold: 1h')
     .option('--ignore-holds', 'off: do not wait for people, backups and jobs')
     .option('--all', 'release: also the holds of others')
@@ -323,13 +323,13 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--mode <mode>', 'copy: mode of the file; default 0644')
     .option('--storage <storage>', 'upload-iso: the storage; default local')
     .option('--as <name>', 'upload-iso: what it is called there')
-    .option('--address <address>', 'enroll: where it is')
+    .option('--address <address>', 'enroll: its address')
     .option('--user <user>', 'enroll: the user on that host; default root')
-    .option('--port <port>', 'enroll: where its sshd listens', wholeNumber('--port', 1, 65_535), 22)
+    .option('--port <port>', 'enroll: port of its sshd', wholeNumber('--port', 1, 65_535), 22)
     .option('--key <file>', 'enroll: the private key, created if it does not exist; default ~/.ssh/croft_ed25519')
     .option('--host-key <key>', 'enroll: its public host key, instead of asking about the one that it shows')
     .option('--password-env <name>', 'enroll: the environment variable with the password, instead of asking')
-    .option('--keep-password', 'enroll: leave the door for passwords open')
+    .option('--keep-password', 'enroll: keep password login enabled')
     .addOption(output())
     .addOption(directory())
     .addOption(state())
@@ -349,8 +349,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--password-file <file>', 'set: take the password from this file instead of making one')
     .option('--new-password', 'set: make a new password for a user who has one')
     .option('--oidc-issuer <url>', 'set: link with somebody at this OpenID Connect provider; invite, keys: of whom')
-    .option('--oidc-subject <sub>', 'set: who that is, as the provider calls him for good')
-    .option('--remove', 'totp: take the authenticator app away')
+    .option('--oidc-subject <sub>', 'set: who that is, the subject by which the provider identifies that person')
+    .option('--remove', 'totp: remove the authenticator app')
     .option('--remove-key <id>', 'keys: remove the security key whose id begins like this')
     .option('--no-password', 'set: signs in with OpenID Connect only')
     .option('--file <file>', 'users file, where it is not the usual one')
@@ -370,7 +370,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   ).addOption(output())
   verb('token <what> [name]', 'create, list or revoke tokens for the API', () => import('./verbs/token.ts'))
     .option('--scopes <list>', 'create: some of read,operate,approve,power,admin', 'read')
-    .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
+    .option('--expires <time>', 'create: how long it is valid, e.g. 12h or 90d', '90d')
     .option('--file <file>', 'tokens file, where it is not the usual one')
     .addOption(output())
   verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
@@ -384,17 +384,16 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)
-    .addOption(new Option('--preset <name>', 'how it begins').choices(['hosts', 'homelab', 'recording', 'empty']))
+    .addOption(new Option('--preset <name>', 'initial state').choices(['hosts', 'homelab', 'recording', 'empty']))
     .addOption(
-      new Option('--like <place>', 'a site as this directory of manifests, or this file of hosts, names it').conflicts([
-        'preset',
-        'hosts',
-        'vms',
-      ]),
+      new Option(
+        '--like <place>',
+        'simulate the site that this directory of manifests, or this file of hosts, describes',
+      ).conflicts(['preset', 'hosts', 'vms']),
     )
     .option('--connection <name>', 'for --like: which Proxmox connection, where there are several')
     .option('--vms <count>', 'fill it with this many machines', wholeNumber('--vms', 0, 100_000))
-    .option('--seed <number>', 'fixes chance', wholeNumber('--seed', 0, 2 ** 32 - 1))
+    .option('--seed <number>', 'seed of its random values, for repeatable runs', wholeNumber('--seed', 0, 2 ** 32 - 1))
     .option('--speed <factor>', 'runs its clock this many times faster', positive)
     .option('--proxy', 'also serve a proxy to the Kubernetes APIs of simulated clusters')
     .option(
@@ -414,8 +413,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   verb('version', 'show the version', () => import('./verbs/version.ts'))
     .addOption(output())
     .option('--verify [package]', 'check that a package file, or this copy, is what was released')
-    .option('--signers <file>', 'for --verify: those who may have signed it, as ssh-keygen reads them')
-  verb('completion <shell>', 'a completion script for bash, zsh or fish', () => import('./verbs/completion.ts'))
+    .option('--signers <file>', 'for --verify: accepted signers, in the format of ssh-keygen')
+  verb('completion <shell>', 'print a completion script for bash, zsh or fish', () => import('./verbs/completion.ts'))
 
   program
     .command('__complete [words...]', { hidden: true })
@@ -445,7 +444,7 @@ function output(forPeople: readonly string[] = []): Option {
 }
 
 function keepGoing(): Option {
-  return new Option('--keep-going', 'go on with what is valid when some manifests are not')
+  return new Option('--keep-going', 'continue with the valid manifests when others are not')
 }
 
 function contextOption(): Option {

@@ -151,7 +151,7 @@ export interface PowerDecision {
   readonly ended?: { readonly result: 'done' | 'aborted'; readonly reason: string }
 }
 
-export type PowerPhase = 'On' | 'GoingOff' | 'Off' | 'GoingOn' | 'Held' | 'Unknown'
+export type PowerPhase = 'On' | 'PoweringOff' | 'Off' | 'PoweringOn' | 'Held' | 'Unknown'
 
 export interface PowerWait {
   readonly tier: Tier

@@ -42,7 +42,7 @@ const UNDER_WAY: ReadonlySet<string> = new Set(['create', 'update', 'adopt', 're
 
 /** Clusters and hosts that are off, or on their way, because somebody or the schedule says so. */
 function offByRequest({ power = [] }: EstateView) {
-  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
+  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'PoweringOn')
   return {
     clusters: new Set(going.flatMap(({ cluster }) => cluster ?? [])),
     hosts: new Set(going.flatMap(({ hosts }) => hosts.filter(({ power: is }) => is === 'off').map(({ name }) => name))),

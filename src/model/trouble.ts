@@ -98,7 +98,7 @@ function manifestTroubles({ problems }: EstateStatus): readonly Trouble[] {
 /** One that is switched off, or on its way, is held by that order: no trouble. */
 function offByRequest({ name }: StatusCluster, { power = [] }: EstateStatus): boolean {
   const order = power.find(({ cluster }) => cluster === name)
-  return order !== undefined && ['GoingOn', 'GoingOff', 'Off'].includes(order.phase)
+  return order !== undefined && ['PoweringOn', 'PoweringOff', 'Off'].includes(order.phase)
 }
 
 function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Trouble[] {
@@ -207,7 +207,7 @@ function hostTroubles(status: EstateStatus): readonly Trouble[] {
 /** Hosts that are off because somebody or the schedule says so: that is no trouble. */
 export function hostsAsleep({ power = [], hosts }: Pick<EstateStatus, 'power' | 'hosts'>): ReadonlySet<string> {
   const nameOf = hostNames(hosts)
-  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
+  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'PoweringOn')
   return new Set(
     going.flatMap((one) => one.hosts.filter((host) => host.power === 'off').map(({ name }) => nameOf(name))),
   )

@@ -16,7 +16,7 @@ export function disruptionOf(plan: Plan): PlanDisruption {
   const machines = plan.entries.flatMap(machineDisruption)
   const clusters = (plan.clusters ?? []).flatMap(clusterDisruption)
   const power = (plan.powers ?? []).flatMap(({ declaration, decision }): readonly Disruption[] =>
-    decision.phase === 'GoingOff'
+    decision.phase === 'PoweringOff'
       ? [
           {
             ...NONE,

@@ -447,7 +447,9 @@ function connectionFor(
     message:
       names.length === 0
         ? 'nothing declares how Proxmox is reached'
-        : `no connection is called ${asked ?? '(none was named)'}; there are ${names.join(', ')}`,
+        : asked === undefined
+          ? `this names no connection, and there are several: ${names.join(', ')}`
+          : `no connection is called ${asked}; there are ${names.join(', ')}`,
     hint:
       names.length === 0
         ? 'add a Proxmox object with endpoint, fingerprint and token'

@@ -71,7 +71,7 @@ describe('each planner goes by the parts before it', () => {
       looks.map(({ decision }) => decision.steps.length > 0),
       [false, true],
     )
-    assert.match(looks[0]?.decision.holds[0]?.reason ?? '', /^Power\/site is going off/)
+    assert.match(looks[0]?.decision.holds[0]?.reason ?? '', /^Power\/site is powering off/)
   })
 
   test('a machine that a Power switches off is declared so to the planner of things, not while the Power is paused', () => {

@@ -189,7 +189,8 @@ export async function holdAlone(
 }
 
 function unusable(file: string, error: unknown): CliError {
-  const { code, message = String(error) } = error as NodeJS.ErrnoException
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
   const why =
     code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? `you may not write there (${message})` : message
   return new CliError(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import path from 'node:path'
@@ -143,42 +143,6 @@ const MISTAKES: readonly Mistake[] = [
     typed: ['plan', 'home'],
     code: 0,
     says: [/there is no manifest .* in home/, /Is it the right directory\?/],
-  },
-  ...(['get', 'health', 'validate'] as const).map((verb) => ({
-    made: `croft ${verb} in a directory without manifests`,
-    typed: [verb],
-    code: 0,
-    says: [/there is no manifest \(.yaml, .yml or .json\) in \/\S+\. Is it the right directory\?/],
-  })),
-  {
-    made: 'a doctor in a directory without a connection',
-    typed: ['doctor'],
-    code: 1,
-    says: [/No connection is declared in \/\S+\. Write a Proxmox object there first/, /or name the directory/],
-  },
-  {
-    made: 'a controller with nothing to follow',
-    typed: ['run'],
-    code: 64,
-    says: [/croft run has nothing to follow/, /croft run infra\//, /croft run --config/],
-  },
-  {
-    made: 'a repository of this computer by its address',
-    typed: ['run', 'file:///srv/home.git'],
-    code: 64,
-    says: [/sources\.0\.url: a repository on this computer is followed by its directory/, /without file:\/\//],
-  },
-  {
-    made: 'a repository over SSH on the command line, which has no place for its host key',
-    typed: ['run', 'ssh://git@git.example/home.git'],
-    code: 64,
-    says: [/ssh\.hostKey is missing/, /ssh-keyscan/, /goes into a file: croft run --config FILE/],
-  },
-  {
-    made: 'branches of a directory that is not in Git',
-    typed: ['plan', 'estate', '--base', 'main', '--head', 'mine'],
-    code: 1,
-    says: [/estate is not in a Git repository, and --base and --head name commits/, /git init/],
   },
   {
     made: 'a file that is neither a saved plan nor a configuration',
@@ -364,8 +328,7 @@ describe('what is wrong around the manifests', () => {
       estateAt(estate, simulator, files ?? { 'vm.yaml': vm() })
       if (change !== undefined) rewrite(path.join(estate, 'proxmox.yaml'), change)
       const usual = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
-      const here = typed.length === 1 ? path.join(cwd, 'home') : cwd
-      const { stdout, stderr, code: ended } = await start([...typed], { cwd: here, env: { ...usual, ...env } }).ended
+      const { stdout, stderr, code: ended } = await start([...typed], { cwd, env: { ...usual, ...env } }).ended
       const answer = `${stdout}${stderr}`
       assert.equal(ended, code, answer)
       for (const part of says) assert.match(answer, part)
@@ -381,23 +344,6 @@ describe('what is wrong around the manifests', () => {
     assert.equal(code, 0, stderr)
     assert.ok(`${stdout}${stderr}`.includes(`there is no manifest (.yaml, .yml or .json) in ${empty}. Is it the right`))
     assert.equal(existsSync(path.join(empty, 'estate.yaml')), false)
-  })
-
-  test('a directory and a home that cannot be written', async () => {
-    const cwd = scratch()
-    const estate = path.join(cwd, 'estate')
-    const home = path.join(cwd, 'home')
-    estateAt(estate, simulator, { 'vm.yaml': vm('', 'unwritten', { id: 131 }) })
-    // Root may write everywhere but onto something else: a directory in the place of the file, a file in that of one.
-    mkdirSync(path.join(estate, 'estate.yaml'))
-    const env = { HOME: home, PROXMOX_TOKEN: simulator.token }
-    const named = await start(['init', 'estate', '--yes'], { cwd, env }).ended
-    assert.equal(named.code, 1, named.stderr)
-    assert.match(named.stderr, /estate\/estate\.yaml was not written: .*Without it.*run croft init again/)
-    writeFileSync(path.join(home, '.local'), '')
-    const applied = await start(['apply', 'estate', '--yes'], { cwd, env }).ended
-    assert.equal(applied.code, 1, applied.stderr)
-    assert.match(applied.stderr, /The database \S+croft\.db cannot be used: .*--state or CROFT_STATE/)
   })
 
   test('a machine that is there: a disk that shrinks, and one that goes to a storage which is not there', async () => {

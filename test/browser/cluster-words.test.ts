@@ -84,10 +84,10 @@ describe('a cluster in words', () => {
     })
 
   test('an order to switch it off speaks first', () => {
-    const power = [{ cluster: 'edge', phase: 'GoingOff' }] as unknown as Parameters<typeof clusterState>[1]['power']
+    const power = [{ cluster: 'edge', phase: 'PoweringOff' }] as unknown as Parameters<typeof clusterState>[1]['power']
     assert.deepEqual(clusterState({ ...WELL, phase: 'QuorumLost' }, { power }), {
       tone: 'busy',
-      word: 'Going off',
+      word: 'Powering off',
       ordered: true,
     })
   })

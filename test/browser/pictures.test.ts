@@ -23,7 +23,7 @@ describe('the pictures of the documentation', { skip: whyNoBrowser() ?? false },
       push(it.controller)
       it.controller.set(() => ({ power: estate.power ?? [] }))
       await it.go('#/power')
-      await it.page.getByText('Going off').waitFor()
+      await it.page.getByText('Powering off').waitFor()
       await it.page.emulateMedia({ colorScheme: 'dark' })
       await it.shot('picture-power')
       await it.page.emulateMedia({ colorScheme: 'light' })

@@ -81,7 +81,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     assert.equal(it.controller.asked.length, 0, 'nothing is ordered before it is confirmed')
     await dialog.getByRole('button', { name: 'Switch off' }).click()
     await it.page.locator('.toast', { hasText: 'homelab will be switched off' }).waitFor()
-    await it.page.getByText('Going off').waitFor()
+    await it.page.getByText('Powering off').waitFor()
     await it.page.getByText('asked by anna: over night').waitFor()
     assert.deepEqual(
       it.controller.asked.map(({ wish, actor }) => [wish, actor.name]),
@@ -90,7 +90,7 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     await it.page.getByRole('button', { name: 'Switch on' }).click()
     await dialog.getByText('Workloads get their replicas back').waitFor()
     await dialog.getByRole('button', { name: 'Switch on' }).click()
-    await it.page.getByText('Coming on').waitFor()
+    await it.page.getByText('Powering on').waitFor()
   })
 
   test('a hold is set for a while, shown with its name, and released', async () => {

@@ -31,7 +31,7 @@ describe('power on croft sim, in a real browser', { skip: whyNoBrowser() ?? fals
     await dialog.locator('[data-tier="servers"]').getByText('until K3s is stopped on every server').waitFor()
     await dialog.getByLabel('Reason').fill('over night')
     await dialog.getByRole('button', { name: 'Switch off' }).click()
-    await state.getByText('Going off').waitFor()
+    await state.getByText('Powering off').waitFor()
     const off = page.getByRole('img', { name: /^Power off, / })
     await off.locator('.is-running').first().waitFor()
     await shot(page, 'real-power-going-off')

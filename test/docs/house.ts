@@ -11,6 +11,55 @@ cat srv/ca.pem >> /etc/ssl/certs/ca-certificates.crt
 echo '127.0.0.1 git.example' >> /etc/hosts
 export NO_PROXY=git.example`
 
+/** api.github.com with the pull request 12 of me/home; its comments are in github/comments. */
+export const GITHUB = `mkdir github
+node ${ROOT}/bin/run ${ROOT}/test/docs/github.ts github > github.log 2>&1 &
+tries 200 test -e github/ca.pem
+export NODE_EXTRA_CA_CERTS=$PWD/github/ca.pem
+echo '127.0.0.2 api.github.com' >> /etc/hosts`
+
+/**
+ * A libvirt host with one domain, as the only thing in infra/ until house/ is moved back: the real virsh with its test driver, wherever croft asks it to connect to. croft starts
+ * programs of the system and none from somebody's own PATH, so it stands in the place of virsh itself.
+ */
+export const LIBVIRT_HOST = `mv infra house
+mkdir infra
+cat > infra/attic.yaml <<'END'
+apiVersion: croft.dev/v1alpha1
+kind: Libvirt
+metadata: {name: attic}
+spec: {endpoint: "qemu:///system"}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: attic}
+spec: {connection: attic, bindings: {networks: {lan: {bridge: default}}, storages: {fast: default}}}
+END
+cat > ~/attic.xml <<'END'
+<node>
+  <domain type='test'>
+    <name>old-web</name>
+    <uuid>11111111-2222-4333-8444-555555555555</uuid>
+    <memory>2097152</memory>
+    <vcpu>2</vcpu>
+    <os><type>hvm</type></os>
+    <devices><interface type='network'><mac address='52:54:00:0a:0b:0c'/><source network='default'/></interface></devices>
+  </domain>
+  <network>
+    <name>default</name><uuid>dddddddd-2222-4333-8444-555555555555</uuid>
+    <forward/><bridge name='virbr0'/><ip address='192.168.122.1' netmask='255.255.255.0'/>
+  </network>
+  <pool type='dir'>
+    <name>default</name><uuid>dfe224cb-28fb-8dd0-c4b2-64eb3f0f4566</uuid><target><path>/default-pool</path></target>
+  </pool>
+</node>
+END
+virsh=$(command -v virsh)
+cp "$virsh" ~/virsh-itself
+printf '#!/bin/sh\nshift 2\nexec %s -c test://%s "$@"\n' ~/virsh-itself ~/attic.xml > ~/virsh
+chmod +x ~/virsh
+mount --bind ~/virsh "$virsh"`
+
 /**
  * The house that the pages of reference speak of, on the simulator: the directory `infra/` with VMs that were there
  * before croft, the machine web-1, the VM old-one that Git no longer declares, and the cluster homelab. Its clock is

@@ -53,7 +53,7 @@ const OWN = [
 const PATIENCE_MS = 470_000
 
 /** What pages print besides croft, and what the reader is made of. */
-const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl', 'fish']
+const PROGRAMS = ['unshare', 'ip', 'script', 'git', 'curl', 'jq', 'kubectl', 'fish', 'virsh']
 
 /** Why nobody can read here; false where somebody can, and where a test that does not run would hide something. */
 export const whyNoReader: string | false = process.env.CI === undefined && lacking()

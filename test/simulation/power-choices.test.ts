@@ -12,7 +12,7 @@ function drain(choice: string): string {
 }
 
 /** What a power-off does and tells while a pod refuses to go. */
-async function refusing(lab: Awaited<ReturnType<typeof formed>>, choice: string, end: 'Off' | 'On' | 'GoingOff') {
+async function refusing(lab: Awaited<ReturnType<typeof formed>>, choice: string, end: 'Off' | 'On' | 'PoweringOff') {
   const { simulation, process, cluster, hint } = lab
   simulation.estate = clusterEstate(clusterManifest({ agents: AGENTS }) + powerManifest(drain(choice)))
   const { blockedEvictions } = simulation.datacentre.world.k3s
@@ -29,9 +29,9 @@ async function refusing(lab: Awaited<ReturnType<typeof formed>>, choice: string,
   }
   await order(simulation, orderOf(simulation, 'off'))
   // The one that waits is let go after a while, to see that it then goes on.
-  const patience = { onPass, mostMs: end === 'GoingOff' ? 120_000 : 900_000 }
-  const reached = await untilPhase(simulation, process, end === 'GoingOff' ? 'Off' : end, patience)
-  assert.equal(reached, end === 'GoingOff' ? 'late' : 'reached', `${choice}: ${verbs.join(', ')}; ${hint}`)
+  const patience = { onPass, mostMs: end === 'PoweringOff' ? 120_000 : 900_000 }
+  const reached = await untilPhase(simulation, process, end === 'PoweringOff' ? 'Off' : end, patience)
+  assert.equal(reached, end === 'PoweringOff' ? 'late' : 'reached', `${choice}: ${verbs.join(', ')}; ${hint}`)
   blockedEvictions.clear()
   return { told, verbs }
 }
@@ -50,7 +50,7 @@ test('[A50] a node that does not drain in time: wait, force and abort are follow
   }
   const late = /^(\w+): its pods to be gone was awaited for longer than 30 s/
 
-  const waited = await refusing(lab, 'wait', 'GoingOff')
+  const waited = await refusing(lab, 'wait', 'PoweringOff')
   const once = waited.told.filter((message) => late.test(message))
   assert.equal(once.length, 1, waited.told.join('\n'))
   assert.match(once[0] ?? '', /; it is waited for, as declared$/)

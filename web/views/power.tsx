@@ -45,8 +45,8 @@ function totals(powers: readonly PowerOnPage[]): string {
 const PHASES: Readonly<Record<PowerOnPage['phase'], { readonly tone: Tone; readonly word: string }>> = {
   On: { tone: 'ok', word: 'On' },
   Off: { tone: 'quiet', word: 'Off' },
-  GoingOff: { tone: 'busy', word: 'Going off' },
-  GoingOn: { tone: 'busy', word: 'Coming on' },
+  PoweringOff: { tone: 'busy', word: 'Powering off' },
+  PoweringOn: { tone: 'busy', word: 'Powering on' },
   Held: { tone: 'warn', word: 'Held' },
   Unknown: { tone: 'quiet', word: 'Not known' },
 }
@@ -56,7 +56,7 @@ function titleOf({ phase, wanted }: PowerOnPage): string {
   if (phase === 'On') return 'Everything is on'
   if (phase === 'Off') return 'Everything is off'
   const way = wanted.state === 'off' ? 'Power-off' : 'Power-on'
-  return phase === 'GoingOn' || phase === 'GoingOff' ? `${way} in progress` : way
+  return phase === 'PoweringOn' || phase === 'PoweringOff' ? `${way} in progress` : way
 }
 
 function OnePower({ power }: { readonly power: PowerOnPage }) {

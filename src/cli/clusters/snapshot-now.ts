@@ -82,7 +82,7 @@ async function inPatience(runtime: Runtime, what: string, running: Promise<Opera
     () => ended,
     () => ({
       ok: true,
-      message: `${what}: begun; it goes on`,
+      message: `${what}: started, still running`,
     }),
   )
 }

@@ -63,7 +63,12 @@ export function hasSomethingToDo(plan: Plan): boolean {
   )
 }
 
-const AUTHORITY: ReadonlySet<string> = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate', 'HostKeyMismatch'])
+const AUTHORITY: ReadonlySet<string> = new Set([
+  'Unauthorized',
+  'PermissionDenied',
+  'WrongCertificate',
+  'HostKeyMismatch',
+])
 
 /** 0 nothing to do, 2 there is something, 4 not authorized, 1 something could not be seen or is not valid. */
 export function planExit(plan: Plan): ExitCode {

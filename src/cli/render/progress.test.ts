@@ -173,6 +173,23 @@ test('when nothing is under way, what waits is told with what it waits for, agai
   assert.doesNotMatch(liveLines(begun, 200, PLAIN).join(), /moon/)
 })
 
+test('a cluster that waits between two steps is told with what it waits for, and not while a step is done', () => {
+  const wait = { awaits: 'k3s-2 to stay healthy for 10 min (upgrade.soak)', sinceMs: 0 }
+  const passed = (steps: readonly object[]) => {
+    const { plan, ...rest } = report(undefined, undefined)
+    const clusters = [{ declaration: { key: 'Cluster/home' }, decision: { steps, waits: [wait] } }]
+    return { ...rest, plan: { ...plan, clusters } } as unknown as PassReport
+  }
+  const { progress } = advance(beginProgress(0), passed([]), 100)
+  assert.deepEqual(
+    heartbeat(progress, LIMITS.heartbeatMs).lines.map(({ key, message }) => [key, message]),
+    [['Cluster/home', 'still waits for k3s-2 to stay healthy for 10 min (upgrade.soak)']],
+  )
+  assert.match(liveLines(progress, 100, PLAIN).join(), /Cluster\/home {2}waits for k3s-2 to stay healthy/)
+  const { progress: at } = advance(progress, passed([{}]), 200)
+  assert.deepEqual(heartbeat(at, LIMITS.heartbeatMs).lines, [])
+})
+
 test('trouble that comes again at the next attempt is told once, with a sign of life now and then', () => {
   const trouble: NewEvent = {
     atMs: 5,

@@ -1,6 +1,7 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, isDoing } from '../../model/plan.ts'
 import { isFailed, type ResourceRecord } from '../../model/record.ts'
 import { showElapsed } from './duration.ts'
@@ -79,16 +80,24 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
     if (after.endedMs !== undefined) lines = lines.filter((one) => one.key !== key || !LAST_WORDS.has(one.reason))
     lines.push(line)
   }
-  const waiting = new Map(
-    report.plan.entries.flatMap(({ key, action }) =>
+  const waiting = new Map([
+    ...(report.plan.clusters ?? []).flatMap(waitOfCluster),
+    ...report.plan.entries.flatMap(({ key, action }) =>
       action.do === 'wait' && !isOpen(tracked, key) ? [[key, action.message] as const] : [],
     ),
-  )
+  ])
   // Clusters are looked at before machines and tell their events after them.
   const told = new Map(progress.reported)
   const news = lines.toSorted((a, b) => a.atMs - b.atMs).flatMap((line) => unsaid(line, told))
   const shownMs = news.length > 0 ? nowMs : progress.shownMs
   return { progress: { ...progress, tracked, waiting, shownMs, reported: told }, lines: news }
+}
+
+/** A rollout is silent for the whole soak time of a node: whoever watches must see that nothing hangs. */
+function waitOfCluster({ declaration, decision }: ClusterPlan): readonly (readonly [ResourceKey, string])[] {
+  const [wait] = decision.waits
+  if (wait === undefined || decision.steps.length > 0) return []
+  return [[declaration.key, `waits for ${wait.awaits}`]]
 }
 
 /** None if the same was told of this resource before; shorter if most of it was. Notes what it tells. */

@@ -229,7 +229,7 @@ async function switchHere(
   const decision = settled.last.powers?.find(({ declaration }) => declaration.key === power.key)?.decision
   if (settled.outcome === 'aborted') {
     runtime.err.write(
-      `Interrupted. The request stands: croft power ${wanted} goes on with it, croft power ${wanted === 'off' ? 'on' : 'off'} goes back.\n`,
+      `Interrupted. The request stands: croft power ${wanted} continues it, croft power ${wanted === 'off' ? 'on' : 'off'} goes back.\n`,
     )
     return signalCode(runtime.signal)
   }

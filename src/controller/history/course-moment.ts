@@ -265,8 +265,8 @@ function votesOf(observed: ObservedCluster, servers: ReadonlySet<string>): Momen
 }
 
 const GOING: Readonly<Partial<Record<PowerPlan['decision']['phase'], Moment['about']>>> = {
-  GoingOff: { purpose: 'power-off', title: 'Power off' },
-  GoingOn: { purpose: 'power-on', title: 'Power on' },
+  PoweringOff: { purpose: 'power-off', title: 'Power off' },
+  PoweringOn: { purpose: 'power-on', title: 'Power on' },
 }
 
 /** What is under way by a Power, with the votes of its cluster. Pure. */

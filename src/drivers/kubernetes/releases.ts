@@ -92,7 +92,7 @@ function releaseOf(object: Foreign): string {
 
 function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
   const what = `${textOf(object.kind) ?? ''} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
-  const found = readinessByKind({ object }) ?? waits('Unknown', 'nothing is known of it')
+  const found = readinessByKind({ object }) ?? waits('Unknown', 'not known yet')
   if (found.ready || object.kind !== 'DaemonSet') return { what, readiness: found }
   // A node that sleeps, or is lost, has none of its pods: that is the node's trouble and not the chart's.
   const missing =

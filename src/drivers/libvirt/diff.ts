@@ -74,7 +74,7 @@ function compareVolume(disk: VmSpec['disks'][number], config: DomainConfig, up: 
   if (bytes === undefined) {
     const missing: Change = { path: `${path}.volume`, from: 'missing', to: there.volume, effect: 'live' }
     const message = `the volume ${there.volume} of the running machine is not in pool ${there.pool}`
-    const allow = `look what became of it before the machine is switched off: virsh pool-refresh ${there.pool}`
+    const allow = `check the volume before you power the machine off: virsh pool-refresh ${there.pool}`
     changes.push(up ? { ...missing, blocked: { message, allow } } : missing)
     return
   }

@@ -107,7 +107,7 @@ test('a task that fails says why, one that does not end or is not known says tha
   const endless = scripted({ '/status': { status: 'running' } })
   const late = await endless.snapshots.remove(container, 'x1', SIGNAL)
   assert.ok(late.result === 'unclear')
-  assert.match(late.message, /remove snapshot x1 of container 118 goes on by itself/)
+  assert.match(late.message, /remove snapshot x1 of container 118 continues by itself/)
   const ended = await scripted({ '/status': { status: 'running' } }).snapshots.take(
     container,
     'x1',

@@ -135,5 +135,5 @@ async function awaitTask(api: Api, clock: Clock, taskId: string, doing: string, 
     }
     await clock.sleep(LIMITS.taskPollMs, signal)
   }
-  return { result: 'unclear', message: `the task that is to ${doing} goes on by itself and was not waited for` }
+  return { result: 'unclear', message: `the task to ${doing} continues by itself; croft did not wait for it` }
 }

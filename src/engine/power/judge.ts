@@ -109,7 +109,7 @@ function eventsOf(
 
 /** What makes it go on or off: also one machine that is new, or that somebody stopped. */
 function begins({ phase, steps: [step], waits: [wait] }: PowerDecision): string {
-  if (phase !== 'GoingOn' && phase !== 'GoingOff') return ''
+  if (phase !== 'PoweringOn' && phase !== 'PoweringOff') return ''
   if (step !== undefined) return `: ${step.summary}`
   return wait === undefined ? '' : `: ${wait.what} waits for ${wait.awaits}`
 }
@@ -117,8 +117,8 @@ function begins({ phase, steps: [step], waits: [wait] }: PowerDecision): string 
 const PHRASES: Readonly<Record<PowerDecision['phase'], string>> = {
   On: 'everything is on',
   Off: 'everything is off',
-  GoingOff: 'powering off',
-  GoingOn: 'powering on',
+  PoweringOff: 'powering off',
+  PoweringOn: 'powering on',
   Held: 'held',
   Unknown: 'not known',
 }

@@ -86,7 +86,7 @@ export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory,
   for (const { look, attempts } of kept) {
     const { key } = look.declaration
     const { decision } = look
-    const moving = decision.phase === 'GoingOff' || decision.phase === 'GoingOn'
+    const moving = decision.phase === 'PoweringOff' || decision.phase === 'PoweringOn'
     const due = new Set(decision.steps.map((step) => stepName(key, step)))
     for (const name of memory.begun.keys()) {
       if (name.startsWith(`${key} `) && !due.has(name)) memory.begun.delete(name)

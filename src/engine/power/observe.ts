@@ -155,7 +155,7 @@ function checksOf(
 ): ObservedPower['checks'] {
   const names = [...new Set([...spec.checks.dns, ...spec.checks.storage])]
   const nameOf = (check: string) => `${key} ${check}`
-  if (powerMemory.looks.get(key)?.decision.phase !== 'GoingOn') {
+  if (powerMemory.looks.get(key)?.decision.phase !== 'PoweringOn') {
     for (const name of names) powerMemory.checks.delete(nameOf(name))
     return {}
   }

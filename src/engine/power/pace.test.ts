@@ -11,7 +11,7 @@ function waiting(waitedMs: number): number {
   const wait = { tier: 'hosts', what: 'cow', awaits: 'the host to be off', waitedMs }
   const look = {
     declaration: { key: 'Power/p', spec: {} },
-    decision: { phase: 'GoingOff', steps: [{ verb: 'stop-host', host: 'cow' }], waits: [wait] },
+    decision: { phase: 'PoweringOff', steps: [{ verb: 'stop-host', host: 'cow' }], waits: [wait] },
   } as unknown as PowerPlan
   return nextPowerLookMs([{ look, attempts: [] }], memory, waitedMs)
 }

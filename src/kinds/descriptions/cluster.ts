@@ -55,7 +55,7 @@ const UPGRADE: Descriptions = {
   'upgrade.drain': 'How croft drains a node before the change.',
   'upgrade.drain.timeout': 'How long a drain may take, like 10m.',
   'upgrade.drain.onTimeout':
-    'After that time: wait goes on waiting, force deletes the remaining pods, abort uncordons the node and stops.',
+    'After that time: wait keeps waiting, force deletes the remaining pods, abort uncordons the node and stops.',
   'upgrade.soak': 'How long a changed node must stay healthy before croft changes the next, like 10m.',
   'upgrade.nodeTimeout':
     'How long a node may take to become healthy after its change; later than that the rollout halts.',

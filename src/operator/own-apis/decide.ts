@@ -123,7 +123,7 @@ function readyOf(wanted: readonly ComposedObject[], byKey: ReadonlyMap<string, D
       conditions.find(({ type, status }) => type === 'Synced' && status !== 'True') ??
       conditions.find(({ type, status }) => type === 'Ready' && status !== 'True')
     const cause = [why?.reason, why?.message].filter((one) => typeof one === 'string' && one !== '').join(': ')
-    return said('False', 'Creating', `${key}: ${cause === '' ? 'nothing is known of it yet' : cause}`)
+    return said('False', 'Creating', `${key}: ${cause === '' ? 'not known yet' : cause}`)
   }
   return said('True', 'Available')
 }

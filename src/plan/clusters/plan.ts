@@ -50,10 +50,10 @@ function stopsBy({ decision }: PowerPlan, nowMs: number): readonly Step<'cluster
 }
 
 function holdOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerPlan): RequestedHold {
-  const how = phase === 'Off' ? 'off' : phase === 'GoingOn' ? 'going on' : 'going off'
+  const how = phase === 'Off' ? 'off' : phase === 'PoweringOn' ? 'powering on' : 'powering off'
   return {
     reason: `${key} is ${how} (${wanted.why})`,
-    allow: phase === 'Off' ? `croft power on ${name}` : 'nothing: it goes on by itself',
+    allow: phase === 'Off' ? `croft power on ${name}` : 'nothing: it continues by itself',
     power: phase === 'Off' ? 'off' : 'changing',
   }
 }

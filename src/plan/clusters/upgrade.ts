@@ -169,7 +169,7 @@ function allWell(view: ClusterSituation): ClusterFinding {
       node: fallen.name,
       guard: 'soak',
       reason: `${fallen.name} turned NotReady ${minutes} min after it was changed${kube.readyReason === undefined ? '' : ` (${kube.readyReason})`}; the rollout pauses`,
-      allow: `fix ${fallen.name}; the rollout goes on when it has been well for the soak time`,
+      allow: `fix ${fallen.name}; the rollout continues when it has been healthy for the soak time`,
     })
   }
   if (serversWhole(view)) return NOTHING

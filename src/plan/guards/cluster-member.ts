@@ -46,6 +46,6 @@ function leaving(action: Action & Doing, { look, node }: Membership): Action {
     guard: 'cluster-member',
     held: action,
     reason: `${node} is leaving ${look.declaration.name}`,
-    allow: 'nothing: it goes on by itself',
+    allow: 'nothing: it continues by itself',
   }
 }

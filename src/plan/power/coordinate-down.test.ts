@@ -37,7 +37,7 @@ test('[A41] the plan lists the tiers in order, each with the evidence that is aw
     ha: [{ connection: 'pve', armed: 'armed' }],
   }
   const { tiers, phase } = decide(spec, observed)
-  assert.equal(phase, 'GoingOff')
+  assert.equal(phase, 'PoweringOff')
   assert.deepEqual(
     tiers.map(({ tier }) => tier),
     ['gitops', 'apps', 'databases', 'volumes', 'ha', 'workers', 'servers', 'hosts', 'infrastructure', 'last-hosts'],

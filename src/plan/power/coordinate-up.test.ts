@@ -167,13 +167,13 @@ test('a cluster whose servers were stopped is brought up, also when nobody remem
   const stopped = { kube: 'unknown', k3s: 'stopped', podsToMove: 'unknown' } as const
   const cluster = { ...clusterWith([node('s1', stopped)], []), api: 'no', quorum: 'no' } as const
   const decision = decide(specWith({ schedule: DAYS }), observedWith({ cluster }), NO_POWER_REQUESTS)
-  assert.deepEqual([decision.phase, decision.steps[0]?.verb], ['GoingOn', 'start-k3s'])
+  assert.deepEqual([decision.phase, decision.steps[0]?.verb], ['PoweringOn', 'start-k3s'])
 })
 
 test('[A43] etcd is waited for however late it is, and nobody says that it goes on without it', () => {
   const cluster = clusterWith([node('s1', { k3s: 'stopped' })], [], { api: 'no', quorum: 'no' })
   const observed = observedWith({ cluster, waitedMs: { 'quorum etcd its majority and an answer': 3_600_000 } })
   const { waits, warnings, ended, phase } = decide(specWith(), observed, ordered('on'))
-  assert.deepEqual([phase, ended, waits.map(({ afterwards }) => afterwards)], ['GoingOn', undefined, ['wait']])
+  assert.deepEqual([phase, ended, waits.map(({ afterwards }) => afterwards)], ['PoweringOn', undefined, ['wait']])
   assert.deepEqual(warnings, ['etcd: its majority and an answer was awaited for longer than 60 s; it is waited for'])
 })

@@ -135,11 +135,11 @@ function phaseOf(view: PowerSituation, finding: PowerFinding, holds: readonly Po
     // Of a cluster whose nodes are not ours only its workloads go: it is off when they are.
     const workloadsOnly = view.observed.cluster?.nodes.length === 0 && finding.unfinished
     if (isAllOff(view) && finding.steps.length === 0 && !workloadsOnly) return 'Off'
-    return holds.length > 0 ? 'Held' : 'GoingOff'
+    return holds.length > 0 ? 'Held' : 'PoweringOff'
   }
   if (holds.length > 0) return 'Held'
-  if (view.targets.cluster || view.targets.nodes.size > view.targets.asleep.size) return 'GoingOff'
-  return finding.steps.length > 0 || finding.unfinished || view.changing || hasMarks(view) ? 'GoingOn' : 'On'
+  if (view.targets.cluster || view.targets.nodes.size > view.targets.asleep.size) return 'PoweringOff'
+  return finding.steps.length > 0 || finding.unfinished || view.changing || hasMarks(view) ? 'PoweringOn' : 'On'
 }
 
 function refusalsOf(view: PowerSituation): readonly PowerHold[] {

@@ -88,7 +88,7 @@ export function awaiting(view: PowerSituation, awaited: Awaited, forced?: () => 
   const late = `${what}: ${awaits} was awaited for longer than ${Math.round(rule.afterMs / 1000)} s`
   if (afterwards === 'abort') return { ...still, abort: late }
   if (afterwards === 'force') {
-    const warning = `${late}; going on without it, as declared`
+    const warning = `${late}; continuing without it, as declared`
     const after = forced?.() ?? NOTHING
     // Still waited for, so that the time over the deadline is known: but in nobody's way.
     return { ...after, waits: [wait, ...after.waits], warnings: [warning, ...after.warnings] }

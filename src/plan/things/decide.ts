@@ -52,7 +52,7 @@ function inFlight({ resource, ledger }: Situation): Action | undefined {
   const intention = ledger.intentions.get(resource.key)
   if (intention === undefined) return undefined
   const task = ledger.running.get(resource.key)
-  const message = `${intention.step.summary}${task === undefined ? ', waiting to see what became of it' : ''}`
+  const message = `${intention.step.summary}${task === undefined ? ', waiting for its result' : ''}`
   return { do: 'wait', reason: 'InProgress', message, lookAgainMs: LOOK_SOON_MS }
 }
 

@@ -25,7 +25,7 @@ export const power = z.object({
   key: keySchema,
   name: z.string(),
   cluster: z.string().optional(),
-  phase: z.enum(['On', 'GoingOff', 'Off', 'GoingOn', 'Held', 'Unknown']),
+  phase: z.enum(['On', 'PoweringOff', 'Off', 'PoweringOn', 'Held', 'Unknown']),
   wanted: z.object({ state, sinceMs: ms, why: z.string() }),
   tiers: list(tier),
   doing: list(z.string()),

@@ -164,7 +164,13 @@ function switched(controller: FakeController, wish: Extract<Wish, { wish: 'power
   const hold = { by, why: reason ?? '', sinceMs: NOW, untilMs: untilMs ?? NOW + 3_600_000 }
   const changes: Readonly<Record<typeof order, Partial<PowerView>>> = {
     off: { ...goingOff(0), wanted: { state: 'off', sinceMs: NOW, why } },
-    on: { phase: 'GoingOn', wanted: { state: 'on', sinceMs: NOW, why }, tiers: tiers('on', 0), doing: [], waits: [] },
+    on: {
+      phase: 'PoweringOn',
+      wanted: { state: 'on', sinceMs: NOW, why },
+      tiers: tiers('on', 0),
+      doing: [],
+      waits: [],
+    },
     hold: { held: [hold] },
     release: { held: [] },
   }

@@ -97,7 +97,7 @@ export function fakePower(more: Partial<PowerView> = {}): PowerView {
 /** On its way down: applications are going, one of them slowly. */
 export function goingOff(done = 1): Partial<PowerView> {
   return {
-    phase: 'GoingOff',
+    phase: 'PoweringOff',
     wanted: { state: 'off', sinceMs: NOW - 40_000, why: 'asked by anna: over night' },
     tiers: tiers('off', done),
     doing: ['scale Deployment media/jellyfin to 0', 'scale Deployment web/blog to 0'],

@@ -246,7 +246,7 @@ test('a Terraform state becomes the same manifests: no password, nothing compute
       what: 'proxmox_virtual_environment_acme_certificate.x',
       why: 'Proxmox renews it by itself; declare the account, the plugin and acme of ProxmoxNodeOptions',
     },
-    { what: 'proxmox_virtual_environment_container.y', why: 'the state holds no attributes of it' },
+    { what: 'proxmox_virtual_environment_container.y', why: 'the state has no attributes for it' },
   ])
   const again = readText(text)
   assert.deepEqual(errorsOf(again), [])

@@ -172,7 +172,7 @@ export function gitAddon(
     return {
       why: `${of.revision ?? 'its default branch'} is not a commit; pin one (git rev-parse), take the directory over with Addon.path, or leave it to its agent`,
     }
-  if (path === '') return { why: 'it is the whole repository; name a directory of it' }
+  if (path === '') return { why: 'it is the whole repository; name a directory in it' }
   const git = { url: of.url, commit: of.revision, path }
   const values = of.values === undefined || Object.keys(of.values).length === 0 ? {} : { values: of.values }
   return {

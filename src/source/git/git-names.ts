@@ -15,7 +15,7 @@ export function refusedRemote(url: string, allowLocal = false): string | undefin
     return undefined
   if (/^[a-z_][a-z0-9_-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/+][A-Za-z0-9._~/+-]*$/.test(url)) return undefined
   if (allowLocal && /^\/[^:]*$/.test(url)) return undefined
-  if (/^file:/.test(url))
+  if (url.startsWith('file:'))
     return 'a repository on this computer is followed by its directory: write the path of a clone, without file://'
   return 'only https:// and ssh:// addresses are read'
 }

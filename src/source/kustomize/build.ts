@@ -301,7 +301,7 @@ export function createKustomizer(
         complain(
           file,
           'kustomize-field',
-          `namespace: ${namespace} stands above the chart ${entry.name}, and versions of kustomize differ in whether Helm is told of it`,
+          `namespace: ${namespace} stands above the chart ${entry.name}, and versions of kustomize differ in whether they pass it to Helm`,
           `write namespace: ${namespace} into the entry of helmCharts`,
           'namespace',
         )

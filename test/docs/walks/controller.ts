@@ -1,8 +1,5 @@
-import { FORGE, HOUSE } from '../house.ts'
+import { FORGE, GITHUB, HOUSE, LIBVIRT_HOST } from '../house.ts'
 import type { Walk } from '../reader.ts'
-
-const LIBVIRT = 'a libvirt host: npm run test:real has one, test/real/libvirt.ts'
-const PULL_REQUESTS = 'a forge with pull requests: test/binary/git.test.ts has one'
 
 /** The pages of daily work with one house: consoles, checks, imports, people, the API and the controller. */
 export const CONTROLLER: Walk = {
@@ -25,8 +22,9 @@ export const CONTROLLER: Walk = {
     'pveum role modify croft-vms --privs VM.Console --append 1': { left: 'a program of Proxmox, on its host' },
     'croft import proxmox infra/': { says: /k3s-vm-still-fawn/ },
     'croft import proxmox infra/ --guest 108,109': { says: /external-name: "108"/ },
-    'croft import libvirt infra/': { left: LIBVIRT },
-    'croft import libvirt infra/ --guest 11111111-2222-4333-8444-555555555555': { left: LIBVIRT },
+    'croft import libvirt infra/': { before: LIBVIRT_HOST, says: /^11111111-2222-4333-8444-555555555555 +old-web/m },
+    'croft import libvirt infra/ --guest 11111111-2222-4333-8444-555555555555': { says: /^ {2}name: old-web$/m },
+    'croft export --dir infra/': { before: 'rm -r infra\nmv house infra' },
     'croft export vm/k3s-vm-still-fawn --dir infra/': { says: /external-name: "108"/ },
     [`curl -s http://127.0.0.1:8087/api/view | jq '.rows[] | select(.ready != "True") | .key'`]: {
       before: `croft apply infra/ --yes --timeout 5h
@@ -66,6 +64,10 @@ git -C infra commit --quiet --all --message 'More memory'
 git -C infra switch --quiet main`,
       says: /Machine\/web-1/,
     },
-    'croft plan infra/ --base main --head my-branch --post github:me/home#12': { left: PULL_REQUESTS },
+    'export CROFT_FORGE_TOKEN=$(cat ~/forge-token)': { before: 'echo ghp_word > ~/forge-token' },
+    'croft plan infra/ --base main --head my-branch --post github:me/home#12': {
+      before: GITHUB,
+      says: /The comment was made/,
+    },
   },
 }

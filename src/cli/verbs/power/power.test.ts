@@ -150,7 +150,7 @@ test('status says since when something is awaited, what happens then, and who is
   assert.match(idle, /^Waits: default\/argo: its last pod to be gone \(1m00s left, then all goes back\)$/m)
   assert.match(
     idle,
-    /^Nobody is at work on it: croft power off homelab goes on with it, croft power on homelab goes back$/m,
+    /^No process works on it: croft power off homelab continues it, croft power on homelab goes back$/m,
   )
 })
 

@@ -25,7 +25,7 @@ function ways({ declaration: { name }, decision: { phase, wanted } }: PowerPlan,
   const back = wanted.state === 'off' ? 'on' : 'off'
   const goesBack = `croft power ${back} ${name} goes back`
   return who === undefined
-    ? `Nobody is at work on it: croft power ${wanted.state} ${name} goes on with it, ${goesBack}\n`
+    ? `No process works on it: croft power ${wanted.state} ${name} continues it, ${goesBack}\n`
     : `${who} is at work on it; ${goesBack}\n`
 }
 
@@ -49,7 +49,7 @@ function body(
 ): string {
   const { tiers, waits, holds, refusals, warnings, steps, asleep } = decision
   const rows = tiers.map(({ tier, state, progress, awaits }) => [tier, state, progress, awaits])
-  const columns = [{ title: 'TIER' }, { title: 'STATE' }, { title: 'DONE' }, { title: 'GOES ON WHEN' }]
+  const columns = [{ title: 'TIER' }, { title: 'STATE' }, { title: 'DONE' }, { title: 'DONE WHEN' }]
   const table = rows.length === 0 ? '' : renderTable(columns, rows, style)
   const { schedule } = declaration.spec
   const next = schedule === undefined ? undefined : nextWord(schedule, nowMs)

@@ -78,7 +78,7 @@ function readStates(resources: StateResources['resources'], options: ReadOptions
       const { attributes, index_key: index } = instance
       const what = `${wordOf(resource.module) === undefined ? '' : `${wordOf(resource.module)}.`}${type}.${wordOf(resource.name) ?? ''}${index === undefined || index === null ? '' : `[${JSON.stringify(index)}]`}`
       if (!isFields(attributes)) {
-        notCarried.push({ what, why: 'the state holds no attributes of it' })
+        notCarried.push({ what, why: 'the state has no attributes for it' })
         continue
       }
       if (instance.deposed !== undefined) {

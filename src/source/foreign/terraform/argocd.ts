@@ -17,7 +17,7 @@ export const argocd: ResourceReader = {
     const own = wordOf(first(attributes.metadata).name)
     if (own === undefined) return { why: 'the state does not say its name' }
     const from = application(own, specOf(first(attributes.spec)))
-    if (!('addons' in from)) return { why: 'why' in from ? from.why : 'nothing became of it' }
+    if (!('addons' in from)) return { why: 'why' in from ? from.why : 'it produced no add-on' }
     const [only] = from.addons
     if (only === undefined) return { why: 'it has no source' }
     const manifest = only.manifest(name('Addon', [only.name]), options.cluster)
