@@ -131,7 +131,7 @@ function isOfOthers(value: unknown): boolean {
  * A line that begins with `---` always begins a document and one with `...` always ends one, even inside a string, so
  * that a file can be cut without being read: one broken document leaves the others whole.
  */
-function splitDocuments(text: string): readonly SourceDocument[] {
+export function splitDocuments(text: string): readonly SourceDocument[] {
   const documents: SourceDocument[] = []
   let start = 0
   let line = 1

@@ -1,5 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
+import { splitDocuments } from '../manifest.ts'
+import { NOT_SIMPLE, readSimpleYaml } from '../yaml/simple-yaml.ts'
 import type { ForeignFile } from './reading.ts'
 
 const READ = new WeakMap<ForeignFile, readonly unknown[] | undefined>()
@@ -10,8 +12,13 @@ export function documentsOf(file: ForeignFile): readonly unknown[] | undefined {
   return READ.get(file)
 }
 
-/** Straight through the library: an export has many times the size of what a person wrote. JSON is YAML too. */
+/**
+ * What a person wrote is nearly always plain enough for the fast reader. The rest goes straight through the library: an
+ * export has many times that size. JSON is YAML too.
+ */
 export function documentsIn(text: string): readonly unknown[] | undefined {
+  const plain = splitDocuments(text).map((document) => readSimpleYaml(document.text))
+  if (!plain.includes(NOT_SIMPLE)) return plain
   try {
     const documents = yamlLibrary().parseAllDocuments(text, { uniqueKeys: true, logLevel: 'silent' })
     if (!Array.isArray(documents)) return []
