@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util'
+import { REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
+import { enterTestSystem } from '../../scripts/test-system.ts'
 import { adoptions } from './chapters/adoptions.ts'
 import { answers } from './chapters/answers.ts'
 import { beginnings, ground } from './chapters/beginnings.ts'
@@ -19,6 +21,7 @@ import { Ended, type Story, tell } from './story.ts'
  * official release is fetched and proved by its checksum. `--only changes` runs that chapter, on a cluster
  * that croft makes first where the chapter needs one; `--twice` runs everything twice.
  */
+enterTestSystem([...TEST_PACKAGES, ...REAL_PACKAGES], { make: true })
 const { values } = parseArgs({
   options: {
     binary: { type: 'string', multiple: true },
