@@ -230,6 +230,8 @@ function createGate() {
     },
     kill() {
       dead = true
+      closed = undefined
+      lift()
     },
     around: (base: Wire): Wire => ({
       async send(request, signal) {
