@@ -96,8 +96,9 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
       // The report has only what was planned; of what vanished the store alone knows.
       records = await store.records()
       told = (await writeBack(passed)) ? objects : []
-      // What may leave only now is another revision.
-      if (first && source.objects().some(({ deleting }) => deleting)) controller.poke(NAME)
+      // What may leave only now is another revision; what has left already waits for what it left behind.
+      if (first && source.objects().some(({ deleting, key }) => deleting && !read.leaving.has(key)))
+        controller.poke(NAME)
       return report
     },
   }
