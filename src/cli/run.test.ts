@@ -43,9 +43,24 @@ const problem: Problem = {
 }
 const load = async () => EMPTY_ESTATE
 
+test('help names a command, or shows all', async () => {
+  for (const [argv, expected] of [
+    [['help'], /^Usage: croft \[options\] \[command\]/],
+    [['help', '--help'], /^Usage: croft \[options\] \[command\]/],
+    [['help', 'help'], /^Usage: croft \[options\] \[command\]/],
+    [['help', 'plan'], /^Usage: croft plan/],
+    [['help', 'status'], /^Usage: croft health\|status/],
+  ] as const) {
+    const runtime = fakeRuntime({ kinds, load })
+    assert.equal(await runCli(argv, runtime), 0, argv.join(' '))
+    assert.match(runtime.written.out, expected)
+  }
+})
+
 test('wrong usage is 64 and says where to look', async () => {
   const cases: readonly [readonly string[], RegExp][] = [
     [['plna', '/'], /Unknown command 'plna'\n\(Did you mean plan\?\)\nRun croft --help/],
+    [['help', 'plna'], /^Error: Unknown command 'plna'\n\(Did you mean plan\?\)\nRun croft --help/],
     [['describe'], /Missing required argument 'kind'\nRun croft describe --help/],
     [['plan', '/', '-o', 'xml'], /'xml' is invalid\. Allowed choices are wide, json, yaml\.\nRun croft plan --help/],
     [['get', '--frob'], /Unknown option '--frob'/],

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { AgeKeyUnusable, RecordClosed } from '../model/cluster.ts'
 import { StaleEpoch } from '../store/port.ts'
 import { styleOf } from './output.ts'
@@ -27,13 +27,22 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
       program.outputHelp()
       return EXIT.ok
     }
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync([...withHelp(program, argv)], { from: 'user' })
     // To be stopped is the good end of what runs until then; to lose its reader is not.
     if (answer === 'stopped' && runtime.signal.reason !== 'SIGPIPE') return EXIT.ok
     return runtime.signal.aborted || answer === 'stopped' ? signalCode(runtime.signal) : answer
   } catch (error) {
     return report(error, argv, runtime)
   }
+}
+
+/** Commander answers `help` with a word that it does not know with all commands, and never says that it does not know it. */
+function withHelp(program: Command, argv: readonly string[]): readonly string[] {
+  const [verb, about = 'help'] = argv
+  if (verb !== 'help') return argv
+  if (about === 'help' || about.startsWith('-')) return ['--help']
+  const known = program.commands.some((command) => command.name() === about || command.aliases().includes(about))
+  return known ? [about, '--help'] : [about]
 }
 
 function report(error: unknown, argv: readonly string[], runtime: Runtime): ExitCode {
