@@ -164,7 +164,10 @@ test('an ordinary user can run it, and is told when the state directory is not t
   if (uid !== undefined || process.getuid?.() !== 0) {
     const refused = await apply('closed')
     assert.equal(refused.code, 1, said(refused))
-    assert.match(refused.stderr, /The database .*\/closed\/.* cannot be used: EACCES: permission denied/)
+    assert.match(
+      refused.stderr,
+      /The database .*\/closed\/.* cannot be used: you may not write there \(EACCES: permission denied/,
+    )
     assert.equal((await simulator.stats()).writes, 0)
   }
   const applied = await apply('open')
