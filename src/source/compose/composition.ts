@@ -9,6 +9,7 @@ import { goText, plainValue, withIntegers } from './go-values.ts'
 import { isCroftTemplate, SELF, statusShape } from './graph.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
+import { kubernetesProblems } from './kubernetes-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
 import { formatted, TransformMistake, transformOf } from './transforms.ts'
 
@@ -85,6 +86,8 @@ export function partsOf(
       if (inPipeline && known !== name) wrong(at, 'a resource needs a name')
       if (typeof base.apiVersion !== 'string' || typeof base.kind !== 'string')
         wrong([...at, 'base'], `the base of ${known} needs apiVersion and kind`)
+      // Only warnings: a patch may yet write over what is wrong here.
+      for (const found of kubernetesProblems(base, [...at, 'base'])) problems.push({ ...found, severity: 'warning' })
       if (parts.some((one) => one.name === known)) wrong([...at, 'name'], `two resources are called ${known}`)
       const written = listOf(patches).flatMap(
         (patch, number): { readonly patch: DocumentFields; readonly at: ProblemPath }[] => {

@@ -22,7 +22,9 @@ export function templateProblems(template: DocumentFields, path: ProblemPath): r
     )
   if (typeof kind !== 'string' || !/^\w+$/.test(kind))
     problems.push(wrong([...path, ...(kind === undefined ? [] : ['kind'])], 'a template needs a kind like Deployment'))
-  if (!isFields(metadata)) problems.push(wrong(path, 'a template needs metadata with a name'))
+  // People sketch a graph and leave this for later. Only an instance cannot do without.
+  if (!isFields(metadata))
+    problems.push({ ...wrong(path, 'a template needs metadata with a name'), severity: 'warning' })
   else if (metadata.namespace !== undefined && isWithoutNamespace(template))
     problems.push(
       wrong([...path, 'metadata', 'namespace'], `a ${String(kind)} is in no namespace`, 'leave metadata.namespace out'),

@@ -8,6 +8,7 @@ import { type TypeScope, typeOfExpression } from './expression-type.ts'
 import { statusProblems, templateProblems, unusedIterators } from './graph-checks.ts'
 import { inOrder } from './in-order.ts'
 import { templateShape } from './known-shapes.ts'
+import { kubernetesProblems, kubernetesShape } from './kubernetes-shapes.ts'
 import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
 import { simpleSchema } from './simple-schema.ts'
 import { expressionsIn, piecesOf } from './template.ts'
@@ -117,6 +118,8 @@ export function readGraph(document: DocumentFields): {
 } {
   const value = speakable(document)
   const problems: FieldProblem[] = []
+  /** They leave the graph as usable as it is without them. */
+  const warnings: FieldProblem[] = []
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push(fieldProblem('bad-graph', path, message, hint))
   const spec = isFields(value.spec) ? value.spec : {}
@@ -170,12 +173,15 @@ export function readGraph(document: DocumentFields): {
       named.set(id, { ...entry, one: { ...entry.one, template: entry.one.externalRef }, field: 'externalRef' })
     } else if (!isFields(entry.one.template)) wrong([...entry.path, 'template'], `${id} has no template`)
     else {
-      problems.push(...templateProblems(entry.one.template, [...entry.path, 'template']))
+      const { template } = entry.one
+      for (const check of [templateProblems, kubernetesProblems])
+        for (const found of check(template, [...entry.path, 'template']))
+          (found.severity === 'warning' ? warnings : problems).push(found)
       named.set(id, entry)
     }
   }
   problems.push(...statusProblems(schema.status, ['spec', 'schema', 'status']))
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { problems: [...problems, ...warnings] }
 
   const serving = servingOf(schema)
   const schemaShape: ValueShape = {
@@ -184,6 +190,19 @@ export function readGraph(document: DocumentFields): {
   }
   const shapes = new Map([...named].map(([id, { one }]) => [id, shapeOfResource(one)] as const))
   const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
+  /** The type by the fields that Kubernetes has. What it does not have is only a warning: a newer one may have it. */
+  const closer = (expression: string, at: ProblemPath, scope: TypeScope, open: ValueShape): ValueShape => {
+    const known = Object.keys(scope).flatMap((name) => {
+      const { one } = named.get(name) ?? {}
+      const strict = one === undefined ? undefined : objectShape(one)
+      return strict === undefined ? [] : [[name, strict] as const]
+    })
+    if (known.length === 0) return open
+    const found = typeOfExpression(expression, { ...scope, ...Object.fromEntries(known) })
+    if (!('problem' in found)) return found.type
+    warnings.push({ ...fieldProblem('bad-expression', at, `${expression}: ${found.problem}`), severity: 'warning' })
+    return open
+  }
   const resources: GraphResource[] = []
   const readyOf = new Map<string, readonly string[]>()
   for (const [id, { one, path, field: where }] of named) {
@@ -213,7 +232,7 @@ export function readGraph(document: DocumentFields): {
         return entry !== undefined && isLate(entry.one, fields, expression) ? [name] : []
       })
       if (asked.length > 0) late.set(expression, [...new Set(asked)])
-      return found.type
+      return closer(expression, at, scope, found.type)
     }
     const { forEach, inside } = iterators(one.forEach, [...path, 'forEach'], outer, typed, problems)
     const conditions = expressionList(one.includeWhen, [...path, 'includeWhen'], problems)
@@ -269,6 +288,12 @@ export function readGraph(document: DocumentFields): {
         bad(`: ${typing.problem}`)
         continue
       }
+      // Of a list, readyWhen is about each of its entries.
+      const lists = new Set(
+        [...named].flatMap(([name, { one: other }]) => (Array.isArray(other.forEach) ? [name] : [])),
+      )
+      if (!typing.reads.some(([name = '']) => name === 'each' || lists.has(name)))
+        closer(expression, at, others, typing.type)
       const about = [...new Set(typing.reads.map(([name = '']) => name))]
       const [subject = id] = about
       if (typing.type.type !== undefined && typing.type.type !== 'boolean')
@@ -298,6 +323,7 @@ export function readGraph(document: DocumentFields): {
     if ('problem' in found) problems.push(fieldProblem('bad-expression', at, `${expression}: ${found.problem}`))
     else if (found.reads.length === 0)
       problems.push(fieldProblem('bad-expression', at, `${expression} says nothing of a resource or of the schema`))
+    else closer(expression, at, outer, found.type)
   }
   const { ordered, circle } = inOrder(
     resources.map((one) => ({ ...one, readyWhen: readyOf.get(one.id) ?? [] })),
@@ -305,7 +331,7 @@ export function readGraph(document: DocumentFields): {
   )
   if (circle.length > 0)
     wrong(['spec', 'resources'], `${circle.join(', ')} take values from each other: none of them could be first`)
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { problems: [...problems, ...warnings] }
   const name = typeof metadata.name === 'string' ? metadata.name : schema.kind
   return {
     graph: {
@@ -317,8 +343,20 @@ export function readGraph(document: DocumentFields): {
       status: isFields(schema.status) ? schema.status : {},
       resources: ordered,
     },
-    problems,
+    problems: warnings,
   }
+}
+
+/** A resource by the fields that Kubernetes has, in the place of a shape that lets anything be asked. Undefined: nobody knows them. */
+function objectShape({ template, externalRef, forEach }: DocumentFields): ValueShape | undefined {
+  const named = isFields(externalRef) ? externalRef : template
+  const known = isFields(named) ? kubernetesShape(named) : undefined
+  if (known === undefined) return undefined
+  const single: ValueShape = {
+    type: 'object',
+    properties: { apiVersion: TEXT, kind: TEXT, metadata: OBJECT_METADATA, ...known.properties },
+  }
+  return Array.isArray(forEach) ? { type: 'array', items: single } : single
 }
 
 function instanceMetadata({ scope }: Serving): ValueShape {

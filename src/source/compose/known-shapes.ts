@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findKind } from '../../kinds/registry.ts'
 import { isFields } from '../manifest.ts'
+import { kubernetesShape } from './kubernetes-shapes.ts'
 import type { ValueShape } from './shape.ts'
 
 type Node = Readonly<Record<string, unknown>>
@@ -9,11 +10,13 @@ type TypeWord = NonNullable<ValueShape['type']>
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array'])
 const schemas = new Map<string, Node>()
 
-/** The types that a field of one of croft's kinds may have. Undefined: nobody can say, or it is no kind of croft. */
+/** The types that a field of one of croft's kinds, or of an object that every cluster knows, may have. Undefined: nobody can say. */
 export function templateShape(template: Node, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
   const { apiVersion, kind } = template
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined
-  if (path[0] !== 'spec') return everyObject(`${apiVersion} ${kind}`, path)
+  const object = kubernetesShape(template)
+  if (object !== undefined && path[0] !== 'metadata') return objectField(object, path)
+  if (path[0] !== 'spec') return everyObject(path)
   const known = findKind(apiVersion, kind)
   if (known === undefined) return undefined
   const root =
@@ -34,20 +37,26 @@ export function templateShape(template: Node, path: readonly (string | number)[]
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['metadata.labels', 'metadata.annotations'])
-const MORE_TEXTS: Readonly<Record<string, readonly string[]>> = {
-  'v1 ConfigMap': ['data', 'binaryData'],
-  'v1 Secret': ['data', 'stringData'],
-}
 
 /** Outside of the spec: names and texts that have the same type in every cluster. */
-function everyObject(kind: string, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
+function everyObject(path: readonly (string | number)[]): readonly TypeWord[] | undefined {
   const [last, ...before] = path.toReversed()
-  const isMap = (field: string) => TEXTS.has(field) || MORE_TEXTS[kind]?.includes(field) === true
-  if (isMap(before.toReversed().join('.'))) return ['string']
-  if (isMap(path.join('.'))) return ['object']
+  if (TEXTS.has(before.toReversed().join('.'))) return ['string']
+  if (TEXTS.has(path.join('.'))) return ['object']
   return path[0] === 'metadata' && path.length === 2 && (last === 'name' || last === 'namespace')
     ? ['string']
     : undefined
+}
+
+function objectField(object: ValueShape, path: readonly (string | number)[]): readonly TypeWord[] | undefined {
+  let at: ValueShape | true | undefined = object
+  for (const step of path) {
+    if (at === undefined || at === true) return undefined
+    const { items, properties = {}, additionalProperties }: ValueShape = at
+    at = typeof step === 'number' ? items : Object.hasOwn(properties, step) ? properties[step] : additionalProperties
+  }
+  if (at === undefined || at === true || at.type === undefined) return undefined
+  return at.type === 'number' ? ['number', 'integer'] : [at.type]
 }
 
 /** Kinds of the provider read an entry for a list of one and a list of one for its entry: so does this. */

@@ -102,7 +102,7 @@ export function shapeWord({ type }: ValueShape): string {
   return type === undefined ? 'anything' : WORDS[type]
 }
 
-function isOfType(value: unknown, type: NonNullable<ValueShape['type']>): boolean {
+export function isOfType(value: unknown, type: NonNullable<ValueShape['type']>): boolean {
   switch (type) {
     case 'integer':
       return Number.isInteger(value)
@@ -133,7 +133,7 @@ function limitProblem(shape: ValueShape, value: unknown): string | undefined {
   return undefined
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   return isFields(value) ? 'a block of fields' : (JSON.stringify(value)?.slice(0, 80) ?? 'nothing')
 }
