@@ -142,7 +142,7 @@ async function tell(): Promise<void> {
     hidden: cache,
   })
   const refused = await call(['plan', estate, '--state', state])
-  assert.equal(refused.code, 1, '[S-05] a host with another key is not spoken to')
+  assert.equal(refused.code, 4, '[S-05] a host with another key is not spoken to')
   assert.match(`${refused.stdout}${refused.stderr}`, /host key/i)
   assert.doesNotMatch(impostor.log(), /Accepted|publickey/, 'nothing was shown to it, not even a key')
   say('[S-05] another host key is refused before anything is said')
