@@ -190,13 +190,13 @@ export function readGraph(document: DocumentFields): {
   }
   const shapes = new Map([...named].map(([id, { one }]) => [id, shapeOfResource(one)] as const))
   const outer: TypeScope = { schema: schemaShape, ...Object.fromEntries(shapes) }
+  const objects = [...named].flatMap(([id, { one }]) => {
+    const shape = objectShape(one)
+    return shape === undefined ? [] : [[id, shape] as const]
+  })
   /** The type by the fields that Kubernetes has. What it does not have is only a warning: a newer one may have it. */
   const closer = (expression: string, at: ProblemPath, scope: TypeScope, open: ValueShape): ValueShape => {
-    const known = Object.keys(scope).flatMap((name) => {
-      const { one } = named.get(name) ?? {}
-      const strict = one === undefined ? undefined : objectShape(one)
-      return strict === undefined ? [] : [[name, strict] as const]
-    })
+    const known = objects.filter(([name]) => Object.hasOwn(scope, name))
     if (known.length === 0) return open
     const found = typeOfExpression(expression, { ...scope, ...Object.fromEntries(known) })
     if (!('problem' in found)) return found.type
@@ -289,10 +289,7 @@ export function readGraph(document: DocumentFields): {
         continue
       }
       // Of a list, readyWhen is about each of its entries.
-      const lists = new Set(
-        [...named].flatMap(([name, { one: other }]) => (Array.isArray(other.forEach) ? [name] : [])),
-      )
-      if (!typing.reads.some(([name = '']) => name === 'each' || lists.has(name)))
+      if (!typing.reads.some(([name = '']) => name === 'each' || Array.isArray(named.get(name)?.one.forEach)))
         closer(expression, at, others, typing.type)
       const about = [...new Set(typing.reads.map(([name = '']) => name))]
       const [subject = id] = about
