@@ -12,8 +12,8 @@ const program = createProgram(fakeRuntime({}), () => {})
 function wrongIn(line: string): string | undefined {
   const words = wordsOf(line)
   const [, name = ''] = words
-  // `croft` by itself, `croft VERB` and `croft --version` are no verbs.
-  if (name === '' || !/^[a-z]/.test(name)) return undefined
+  // `croft` by itself, `croft VERB` and `croft --version` are no verbs; the parser brings `help` by itself.
+  if (name === '' || name === 'help' || !/^[a-z]/.test(name)) return undefined
   const verb = program.commands.find((one) => one.name() === name || one.aliases().includes(name))
   if (verb === undefined) return `there is no croft ${name}`
   const end = words.indexOf('--')
