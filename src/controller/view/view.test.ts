@@ -80,3 +80,11 @@ test('a cluster that was formed and does not answer says since when; one that fo
   assert.equal(seen('no', false, 'Unknown'), undefined)
   assert.equal(seen('yes', true, 'True'), undefined)
 })
+
+test('what the plan alone knows, such as what an instance became late, has the place that the plan gives it', () => {
+  const estate = { revision: 'r', connections: [], resources: [], approvals: [], unreadable: [], incomplete: false }
+  const entry = { key: 'Machine/late', uid: 'u', connection: 'default', type: 'vm', action: { do: 'none' }, origin }
+  const report = { plan: { entries: [entry], notes: [] }, records: [] } as unknown as PassReport
+  const view = atOnce(viewOf({ sources: [], estate: { ...estate, problems: [] }, drifts: [], checks: [], report }))
+  assert.deepEqual(view.resources[0]?.origin, { file: 'hosts.yaml', line: 1 })
+})

@@ -113,6 +113,8 @@ function* resourcesOf(
     const observed = externalId === undefined ? undefined : observedById.get(`${entry.connection}/${externalId}`)
     const name = resource?.name ?? entry.key.slice(entry.key.lastIndexOf('/') + 1)
     const cluster = clusterOfNode.get(name)
+    // What an instance became by what was seen is in the plan, and in no revision.
+    const origin = resource?.origin ?? entry.origin
     const host = observed?.host ?? record?.host ?? entry.host
     return {
       key: entry.key,
@@ -127,7 +129,7 @@ function* resourcesOf(
       action: shownAction(entry),
       ...(observed?.power === undefined ? {} : { power: observed.power }),
       ...addressesOf(record),
-      ...(resource === undefined ? {} : { origin: placeOf(resource.origin) }),
+      ...(origin === undefined ? {} : { origin: placeOf(origin) }),
       paused: resource?.policy.paused ?? record?.policy.paused ?? false,
     }
   })

@@ -112,6 +112,8 @@ export interface ApiReader {
   readonly group: string
   readonly kinds: readonly string[]
   reads(apiVersion: string, kind: string): boolean
+  /** The kinds that a definition means to define, also one that is not valid. */
+  defines(definition: DocumentFields): readonly Pick<DefinedApi, 'apiVersion' | 'kind'>[]
   read(
     objects: readonly PlacedObject[],
     complain: (place: TemplatePlace, problem: FieldProblem) => void,

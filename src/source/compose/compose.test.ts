@@ -579,3 +579,27 @@ spec: {name: a}
 `
   assert.deepEqual(told(readTexts({ 'a.yaml': noop }).problems), [])
 })
+
+test('instances of a kind whose definition has errors name the place of that definition', () => {
+  const instance = 'apiVersion: kro.run/v1alpha1\nkind: K3sNode\nmetadata: {name: a}\nspec: {host: pve1}\n'
+  const said = 'the definition of K3sNode at graph.yaml:1:1 has errors, so croft cannot expand it: correct those first'
+  const own = (text: string) => text.replace('kind: K3sNode', 'group: home.lab\n    kind: K3sNode')
+  const table: readonly (readonly [what: string, graph: string, instance: string])[] = [
+    ['an expression', GRAPH.replace('schema.spec.host', 'schema.spec.hots'), instance],
+    ['a group of its own', own(GRAPH.replace('spec.host', 'spec.hots')), instance.replace('kro.run', 'home.lab')],
+    ['a key twice', GRAPH.replace('kind: Machine', 'kind: Machine\n        kind: Machine'), instance],
+    ['no YAML', `${GRAPH}   x: [\n`, instance],
+  ]
+  for (const [what, graph, text] of table) {
+    const revision = readTexts({ 'graph.yaml': graph, 'instance.yaml': text })
+    const [first] = errorsOf(revision).filter(({ origin }) => origin.file === 'instance.yaml')
+    assert.equal(first?.message, said, what)
+    assert.ok(
+      errorsOf(revision).some(({ origin }) => origin.file === 'graph.yaml'),
+      what,
+    )
+    assert.equal(revision.incomplete, true, what)
+  }
+  const without = readTexts({ 'graph.yaml': GRAPH.replace('kind: K3sNode', 'kind: Other'), 'instance.yaml': instance })
+  assert.match(told(errorsOf(without)).join(), /no ResourceGraphDefinition here defines K3sNode/)
+})

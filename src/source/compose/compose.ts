@@ -10,6 +10,7 @@ import type { YamlFinding } from '../yaml/full-yaml.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf } from '../yaml/problem-at.ts'
 import type { ApiReader, DefinedApi, ExternalReference, LateInstances, PlacedObject, TemplatePlace } from './api.ts'
 import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
+import { definedAndInvalid, definedWrongly, unreadDefinition } from './invalid-definitions.ts'
 import { READERS, readApis } from './readers.ts'
 import type { DocumentFields } from './shape.ts'
 import { brokenInstance, slipIn } from './slips.ts'
@@ -47,12 +48,15 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
   )
   /** What is read here is no longer somebody else's. */
   const read = new Set<JudgedObject>()
+  const broken: PlacedObject[] = []
   const placed = ({ judged, file }: (typeof ignored)[number]): PlacedObject | undefined => {
     read.add(judged)
     const { document, base } = judged
     const { value, findings } = objectIn(judged)
-    for (const finding of findings) problems.push(findingAt(judged, finding, at(file)))
+    // Nothing is made of it, so what would be a warning about somebody else's document is an error here.
+    for (const finding of findings) problems.push(findingAt({ ...judged, outcome: 'refused' }, finding, at(file)))
     if (findings.length > 0) incomplete = true
+    if (findings.length > 0 && value !== undefined) broken.push({ value, file, document, base })
     return value === undefined || findings.length > 0 ? undefined : { value, file, document, base }
   }
 
@@ -71,15 +75,27 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
   const scope = { apis, complain, originOf: definedAt, external }
 
   const defines = [...apis.values()]
+  const invalid = lazily(() => definedAndInvalid([...broken, ...definitions], apis, definedAt))
   const late: PlacedObject[] = []
   const made: FileOutcome[] = []
   for (const one of ignored) {
-    const api = apis.get(idOfApi({ apiVersion: one.judged.apiVersion, kind: one.judged.kindName }))
+    const api = apis.get(idOf(one.judged))
+    const wrong = api === undefined && !read.has(one.judged) ? invalid().get(idOf(one.judged)) : undefined
+    if (wrong !== undefined) {
+      read.add(one.judged)
+      const { document, base, kindName } = one.judged
+      complain({ file: one.file, document, base }, definedWrongly(kindName, wrong))
+      continue
+    }
     if (api === undefined) {
       if (!read.has(one.judged) && isOfClaimedGroup(one.judged)) {
         read.add(one.judged)
         const { document, base, apiVersion, kindName } = one.judged
-        complain({ file: one.file, document, base }, notUnderstood(apiVersion, kindName, READERS))
+        const unread = unreadDefinition(outcomes, kindName)
+        complain(
+          { file: one.file, document, base },
+          unread === undefined ? notUnderstood(apiVersion, kindName, READERS) : definedWrongly(kindName, unread),
+        )
       } else if (!read.has(one.judged)) {
         const { document, base } = one.judged
         const slip = slipOf(one.judged, defines)
@@ -117,6 +133,10 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
     incomplete,
     ...(late.length === 0 ? {} : { late: { definitions, instances: late, externals, ...defined({ commit }) } }),
   }
+}
+
+function idOf({ apiVersion, kindName }: IgnoredDocument): string {
+  return idOfApi({ apiVersion, kind: kindName })
 }
 
 /** Of a group that croft reads: what it makes nothing of is named. An instance without its definition proves nothing. */

@@ -452,3 +452,10 @@ test('functions under other names are known by their input; connection details a
   assert.equal(revision.incomplete, false)
   assert.match(told(revision.problems).join(), /not-kept 15:\d+ connection details are not supported/)
 })
+
+test('an instance whose composition has errors names its place', () => {
+  const broken = PLAIN.replace(/fromFieldPath: .*/, 'fromFieldPath: spec.nothing')
+  const revision = readTexts({ 'a.yaml': DEFINITION, 'b.yaml': broken, 'c.yaml': CLAIM })
+  const own = revision.problems.filter(({ origin }) => origin.file === 'c.yaml')
+  assert.match(told(own).join(), /Composition\/k3snode at b\.yaml:1:1 has errors: correct those first/)
+})

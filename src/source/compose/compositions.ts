@@ -1,3 +1,4 @@
+import { showOrigin } from '../../model/declaration.ts'
 import { isFields } from '../manifest.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
 import {
@@ -26,6 +27,10 @@ export const compositions: ApiReader = {
   reads: (apiVersion, kind) =>
     /^apiextensions\.crossplane\.io\/v[12]/.test(apiVersion) &&
     (kind === 'CompositeResourceDefinition' || kind === 'Composition'),
+  defines: (value) =>
+    value.kind === 'Composition'
+      ? []
+      : shapesIn({ value }).flatMap(({ apiVersion, kinds }) => kinds.map(({ kind }) => ({ apiVersion, kind }))),
   read(objects, complain, originOf) {
     const definitions = objects.filter(({ value }) => value.kind === 'CompositeResourceDefinition')
     const shapes = new Map(
@@ -62,7 +67,7 @@ const MACHINERY: Readonly<Record<string, ValueShape>> = Object.fromEntries(
     .map((name) => [name, ANYTHING]),
 )
 
-function shapesIn({ value }: PlacedObject) {
+function shapesIn({ value }: Pick<PlacedObject, 'value'>) {
   const spec = fieldsOf(value.spec)
   const names = fieldsOf(spec.names)
   const claims = fieldsOf(spec.claimNames)
@@ -152,7 +157,7 @@ function apisOf(
               problem: {
                 code: 'no-composition',
                 path: ['metadata', 'name'],
-                message: `Composition/${chosen.name} has errors`,
+                message: `Composition/${chosen.name} at ${showOrigin(originOf(chosen.place))} has errors: correct those first`,
               },
             }
           const expansion = expandComposition(chosen.parts, asComposite(instance, index > 0), live)

@@ -111,6 +111,22 @@ const ENVELOPE = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
 const SPEC_FIELDS = ['schema', 'resources']
 const RESOURCE_FIELDS = ['id', 'template', 'externalRef', 'readyWhen', 'includeWhen', 'forEach', 'dependsOn']
 
+/** The group is a field of its own; people also write it in front of the version. */
+function versionIn(apiVersion: string, group: unknown): { readonly version: string; readonly group: string } {
+  const [version = '', ownGroup] = apiVersion.split('/').reverse()
+  return { version, group: typeof group === 'string' ? group : (ownGroup ?? 'kro.run') }
+}
+
+/** The kind that a graph means to define, whatever else is wrong with it. */
+export function kindOfGraph({
+  spec,
+}: DocumentFields): readonly { readonly apiVersion: string; readonly kind: string }[] {
+  const schema = isFields(spec) && isFields(spec.schema) ? spec.schema : {}
+  if (typeof schema.kind !== 'string' || typeof schema.apiVersion !== 'string') return []
+  const { version, group } = versionIn(schema.apiVersion, schema.group)
+  return [{ apiVersion: `${group}/${version}`, kind: schema.kind }]
+}
+
 /** Reads a graph. Every expression of it is typed before an instance exists; what is wrong has the path of its field. */
 export function readGraph(document: DocumentFields): {
   readonly graph?: Graph
@@ -139,14 +155,12 @@ export function readGraph(document: DocumentFields): {
   }
   if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(schema.kind))
     wrong(['spec', 'schema', 'kind'], `${schema.kind} is no name of a kind; write one like WebApp`)
-  // The group is a field of its own; people also write it in front of the version.
-  const [version = '', ownGroup] = schema.apiVersion.split('/').reverse()
+  const { version, group } = versionIn(schema.apiVersion, schema.group)
   if (!/^v\d/.test(version))
     wrong(
       ['spec', 'schema', 'apiVersion'],
       `${version} is no version; write one like v1alpha1, or with its group before it`,
     )
-  const group = typeof schema.group === 'string' ? schema.group : (ownGroup ?? 'kro.run')
   const simple = simpleSchema(schema.spec, schema.types, ['spec', 'schema', 'spec'])
   problems.push(...simple.problems)
   // A graph may make nothing; one whose resources stand elsewhere does not mean to.

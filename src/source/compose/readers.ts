@@ -4,13 +4,14 @@ import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.
 import { compositions } from './compositions.ts'
 import { expandGraph, statusOfGraph } from './expand-graph.ts'
 import { idOfApi } from './expand-instance.ts'
-import { readGraph } from './graph.ts'
+import { kindOfGraph, readGraph } from './graph.ts'
 
 /** kro's graphs. */
 const graphs: ApiReader = {
   group: 'kro.run',
   kinds: ['ResourceGraphDefinition'],
   reads: (apiVersion, kind) => apiVersion === 'kro.run/v1alpha1' && kind === 'ResourceGraphDefinition',
+  defines: kindOfGraph,
   read: (objects, complain, originOf) =>
     objects.flatMap((object) => {
       const { value, ...place } = object
