@@ -201,9 +201,9 @@ function save(call: ApiCall, before: KubeObject, sent: KubeObject, writer: Write
       ...(hasStatus ? { ...rest, ...defined({ status: before.status }) } : sent),
     } as KubeObject
   }
-  const specChanged = JSON.stringify(next.spec) !== JSON.stringify(before.spec)
+  const changed = JSON.stringify(contentOf(next, hasStatus)) !== JSON.stringify(contentOf(before, hasStatus))
   const generation =
-    before.metadata.generation === undefined ? {} : { generation: before.metadata.generation + (specChanged ? 1 : 0) }
+    before.metadata.generation === undefined ? {} : { generation: before.metadata.generation + (changed ? 1 : 0) }
   const kept = (({ name, namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }) => ({
     name,
     ...defined({ namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }),
@@ -225,6 +225,12 @@ function save(call: ApiCall, before: KubeObject, sent: KubeObject, writer: Write
   if (going && resource.kind !== 'Pod' && resource.kind !== 'Namespace')
     remove(store, resource.key, next.metadata.namespace, next.metadata.name)
   return stored
+}
+
+/** What a generation counts the changes of: not only `spec`, a kind may keep its content elsewhere. */
+function contentOf(object: KubeObject, hasStatus: boolean): Record<string, unknown> {
+  const { apiVersion: _a, kind: _k, metadata: _m, status, ...content } = object
+  return hasStatus ? content : { ...content, status }
 }
 
 function annotated(sent: KubeObject): Partial<Metadata> {

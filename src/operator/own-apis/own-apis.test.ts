@@ -365,6 +365,58 @@ test('what Crossplane made for a composite keeps the name that it got by chance,
   await operator.stop()
 })
 
+test('an EnvironmentConfig that changes, changes what was made with its values; without it everything stays', async () => {
+  const ground = await groundWithComposition()
+  const group = '/apis/apiextensions.crossplane.io'
+  const configs = `${group}/v1beta1/environmentconfigs`
+  await define(ground, 'apiextensions.crossplane.io', 'environmentconfigs', 'EnvironmentConfig', 'Cluster', 'v1beta1')
+  await ground.call('POST', configs, { metadata: { name: 'lab' }, data: { memory: 768 } })
+  const composition = await ground.get(`${group}/v1/compositions/node`)
+  const [resource] = recordsOf(at(composition, 'spec', 'resources'))
+  const patches = recordsOf(resource?.patches).filter(({ fromFieldPath }) => fromFieldPath !== 'spec.memory')
+  const fromLab = {
+    type: 'FromEnvironmentFieldPath',
+    fromFieldPath: 'memory',
+    toFieldPath: 'spec.forProvider.memory[0].dedicated',
+  }
+  const input = { apiVersion: 'environmentconfigs.fn.crossplane.io/v1beta1', kind: 'Input' }
+  const resources = { apiVersion: 'pt.fn.crossplane.io/v1beta1', kind: 'Resources' }
+  await ground.call('PATCH', `${group}/v1/compositions/node`, {
+    spec: {
+      mode: 'Pipeline',
+      resources: null,
+      pipeline: [
+        {
+          step: 'environment',
+          functionRef: { name: 'function-environment-configs' },
+          input: { ...input, spec: { environmentConfigs: [{ ref: { name: 'lab' } }] } },
+        },
+        {
+          step: 'resources',
+          functionRef: { name: 'function-patch-and-transform' },
+          input: { ...resources, resources: [{ ...resource, patches: [...patches, fromLab] }] },
+        },
+      ],
+    },
+  })
+  await ground.call('POST', COMPOSITES, instance('agent-1', { host: 'fun-bedbug', memory: 1 }))
+  const operator = await ground.start({ ownApis: true })
+  await ground.pass(240_000)
+  const memory = async () =>
+    recordsOf((await ground.get(VMS))?.items).map((one) => at(one, 'spec', 'forProvider', 'memory'))
+  assert.deepEqual(await memory(), [[{ dedicated: 768 }]], operator.warnings.join('\n'))
+
+  await ground.call('PATCH', `${configs}/lab`, { data: { memory: 1024 } })
+  await ground.pass(120_000)
+  assert.deepEqual(await memory(), [[{ dedicated: 1024 }]])
+
+  await ground.call('DELETE', `${configs}/lab`)
+  await ground.pass(240_000)
+  assert.deepEqual(await memory(), [[{ dedicated: 1024 }]])
+  assert.match(messageOf(await ground.get(`${COMPOSITES}/agent-1`), 'Synced'), /there is no EnvironmentConfig lab/)
+  await operator.stop()
+})
+
 test('a replica that stood still while another took its place composes nothing when it wakes', async () => {
   const ground = await groundWithGraphs()
   await ground.call('POST', GRAPHS, graph())

@@ -303,8 +303,8 @@ export function createOwnApis(options: OwnApisOptions): { run(signal: AbortSigna
   ): Promise<void> => {
     const key = definitionKey(object)
     const kind = nameOf(object.kind)
-    // Compositions have no status: what is wrong with one is said on what it is for.
-    if (kind === 'Composition') return
+    // These have no status: what is wrong with a composition is said on what it is for.
+    if (kind === 'Composition' || kind === 'EnvironmentConfig') return
     const path = `${collection}/${segment(objectName(object) ?? '')}`
     const own = about.apis.filter(({ api }) => api.definition === key)
     const holding = about.all.filter(({ api }) => api.definition === key).map((one) => one.key)

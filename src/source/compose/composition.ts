@@ -2,34 +2,25 @@ import type { FieldProblem } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
 import { isFields } from '../manifest.ts'
 import type { ComposedDocument, LiveObjects, MissingValue } from './api.ts'
+import { type EnvironmentData, type EnvironmentStep, environmentsOf, selectionOf } from './environment.ts'
 import type { GraphExpansion } from './expand-graph.ts'
 import { typeOfExpression } from './expression-type.ts'
-import { fieldPath, type MergePolicy, type PathSegment, shapeAt, valueAt, withValue } from './field-path.ts'
-import { goText, plainValue, withIntegers } from './go-values.ts'
-import { isCroftTemplate, SELF, statusShape } from './graph.ts'
+import type { PathSegment } from './field-path.ts'
+import { isCroftTemplate, SELF } from './graph.ts'
 import { inOrder } from './in-order.ts'
-import { templateShape } from './known-shapes.ts'
 import { kubernetesProblems } from './kubernetes-shapes.ts'
-import { ANYTHING, type DocumentFields, type ProblemPath, shapeWord, TEXT, type ValueShape } from './shape.ts'
-import { formatted, TransformMistake, transformOf } from './transforms.ts'
-
-/** One copy of values between a composite and a resource that is made of it. */
-interface Patch {
-  readonly to: 'resource' | 'composite'
-  readonly sources: readonly (readonly PathSegment[])[]
-  readonly target: readonly PathSegment[]
-  /** How several values become one text. */
-  readonly format?: string
-  readonly transforms: readonly ReturnType<typeof transformOf>[]
-  /** Whole numbers are whole for Go: not in a pipeline. */
-  readonly integers: boolean
-  readonly required: boolean
-  /** Resources whose status the value comes from, by name. */
-  readonly late: readonly string[]
-  /** How the value comes together with what stands there. Absent: it takes its place. */
-  readonly merge?: MergePolicy
-  readonly path: ProblemPath
-}
+import {
+  applied,
+  type Complain,
+  ENVIRONMENT_PATCHES,
+  fieldsOf,
+  listOf,
+  meet,
+  type Patch,
+  patchOf,
+  RESOURCE_PATCHES,
+} from './patch.ts'
+import { ANYTHING, type DocumentFields, type ProblemPath, TEXT, type ValueShape } from './shape.ts'
 
 /** One resource of a composition. */
 export interface CompositionPart {
@@ -41,13 +32,23 @@ export interface CompositionPart {
   readonly readyWhen: readonly string[]
   /** Names of parts that write what it reads. */
   readonly uses: readonly string[]
+  /** How many steps of the environment come before it. */
+  readonly after: number
+  /** Its place among the parts as they are written. */
+  readonly index: number
+}
+
+/** What a composition makes: resources, of a composite and of what the steps of its pipeline know besides. */
+export interface ReadComposition {
+  readonly parts: readonly CompositionPart[]
+  readonly environment: readonly EnvironmentStep[]
 }
 
 /** Reads what patch-and-transform would make, typed before there is an instance. What is wrong has the path of its field. */
-export function partsOf(
+export function readComposition(
   composition: DocumentFields,
   shapes: { readonly spec: ValueShape; readonly status: ValueShape },
-): { readonly parts: readonly CompositionPart[]; readonly problems: readonly FieldProblem[] } {
+): ReadComposition & { readonly problems: readonly FieldProblem[] } {
   const problems: FieldProblem[] = []
   const wrong = (path: ProblemPath, message: string, hint?: string) =>
     problems.push({ code: 'bad-composition', path, message, ...(hint === undefined ? {} : { hint }) })
@@ -64,7 +65,26 @@ export function partsOf(
     })
     return true
   }
-  for (const { resources, patchSets, path } of inputsOf(composition, wrong)) {
+  const environment: EnvironmentStep[] = []
+  for (const { selects, input, path } of inputsOf(composition, wrong)) {
+    if (selects) {
+      environment.push(selectionOf(input, path, composite, wrong))
+      continue
+    }
+    const { resources, patchSets } = input
+    const written = listOf(fieldsOf(input.environment).patches)
+    if (written.length > 0)
+      environment.push({
+        does: 'patch',
+        path: [...path, 'environment'],
+        patches: written
+          .flatMap((one, index) => {
+            const at = [...path, 'environment', 'patches', index]
+            return patchOf(fieldsOf(one), at, { types: ENVIRONMENT_PATCHES, composite }, wrong) ?? []
+          })
+          .filter((patch) => !withoutEffect(patch))
+          .map((patch) => ({ ...patch, integers: false })),
+      })
     const sets = new Map(
       listOf(patchSets).map((set, index) => [String(fieldsOf(set).name), { set: fieldsOf(set), index }]),
     )
@@ -114,20 +134,25 @@ export function partsOf(
         base,
         path: [...at, 'base'],
         patches: written
-          .flatMap(({ patch, at: where }) => patchOf(patch, where, base, composite, wrong) ?? [])
+          .flatMap(
+            ({ patch, at: where }) => patchOf(patch, where, { types: RESOURCE_PATCHES, base, composite }, wrong) ?? [],
+          )
           .filter((patch) => !withoutEffect(patch))
           .map((patch) => ({ ...patch, integers: !inPipeline })),
         readyWhen: listOf(readinessChecks).flatMap((check, number) =>
           checkOf(fieldsOf(check), base, [...at, 'readinessChecks', number], wrong),
         ),
         uses: [],
+        after: environment.length,
+        index: parts.length,
       })
     }
   }
-  const { ordered, circle } = inOrder(withUses(parts, wrong), ({ name }) => name)
+  lateEnvironments(parts, environment, wrong)
+  const { ordered, circle } = inOrder(withUses(parts, environment, wrong), ({ name }) => name)
   if (circle.length > 0)
     wrong(['spec'], `${circle.join(', ')} take values from each other: none of them could be first`)
-  return { parts: ordered, problems }
+  return { parts: ordered, environment, problems }
 }
 
 /** What patches may read of a composite. */
@@ -148,169 +173,51 @@ function compositeShape({ spec, status }: { readonly spec: ValueShape; readonly 
   }
 }
 
-/** What patches may read of a resource, and what is known of it before there is one. */
-function resourceShape(base: DocumentFields): ValueShape {
-  return {
-    type: 'object',
-    properties: { status: isCroftTemplate(base) ? statusShape(base) : ANYTHING },
-    additionalProperties: true,
-  }
-}
-
 function isPipeline({ spec: written }: DocumentFields): boolean {
   const { mode, pipeline } = fieldsOf(written)
   return mode === 'Pipeline' || pipeline !== undefined
 }
 
-type Complain = (path: ProblemPath, message: string, hint?: string) => void
+interface StepInput {
+  /** It selects an environment; otherwise it names resources. */
+  readonly selects: boolean
+  readonly input: DocumentFields
+  readonly path: ProblemPath
+}
 
-/** Where resources stand: in the composition itself, or in the input of a step of its pipeline. */
-function inputsOf(composition: DocumentFields, wrong: Complain) {
+/** What is to be read: the composition itself, or the inputs of the steps of its pipeline. */
+function inputsOf(composition: DocumentFields, wrong: Complain): readonly StepInput[] {
   const spec = fieldsOf(composition.spec)
-  if (!isPipeline(composition))
-    return [{ resources: spec.resources, patchSets: spec.patchSets, path: ['spec'] as ProblemPath }]
-  return listOf(spec.pipeline).flatMap((entry, index) => {
-    const { functionRef, input } = fieldsOf(entry)
+  if (!isPipeline(composition)) {
+    const { environment, ...input } = spec
+    if (environment !== undefined)
+      wrong(
+        ['spec', 'environment'],
+        'an environment without a pipeline is not supported',
+        'select it in a step with function-environment-configs',
+      )
+    return [{ selects: false, input, path: ['spec'] }]
+  }
+  return listOf(spec.pipeline).flatMap((entry, index): StepInput[] => {
+    const { functionRef, input: written } = fieldsOf(entry)
+    const input = fieldsOf(written)
     const name = String(fieldsOf(functionRef).name)
     // A function may be installed under any name; the group of its input is its own.
-    const takes = String(fieldsOf(input).apiVersion)
+    const takes = String(input.apiVersion)
     const path: ProblemPath = ['spec', 'pipeline', index, 'input']
     // It only says that a composite is ready when its parts are, which croft knows itself.
     if (/function-auto-ready(?:-|$)/.test(name)) return []
-    if (!takes.startsWith('pt.fn.crossplane.io/') && !/function-patch-and-transform(?:-|$)/.test(name)) {
-      wrong(
-        ['spec', 'pipeline', index, 'functionRef', 'name'],
-        `croft runs no functions, so it cannot tell what ${name} makes`,
-        'use function-patch-and-transform',
-      )
-      return []
-    }
-    const { resources, patchSets, environment } = fieldsOf(input)
-    if (environment !== undefined) wrong([...path, 'environment'], 'environments are not supported')
-    return [{ resources, patchSets, path }]
+    if (takes.startsWith('environmentconfigs.fn.crossplane.io/') || /function-environment-configs(?:-|$)/.test(name))
+      return [{ selects: true, input, path }]
+    if (takes.startsWith('pt.fn.crossplane.io/') || /function-patch-and-transform(?:-|$)/.test(name))
+      return [{ selects: false, input, path }]
+    wrong(
+      ['spec', 'pipeline', index, 'functionRef', 'name'],
+      `croft runs no functions, so it cannot tell what ${name} makes`,
+      'use function-patch-and-transform',
+    )
+    return []
   })
-}
-
-/** By the words of patch-and-transform; the last two are older names. */
-const MERGES: Readonly<Record<string, MergePolicy>> = {
-  MergeObjects: { force: false, append: false },
-  MergeObjectsAppendArrays: { force: false, append: true },
-  ForceMergeObjects: { force: true, append: false },
-  ForceMergeObjectsAppendArrays: { force: true, append: true },
-  MergeObject: { force: false, append: false },
-  AppendArray: { force: true, append: true },
-}
-
-const TYPES: Readonly<Record<string, Pick<Patch, 'to'> & { readonly combines: boolean }>> = {
-  FromCompositeFieldPath: { to: 'resource', combines: false },
-  ToCompositeFieldPath: { to: 'composite', combines: false },
-  CombineFromComposite: { to: 'resource', combines: true },
-  CombineToComposite: { to: 'composite', combines: true },
-}
-
-function patchOf(
-  patch: DocumentFields,
-  path: ProblemPath,
-  base: DocumentFields,
-  composite: ValueShape,
-  wrong: Complain,
-): Patch | undefined {
-  const type = patch.type === undefined ? 'FromCompositeFieldPath' : goText(patch.type)
-  const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
-  if (known === undefined) {
-    wrong(
-      [...path, 'type'],
-      `patches of the type ${type} are not supported: ${Object.keys(TYPES).join(', ')}, PatchSet are`,
-    )
-    return undefined
-  }
-  const combine = fieldsOf(patch.combine)
-  const from = known.combines
-    ? listOf(combine.variables).map((one, index) => ({
-        text: fieldsOf(one).fromFieldPath,
-        at: [...path, 'combine', 'variables', index, 'fromFieldPath'],
-      }))
-    : [{ text: patch.fromFieldPath, at: [...path, 'fromFieldPath'] }]
-  const sources = from.map(({ text, at }) => {
-    const found = typeof text === 'string' ? fieldPath(text) : undefined
-    if (found === undefined) wrong(at, `${JSON.stringify(text)} is not a path of a field`)
-    return { found, at, text: String(text) }
-  })
-  const written = patch.toFieldPath ?? patch.fromFieldPath
-  const target = typeof written === 'string' ? fieldPath(written) : undefined
-  if (target === undefined) wrong([...path, 'toFieldPath'], `${JSON.stringify(written)} is not a path of a field`)
-  if (known.to === 'composite' && target?.[0] === 'status' && shapeAt(composite, target) === undefined)
-    wrong(
-      [...path, patch.toFieldPath === undefined ? 'fromFieldPath' : 'toFieldPath'],
-      `a composite has no field ${String(written)}: its definition does not name it`,
-    )
-  let shape: ValueShape = known.combines ? TEXT : ANYTHING
-  for (const { found, at, text } of sources) {
-    if (found === undefined) continue
-    if (known.to === 'composite') {
-      if (shapeAt(resourceShape(base), found) === undefined)
-        wrong(at, `${goText(base.kind)} has no field ${text}: its status has ${statusFields(base)}`)
-      continue
-    }
-    const there = shapeAt(composite, found)
-    if (there === undefined) wrong(at, `a composite has no field ${text}: its definition does not name it`)
-    else if (!known.combines) shape = there
-  }
-  if (known.combines) {
-    const { strategy, string, variables } = combine
-    if (strategy !== 'string')
-      wrong([...path, 'combine', 'strategy'], `${JSON.stringify(strategy)} is not a strategy: string is`)
-    else if (typeof fieldsOf(string).fmt !== 'string')
-      wrong([...path, 'combine', 'string'], 'combine has no string.fmt')
-    if (listOf(variables).length === 0) wrong([...path, 'combine', 'variables'], 'combine has no variable')
-    if (patch.toFieldPath === undefined)
-      wrong([...path, 'toFieldPath'], `a patch of the type ${type} has no toFieldPath`)
-  }
-  const policy = fieldsOf(patch.policy)
-  if (policy.fromFieldPath !== undefined && policy.fromFieldPath !== 'Required' && policy.fromFieldPath !== 'Optional')
-    wrong(
-      [...path, 'policy', 'fromFieldPath'],
-      `${goText(policy.fromFieldPath)} is not a policy: Optional, Required are`,
-    )
-  const merge = policy.toFieldPath === undefined ? undefined : MERGES[goText(policy.toFieldPath)]
-  if (policy.toFieldPath !== undefined && policy.toFieldPath !== 'Replace' && merge === undefined)
-    wrong(
-      [...path, 'policy', 'toFieldPath'],
-      `${goText(policy.toFieldPath)} is not a policy: Replace, ${Object.keys(MERGES).join(', ')} are`,
-    )
-  const transforms = listOf(patch.transforms).flatMap((entry, index) => {
-    try {
-      const transform = transformOf(entry)
-      // Whole numbers stay whole in most sums: only the value can tell.
-      shape = transform.type.type === 'number' ? ANYTHING : transform.type
-      return [transform]
-    } catch (error) {
-      if (!(error instanceof TransformMistake)) throw error
-      wrong([...path, 'transforms', index], error.message)
-      return []
-    }
-  })
-  const wanted = known.to === 'resource' && target !== undefined ? templateShape(base, target) : undefined
-  if (wanted !== undefined && shape.type !== undefined && !wanted.includes(shape.type) && shape.type !== 'number')
-    wrong(
-      [...path, 'toFieldPath'],
-      `${String(written)} must be ${wanted.map((word) => shapeWord({ type: word })).join(' or ')}, and the patch brings ${shapeWord(shape)}`,
-      'convert it with a transform',
-    )
-  if (target === undefined || sources.some(({ found }) => found === undefined)) return undefined
-  const format = fieldsOf(combine.string).fmt
-  return {
-    to: known.to,
-    sources: sources.flatMap(({ found }) => (found === undefined ? [] : [found])),
-    target,
-    ...(known.combines ? { format: typeof format === 'string' ? format : '%s' } : {}),
-    transforms,
-    integers: true,
-    required: policy.fromFieldPath === 'Required',
-    late: [],
-    ...(merge === undefined ? {} : { merge }),
-    path,
-  }
 }
 
 /** A readiness check as an expression about `self`. */
@@ -341,32 +248,76 @@ function checkOf(check: DocumentFields, base: DocumentFields, path: ProblemPath,
   return []
 }
 
-function statusFields(base: DocumentFields): string {
-  return Object.keys(statusShape(base).properties ?? {}).join(', ')
+/** What resources write to the environment is known when they are there: a step after them would have to be done again. */
+function lateEnvironments(
+  parts: readonly CompositionPart[],
+  environment: readonly EnvironmentStep[],
+  wrong: Complain,
+): void {
+  for (const { name, after, patches } of parts)
+    for (const { target } of patches.filter(({ to }) => to === 'environment'))
+      for (const step of environment.slice(after)) {
+        const touches =
+          step.does === 'select' ||
+          step.patches.some((one) => [one.target, ...one.sources].some((path) => meet(path, target)))
+        if (touches)
+          wrong(
+            step.path,
+            `it comes after ${name}, which writes ${target.join('.')} to the environment`,
+            'put it first',
+          )
+      }
 }
 
-/** Who reads of the composite what another writes to it comes after that one, and waits for what comes from its status. */
-function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly CompositionPart[] {
-  const writes = parts.flatMap(({ name, patches }) =>
-    patches.flatMap(({ to, target, sources }) =>
-      to === 'composite' ? [{ name, target, late: sources.some(([first]) => first === 'status') }] : [],
+/**
+ * Who reads of the composite what another writes to it comes after that one, and waits for what comes from its status. The
+ * environment is made anew each time, so what is written to it is read further down alone.
+ */
+function withUses(
+  parts: readonly CompositionPart[],
+  environment: readonly EnvironmentStep[],
+  wrong: Complain,
+): readonly CompositionPart[] {
+  const writes = parts.flatMap(({ name, index, patches }) =>
+    patches.flatMap(({ to, target, sources }, number) =>
+      to === 'resource'
+        ? []
+        : [{ name, index, number, to, target, late: sources.some(([first]) => first === 'status') }],
     ),
+  )
+  const given = environment.flatMap((step) =>
+    step.does === 'patch' ? step.patches.filter(({ to }) => to === 'composite').map(({ target }) => target) : [],
   )
   return parts.map((part) => {
     const uses = new Set<string>()
-    const patches = part.patches.map((patch) => {
-      if (patch.to === 'composite') return patch
+    const patches = part.patches.map((patch, place) => {
+      if (patch.to !== 'resource') return patch
       const late = new Set<string>()
       for (const source of patch.sources) {
-        const writers = writes.filter(({ target }) => meet(target, source))
+        const writers = writes.filter(
+          ({ to, target, index, number }) =>
+            to === patch.from &&
+            meet(target, source) &&
+            (to === 'composite' || index < part.index || (index === part.index && number < place)),
+        )
         for (const writer of writers) {
           if (writer.name !== part.name) uses.add(writer.name)
+          else if (patch.from === 'environment')
+            wrong(
+              [...patch.path, 'fromFieldPath'],
+              `${part.name} takes ${source.join('.')} from the environment, where it has just put it itself`,
+            )
           if (writer.late) late.add(writer.name)
         }
-        if (writers.length === 0 && source[0] === 'status')
+        if (
+          writers.length === 0 &&
+          patch.from === 'composite' &&
+          source[0] === 'status' &&
+          !given.some((target) => meet(target, source))
+        )
           wrong([...patch.path, 'fromFieldPath'], `no patch of this composition writes ${source.join('.')}`)
       }
-      if (late.has(part.name))
+      if (late.has(part.name) && patch.from === 'composite')
         wrong(
           [...patch.path, 'fromFieldPath'],
           `${part.name} takes a value from its own status, which it has only later`,
@@ -377,45 +328,14 @@ function withUses(parts: readonly CompositionPart[], wrong: Complain): readonly 
   })
 }
 
-/** Does one of two paths lead to where the other passes? */
-function meet(one: readonly PathSegment[], other: readonly PathSegment[]): boolean {
-  return one.every((step, index) => index >= other.length || other[index] === step)
-}
-
-/** What a patch gives: a value, a field that is not there yet, or why it cannot be done. */
-type Patched =
-  | { readonly value: unknown }
-  | { readonly lacking: readonly PathSegment[] }
-  | { readonly problem: FieldProblem }
-
-/** What a patch makes of what it writes to. What becomes null is not there: so the server leaves it. */
-function applied(
-  { sources, format, transforms, integers, target, merge, path }: Patch,
-  from: unknown,
-  onto: unknown,
-): Patched {
-  try {
-    const found = sources.map((source) => valueAt(from, source))
-    const lacking = sources[found.indexOf(undefined)]
-    if (lacking !== undefined) return { lacking }
-    const values = integers ? found.map(withIntegers) : found
-    const first = format === undefined ? values[0] : formatted(format, values)
-    const put = plainValue(transforms.reduce((value, transform) => transform.apply(value), first))
-    return { value: put === null ? withValue(onto, target, undefined) : withValue(onto, target, put, merge) }
-  } catch (error) {
-    if (!(error instanceof TransformMistake)) throw error
-    return { problem: { code: 'bad-composition', path, message: error.message } }
-  }
-}
-
 /** What a resource waits for where a patch has no value: it comes later, or it must be there. */
 function waitsFor(
-  { late, required, target }: Patch,
+  { from, late, required, target }: Patch,
   lacking: readonly PathSegment[],
   base: ProblemPath,
 ): readonly MissingValue[] {
   if (late.length === 0 && !required) return []
-  const why = late.length > 0 ? undefined : 'the patch requires it, and the composite does not say it'
+  const why = late.length > 0 ? undefined : `the patch requires it, and the ${from} does not say it`
   return [{ expression: lacking.join('.'), path: [...base, ...target], of: late, ...defined({ why }) }]
 }
 
@@ -424,17 +344,28 @@ function waitsFor(
  * and is not there yet, and for a field of the composite that one of its patches requires.
  */
 export function expandComposition(
-  parts: readonly CompositionPart[],
+  { parts, environment }: ReadComposition,
   instance: DocumentFields,
   live: LiveObjects,
+  configs: readonly EnvironmentData[],
 ): GraphExpansion {
-  let composite: unknown = instance
+  const environments = environmentsOf(environment, instance, configs)
+  if ('problem' in environments) return environments
+  let composite: unknown = environments.composite
+  /** What resources write to the environment, with the places of both. */
+  const written: { readonly index: number; readonly patch: Patch; readonly object: DocumentFields }[] = []
   const documents: ComposedDocument[] = []
-  for (const { name, base, path, patches, readyWhen, uses } of parts) {
+  for (const { name, base, path, patches, readyWhen, uses, after, index } of parts) {
     let value: unknown = base
+    let around: unknown = environments.states[after]
+    for (const { patch, object } of written.filter((one) => one.index < index).sort((a, b) => a.index - b.index)) {
+      const next = applied(patch, object, around)
+      if ('problem' in next) return next
+      if ('value' in next) around = next.value
+    }
     const missing: MissingValue[] = []
     for (const patch of patches.filter(({ to }) => to === 'resource')) {
-      const next = applied(patch, composite, value)
+      const next = applied(patch, patch.from === 'environment' ? around : composite, value)
       if ('problem' in next) return next
       if ('value' in next) value = next.value
       else if (next.lacking.join('.') === 'metadata.uid') return { problem: noUid(patch) }
@@ -447,22 +378,31 @@ export function expandComposition(
       if ('problem' in next) return next
       if ('value' in next) composite = next.value
     }
+    for (const patch of patches.filter(({ to }) => to === 'environment')) {
+      const next = applied(patch, object ?? made, around)
+      if ('problem' in next) return next
+      written.push({ index, patch, object: object ?? made })
+    }
     documents.push({ id: name, value: made, path, uses, readyWhen, ...(missing.length === 0 ? {} : { missing }) })
   }
   return { documents }
 }
 
 /** Does a resource of it take values that only another can say? */
-export function readsStatus(parts: readonly CompositionPart[]): boolean {
+export function readsStatus({ parts }: ReadComposition): boolean {
   return parts.some(({ patches }) => patches.some(({ late }) => late.length > 0))
 }
 
 /** What patches write to the status of a composite from the objects that were made for it. Pure. */
 export function statusOfComposite(
-  parts: readonly CompositionPart[],
+  { parts, environment }: ReadComposition,
+  instance: DocumentFields,
   made: ReadonlyMap<string, readonly DocumentFields[]>,
+  configs: readonly EnvironmentData[],
 ): DocumentFields {
-  let composite: unknown = {}
+  const { status: _, ...bare } = instance
+  const environments = environmentsOf(environment, bare, configs)
+  let composite: unknown = 'problem' in environments ? {} : { status: environments.composite.status }
   for (const { name, patches } of parts) {
     const [object] = made.get(name) ?? []
     if (object === undefined) continue
@@ -487,12 +427,4 @@ function named(base: DocumentFields, { metadata }: DocumentFields, part: string)
     ...base,
     metadata: defined({ name: `${String(name)}-${part}`.toLowerCase(), namespace, ...rest }),
   }
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-export function fieldsOf(value: unknown): DocumentFields {
-  return isFields(value) ? value : {}
 }

@@ -227,8 +227,8 @@ const WRONG: readonly (readonly [string, string, string, RegExp])[] = [
   [
     'a patch of another type',
     'type: ToCompositeFieldPath',
-    'type: FromEnvironmentFieldPath',
-    /patches of the type FromEnvironmentFieldPath are not supported/,
+    'type: FromSomewhereFieldPath',
+    /patches of the type FromSomewhereFieldPath are not supported/,
   ],
   ['another strategy', 'strategy: string', 'strategy: sum', /"sum" is not a strategy: string is/],
   [

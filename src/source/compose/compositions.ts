@@ -2,13 +2,14 @@ import { showOrigin } from '../../model/declaration.ts'
 import { isFields } from '../manifest.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
 import {
-  type CompositionPart,
   expandComposition,
-  fieldsOf,
-  partsOf,
+  type ReadComposition,
+  readComposition,
   readsStatus,
   statusOfComposite,
 } from './composition.ts'
+import type { EnvironmentData } from './environment.ts'
+import { fieldsOf } from './patch.ts'
 import { ANYTHING, type DocumentFields, shapeOf, type ValueShape } from './shape.ts'
 
 interface NamedComposition {
@@ -17,20 +18,20 @@ interface NamedComposition {
   readonly type: string
   readonly place: TemplatePlace
   /** Undefined: something is wrong with it, and that was told. */
-  readonly parts: readonly CompositionPart[] | undefined
+  readonly read: ReadComposition | undefined
 }
+
+const KINDS = ['CompositeResourceDefinition', 'Composition', 'EnvironmentConfig']
 
 /** Crossplane's definitions and compositions, as patch-and-transform reads them. */
 export const compositions: ApiReader = {
   group: 'apiextensions.crossplane.io',
-  kinds: ['CompositeResourceDefinition', 'Composition'],
-  reads: (apiVersion, kind) =>
-    /^apiextensions\.crossplane\.io\/v[12]/.test(apiVersion) &&
-    (kind === 'CompositeResourceDefinition' || kind === 'Composition'),
+  kinds: KINDS,
+  reads: (apiVersion, kind) => /^apiextensions\.crossplane\.io\/v[12]/.test(apiVersion) && KINDS.includes(kind),
   defines: (value) =>
-    value.kind === 'Composition'
-      ? []
-      : shapesIn({ value }).flatMap(({ apiVersion, kinds }) => kinds.map(({ kind }) => ({ apiVersion, kind }))),
+    value.kind === 'CompositeResourceDefinition'
+      ? shapesIn({ value }).flatMap(({ apiVersion, kinds }) => kinds.map(({ kind }) => ({ apiVersion, kind })))
+      : [],
   read(objects, complain, originOf) {
     const definitions = objects.filter(({ value }) => value.kind === 'CompositeResourceDefinition')
     const shapes = new Map(
@@ -50,13 +51,16 @@ export const compositions: ApiReader = {
         if (shape === undefined) {
           const message = `no CompositeResourceDefinition here defines ${String(typeRef.kind)} of ${String(typeRef.apiVersion)}`
           complain(place, { code: 'unknown-kind', path: ['spec', 'compositeTypeRef'], message })
-          return { ...base, parts: undefined }
+          return { ...base, read: undefined }
         }
-        const { parts, problems } = partsOf(value, shape)
+        const { problems, ...read } = readComposition(value, shape)
         for (const problem of problems) complain(place, problem)
-        return { ...base, parts: problems.some(({ severity }) => severity !== 'warning') ? undefined : parts }
+        return { ...base, read: problems.some(({ severity }) => severity !== 'warning') ? undefined : read }
       })
-    return definitions.flatMap((object) => apisOf(object, named, originOf))
+    const configs = objects
+      .filter(({ value }) => value.kind === 'EnvironmentConfig')
+      .map(({ value }) => ({ name: String(fieldsOf(value.metadata).name), object: value }))
+    return definitions.flatMap((object) => apisOf(object, { named, configs }, originOf))
   },
 }
 
@@ -116,7 +120,7 @@ function textsOf(value: unknown): readonly string[] {
 
 function apisOf(
   object: PlacedObject,
-  all: readonly NamedComposition[],
+  { named, configs }: { readonly named: readonly NamedComposition[]; readonly configs: readonly EnvironmentData[] },
   originOf: (place: TemplatePlace) => ComposedApi['origin'],
 ): readonly ComposedApi[] {
   const { value, ...place } = object
@@ -124,7 +128,7 @@ function apisOf(
   const spec = fieldsOf(value.spec)
   return shapesIn(object).flatMap(({ type, apiVersion, kinds, shape, stored }) =>
     kinds.map(({ kind, names, scope }, index): ComposedApi => {
-      const fitting = all.filter((one) => one.type === type)
+      const fitting = named.filter((one) => one.type === type)
       return {
         kind,
         apiVersion,
@@ -135,7 +139,7 @@ function apisOf(
         place,
         origin: originOf(place),
         order: [],
-        readsWorld: fitting.some(({ parts }) => parts !== undefined && readsStatus(parts)),
+        readsWorld: fitting.some(({ read }) => read !== undefined && readsStatus(read)),
         serving: {
           plural: typeof names.plural === 'string' ? names.plural : `${kind.toLowerCase()}s`,
           scope,
@@ -145,14 +149,14 @@ function apisOf(
         },
         statusOf(instance, made) {
           const chosen = chosenFor(instance, spec, fitting)
-          if (typeof chosen === 'string' || chosen.parts === undefined) return {}
-          return statusOfComposite(chosen.parts, made)
+          if (typeof chosen === 'string' || chosen.read === undefined) return {}
+          return statusOfComposite(chosen.read, asComposite(instance, index > 0), made, configs)
         },
         expand(instance, live) {
           const chosen = chosenFor(instance, spec, fitting)
           if (typeof chosen === 'string')
             return { problem: { code: 'no-composition', path: ['metadata', 'name'], message: chosen } }
-          if (chosen.parts === undefined)
+          if (chosen.read === undefined)
             return {
               problem: {
                 code: 'no-composition',
@@ -160,7 +164,7 @@ function apisOf(
                 message: `Composition/${chosen.name} at ${showOrigin(originOf(chosen.place))} has errors: correct those first`,
               },
             }
-          const expansion = expandComposition(chosen.parts, asComposite(instance, index > 0), live)
+          const expansion = expandComposition(chosen.read, asComposite(instance, index > 0), live, configs)
           return 'problem' in expansion
             ? { problem: { ...expansion.problem, place: chosen.place } }
             : { documents: expansion.documents.map((one) => ({ ...one, place: chosen.place })) }

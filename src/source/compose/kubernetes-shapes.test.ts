@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { partsOf } from './composition.ts'
+import { readComposition } from './composition.ts'
 import { readGraph } from './graph.ts'
 import { kubernetesShape } from './kubernetes-shapes.ts'
 
@@ -134,7 +134,7 @@ test('what is asked of such an object is typed by its fields', () => {
 })
 
 test('the base of a composition is checked too; a patch may yet write over what is wrong there, and so it only warns', () => {
-  const { parts, problems } = partsOf(
+  const { parts, problems } = readComposition(
     {
       spec: {
         resources: [
