@@ -57,6 +57,8 @@ export interface LoadedEstate {
   readonly ignored: number
   /** Each of them, for whoever wants to know what was left alone and why. */
   readonly leftAlone?: readonly LeftAloneDocument[]
+  /** Documents that define APIs, and instances of these. */
+  readonly expanded?: readonly LeftAloneDocument[]
   /** Kinds that the manifests define themselves. */
   readonly apis?: readonly DefinedKind[]
 }

@@ -38,6 +38,7 @@ async function linked(read: Revision): Promise<LoadedEstate> {
     files: revision.files,
     ignored: revision.ignored.length,
     leftAlone: revision.ignored,
+    ...(revision.expanded === undefined ? {} : { expanded: revision.expanded }),
     ...(revision.apis === undefined ? {} : { apis: revision.apis.map(definedKind) }),
   }
 }

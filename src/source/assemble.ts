@@ -24,6 +24,15 @@ export function assemble(
   const unreadable = new Set<ResourceKey>()
   const byKey = new Map<ResourceKey, { declaration: Declaration; judged: JudgedObject; through?: string }>()
   let incomplete = extra.incomplete
+  // What several kustomizations bring is one document: it is named, and what is wrong with it told, with the first.
+  const firstThrough = new Map<string, string>()
+  const toldBefore = (judged: JudgedObject, file: string, through: string | undefined) => {
+    if (through === undefined) return false
+    const place = `${file} ${judged.document.line} ${judged.base.join('.')}`
+    const first = firstThrough.get(place)
+    if (first === undefined) firstThrough.set(place, through)
+    return first !== undefined && first !== through
+  }
 
   for (const outcome of outcomes) {
     if ('problem' in outcome) {
@@ -34,6 +43,7 @@ export function assemble(
     const { through } = outcome
     const at: FileAt = { file: outcome.file, ...defined({ commit }) }
     for (const judged of outcome.judged) {
+      if (judged.outcome === 'ignored' && toldBefore(judged, outcome.file, through)) continue
       problems.push(...problemsOf(judged, at))
       if (judged.outcome === 'unreadable') incomplete = true
       else if (judged.outcome === 'ignored') ignored.push(ignoredOf(judged, at))

@@ -24,6 +24,15 @@ export const run: Verb = async (runtime, [place = '.'], { output }) => {
     valid,
     files: loaded.files,
     declarations: loaded.declarations.length,
+    declared: loaded.declarations.map(({ key, apiVersion, kind, name, origin: { file, line } }) => ({
+      file,
+      line,
+      apiVersion,
+      kind,
+      name,
+      key,
+    })),
+    expanded: loaded.expanded ?? [],
     ignored: loaded.ignored,
     leftAlone: loaded.leftAlone ?? [],
     problems: problemsJson(problems),
@@ -67,7 +76,11 @@ function manifestAt(file: string): string | undefined {
 function onlyOf(loaded: LoadedEstate, file: string): LoadedEstate {
   const problems = loaded.estate.problems.filter(({ origin }) => origin.file === file)
   const declarations = loaded.declarations.filter(({ origin }) => origin.file === file)
-  return { ...loaded, declarations, files: 1, ignored: 0, estate: { ...loaded.estate, problems } }
+  const here = (all: readonly LeftAloneDocument[] = []) => all.filter((one) => one.file === file)
+  const leftAlone = here(loaded.leftAlone)
+  const expanded = here(loaded.expanded)
+  const estate = { ...loaded.estate, problems }
+  return { ...loaded, declarations, files: 1, ignored: leftAlone.length, leftAlone, expanded, estate }
 }
 
 /** Somebody who comes with a repository of another tool learns which command reads it. */

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { lazily } from '../../lib/lazily.ts'
 import type { Problem } from '../../model/declaration.ts'
 import type { FileOutcome } from '../assemble.ts'
+import type { Ignored } from '../git/revision.ts'
 import { CLAIMED_GROUP } from '../identify.ts'
 import type { JudgedObject } from '../judge.ts'
 import { isFields, isSyntax, objectsOf, readDocuments } from '../manifest.ts'
@@ -19,6 +20,8 @@ export interface Composition {
   readonly outcomes: readonly FileOutcome[]
   readonly apis: readonly DefinedApi[]
   readonly problems: readonly Problem[]
+  /** Documents that define an API or are instances of one: neither declared nor left alone. */
+  readonly expanded: readonly Ignored[]
   /** Something could not be expanded: what is missing proves nothing. */
   readonly incomplete: boolean
   /** Instances of which something waits: they are no part of the outcomes. */
@@ -33,7 +36,7 @@ type IgnoredDocument = JudgedObject & { readonly outcome: 'ignored' }
  */
 export function compose(outcomes: readonly FileOutcome[], commit: string | undefined): Composition {
   if (!outcomes.some((one) => 'judged' in one && one.judged.some(mayDefine)))
-    return { outcomes, apis: [], problems: [], incomplete: false }
+    return { outcomes, apis: [], problems: [], expanded: [], incomplete: false }
   const problems: Problem[] = []
   let incomplete = false
   const at = (file: string): FileAt => ({ file, ...defined({ commit }) })
@@ -130,6 +133,9 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
       origin,
     })),
     problems,
+    expanded: ignored.flatMap(({ judged, file }) =>
+      read.has(judged) ? [{ file, line: originOf(judged, at(file)).line, ...namedAs(judged, apis) }] : [],
+    ),
     incomplete,
     ...(late.length === 0 ? {} : { late: { definitions, instances: late, externals, ...defined({ commit }) } }),
   }
@@ -137,6 +143,14 @@ export function compose(outcomes: readonly FileOutcome[], commit: string | undef
 
 function idOf({ apiVersion, kindName }: IgnoredDocument): string {
   return idOfApi({ apiVersion, kind: kindName })
+}
+
+function namedAs(judged: IgnoredDocument, apis: ReadonlyMap<string, DefinedApi>): Omit<Ignored, 'file' | 'line'> {
+  const { apiVersion, kindName: kind } = judged
+  if (apis.has(idOfApi({ apiVersion, kind })))
+    return { apiVersion, kind, note: 'instance of an API that is defined here' }
+  const reads = READERS.some((reader) => reader.reads(apiVersion, kind))
+  return { apiVersion, kind, note: reads ? 'defines an API' : 'not expanded' }
 }
 
 /** Of a group that croft reads: what it makes nothing of is named. An instance without its definition proves nothing. */

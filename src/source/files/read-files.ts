@@ -14,6 +14,7 @@ import { type BuiltRoot, buildTree } from '../kustomize/tree.ts'
 import { objectsAt } from '../objects-at.ts'
 import { brokenOfOthers, namesOurs, otherPrograms } from '../yaml/broken-text.ts'
 import { excerpt, printable } from '../yaml/excerpt.ts'
+import { originOf } from '../yaml/problem-at.ts'
 import { type TextFinding, textOf } from '../yaml/text-of.ts'
 import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
@@ -65,7 +66,7 @@ export function readFiles(reading: FileReading): Revision {
   const hand = lazily(() => inHand(all, reading.siblings))
   reading.begin?.(-1)
   const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
-  const brings = new Set(built?.roots.flatMap(({ documents }) => documents.map(({ file }) => file)))
+  const brings = linesBrought(built?.roots ?? [])
   const left: Ignored[] = (reading.passed ?? []).map(({ path, note }) => ({
     file: printable(path),
     line: 1,
@@ -97,8 +98,7 @@ export function readFiles(reading: FileReading): Revision {
       else if (!built.used.has(path))
         left.push(...unnamed(path, judgeText(text.text, isJson(path), blob, cache, file.bytes)))
       else if (isKustomization(path)) left.push(kustomizationFile(path, text.text))
-      else if (!brings.has(path))
-        left.push({ file: path, line: 1, apiVersion: '', kind: '', note: 'part of a kustomization' })
+      else left.push(...notBrought(path, judgeText(text.text, isJson(path), blob, cache, file.bytes), brings.get(path)))
       used.add(isJson(path) ? `${blob}.json` : blob)
     }
   }
@@ -137,8 +137,9 @@ export function readFiles(reading: FileReading): Revision {
   const found = new Map<string, ReturnType<typeof objectsAt>>()
   const whole: Revision = {
     ...revision,
-    files: outcomes.length,
+    files: new Set(outcomes.map(({ file }) => file)).size,
     ...(composed.apis.length === 0 ? {} : { apis: composed.apis }),
+    ...(composed.expanded.length === 0 ? {} : { expanded: composed.expanded }),
     objectsAt(place) {
       const objects = found.get(place) ?? objectsAt(hand(), place, budget)
       found.set(place, objects)
@@ -196,12 +197,42 @@ function mayDeclare(texts: FilesInHand['texts'], cache: ParseCache, used: Set<st
 function unnamed(file: string, judged: readonly JudgedObject[]): readonly Ignored[] {
   return judged.map((one) => ({
     file,
-    line: one.document.line,
-    ...(one.outcome === 'ignored' || one.outcome === 'declared'
-      ? { apiVersion: one.apiVersion, kind: one.outcome === 'declared' ? one.kind.kind : one.kindName }
-      : { apiVersion: '', kind: '' }),
+    line: originOf(one, { file }).line,
+    ...typeOf(one),
     note: 'no kustomization names it',
   }))
+}
+
+/** The lines at which the documents begin that kustomizations bring, by file. */
+function linesBrought(roots: readonly BuiltRoot[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const lines = new Map<string, Set<number>>()
+  for (const { file, read } of roots.flatMap(({ documents }) => documents))
+    lines.set(file, (lines.get(file) ?? new Set()).add(read.document.line))
+  return lines
+}
+
+/** Patches, and what a patch deletes or kustomize keeps to itself: none of them comes out, and each is named. */
+function notBrought(
+  file: string,
+  judged: readonly JudgedObject[],
+  brought: ReadonlySet<number> | undefined,
+): readonly Ignored[] {
+  if (brought === undefined)
+    return [...new Set(judged.map((one) => originOf(one, { file }).line))].map((line) => ({
+      file,
+      line,
+      apiVersion: '',
+      kind: '',
+      note: 'part of a kustomization',
+    }))
+  return judged
+    .filter(({ document }) => !brought.has(document.line))
+    .map((one) => ({ file, line: originOf(one, { file }).line, ...typeOf(one), note: 'taken out by a kustomization' }))
+}
+
+function typeOf(one: JudgedObject): Pick<Ignored, 'apiVersion' | 'kind'> {
+  if (one.outcome === 'ignored') return { apiVersion: one.apiVersion, kind: one.kindName }
+  return one.outcome === 'declared' ? { apiVersion: one.apiVersion, kind: one.kind.kind } : { apiVersion: '', kind: '' }
 }
 
 function kustomizationFile(file: string, text: string): Ignored {

@@ -34,6 +34,8 @@ export interface Revision {
   readonly declarations: readonly Declaration[]
   readonly problems: readonly Problem[]
   readonly ignored: readonly Ignored[]
+  /** Documents that define an API, or are instances of one and became others. */
+  readonly expanded?: readonly Ignored[]
   readonly files: number
   /** Keys that are declared but were refused. They are not gone: nothing of theirs may be deleted. */
   readonly unreadable: readonly ResourceKey[]
