@@ -16,11 +16,11 @@ spec:
     spec:
       host: string | required=true
       memory: string | default="4Gi"
-      cores: integer | default=2 minimum=1 maximum=16
+      cores: integer | default=2 minimum=1 maximum=16 validation="self != 13"
       cluster: string | default=home
       tools:
         enabled: boolean | default=false
-        names: "[]string"
+        names: "[]string | uniqueItems=true"
     status:
       vm: \${vm.metadata.name}
       addresses: \${vm.status.addresses}
@@ -145,6 +145,12 @@ const WRONG_INSTANCES: readonly (readonly [string, string, string])[] = [
     'unknown-field 9:3 "memroy" is not a field of spec (did you mean memory?)',
   ],
   ['the wrong type', `${INSTANCE}  cores: many\n`, 'wrong-type 9:10 cores is "many"; it must be a whole number'],
+  ['a value that a rule forbids', `${INSTANCE}  cores: 13\n`, 'bad-value 9:10 cores: it must be that self != 13'],
+  [
+    'an entry twice',
+    INSTANCE.replace('[lldp, smart]', '[lldp, lldp]'),
+    'bad-value 8:33 names is a list; it has an entry twice',
+  ],
   ['a number outside its range', `${INSTANCE}  cores: 17\n`, 'bad-value 9:10 cores is 17; it must be 16 or less'],
 ]
 
@@ -163,6 +169,18 @@ const WRONG_GRAPHS: readonly (readonly [string, string, string, string])[] = [
     `\${schema.spec.memory}`,
     `\${string(schema.spec.memory.asInteger())}`,
     'bad-expression 51:19 string(schema.spec.memory.asInteger()): asInteger works on',
+  ],
+  [
+    'a rule that cannot be asked of the type',
+    'validation="self != 13"',
+    'validation="self.size > 1"',
+    'bad-value 12:14 validation="self.size > 1": ',
+  ],
+  [
+    'a rule that answers no yes or no',
+    'validation="self != 13"',
+    'validation="self + 1"',
+    'bad-value 12:14 validation="self + 1" answers ',
   ],
   [
     'a field that the schema has not',

@@ -459,3 +459,30 @@ test('an instance whose composition has errors names its place', () => {
   const own = revision.problems.filter(({ origin }) => origin.file === 'c.yaml')
   assert.match(told(own).join(), /Composition\/k3snode at b\.yaml:1:1 has errors: correct those first/)
 })
+
+const RULES: readonly (readonly [string, string, readonly string[]])[] = [
+  ['that it keeps', 'x-kubernetes-validations: [{rule: "self.cores <= 4"}]', []],
+  [
+    'that it breaks',
+    'x-kubernetes-validations: [{rule: "self.cores <= 2 || self.size == \'small\'", message: too many cores}]',
+    ['bad-value 4:7 spec: too many cores'],
+  ],
+  [
+    'without a message',
+    'x-kubernetes-validations: [{rule: self.cores < 4}]',
+    ['bad-value 4:7 spec: it must be that self.cores < 4'],
+  ],
+  ['about a change', 'x-kubernetes-validations: [{rule: self.cores >= oldSelf.cores}]', []],
+  [
+    'that croft cannot check',
+    'x-kubernetes-validations: [{rule: isIP(self.host)}]',
+    ['not-kept 19:15 croft cannot check the rule isIP(self.host): there is no function isIP'],
+  ],
+]
+
+for (const [what, rules, expected] of RULES)
+  test(`an instance with a rule of its definition ${what}`, () => {
+    const definition = DEFINITION.replace('required: [host]', `required: [host]\n              ${rules}`)
+    const { problems } = readTexts({ 'a.yaml': definition, 'b.yaml': PLAIN, 'c.yaml': CLAIM })
+    assert.deepEqual(told(problems), expected)
+  })

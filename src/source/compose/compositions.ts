@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../kinds/kind.ts'
 import { showOrigin } from '../../model/declaration.ts'
 import { isFields } from '../manifest.ts'
 import type { ApiReader, ComposedApi, PlacedObject, TemplatePlace } from './api.ts'
@@ -9,8 +10,9 @@ import {
   statusOfComposite,
 } from './composition.ts'
 import type { EnvironmentData } from './environment.ts'
+import { typeOfExpression } from './expression-type.ts'
 import { fieldsOf } from './patch.ts'
-import { ANYTHING, type DocumentFields, shapeOf, type ValueShape } from './shape.ts'
+import { ANYTHING, type DocumentFields, type ProblemPath, shapeOf, type ValueShape } from './shape.ts'
 
 interface NamedComposition {
   readonly name: string
@@ -36,7 +38,9 @@ export const compositions: ApiReader = {
     const definitions = objects.filter(({ value }) => value.kind === 'CompositeResourceDefinition')
     const shapes = new Map(
       definitions.flatMap((one) =>
-        shapesIn(one).map(({ type, shape, status }) => [type, { spec: shape, status }] as const),
+        shapesIn(one, (problem) => complain(one, problem)).map(
+          ({ type, shape, status }) => [type, { spec: shape, status }] as const,
+        ),
       ),
     )
     const named = objects
@@ -71,15 +75,17 @@ const MACHINERY: Readonly<Record<string, ValueShape>> = Object.fromEntries(
     .map((name) => [name, ANYTHING]),
 )
 
-function shapesIn({ value }: Pick<PlacedObject, 'value'>) {
+/** The versions of a definition. Rules that nobody here can check are told, and are none. */
+function shapesIn({ value }: Pick<PlacedObject, 'value'>, tell: (problem: FieldProblem) => void = () => {}) {
   const spec = fieldsOf(value.spec)
   const names = fieldsOf(spec.names)
   const claims = fieldsOf(spec.claimNames)
   const versions = Array.isArray(spec.versions) ? spec.versions.filter(isFields) : []
   return versions
-    .filter(({ served }) => served !== false)
-    .map((version) => {
-      const schema = shapeOf(fieldsOf(version.schema).openAPIV3Schema)
+    .map((version, index) => ({ version, at: ['spec', 'versions', index, 'schema', 'openAPIV3Schema'] }))
+    .filter(({ version }) => version.served !== false)
+    .map(({ version, at }) => {
+      const schema = withCheckedRules(shapeOf(fieldsOf(version.schema).openAPIV3Schema), at, tell)
       const own: ValueShape = schema.properties?.spec ?? { type: 'object', additionalProperties: true }
       const shape: ValueShape = { ...own, type: 'object', properties: { ...own.properties, ...MACHINERY } }
       const apiVersion = `${String(spec.group)}/${String(version.name)}`
@@ -98,6 +104,38 @@ function shapesIn({ value }: Pick<PlacedObject, 'value'>) {
         shape,
       }
     })
+}
+
+/** Rules may use what Kubernetes knows and croft does not: these are left to the cluster. */
+function withCheckedRules(shape: ValueShape, path: ProblemPath, tell: (problem: FieldProblem) => void): ValueShape {
+  const inside = (inner: ValueShape, ...steps: ProblemPath) => withCheckedRules(inner, [...path, ...steps], tell)
+  const { properties, items, additionalProperties, rules } = shape
+  const checked = rules?.filter(({ rule }) => {
+    const typed = typeOfExpression(rule, { self: shape })
+    if ('problem' in typed)
+      tell({
+        code: 'not-kept',
+        path: [...path, 'x-kubernetes-validations'],
+        severity: 'warning',
+        message: `croft cannot check the rule ${rule}: ${typed.problem}`,
+      })
+    return !('problem' in typed)
+  })
+  return {
+    ...shape,
+    ...(checked === undefined ? {} : { rules: checked }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => [name, inside(one, 'properties', name)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: inside(items, 'items') }),
+    ...(typeof additionalProperties === 'object'
+      ? { additionalProperties: inside(additionalProperties, 'additionalProperties') }
+      : {}),
+  }
 }
 
 /** What Crossplane writes itself is in every status. */

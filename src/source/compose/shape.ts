@@ -1,5 +1,6 @@
 import { unknownField } from '../../kinds/fields/explain.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
+import { evaluate } from '../../lib/cel.ts'
 import { foreignPattern } from '../../lib/foreign-pattern.ts'
 import { isFields } from '../manifest.ts'
 
@@ -23,8 +24,17 @@ export interface ValueShape {
   readonly minItems?: number
   readonly maxItems?: number
   readonly pattern?: string
+  readonly uniqueItems?: boolean
+  /** What must hold of the whole value. */
+  readonly rules?: readonly ValueRule[]
   readonly default?: unknown
   readonly description?: string
+}
+
+/** An expression in CEL about `self`, and what to say where it does not hold. */
+export interface ValueRule {
+  readonly rule: string
+  readonly message?: string
 }
 
 export const ANYTHING: ValueShape = {}
@@ -45,8 +55,22 @@ export function conform(
     return wrong(`${name} is ${shown(value)}; it may be ${shape.enum.map(shown).join(', ')}`)
   const limit = limitProblem(shape, value)
   if (limit !== undefined) return wrong(`${name} is ${shown(value)}; ${limit}`)
-  if (Array.isArray(value)) return conformList(shape, value, path)
-  return type === 'object' && isFields(value) ? conformFields(shape, value, path) : { value, problems: [] }
+  const found = Array.isArray(value)
+    ? conformList(shape, value, path)
+    : type === 'object' && isFields(value)
+      ? conformFields(shape, value, path)
+      : { value, problems: [] }
+  // A rule may rely on what the types say.
+  if (found.problems.length > 0) return found
+  const broken = (shape.rules ?? []).flatMap((one) => brokenRule(one, found.value) ?? [])
+  return { ...found, problems: broken.map((why) => ({ code: 'bad-value', path, message: `${name}: ${why}` })) }
+}
+
+/** Why a rule does not hold. Undefined: it holds. */
+function brokenRule({ rule, message }: ValueRule, self: unknown): string | undefined {
+  const answer = evaluate(rule, { self })
+  if ('problem' in answer) return `its rule ${rule} cannot be checked: ${answer.problem}`
+  return answer.value === true ? undefined : (message ?? `it must be that ${rule}`)
 }
 
 function conformList(shape: ValueShape, value: readonly unknown[], path: ProblemPath) {
@@ -129,6 +153,8 @@ function limitProblem(shape: ValueShape, value: unknown): string | undefined {
   if (Array.isArray(value)) {
     if (minItems !== undefined && value.length < minItems) return `it must have ${minItems} entries or more`
     if (maxItems !== undefined && value.length > maxItems) return `it must have ${maxItems} entries or fewer`
+    if (shape.uniqueItems === true && new Set(value.map((one) => JSON.stringify(one))).size < value.length)
+      return 'it has an entry twice'
   }
   return undefined
 }
@@ -168,12 +194,23 @@ const NUMBERS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'ma
 function limitsOf(schema: Readonly<Record<string, unknown>>): ValueShape {
   const numbers = NUMBERS.flatMap((name) => (typeof schema[name] === 'number' ? [[name, schema[name]] as const] : []))
   const { required, enum: values, pattern, description } = schema
+  const rules = rulesOf(schema['x-kubernetes-validations'])
   return {
     ...Object.fromEntries(numbers),
+    ...(schema['x-kubernetes-list-type'] === 'set' ? { uniqueItems: true } : {}),
+    ...(rules.length === 0 ? {} : { rules }),
     ...(Array.isArray(required) ? { required: required.map(String) } : {}),
     ...(Array.isArray(values) ? { enum: values } : {}),
     ...(typeof pattern === 'string' ? { pattern } : {}),
     ...(typeof description === 'string' ? { description } : {}),
     ...(schema.default === undefined ? {} : { default: schema.default }),
   }
+}
+
+/** Rules about a change need the object from before, which only a cluster has. */
+function rulesOf(written: unknown): readonly ValueRule[] {
+  return (Array.isArray(written) ? written : []).filter(isFields).flatMap(({ rule, message }) => {
+    if (typeof rule !== 'string' || /\boldSelf\b/.test(rule)) return []
+    return [{ rule, ...(typeof message === 'string' ? { message } : {}) }]
+  })
 }

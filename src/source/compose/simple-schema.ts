@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { isFields } from '../manifest.ts'
-import type { ProblemPath, ValueShape } from './shape.ts'
+import { typeOfExpression } from './expression-type.ts'
+import { type ProblemPath, shapeWord, type ValueShape } from './shape.ts'
 
 type CustomTypes = Readonly<Record<string, unknown>>
 
@@ -113,10 +114,19 @@ function marked(mark: string, text: string, type: ValueShape): ValueShape | stri
       return { pattern: text }
     case 'description':
       return { description: text }
-    case 'required':
-    case 'immutable':
     case 'uniqueItems':
-    case 'validation':
+      return text === 'true' ? { uniqueItems: true } : {}
+    case 'validation': {
+      const typed = typeOfExpression(text, { self: type })
+      if ('problem' in typed) return `validation=${JSON.stringify(text)}: ${typed.problem}`
+      const answers = typed.type.type
+      if (answers !== undefined && answers !== 'boolean')
+        return `validation=${JSON.stringify(text)} answers ${shapeWord(typed.type)}, not true or false`
+      return { rules: [{ rule: text }] }
+    }
+    case 'required':
+    // Only a cluster has the object from before.
+    case 'immutable':
       return {}
     default:
       return undefined
