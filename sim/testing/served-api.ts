@@ -25,15 +25,24 @@ export interface ServedApi {
   close(): Promise<void>
 }
 
-const ADDRESS = '10.67.0.1'
+/** The one server of the cluster. */
+export interface ServedNode {
+  readonly name: string
+  readonly address: string
+  /** More flags of K3s. */
+  readonly flags?: Readonly<Record<string, unknown>>
+}
+
+const NODE: ServedNode = { name: 's1', address: '10.67.0.1' }
 /** Until its node is there; then time goes as outside. */
 const FORMING_TRIES = 600
 
-export async function serveApi(clock: SimClock = createScaledClock()): Promise<ServedApi> {
+export async function serveApi(clock: SimClock = createScaledClock(), node = NODE): Promise<ServedApi> {
+  const { name, address } = node
   const world = createWorld({ clock, random: seededRandom(3) })
-  const box = addBox(world, { name: 's1', addresses: [ADDRESS] })
+  const box = addBox(world, { name, addresses: [address] })
   box.machine.files.write(BINARY, programText(RECORDED_VERSION))
-  const flags = { 'node-name': 's1', 'node-ip': ADDRESS, ...FIRST }
+  const flags = { 'node-name': name, 'node-ip': address, ...FIRST, ...node.flags }
   box.machine.files.write('/etc/rancher/k3s/config.yaml', JSON.stringify(flags))
   box.machine.files.write(unitPath('server'), '')
   startService(box.computer)
@@ -50,7 +59,7 @@ export async function serveApi(clock: SimClock = createScaledClock()): Promise<S
   const [cluster] = world.k3s.clusters.values()
   const files = cluster?.bootstrap.files ?? new Map<string, string>()
   const access = {
-    endpoint: `https://${ADDRESS}:6443`,
+    endpoint: `https://${address}:6443`,
     caPem: files.get('server-ca.crt') ?? '',
     ...adminOf(files, clock.now()),
   }

@@ -18,6 +18,10 @@ tries 200 test -e github/ca.pem
 export NODE_EXTRA_CA_CERTS=$PWD/github/ca.pem
 echo '127.0.0.2 api.github.com' >> /etc/hosts`
 
+/** The pveum of a host of the simulated datacentre: root runs it there. */
+export const PVEUM = `printf '#!/bin/sh\\nPROXMOX_TOKEN=%s PROXMOX=%s exec node %s "$@"\\n' "'$PROXMOX_TOKEN'" "$endpoint" '${ROOT}/bin/run ${ROOT}/test/docs/pveum.ts' > ~/bin/pveum
+chmod +x ~/bin/pveum`
+
 /**
  * A libvirt host with one domain, as the only thing in infra/ until house/ is moved back: the real virsh with its test driver, wherever croft asks it to connect to. croft starts
  * programs of the system and none from somebody's own PATH, so it stands in the place of virsh itself.

@@ -19,8 +19,15 @@ export function pages(): readonly string[] {
   return all.filter((page) => !page.startsWith('docs/decisions/') && page !== 'CHANGELOG.md').toSorted()
 }
 
+/** The text of a page, or of one chapter of it: `docs/cli.md#host`. */
 export function textOf(page: string): string {
-  return readFileSync(join(ROOT, page), 'utf8')
+  const [path = '', chapter] = page.split('#')
+  const whole = readFileSync(join(ROOT, path), 'utf8')
+  if (chapter === undefined) return whole
+  const [, ...chapters] = whole.split(/^## /m)
+  const found = chapters.find((text) => text.split('\n')[0] === chapter)
+  if (found === undefined) throw new Error(`${path} has no chapter ${chapter}`)
+  return found
 }
 
 /** A block between fences, without what indents it in a list. */

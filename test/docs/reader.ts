@@ -24,13 +24,14 @@ export interface Step {
   readonly shell?: 'fish'
   /** Why no test can type it, and which test does the same in another way. */
   readonly left?: string
-  /** The page on which the same command is typed: what it needs is there. */
+  /** The page, or the chapter in a walk of its own, on which the same command is typed: what it needs is there. */
   readonly typedOn?: string
 }
 
 /** What somebody does who reads pages, one after the other, and types all of them. */
 export interface Walk {
   readonly name: string
+  /** Whole pages, and chapters of others: `docs/cli.md#host`. */
   readonly pages: readonly string[]
   /** What the pages take for granted at their beginning, in shell. */
   readonly ground?: string
@@ -75,8 +76,10 @@ mount -t tmpfs none ~/.etc
 mkdir ~/.etc/upper ~/.etc/work
 mount -t overlay -o "lowerdir=/etc,upperdir=$HOME/.etc/upper,workdir=$HOME/.etc/work" none /etc
 set -o pipefail +e
-began() { printf '\\n\\036%s\\n' "$1"; }
+began() { current=$1; printf '\\n\\036%s\\n' "$1"; }
 ended() { case " $3 " in *" $2 "*) ;; *) printf '\\n\\036failed\\n%s: exit code %s instead of %s\\n' "$1" "$2" "$3";; esac; }
+# What the command before must have come to.
+expected() { "$@" || ended "$current" "and not: $*" 'what the page says'; }
 # Each question gets the answer. One that comes before its question is lost: a terminal forgets what was typed when a
 # program takes it over.
 answering() {

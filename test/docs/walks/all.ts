@@ -1,12 +1,13 @@
 import type { Walk } from '../reader.ts'
 import { COMMAND_LINE } from './command-line.ts'
 import { CONTROLLER } from './controller.ts'
+import { HOSTS } from './hosts.ts'
 import { IMPORTS } from './imports.ts'
 import { OPERATOR } from './operator.ts'
 import { RELEASE } from './release.ts'
 import { README, SIMULATOR } from './simulator.ts'
 
-export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLLER, OPERATOR, IMPORTS, RELEASE]
+export const WALKS: readonly Walk[] = [README, SIMULATOR, COMMAND_LINE, CONTROLLER, OPERATOR, HOSTS, IMPORTS, RELEASE]
 
 /** Pages with a test of their own. */
 export const OWN_TESTS: Readonly<Record<string, string>> = {

@@ -3,19 +3,14 @@ import { blocksOf } from '../printed.ts'
 import type { Walk } from '../reader.ts'
 import { file, STATE } from './imports.ts'
 
-const SSH = 'a host over SSH: test/real-ssh/host-verbs.test.ts types these to a real sshd'
 const SPARE = 'a computer that may be wiped: npm run test:k3s does it with real hosts'
 
+/** Hosts with a real sshd. */
+const HOSTS = { typedOn: 'docs/cli.md#host' }
 const OPERATOR = { typedOn: 'docs/operator.md' }
 
 /** The graph of docs/own-api.md. */
 const GRAPH = blocksOf('docs/own-api.md').find(({ language }) => language === 'yaml')?.text ?? ''
-
-/** Nobody hears the packet, but it leaves. */
-const DUCK = `apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: duck}
-spec: {wake: {mac: "6C:4B:90:00:00:04", broadcast: 127.255.255.255}}`
 
 /** The controller knows that the memory of web-1 has drifted to this. */
 const SEEN = (memory: number) =>
@@ -71,15 +66,12 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
       before: 'cp examples/homelab/machines/k3s-vm-still-fawn.yaml cluster-export.yaml',
     },
     'croft import terraform state.json': { before: file('state.json', STATE) },
-    'croft host enroll cow --address 192.168.14.2 --user k3s': { left: SSH },
-    'croft host diff cow --dir infra/': { left: SSH },
-    'croft host run cow --dir infra/ -- journalctl -u k3s -n 50': { left: SSH },
-    'croft host copy cow ./motd /etc/motd --dir infra/': { left: SSH },
-    'croft host upload-iso pve1 ./debian.iso --storage local --dir infra/': { left: SSH },
-    'croft host wake duck --dir infra/': {
-      before: file('infra/duck.yaml', DUCK),
-      says: /duck/,
-    },
+    'croft host enroll cow --address 192.168.14.2 --user k3s': HOSTS,
+    'croft host diff cow --dir infra/': HOSTS,
+    'croft host run cow --dir infra/ -- journalctl -u k3s -n 50': HOSTS,
+    'croft host copy cow ./motd /etc/motd --dir infra/': HOSTS,
+    'croft host upload-iso pve1 ./debian.iso --storage local --dir infra/': HOSTS,
+    'croft host wake duck --dir infra/': HOSTS,
     'croft machine write web-1 ./motd /etc/motd --mode 0644 --dir infra/': { before: 'echo welcome > motd' },
     'croft machine snapshot web-1 before-upgrade --dir infra/': { answer: 'yes' },
     'croft move web-1 still-fawn --dir infra/': { answer: 'yes' },

@@ -1,20 +1,41 @@
 import type { Datacentre } from '../../../../../sim/datacentre.ts'
 
+export interface PveumCall {
+  readonly method: 'POST' | 'PUT'
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** The call of the API that a command of pveum is. Its options are the parameters of that call, under the same names. */
+export function pveumCall(words: readonly string[]): PveumCall {
+  const { plain, options } = optionsOf(words)
+  const [noun, verb, first = '', second = '', third = ''] = plain
+  if (noun === 'user' && verb === 'token' && first === 'add')
+    return { method: 'POST', path: `/access/users/${second}/token/${third}`, params: options }
+  switch (`${noun} ${verb}`) {
+    case 'role add':
+      return { method: 'POST', path: '/access/roles', params: { roleid: first, ...options } }
+    case 'role modify':
+      return { method: 'PUT', path: `/access/roles/${first}`, params: options }
+    case 'acl modify':
+      return { method: 'PUT', path: '/access/acl', params: { path: first, ...options } }
+    case 'user add':
+      return { method: 'POST', path: '/access/users', params: { userid: first, ...options } }
+    default:
+      throw new Error(`cannot do: ${words.join(' ')}`)
+  }
+}
+
 /** Does what the pveum of a host does, by the API of the simulated one and as root. Answers the token that was made. */
 export async function pveum(datacentre: Datacentre, commands: readonly string[]): Promise<string> {
   let token = ''
   for (const command of commands) {
-    const [program, noun, verb, ...rest] = wordsOf(command)
+    const [program, ...words] = wordsOf(command)
     if (program !== 'pveum') throw new Error(`not pveum: ${command}`)
-    const { plain, options } = optionsOf(rest)
-    if (noun === 'role') await call(datacentre, 'POST', '/access/roles', { roleid: plain[0], privs: options.privs })
-    else if (noun === 'acl') await call(datacentre, 'PUT', '/access/acl', { path: plain[0], ...options })
-    else if (noun === 'user' && verb === 'add') await call(datacentre, 'POST', '/access/users', { userid: plain[0] })
-    else if (noun === 'user' && verb === 'token') {
-      const [, user = '', name = ''] = plain
-      const made = await call(datacentre, 'POST', `/access/users/${user}/token/${name}`, options)
-      token = `${user}!${name}=${(made as { value: string }).value}`
-    } else throw new Error(`cannot do: ${command}`)
+    const { method, path, params } = pveumCall(words)
+    const made = await call(datacentre, method, path, params)
+    const [, user, name] = /^\/access\/users\/(.+)\/token\/(.+)$/.exec(path) ?? []
+    if (name !== undefined) token = `${user}!${name}=${(made as { value: string }).value}`
   }
   return token
 }
@@ -23,10 +44,10 @@ async function call(
   { handle, token }: Datacentre,
   method: string,
   path: string,
-  params: Readonly<Record<string, string | undefined>>,
+  params: Readonly<Record<string, string>>,
 ): Promise<unknown> {
   const body = Object.entries(params)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
   const headers = { authorization: `PVEAPIToken=${token}`, 'content-type': 'application/x-www-form-urlencoded' }
   const answer = await handle({ method, path: `/api2/json${path}`, headers, body })
