@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
-import { findCommand } from '../scripts/packages.ts'
 import { metricsText } from '../src/controller/view/metrics.ts'
 import { KINDS } from '../src/kinds/registry.ts'
 import { readGrants } from '../src/operator/grants.ts'
 import { GRANTABLE } from '../src/plan/grants.ts'
 import { smallEstate } from '../src/server/testing/fake-estate.ts'
+import { HELM } from './helm-here.ts'
 
 const at = (name: string) => new URL(`../deploy/${name}`, import.meta.url)
 
@@ -78,10 +78,6 @@ test('the chart names every group of the provider that croft reads, and runs cro
   assert.doesNotMatch(rights, /apiGroups: .*\*/)
 })
 
-/** Where one that was built from its sources may be kept. */
-const BUILT_HELM = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'), 'croft', 'helm')
-const helm = findCommand('helm') ?? (existsSync(BUILT_HELM) ? BUILT_HELM : undefined)
-
 interface RenderedRole {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace: string }
@@ -93,11 +89,12 @@ interface RenderedRole {
 }
 
 // Debian has no package of Helm: where there is none a line says so, and that is no failure.
-if (helm === undefined)
+if (HELM === undefined)
   test.before((t) => {
     if ('diagnostic' in t) t.diagnostic('there is no helm here: it did not render the chart')
   })
-else test('Helm takes the chart with its own values and with each that somebody may set', () => rendersChart(helm))
+else
+  test('Helm takes the chart with its own values and with each that somebody may set', () => rendersChart(HELM ?? ''))
 
 function rendersChart(helm: string): void {
   const home = mkdtempSync(path.join(tmpdir(), 'croft-helm-'))

@@ -9,13 +9,13 @@ import { applyExit, heldIn, renderHeld } from './verbs/apply.ts'
 
 type Hold = NonNullable<ClusterPlan['observed']['requests']['hold']>
 
-function planOf(hold?: Hold): Plan {
+function planOf(hold?: Hold, notes: Plan['notes'] = []): Plan {
   const spec = clusterSpec('s1 s2 s3')
   const seen = observedCluster('s1 s2 s3')
   const observed = hold === undefined ? seen : { ...seen, requests: { ...seen.requests, hold } }
-  const declaration = { spec, key: 'Cluster/homelab' } as ClusterPlan['declaration']
+  const declaration = { spec, key: 'Cluster/homelab', name: 'homelab' } as ClusterPlan['declaration']
   const clusters = [{ declaration, observed, decision: coordinate(spec, observed, NOW) }]
-  return { entries: [], notes: [], problems: [], clusters }
+  return { entries: [], notes, problems: [], clusters }
 }
 
 const settled = (plan: Plan): Settlement => ({
@@ -32,6 +32,17 @@ test('an apply that leaves a cluster held does not end with 0, and says what, wh
     renderHeld(heldIn(held)),
     '  held: Cluster/homelab: its record cannot be opened\n      to allow: bring the key\n',
   )
+})
+
+test('the silent API of a cluster that is held is no other failure; any other silence is', () => {
+  const hold = { reason: 'etcd has lost its majority', allow: 'restore it' }
+  const silent = (connection: string, code: 'unreachable' | 'refused' = 'unreachable') => [
+    { connection, code, message: 'nobody answers', allow: 'look' },
+  ]
+  assert.equal(applyExit(settled(planOf(hold, silent('cluster/homelab'))), []), 3)
+  assert.equal(applyExit(settled(planOf(undefined, silent('cluster/homelab'))), []), 1)
+  assert.equal(applyExit(settled(planOf(hold, silent('cluster/other'))), []), 1)
+  assert.equal(applyExit(settled(planOf(hold, silent('cluster/homelab', 'refused'))), []), 4)
 })
 
 test('a cluster that is as declared, or off because somebody ordered it, is not held', () => {

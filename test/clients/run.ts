@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { startSimulator } from '../../sim/serve.ts'
 import { builtSession, type GoSession } from './go-programs.ts'
 import { runClient } from './python.ts'
+import { sopsLife } from './sops.ts'
 import { tofuLives } from './tofu.ts'
 
 /*
  * `npm run test:clients`: programs that other people wrote for Proxmox, as they are published, live whole lives on the
- * simulator. Those in Python are part of `npm test`; those in Go are built here once, from the module proxy, and kept
+ * simulator, and sops writes what croft reads. Those in Python are part of `npm test`; those in Go are built here once, from the module proxy, and kept
  * in ~/.cache/croft/clients. What cannot be had is skipped with a line.
  */
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -35,7 +36,11 @@ const SESSIONS: readonly (GoSession & { readonly name: string })[] = [
   },
 ]
 
-const LIVES = [...SESSIONS.map(({ name, ...session }) => ({ name, live: () => lived(session) })), ...tofuLives()]
+const LIVES = [
+  ...SESSIONS.map(({ name, ...session }) => ({ name, live: () => lived(session) })),
+  ...tofuLives(),
+  sopsLife(),
+]
 
 process.exitCode = await main()
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { startSimulator } from '../../sim/serve.ts'
 import { addStorage } from '../../sim/world/create-world.ts'
 import type { World } from '../../sim/world/types.ts'
 import { createKeyPair, issueCertificate, privateKeyPem } from '../../src/lib/x509.ts'
+import { commandsOf } from '../docs/printed.ts'
 import { builtProgram, type GoProgram } from './go-programs.ts'
 import { runClient } from './python.ts'
 
@@ -23,6 +24,9 @@ const OPENTOFU: GoProgram = {
   at: './cmd/tofu',
   file: 'tofu-v1.10.0',
 }
+
+/** The environment of OpenTofu, and where it is. */
+type Typing = Readonly<Record<string, string>> & { readonly tofu: string }
 
 /** A provider, and the files of the tofu folder that it can make. */
 interface Provider {
@@ -118,7 +122,7 @@ async function live(made: Provider): Promise<string | undefined> {
     await step(['plan'], /No changes\./)
     await step(['apply', '-auto-approve', ...more], /Resources: 0 added, 2 changed, 0 destroyed/)
     await step(['plan', ...more], /No changes\./)
-    await takeOver(folder, simulator, made)
+    await takeOver(folder, simulator, made, { ...env, tofu: tofu.path })
     await step(['destroy', '-auto-approve', ...more], new RegExp(`Resources: ${resources} destroyed`))
     return undefined
   } finally {
@@ -174,13 +178,25 @@ function missingFrom(schema: string, files: readonly string[]): readonly string[
   return [...new Set(known)].filter((type) => !made.includes(type)).toSorted()
 }
 
+/** What the page about this import prints, typed beside the configuration. */
+async function typed(folder: string, { tofu, ...env }: Typing) {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  symlinkSync(tofu, join(bin, 'terraform'))
+  symlinkSync(CROFT, join(bin, 'croft'))
+  const commands = commandsOf('docs/import/terraform.md').map(({ text }) => text)
+  const script = ['set -e', `cd ${folder}`, ...commands].join('\n')
+  return runClient('bash', ['-c', script], { ...env, PATH: `${bin}:${process.env.PATH ?? ''}` }, STEP_MS)
+}
+
 /** The state becomes manifests whose plan marks the guests and changes nothing; after that it is empty. */
 async function takeOver(
   folder: string,
   simulator: { readonly endpoint: string; readonly fingerprint: string; readonly token: string },
   { resources, notCarried, guests }: Provider,
+  typing: Typing,
 ): Promise<void> {
-  const estate = join(folder, 'estate')
+  const estate = join(folder, 'infra')
   mkdirSync(estate)
   writeFileSync(
     join(estate, 'proxmox.yaml'),
@@ -192,8 +208,8 @@ spec: {endpoint: "${simulator.endpoint}", fingerprint: "${simulator.fingerprint}
   )
   const env = { HOME: folder, PROXMOX_TOKEN: simulator.token }
   const croft = (...words: readonly string[]) => runClient(CROFT, words, env, STEP_MS)
-  const written = join(estate, 'imported.yaml')
-  const imported = await croft('import', 'terraform', join(folder, 'terraform.tfstate'), '--write', written)
+  const written = join(estate, 'terraform.yaml')
+  const imported = await typed(folder, typing)
   const left = [...imported.output.matchAll(/^Not carried over: ([^:\n]+):/gm)].map(([, what]) => what)
   assert.deepEqual(left, notCarried, imported.output)
   assert.match(imported.output, new RegExp(`^Imported from .*: ${resources - notCarried.length} objects`, 'm'))

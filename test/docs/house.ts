@@ -159,3 +159,29 @@ croft apply infra/ --yes --timeout 5h
 rm infra/old-one.yaml
 endpoint=$(sed -n "s/^  endpoint: *//p" infra/proxmox.yaml)
 `
+
+/** The same house; the backups of its cluster are on a share of somebody who outlives it. */
+export const HOUSE_WITH_BACKUPS = HOUSE.replace(
+  '  checksums: $SIM_CHECKSUMS\n',
+  `  checksums: $SIM_CHECKSUMS
+  backup: {schedule: "0 3 * * *", to: {nfs: {server: nas.home.arpa, path: /srv/etcd}}}
+`,
+)
+
+/** All that is left is the repository, the age key, the token of Proxmox and the share: every server is destroyed. */
+export const BURNT = `. infra/sim.env
+kubectl --kubeconfig homelab.yaml create configmap precious
+croft cluster backup homelab --now --yes --dir infra/
+SNAPSHOT=$(croft cluster backup homelab --dir infra/ | head -n 1 | cut -d ' ' -f 1)
+cp ~/.local/state/croft/*/vault/age-key.txt ~/key.txt
+printf 'sim.env\\n' > infra/.gitignore
+git -C infra init --quiet --initial-branch main
+git -C infra add .
+git -C infra commit --quiet --message 'The house'
+${FORGE}
+proxmox() { curl --silent --show-error --fail --insecure --noproxy '*' --header "Authorization: PVEAPIToken=$PROXMOX_TOKEN" --output /dev/null --request "$1" "$endpoint/api2/json/nodes/$2"; }
+for one in pumped-piglet/qemu/101 still-fawn/qemu/102 fun-bedbug/qemu/103; do
+  proxmox POST $one/status/stop
+  tries 100 proxmox DELETE $one
+done
+rm -r infra ~/.local`

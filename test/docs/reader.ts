@@ -24,8 +24,16 @@ export interface Step {
   readonly shell?: 'fish'
   /** Why no test can type it, and which test does the same in another way. */
   readonly left?: string
+  /** A test that is no walk types it. */
+  readonly typedIn?: TypedIn
   /** The page, or the chapter in a walk of its own, on which the same command is typed: what it needs is there. */
   readonly typedOn?: string
+}
+
+/** The file of a test, and the words in it that type the command. */
+export interface TypedIn {
+  readonly test: string
+  readonly as: string
 }
 
 /** What somebody does who reads pages, one after the other, and types all of them. */
@@ -35,6 +43,8 @@ export interface Walk {
   readonly pages: readonly string[]
   /** What the pages take for granted at their beginning, in shell. */
   readonly ground?: string
+  /** What must be true when everything was typed, in shell. */
+  readonly end?: string
   /** By the name of the command, with its page before it where two pages print the same; each must be on a page. */
   readonly steps: Readonly<Record<string, Step>>
 }
@@ -138,8 +148,8 @@ function typing(command: Printed, index: number, step: Step, time: number): stri
 }
 
 /** By the walk that has this step. */
-export function isTyped({ left, typedOn }: Step): boolean {
-  return left === undefined && typedOn === undefined
+export function isTyped({ left, typedOn, typedIn }: Step): boolean {
+  return left === undefined && typedOn === undefined && typedIn === undefined
 }
 
 /** What is special about a command, on its page or on all of them. */
@@ -164,7 +174,10 @@ export async function walked(walk: Walk): Promise<ReadonlyMap<string, string>> {
         return typing(one, index, stepOf(walk, one), time)
       })
       .join('')
-    writeFileSync(join(room, 'here/reader.sh'), `${HANDS}set -e\n${walk.ground ?? ''}\nset +e\n${script}`)
+    writeFileSync(
+      join(room, 'here/reader.sh'),
+      `${HANDS}set -e\n${walk.ground ?? ''}\nset +e\n${script}${walk.end ?? ''}\n`,
+    )
     const { seen, wrong } = judged(walk, commands, await said(room))
     if (wrong.length > 0) assert.fail(wrong.join('\n\n'))
     return seen

@@ -182,7 +182,7 @@ function closingLine(
     const left = clusterCounts(settled.last.plan.clusters ?? [])
     return `\n${style.paint('yellow', late)} ${resources}${left === '' ? '' : ` ${left}`} Run croft describe KIND/NAME to see why, then croft apply again.\n`
   }
-  if (blindExit(settled.last.plan) !== undefined)
+  if (blindBeyondHeld(settled.last.plan) !== undefined)
     return `\n${style.paint('red', 'Apply failed.')} ${resources} Not every connection could be looked at: run croft doctor to see why.\n`
   return `\n${style.paint('red', 'Apply failed.')} ${resources} Run croft describe KIND/NAME to see why.\n`
 }
@@ -190,7 +190,7 @@ function closingLine(
 /** 0 settled, as declared and ready, 1 failed or refused, 3 held or not ready (in time), 4 not authorized. */
 export function applyExit(settled: Settlement, declared: readonly string[]): ExitCode {
   const { plan, records } = settled.last
-  const blind = blindExit(plan)
+  const blind = blindBeyondHeld(plan)
   if (blind !== undefined) return blind
   const recordOf = new Map(records.map((record) => [record.key, record]))
   const failed = (record: ResourceRecord) => conditionIs(record, 'Stalled', 'True') || isFailed(record.conditions)
@@ -198,6 +198,19 @@ export function applyExit(settled: Settlement, declared: readonly string[]): Exi
   if (settled.outcome === 'deadline' || heldIn(plan).length > 0) return EXIT.timedOut
   const ready = declared.every((key) => conditionIs(recordOf.get(key), 'Ready', 'True'))
   return ready ? EXIT.ok : EXIT.timedOut
+}
+
+/**
+ * As `blindExit`, but for the API of a cluster that is held: nobody can look there until the hold is over, and the hold
+ * says what to do about it.
+ */
+function blindBeyondHeld(plan: Plan): ExitCode | undefined {
+  const held = (plan.clusters ?? []).filter(({ decision }) => decision.holds.length > 0)
+  const silent = new Set(held.map(({ declaration }) => `cluster/${declaration.name}`))
+  return blindExit({
+    ...plan,
+    notes: plan.notes.filter((one) => one.code === 'refused' || !silent.has(one.connection)),
+  })
 }
 
 function conditionIs(record: ResourceRecord | undefined, type: string, status: string): boolean {

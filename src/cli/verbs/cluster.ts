@@ -39,7 +39,7 @@ const removeMember: ClusterCommand = async (runtime, { cluster, state, words }) 
   const [id] = words
   if (id === undefined || !/^[0-9a-f]{1,16}$/.test(id)) {
     throw new UsageError(
-      'Name the member by its id, as croft plan shows it: croft cluster remove-member 9a1e48b3d305ad3b.',
+      `Name the member by its id, as croft plan shows it: croft cluster remove-member ${cluster.name} 9a1e48b3d305ad3b.`,
     )
   }
   await using store = closing(await openState(runtime, state))
@@ -137,24 +137,25 @@ const rotate: ClusterCommand = async (runtime, { cluster, estate, directory, sta
   return code
 }
 
-const VERBS: Readonly<Record<string, ClusterCommand>> = {
-  kubeconfig,
-  upgrade,
-  backup,
-  restore,
-  replace,
-  rotate,
-  'remove-member': removeMember,
-  recover,
-  escrow,
+/** Each with how many words may come after the name of the cluster. */
+const VERBS: Readonly<Record<string, readonly [ClusterCommand, number]>> = {
+  kubeconfig: [kubeconfig, 1],
+  upgrade: [upgrade, 0],
+  backup: [backup, 0],
+  restore: [restore, 1],
+  replace: [replace, 1],
+  rotate: [rotate, 1],
+  'remove-member': [removeMember, 1],
+  recover: [recover, 1],
+  escrow: [escrow, 0],
 }
 
 /** Operations on one cluster: what a person asks for, in addition to what Git declares. */
 export const run: Verb = async (runtime, [what = '', ...words], options) => {
-  const verb = VERBS[what]
+  const [verb, most] = VERBS[what] ?? []
   if (verb === undefined) {
     throw new UsageError(`There is no croft cluster ${what}. Use ${Object.keys(VERBS).join(', ')}.`)
   }
-  const found = await findCluster(runtime, words, options)
+  const found = await findCluster(runtime, words, options, most)
   return verb(runtime, found, options)
 }

@@ -1,4 +1,5 @@
-import type { Walk } from '../reader.ts'
+import { commandsOf } from '../printed.ts'
+import type { TypedIn, Walk } from '../reader.ts'
 import { COMMAND_LINE } from './command-line.ts'
 import { CONTROLLER } from './controller.ts'
 import { HOSTS } from './hosts.ts'
@@ -17,23 +18,29 @@ export const OWN_TESTS: Readonly<Record<string, string>> = {
 }
 
 const BENCH = 'measures for minutes, and says nothing about right and wrong'
-const NPM = 'the tests themselves'
-const REBUILT = 'every machine lost, and a share that is not: test/simulation/cluster-rebuilt.test.ts'
-const SOPS = 'programs of others: test/binary/secrets.test.ts reads what they write'
+const LANE = 'a run of tests of its own, of minutes to days'
+const SOPS: TypedIn = { test: 'test/clients/sops.ts', as: "commandsOf('docs/secrets.md')" }
+
+/** Pages without a walk: which tests that are no walks type what they print. */
+export const TYPED_IN: Readonly<Record<string, Readonly<Record<string, TypedIn>>>> = {
+  'CONTRIBUTING.md': {
+    'npm test': { test: '.ci/run', as: 'npm test' },
+    'node_modules/.bin/biome check --write src/plan': { test: 'test/docs/contributing.test.ts', as: 'biome' },
+    'npm run test:real': { test: 'scripts/test.ts', as: "'npm', ['run', '--silent', 'test:real']" },
+  },
+  'docs/secrets.md': Object.fromEntries(commandsOf('docs/secrets.md').map(({ name }) => [name, SOPS])),
+}
 
 /** Commands that no test can type as they are printed, by page: why, and which test does the same in another way. */
 export const LEFT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'CONTRIBUTING.md': {
-    'npm test': NPM,
-    'node bin/run scripts/test.ts src/store': NPM,
-    'npm run check': NPM,
-    'npm run test:k3s': NPM,
-    'npm run test:real': NPM,
-    'npm run test:clients': NPM,
-    'npm run test:long': NPM,
-    'npm run test:mutants -- --sample 20 --seed 1': NPM,
-    'CROFT_SEEDS=10 npm run test:long': NPM,
-    'node_modules/.bin/biome check --write src/plan': NPM,
+    'node bin/run scripts/test.ts src/store': 'the same tests again: npm test has run them',
+    'npm run check': 'the same checks again: npm test begins with them',
+    'npm run test:k3s': LANE,
+    'npm run test:clients': LANE,
+    'npm run test:long': LANE,
+    'npm run test:mutants -- --sample 20 --seed 1': LANE,
+    'CROFT_SEEDS=10 npm run test:long': LANE,
   },
   'docs/performance.md': {
     'npm run bench': BENCH,
@@ -42,16 +49,5 @@ export const LEFT: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'CROFT_BENCH_TOFU=/opt/tofu CROFT_BENCH_BPG=/opt/bpg npm run bench:apply -- --sizes 100': BENCH,
     'npm run bench:operator': BENCH,
     'npm run bench:operator -- --sizes 2500,5000,10000 --connections 100': BENCH,
-  },
-  'docs/k3s.md': {
-    'git clone https://git.example/me/home.git infra': REBUILT,
-    'export SOPS_AGE_KEY_FILE=~/key.txt': REBUILT,
-    'croft apply infra/': REBUILT,
-    'croft cluster restore homelab "$SNAPSHOT" --server k3s-1 --dir infra/': REBUILT,
-  },
-  'docs/secrets.md': {
-    'age-keygen -o age.txt': SOPS,
-    [`sops --age "$(age-keygen -y age.txt)" --encrypt --encrypted-regex '^(data|stringData)$' --in-place secrets/users.yaml`]:
-      SOPS,
   },
 }

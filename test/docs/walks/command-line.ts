@@ -3,7 +3,8 @@ import { blocksOf } from '../printed.ts'
 import type { Walk } from '../reader.ts'
 import { file, STATE } from './imports.ts'
 
-const SPARE = 'a computer that may be wiped: npm run test:k3s does it with real hosts'
+const SPARE =
+  'a real K3s on a computer that may be wiped: test/k3s/chapters/restores.ts and test/k3s/chapters/care.ts type both to real hosts'
 
 /** Hosts with a real sshd. */
 const HOSTS = { typedOn: 'docs/cli.md#host' }
@@ -85,8 +86,8 @@ croft apply infra/ --yes --timeout 5h > /dev/null`,
     'croft pods -w': { until: 'kube-system' },
     'croft explain K3sNode': { before: `cat > infra/k3snode.yaml <<'EOF'\n${GRAPH}EOF` },
     'croft sim --hosts 3 --port 8006 --speed 20': { until: 'endpoint' },
-    'croft demo': { left: 'takes minutes: test/binary/tour.test.ts plays it and types every command that it prints' },
-    'croft demo --once': { left: 'takes minutes: test/binary/tour.test.ts plays it' },
+    'croft demo': { typedIn: { test: 'test/binary/tour.test.ts', as: "start(['demo']" } },
+    'croft demo --once': { typedIn: { test: 'test/install/npm.test.ts', as: "call('demo', '--once')" } },
     'croft run infra/': { until: 'http://127' },
     'croft run https://git.example/me/home.git': { typedOn: 'docs/run.md' },
     'croft run --config /etc/croft/croft.yaml --wait': {

@@ -108,7 +108,10 @@ echo '192.168.14.2 ${KEY}' > ~/.ssh/known_hosts`,
       before: 'kubectl apply -f examples/homelab/machines/k3s-vm-fun-bedbug.yaml',
     },
     'croft import crossplane export.yaml --write infra/crossplane.yaml': { says: /: 1 object\./ },
-    'terraform state pull > state.json': { left: 'a state of somebody', before: file('state.json', STATE) },
+    'terraform state pull > state.json': {
+      typedIn: { test: 'test/clients/tofu.ts', as: "commandsOf('docs/import/terraform.md')" },
+      before: file('state.json', STATE),
+    },
     'croft import terraform state.json --write infra/terraform.yaml': { says: /: 1 object\./ },
     'cp ~/.ssh/known_hosts inventory/home/': {
       before: [

@@ -1,9 +1,15 @@
+import { join } from 'node:path'
+import { HELM } from '../../helm-here.ts'
 import { HOUSE } from '../house.ts'
 import { blocksOf } from '../printed.ts'
 import type { Walk } from '../reader.ts'
 
-const IN_A_POD =
-  'an image, a registry and Helm: test/deploy.test.ts lints and renders the chart, test/install/container.test.ts makes and starts the image'
+const ROOT = join(import.meta.dirname, '../../..')
+
+/** The chart as `npm run image` packs it. */
+const CHART = `mkdir release
+tar -czf release/croft-0.1.0.tgz -C ${ROOT}/deploy --transform s,^chart,croft, chart
+ln -s ${HELM} ~/bin/helm`
 
 const [GRAPH = '', INSTANCE = ''] = blocksOf('docs/own-api.md').flatMap(({ language, text }) =>
   language === 'yaml' ? [text] : [],
@@ -50,9 +56,16 @@ export const OPERATOR: Walk = {
       until: 'works on rest',
     },
     'kubectl get croft -n croft-system': { says: /No resources found in croft-system namespace/ },
-    'npm run image -- --out release': { left: IN_A_POD },
-    'docker load -i release/croft-0.1.0-linux-x64.oci.tar': { left: IN_A_POD },
-    'helm install croft release/croft-0.1.0.tgz --namespace croft-system --create-namespace': { left: IN_A_POD },
+    'npm run image -- --out release': {
+      typedIn: { test: 'test/install/system.test.ts', as: "['bin/run', 'scripts/image.ts', '--out', 'release']" },
+    },
+    'docker load -i release/croft-0.1.0-linux-x64.oci.tar': {
+      left: 'the daemon of Docker: test/install/system.test.ts unpacks the image and starts what is in it',
+    },
+    'helm install croft release/croft-0.1.0.tgz --namespace croft-system --create-namespace':
+      HELM === undefined
+        ? { left: 'there is no helm here: test/deploy.test.ts looks at the chart without it' }
+        : { before: CHART, says: /^STATUS: deployed$/m },
     'croft move-in infra/ --kubeconfig ~/.kube/homelab --namespace croft-system': {
       exit: [1, 0],
       says: /has no Estate; apply the one of this directory there[\s\S]*keeps this estate now/,

@@ -1,4 +1,4 @@
-import { HOUSE } from '../house.ts'
+import { BURNT, HOUSE_WITH_BACKUPS } from '../house.ts'
 import { blocksOf } from '../printed.ts'
 import type { Walk } from '../reader.ts'
 
@@ -8,8 +8,9 @@ export const README: Walk = {
   name: 'README',
   pages: ['README.md'],
   steps: {
-    'npm start': { left: 'the tour takes minutes: test/binary/tour.test.ts plays it and types what it prints' },
-    'npm test': { left: 'it is what runs this' },
+    // With --once: without it the tour goes on until somebody ends it.
+    'npm start': { typedIn: { test: 'test/binary/clean.test.ts', as: "'npm', ['start', '--silent', '--', '--once']" } },
+    'npm test': { typedIn: { test: '.ci/run', as: 'npm test' } },
     'croft sim --port 0 --speed 20 --write infra/': { until: 'endpoint', stays: true },
     'croft doctor infra/': { says: /✔ the certificate is the pinned one/ },
     'croft apply infra/': { answer: 'yes', says: /Apply complete!/ },
@@ -17,11 +18,11 @@ export const README: Walk = {
   },
 }
 
-/** Four simulators at once: that of the house, and the three of the page. */
+/** Four simulators at once: that of the house, and the three of the page. At the end the house is begun again from nothing. */
 export const SIMULATOR: Walk = {
   name: 'the simulator',
-  pages: ['docs/simulator.md'],
-  ground: `${HOUSE}unset HTTPS_PROXY NO_PROXY`,
+  pages: ['docs/simulator.md', 'docs/k3s.md'],
+  ground: `${HOUSE_WITH_BACKUPS}unset HTTPS_PROXY NO_PROXY`,
   steps: {
     'croft sim --preset homelab --port 8006 --speed 20': { until: 'endpoint', stays: true },
     'croft sim --like examples/machines --port 0 --write rehearsal --speed 20': { until: 'endpoint', stays: true },
@@ -34,5 +35,17 @@ export const SIMULATOR: Walk = {
     [`curl -k --noproxy '*' -X PATCH https://127.0.0.1:8006/sim/guests/109 -d '{"lock":"clone"}'`]: {
       says: /clone|\{/,
     },
+    'git clone https://git.example/me/home.git infra': { before: BURNT },
+    'croft apply infra/': {
+      answer: 'yes',
+      exit: [3, 0],
+      says: /held: Cluster\/homelab: etcd has lost its majority[\s\S]*Apply complete!/,
+    },
+    'croft cluster restore homelab "$SNAPSHOT" --server k3s-1 --present-token --dir infra/': {
+      before: 'export SNAPSHOT',
+      answer: 'yes',
+      says: /Done: restore of homelab/,
+    },
   },
+  end: 'expected kubectl --kubeconfig homelab.yaml get configmap precious',
 }

@@ -17,22 +17,45 @@ export interface FoundCluster {
 
 export type ClusterCommand = (runtime: Runtime, found: FoundCluster, options: Options) => Promise<ExitCode>
 
-/** The cluster that a person means: by its name, by one of its nodes, or the only one there is. */
-export async function findCluster(runtime: Runtime, words: readonly string[], options: Options): Promise<FoundCluster> {
+/** The cluster that a person means; `most` is how many words may come after its name. */
+export async function findCluster(
+  runtime: Runtime,
+  words: readonly string[],
+  options: Options,
+  most = 0,
+): Promise<FoundCluster> {
   const { estate, real } = await loadForOperation(runtime, String(options.dir))
-  const clusters = estate.clusters ?? []
+  const meant = meantCluster(estate.clusters ?? [], words, most)
+  if ('problem' in meant) throw new UsageError(meant.problem)
+  return { ...meant, estate, directory: real, state: stateOf(runtime, real, options) }
+}
+
+/**
+ * By its name, by one of its nodes, or the only one there is. A word too many is a name that nobody has: what was meant
+ * for another cluster is not done to this one. Pure.
+ */
+export function meantCluster<Cluster extends Pick<ClusterDeclaration, 'name' | 'spec'>>(
+  clusters: readonly Cluster[],
+  words: readonly string[],
+  most: number,
+): { readonly cluster: Cluster; readonly words: readonly string[] } | { readonly problem: string } {
   const [first, ...rest] = words
+  const known = clusters.map(({ name }) => name).join(', ')
+  if (known === '') return { problem: 'No cluster is declared here. Name the directory with --dir.' }
   const named = clusters.find(({ name }) => name === first)
   const owner = clusters.find(({ spec }) => [...spec.servers, ...spec.agents].some(({ name }) => name === first))
   const cluster = named ?? owner ?? (clusters.length === 1 ? clusters[0] : undefined)
-  if (cluster === undefined) {
-    const known = clusters.map(({ name }) => name).join(', ')
-    throw new UsageError(
-      known === ''
-        ? 'No cluster is declared here. Name the directory with --dir.'
-        : `Name the cluster. Declared clusters: ${known}.`,
-    )
+  if (cluster === undefined)
+    return {
+      problem: `${first === undefined ? '' : `There is no cluster ${first}. `}Name the cluster. Declared clusters: ${known}.`,
+    }
+  // The name of a node can be the name of its cluster, or what is to be done something with.
+  const after = named !== undefined || (owner !== undefined && words.length > most) ? rest : words
+  if (after.length <= most) return { cluster, words: after }
+  return {
+    problem:
+      named === undefined && owner === undefined
+        ? `There is no cluster ${first}. Declared clusters: ${known}.`
+        : `${after[most]} is one word too many after ${first}. Leave it out.`,
   }
-  const state = stateOf(runtime, real, options)
-  return { cluster, estate, directory: real, state, words: named === undefined ? words : rest }
 }

@@ -17,7 +17,8 @@ const LONGEST = 365 * 24 * 3_600_000
  */
 export const kubeconfig: ClusterCommand = async (runtime, { cluster, directory, state, words }, options) => {
   const [what = options.merge === true || options.switchContext === true ? 'merge' : 'get'] = words
-  if (what !== 'get' && what !== 'merge') throw new UsageError(`There is no kubeconfig ${what}. Use get or merge.`)
+  if (what !== 'get' && what !== 'merge')
+    throw new UsageError(`There is no cluster ${what}, and no kubeconfig ${what}. Use get or merge.`)
   const lifeMs = parseDuration((options.ttl as string | undefined) ?? '720h') ?? 0
   if (!(lifeMs > 0 && lifeMs <= LONGEST)) throw new UsageError('--ttl must be between a second and 8760h. Correct it.')
   const entry = await kubeconfigEntry(runtime, { directory, state }, cluster, lifeMs)
@@ -35,7 +36,7 @@ export const kubeconfig: ClusterCommand = async (runtime, { cluster, directory, 
     throw new CliError(`${file} was not changed: ${merged.problem}. Correct it, or name another with --file.`)
   await writePrivately(file, merged.text)
   const current =
-    merged.current === cluster.name ? 'and is the current context' : `the current context is ${merged.current}`
+    merged.current === cluster.name ? 'it is the current context' : `the current context is ${merged.current}`
   note(
     runtime,
     `${cluster.name} ${merged.replaced ? 'renewed' : 'added'} in ${file}, good until ${until} UTC; ${current}.`,

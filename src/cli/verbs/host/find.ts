@@ -42,7 +42,14 @@ export function targetOf({ declaration, loaded }: NamedHost): SshTarget {
   const target = sshTargetOf(declaration, lookup)
   if (!('problems' in target)) return target
   const [first] = target.problems
-  throw new CliError(`${first?.message ?? 'It cannot be reached'}. ${first?.hint ?? 'Correct its Host'}.`)
+  throw new CliError(
+    `${sentence(first?.message ?? 'it cannot be reached')} ${sentence(first?.hint ?? 'correct its Host')}`,
+  )
+}
+
+/** What stands below a line of a manifest, said by itself. */
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 export type HostDeed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
