@@ -22,7 +22,11 @@ interface Meaning {
 const BY_REASON: Readonly<Record<string, Meaning>> = {
   NotFound: { reason: 'NotFound', meaning: 'backoff' },
   AlreadyExists: { reason: 'AlreadyExists', meaning: 'waiting', advice: 'it will be looked at again' },
-  Conflict: { reason: 'Conflict', meaning: 'waiting', advice: 'somebody changed it since; it will be looked at again' },
+  Conflict: {
+    reason: 'Conflict',
+    meaning: 'waiting',
+    advice: 'somebody else changed it at the same time; croft looks again',
+  },
   TooManyRequests: { reason: 'TooManyRequests', meaning: 'waiting' },
   Invalid: { reason: 'Invalid', meaning: 'stalled' },
   BadRequest: { reason: 'Invalid', meaning: 'stalled' },

@@ -65,7 +65,7 @@ test('why tells the chain from the commit over the plan and the call to the resu
 
 test('why says so when nothing is known', () => {
   assert.deepEqual(whyLines({ key: 'Machine/x', record: undefined, events: [], revisions: [] }), [
-    'Nothing was ever done about Machine/x.',
-    'The store has no events for it.',
+    'The database of this computer has no record of Machine/x: croft has not acted on it from here.',
+    'Run croft plan to see whether it exists.',
   ])
 })

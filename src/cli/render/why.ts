@@ -36,7 +36,8 @@ export function whyLines({
   awaited = [],
 }: WhyFacts): readonly string[] {
   const lines: string[] = []
-  if (record === undefined) lines.push(`Nothing was ever done about ${key}.`)
+  if (record === undefined)
+    lines.push(`The database of this computer has no record of ${key}: croft has not acted on it from here.`)
   else lines.push(...currentState(key, record))
   if (origin !== undefined) lines.push(`It is declared at ${origin}.`)
   if (composed !== undefined)
@@ -50,7 +51,8 @@ export function whyLines({
     }
     lines.push(`${sentence(event)}${count === 1 ? '' : ` This happened ${count} times since ${at(firstMs)}.`}`)
   }
-  if (events.length === 0) lines.push('The store has no events for it.')
+  if (record === undefined) lines.push('Run croft plan to see whether it exists.')
+  else if (events.length === 0) lines.push('The store has no events for it.')
   if (record !== undefined) lines.push('croft saw this when it last ran. Run croft health to look now.')
   return lines.map((line) => clean(line))
 }

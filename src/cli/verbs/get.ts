@@ -57,7 +57,8 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
     )
   }
   await using store = await existingState(runtime, real, options)
-  const all = rowsOf(loaded, await store.it.records())
+  const records = await store.it.records()
+  const all = rowsOf(loaded, records)
   // Without a kind, connections and facts would only fill the table: nothing happens to them.
   const chosen = selection.kind !== undefined || selection.name !== undefined
   const rows = all.filter((row) => (chosen || !row.passive) && matches(row, selection))
@@ -89,6 +90,12 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
         qualified: selection.kind === undefined,
         nowMs: runtime.clock.now(),
       }),
+    )
+  // On another computer, or with another HOME: what is NotYetApplied here may exist for long.
+  if (records.length === 0 && options.output !== 'name' && rows.some(({ passive }) => !passive))
+    note(
+      runtime,
+      `croft has not applied this directory from here, so it knows nothing of what exists. Run croft plan ${directory} to look.`,
     )
   return EXIT.ok
 }

@@ -55,7 +55,7 @@ const PATTERNS: readonly Pattern[] = [
     when: /checksum mismatch|detected modified configuration|file changed? by other user/i,
     reason: 'DigestMismatch',
     meaning: 'waiting',
-    advice: () => 'somebody changed it since it was read; it will be looked at again',
+    advice: () => 'somebody changed it since croft read it; croft looks again',
   },
   {
     when: /can't lock file .* got timeout|cfs-lock .* error: got lock request timeout|unable to acquire .*lock|got lock timeout/i,

@@ -44,3 +44,11 @@ test('what is no secret is shown as it is', () => {
   assert.match(excerpt('  token:\n    env: PROXMOX_TOKEN\n    x: 1', 3, 5), /env: PROXMOX_TOKEN/)
   assert.match(excerpt('  token: abc-def # why', 1, 3), /token: \*\*\* # why/)
 })
+
+test('a line of a megabyte is shown as fast as a short one', () => {
+  for (const piece of ['a', ' ', '-', 'a@', 'a@a!', 'a=', 'token', 'token ', 'token:', 'key: ', '"', '|']) {
+    const line = `  memory: 1 ${piece.repeat(Math.ceil(1_000_000 / piece.length))}`
+    // Where the time grows with the square of the length, this does not end.
+    assert.match(excerpt(`spec:\n${line}\n${line}`, 3, 3), /memory: 1/, piece)
+  }
+})

@@ -1,7 +1,9 @@
 import type { Document, Node, Pair, Scalar } from 'yaml'
+import { lazily } from '../../lib/lazily.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
 import { blockOfKubernetes, type Dialect, plainScalar } from './kubernetes-yaml.ts'
+import { slipOfPasting } from './pasted-text.ts'
 
 /** Something wrong at an offset of the text. */
 export interface YamlFinding {
@@ -28,11 +30,15 @@ export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYam
   const findings: YamlFinding[] = []
   const conflict = document.errors.length === 0 ? -1 : text.search(/^(?:<{7}|={7}|>{7})(?: |$)/m)
   if (conflict !== -1) return { value: undefined, findings: [mergeConflict(conflict)] }
+  const pasted = document.errors.length === 0 ? undefined : slipOfPasting(text)
+  if (pasted !== undefined)
+    return { value: undefined, findings: [{ code: 'yaml-syntax', weight: 'syntax', ...pasted }] }
+  const template = lazily(() => /\{\{|\{%|\$\{/.test(text))
   for (const [index, error] of document.errors.entries()) {
     // Said of the same place before, in other words.
     if (error.code === 'MULTILINE_IMPLICIT_KEY' && document.errors[index - 1]?.pos[0] === error.pos[0]) continue
     if (/call stack/i.test(error.message)) return { value: undefined, findings: [tooDeep(error.pos[0])] }
-    findings.push(findingOf(error, text))
+    findings.push(findingOf(error, text, template))
   }
   if (findings.some((finding) => finding.weight === 'syntax')) return { value: undefined, findings }
   for (const warning of document.warnings) {
@@ -56,7 +62,7 @@ function mergeConflict(offset: number): YamlFinding {
 
 type YamlError = Document['errors'][number]
 
-function findingOf(error: YamlError, text: string): YamlFinding {
+function findingOf(error: YamlError, text: string, template: () => boolean): YamlFinding {
   const offset = error.pos[0]
   if (error.code === 'DUPLICATE_KEY') {
     const [key = ''] = /^[\w.-]{1,60}/.exec(text.slice(offset, offset + 60)) ?? []
@@ -74,13 +80,12 @@ function findingOf(error: YamlError, text: string): YamlFinding {
       hint: 'give it the same indentation as the fields that it stands beside',
       weight: 'syntax',
     }
-  const template = /\{\{|\{%|\$\{/.test(text)
   return {
     code: 'yaml-syntax',
     offset,
     message: firstLine(error.message),
     weight: 'syntax',
-    ...(template ? { hint: 'if this is a template and no manifest, name it in .croftignore' } : {}),
+    ...(template() ? { hint: 'if this is a template and no manifest, name it in .croftignore' } : {}),
   }
 }
 

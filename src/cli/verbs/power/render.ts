@@ -16,7 +16,7 @@ export function renderPower(look: PowerPlan, style: Style, nowMs: number, atWork
   const { declaration, decision } = look
   const { phase, wanted } = decision
   const head = `${declaration.key} is ${phase}; wanted ${wanted.state} (${clean(wanted.why, 200)})`
-  return `${head}\n${body(look, style, nowMs, atWork.who === undefined ? new Map() : atWork.waits)}${ways(look, atWork)}`
+  return `${head}\n${body(look, style, nowMs, { doing: 'doing', ...(atWork.who === undefined ? {} : { since: atWork.waits }) })}${ways(look, atWork)}`
 }
 
 /** What can be done about a change that is under way. */
@@ -36,7 +36,7 @@ export function renderPowerPlan(look: PowerPlan, style: Style, nowMs: number): s
   const names = decision.wanted.state === 'off' ? (['scale', 'detach', 'drain', 'stop'] as const) : (['start'] as const)
   const choices = names.map((name) => `${name} ${minutes(deadlines[name].afterMs)}, then ${deadlines[name].choice}`)
   return `Plan to switch ${declaration.key} ${decision.wanted.state}, one tier after the other:
-${body(look, style, nowMs)}Timeouts: ${choices.join('; ')}
+${body(look, style, nowMs, { doing: 'next' })}Timeouts: ${choices.join('; ')}
 `
 }
 
@@ -45,10 +45,16 @@ function body(
   { declaration, decision }: PowerPlan,
   style: Style,
   nowMs: number,
-  since: ReadonlyMap<string, number> = new Map(),
+  /** Of a plan nothing is under way yet: what is done first comes next. */
+  { doing, since = new Map() }: { readonly doing: string; readonly since?: ReadonlyMap<string, number> },
 ): string {
   const { tiers, waits, holds, refusals, warnings, steps, asleep } = decision
-  const rows = tiers.map(({ tier, state, progress, awaits }) => [tier, state, progress, awaits])
+  const rows = tiers.map(({ tier, state, progress, awaits }) => [
+    tier,
+    state === 'doing' ? doing : state,
+    progress,
+    awaits,
+  ])
   const columns = [{ title: 'TIER' }, { title: 'STATE' }, { title: 'DONE' }, { title: 'DONE WHEN' }]
   const table = rows.length === 0 ? '' : renderTable(columns, rows, style)
   const { schedule } = declaration.spec

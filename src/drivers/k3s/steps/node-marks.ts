@@ -54,7 +54,7 @@ export async function uncordon(actor: StepContext): Promise<Outcome> {
         },
         ...(work?.cordoned === true ? { spec: { unschedulable: null } } : {}),
       },
-      `give ${seen.name} back`,
+      `write the Node ${seen.name}`,
     )
     if (outcome.result === 'done') actor.memory.drainBlockedBy.delete(seen.name)
     return outcome
