@@ -40,8 +40,10 @@ export const telmate: ResourceReader = {
     const [, node, id] = /^([^/]+)\/[^/]+\/(\d+)$/.exec(wordOf(attributes.id) ?? '') ?? []
     if (node === undefined || id === undefined)
       return { why: 'its id does not say on which host it is and which number it has' }
-    const fields = type === 'proxmox_vm_qemu' ? vmFields(attributes) : containerFields(attributes)
     const started = isStarted(attributes)
+    if (started === undefined)
+      return { why: `its state does not say whether it runs; run croft import proxmox DIR --guest ${id}` }
+    const fields = type === 'proxmox_vm_qemu' ? vmFields(attributes) : containerFields(attributes)
     const left = Object.keys(attributes).filter((one) => isLeft(one, attributes[one]))
     return {
       kind,
@@ -53,21 +55,20 @@ export const telmate: ResourceReader = {
       },
       comments: [`what is not declared stays as it is; croft import proxmox DIR --guest ${id} declares it in full`],
       secrets: SECRETS.filter((one) => !isEmpty(attributes[one])),
-      without: [
-        ...(left.length === 0 ? [] : [`not declared, and left as it is: ${left.sort().join(', ')}`]),
-        ...(started === undefined
-          ? ['the state does not say whether it runs, and a guest runs unless you write started: false']
-          : []),
-      ],
+      without: left.length === 0 ? [] : [`not declared, and left as it is: ${left.sort().join(', ')}`],
     }
   },
 }
 
-/** Taking over starts nothing and stops nothing. Undefined: older releases do not say it. */
-function isStarted({ power_state, vm_state, start }: Fields): { readonly started: boolean } | undefined {
+/**
+ * Taking over starts nothing and stops nothing. Older resources say only whether the provider started the guest when it
+ * made it; one that it did not start may run or not: undefined.
+ */
+function isStarted({ power_state, vm_state, start, oncreate }: Fields): { readonly started: boolean } | undefined {
   const state = isEmpty(power_state) ? vm_state : power_state
   if (state === 'stopped') return { started: false }
-  return state === 'running' || state === 'started' || start === true ? { started: true } : undefined
+  const runs = state === 'running' || state === 'started' || start === true || oncreate === true
+  return runs ? { started: true } : undefined
 }
 
 /** Something that the state says, that somebody may have written, and that the manifest does not say. */

@@ -395,16 +395,23 @@ test('guests of Telmate are taken over by their id; what it describes in its own
   assert.doesNotMatch(printDrafts(drafts), /hunter2/)
 })
 
-test('containers and pools of Telmate: power as the state says it, and a word where it does not', () => {
+test('containers and pools of Telmate: power as the state says it; where it does not, Proxmox is to be asked', () => {
   const provided = (type: string, attributes: Record<string, unknown>) => {
     const { drafts, notCarried } = one(type, attributes, 'Telmate/proxmox')
     const spec = drafts[0]?.manifest.spec as { forProvider: unknown } | undefined
     return [spec?.forProvider, notCarried.map(({ why }) => why)]
   }
-  const silent = 'the state does not say whether it runs, and a guest runs unless you write started: false'
+  const silent = 'its state does not say whether it runs; run croft import proxmox DIR --guest 120'
   const old = { id: 'pve1/lxc/120', hostname: 'old', memory: 512, unprivileged: true }
   const fields = { nodeName: 'pve1', memory: [{ dedicated: 512 }], initialization: [{ hostname: 'old' }] }
-  assert.deepEqual(provided('proxmox_lxc', old), [{ ...fields, unprivileged: true }, [silent]])
+  for (const start of [undefined, null, false])
+    assert.deepEqual(provided('proxmox_lxc', { ...old, start }), [undefined, [silent]])
+  const qemu = { id: 'pve1/qemu/122', name: 'old', memory: 512 }
+  assert.deepEqual(provided('proxmox_vm_qemu', { ...qemu, oncreate: true }), [
+    { nodeName: 'pve1', name: 'old', memory: [{ dedicated: 512 }], started: true },
+    [],
+  ])
+  assert.deepEqual(provided('proxmox_vm_qemu', { ...qemu, oncreate: false })[0], undefined)
   assert.deepEqual(provided('proxmox_lxc', { ...old, start: true }), [
     { ...fields, unprivileged: true, started: true },
     [],
