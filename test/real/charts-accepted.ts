@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/model/kube-object.ts'
 import { renderedChart } from '../real-charts.ts'
 
 /** Charts that presets install, with the namespace that each goes to. */
-const CHARTS: readonly (readonly [string, string])[] = [
+export const CHARTS: readonly (readonly [string, string])[] = [
   ['cilium', 'kube-system'],
   ['coredns', 'kube-system'],
   ['cert-manager', 'cert-manager'],

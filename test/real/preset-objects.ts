@@ -1,4 +1,4 @@
-import { PRESET_NAMES, PRESETS } from '../../src/kinds/addon/presets/registry.ts'
+import { PRESET_NAMES, PRESETS, type PresetName } from '../../src/kinds/addon/presets/registry.ts'
 import { findKind } from '../../src/kinds/registry.ts'
 import type { KubeObject } from '../../src/model/kube-object.ts'
 import { link } from '../../src/plan/link.ts'
@@ -23,9 +23,9 @@ spec:
   ssh: {address: 192.168.4.81, hostKeys: ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGrow0000000000000000000000000000000000000000"]}
 `
 
-/** Everything that croft writes for every preset, with the settings of its example. */
-export function presetObjects(): readonly KubeObject[] {
-  const addons = PRESET_NAMES.map((name) => {
+/** Everything that croft writes for these presets, each with the settings of its example. */
+export function presetObjects(names: readonly PresetName[] = PRESET_NAMES): readonly KubeObject[] {
+  const addons = names.map((name) => {
     const manifest = {
       apiVersion: 'croft.dev/v1alpha1',
       kind: 'Addon',
