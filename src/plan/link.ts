@@ -113,6 +113,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     return machine !== undefined && read.grantOf?.(machine)?.source !== grant.source
   }
 
+  const unlinked: ResourceKey[] = []
   for (const declaration of admitted) {
     yield
     const kind = tools.findKind(declaration.apiVersion, declaration.kind)
@@ -123,7 +124,9 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     const expanded =
       'problems' in whole || grant === undefined ? whole : withinGrant(whole, grant, declaration, isOfOthers(grant))
     if ('problems' in expanded) {
-      for (const one of expanded.problems) complain(declaration, one)
+      // A cluster that is written wrongly is one problem, not one for each of its add-ons as well.
+      if (expanded.problems.every(isOfUnreadCluster(declaration, read))) unlinked.push(declaration.key)
+      else for (const one of expanded.problems) complain(declaration, one)
       continue
     }
     switch (expanded.role) {
@@ -203,7 +206,6 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   const refusedYet = new Set([...read.unreadable, ...refusedKeys(problems)])
   const isOfRefusedCluster = (asked = '') => refusedYet.has(`Cluster/${asked.replace(/^cluster\//, '')}`)
   const resources: Resource[] = []
-  const unlinked: ResourceKey[] = []
   const allConnections = [...connections, ...clusterConnections]
   for (const { declaration, part } of parts) {
     yield
@@ -608,6 +610,11 @@ function losersOf(claimants: readonly Resource[]): readonly Resource[] {
   if (claimants.length < 2) return []
   const free = claimants.filter(({ bounds }) => bounds === undefined)
   return free.length === 1 ? claimants.filter(({ bounds }) => bounds !== undefined) : claimants
+}
+
+function isOfUnreadCluster({ spec }: Declaration, { unreadable }: ReadRevision) {
+  const { cluster } = spec as { readonly cluster?: unknown }
+  return ({ code }: FieldProblem) => code === 'no-cluster' && unreadable.includes(`Cluster/${String(cluster)}`)
 }
 
 function dependableIn(

@@ -203,6 +203,7 @@ function leaves(value: unknown): readonly string[] {
 
 test('a cluster with a mistake is one problem, and its add-ons have none of their own', () => {
   const wrong = CLUSTER.replace('Host\nmetadata: {name: cow}', 'Host\nmetadata: {name: sheep}')
+  const unread = CLUSTER.replace('kubeProxy: false', 'kubeProxi: false')
   const addon = `apiVersion: croft.dev/v1alpha1
 kind: Addon
 metadata: {name: web}
@@ -216,4 +217,12 @@ spec:
     ['Cluster/farm unknown-reference'],
   )
   assert.ok(estate.unreadable.some((key) => key.startsWith('Addon/web')))
+  const read = readTexts({ 'farm.yaml': unread, 'web.yaml': addon })
+  const linked = link(read, { findKind })
+  assert.equal(read.problems.length, 1)
+  assert.deepEqual(
+    linked.problems.filter(({ object }) => object !== 'Cluster/farm'),
+    [],
+  )
+  assert.ok(linked.unreadable.some((key) => key.startsWith('Addon/web')))
 })
