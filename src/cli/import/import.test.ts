@@ -147,6 +147,21 @@ test('a refused token is exit 4, as everywhere', async () => {
   assert.equal((await imported(client, { 'c.yaml': CONNECTION }, '--all')).code, 4)
 })
 
+test('what several files hold under one name is told once, with how often', async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'croft-import-'))
+  try {
+    const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n'
+    for (const file of ['a.yaml', 'b.yaml']) writeFileSync(path.join(directory, file), `${DECLARED}---\n${secret}`)
+    const runtime = fakeRuntime({ kinds: async () => KINDS, cwd: directory })
+    await runCli(['import', 'crossplane', '.'], runtime)
+    assert.deepEqual(runtime.written.err.match(/^Not carried over: Secret s.*?:/gm), [
+      'Not carried over: Secret s (2 times):',
+    ])
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
+
 test('files of Crossplane and Terraform come through the same verb, and what is left out is named', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-import-'))
   try {

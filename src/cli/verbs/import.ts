@@ -66,12 +66,15 @@ const WHOLE = Number.POSITIVE_INFINITY
 /** From this many on, things with the same reason stand in one line. */
 const MANY_ALIKE = 5
 
-/** What has one reason together, where the first of it stood. */
+/** What has one reason together, where the first of it stood; what several files hold under one name once, with how often. */
 function joined(items: readonly NotCarried[]): readonly NotCarried[] {
   const byReason = Map.groupBy(items, ({ why }) => why)
-  const lines = [...byReason].map(([why, all]) =>
-    all.length < MANY_ALIKE ? all : [{ what: [...new Set(all.map(({ what }) => what))].join(', '), why }],
-  )
+  const lines = [...byReason].map(([why, all]) => {
+    const names = [...Map.groupBy(all, ({ what }) => what)].map(([what, same]) =>
+      same.length === 1 ? what : `${what} (${same.length} times)`,
+    )
+    return all.length < MANY_ALIKE ? names.map((what) => ({ what, why })) : [{ what: names.join(', '), why }]
+  })
   return lines.flat()
 }
 
