@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endAll, scratch, signal, start } from './children.ts'
+import { CROFT, endAll, LONGEST_SERVING_MS, scratch, signal, start } from './children.ts'
 
 after(endAll)
 
-test('every command that the tour prints at its end works as it is printed', async () => {
+test('every command that the tour prints works as it is printed', async () => {
   const cwd = scratch()
-  const tour = start(['demo'], { cwd, env: { HOME: cwd } })
+  const tour = start(['demo'], { cwd, env: { HOME: cwd }, longestMs: LONGEST_SERVING_MS })
   let said = ''
   tour.child.stdout?.on('data', (text: string) => {
     said += text
@@ -41,6 +42,22 @@ test('every command that the tour prints at its end works as it is printed', asy
     if (differs) assert.match(ran.stdout, /cores/)
   }
   assert.equal(codes.get('croft plan .'), 0)
+  // What the scenes printed after a dollar sign: commits that are there, and commands that work where the tour works.
+  const typed = [...said.matchAll(/^\$ (.+)$/gm)].map(([, text = '']) => text)
+  const commits = typed.flatMap(
+    (text) => /^git commit -m "(.+)" && git push {3}([0-9a-f]{7})$/.exec(text)?.slice(1, 3) ?? [],
+  )
+  const others = [...new Set(typed.filter((text) => !text.startsWith('git commit')))]
+  assert.ok(commits.length >= 6 && others.length >= 3, typed.join('\n'))
+  const bin = { PATH: `${path.dirname(CROFT)}:${process.env.PATH ?? ''}`, HOME: cwd }
+  const ran = (command: string) =>
+    spawnSync('bash', ['-c', `${enter} && ${environment} && ${command}`], { encoding: 'utf8', cwd, env: bin })
+  for (let at = 0; at < commits.length; at += 2)
+    assert.equal(ran(`git log -1 --format=%s ${commits[at + 1]}`).stdout.trim(), commits[at])
+  for (const command of others) {
+    const { status, stdout, stderr } = ran(command)
+    assert.equal(status, 0, `${command}: ${stdout}${stderr}`)
+  }
   const seen = said.length
   for (let tries = 0; !/Running|Done/.test(said.slice(seen)) && tries < 6_000; tries++) await sleep(100)
   assert.match(said.slice(seen), /push seen/)

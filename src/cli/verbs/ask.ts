@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
 import { chosenContext, readContexts } from '../contexts.ts'
-import { styleOf, writeData } from '../output.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import { clean, cleanLines } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
@@ -43,8 +43,10 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
   if (what === 'plan') {
     const source = (key ?? '').replace(/^Source\//i, '').replace(/@.*$/, '')
     const place = `/api/waiting-plan?source=${encodeURIComponent(source)}`
-    const { text } = await ask(runtime, options, place, 'read,operate')
+    const { text, plan } = await ask(runtime, options, place, 'read,operate')
     runtime.out.write(typeof text === 'string' ? cleanLines(text) : `No plan of ${clean(source)} waits for approval.\n`)
+    if (typeof plan === 'string')
+      note(runtime, `To put it into force: croft ask approve Source/${clean(source)}@${clean(plan)}`)
     return EXIT.ok
   }
   const scopes = what === 'approve' ? 'read,approve' : 'read,operate'

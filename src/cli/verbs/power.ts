@@ -54,8 +54,9 @@ function powerNamed(estate: Estate, name: string | undefined): PowerDeclaration 
   const found = named ?? only
   if (found !== undefined) return found
   const all = powers.map((one) => one.name).join(', ')
+  const unknown = name === undefined ? 'Name the Power.' : `There is no Power ${clean(name)}.`
   throw new UsageError(
-    all === '' ? 'No Power is declared here. Name the directory with --dir.' : `Name the Power. Declared: ${all}.`,
+    all === '' ? 'No Power is declared here. Name the directory with --dir.' : `${unknown} Declared: ${all}.`,
   )
 }
 

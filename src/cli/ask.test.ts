@@ -4,19 +4,22 @@ import { systemClock } from '../lib/clock.ts'
 import type { Scope } from '../server/auth/roles.ts'
 import { createToken, tokensFile } from '../server/auth/tokens.ts'
 import { testServer } from '../server/testing/client.ts'
+import { fakeController } from '../server/testing/fake-controller.ts'
+import { smallEstate } from '../server/testing/fake-estate.ts'
+import { richEstate } from '../server/testing/rich-estate.ts'
 import { fakeRuntime } from './testing/fake-runtime.ts'
 import { EXIT } from './verb.ts'
 import { run } from './verbs/ask.ts'
 
-async function scene() {
-  const it = await testServer({ users: { anna: 'operator', otto: 'admin' } })
+async function scene(controller = fakeController(smallEstate())) {
+  const it = await testServer({ controller, users: { anna: 'operator', otto: 'admin' } })
   const nowMs = systemClock.now()
   const tokenFor = (name: string, scopes: readonly Scope[]) =>
     createToken(tokensFile(it.paths.tokens), { name, scopes: [...scopes], nowMs, expiresMs: nowMs + 3_600_000 })
   const croft = async (token: string, args: readonly string[], options: Readonly<Record<string, unknown>> = {}) => {
     const runtime = fakeRuntime({ env: token === '' ? {} : { CROFT_TOKEN: token } })
     const code = await run(runtime, args, { url: it.server.url, ...options })
-    return { code, out: runtime.written.out }
+    return { code, ...runtime.written }
   }
   return { it, tokenFor, croft }
 }
@@ -55,4 +58,14 @@ test('[S-43] another token lists and ends none, and without one it says which is
     message: /needs a token\. Make one with croft token create NAME --scopes read,admin/,
   })
   await assert.rejects(croft(reader, ['end-session']), /croft ask sessions lists them/)
+})
+
+test('a plan that waits comes with the command that puts it into force', async () => {
+  const { it, tokenFor, croft } = await scene(fakeController(richEstate()))
+  await using _ = it
+  const operator = await tokenFor('keeper', ['read', 'operate'])
+  const { out, err } = await croft(operator, ['plan', 'Source/homelab'])
+  assert.match(out, /Plan: /)
+  assert.match(err, /^To put it into force: croft ask approve Source\/homelab@[0-9a-f]+$/m)
+  assert.match((await croft(operator, ['plan', 'Source/other'])).out, /No plan of other waits for approval/)
 })
