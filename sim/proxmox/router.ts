@@ -2,7 +2,7 @@ import type { WireRequest, WireResponse } from '../../src/lib/wire.ts'
 import type { Identity } from '../world/access.ts'
 import { PowerLost } from '../world/locks.ts'
 import type { World } from '../world/types.ts'
-import { ApiError, badParameters, failed, unknownNode } from './api-error.ts'
+import { ApiError, badParameter, badParameters, failed, unknownNode } from './api-error.ts'
 import { authenticate } from './authenticate.ts'
 import { Answer, type Call } from './call.ts'
 import { type Decoded, decodeRequest, PlainRefusal } from './decode.ts'
@@ -70,6 +70,11 @@ function carryOut(world: World, identity: Identity, asked: Asked): unknown {
   if (operation === undefined && handler === undefined) {
     throw new ApiError(501, `Method '${asked.method} ${asked.path}' not implemented`)
   }
+  const twice = Object.keys(asked.params)
+    .sort()
+    .find((name) => pathParams[name] !== undefined && asked.params[name] !== pathParams[name])
+  if (twice !== undefined)
+    throw badParameter(twice, 'duplicate parameter (already defined in URI) with conflicting values!')
   const given = Object.assign(Object.create(null), asked.params, pathParams)
   if (operation !== undefined) {
     requirePermission(world, identity, operation, asked.path, given)

@@ -74,7 +74,19 @@ function poolOfPath(world: World, path: string): string | undefined {
   return undefined
 }
 
-function ofPrincipal(world: World, type: 'user' | 'token', id: string, path: string): ReadonlySet<string> {
+/** Of these, the ones that go on to what lies below the path. */
+export function inheritedBelow(world: World, who: Identity, path: string): ReadonlySet<string> {
+  const ofUser = ofPrincipal(world, 'user', who.user, path, true)
+  return who.token?.privsep === true ? ofPrincipal(world, 'token', who.id, path, true) : ofUser
+}
+
+function ofPrincipal(
+  world: World,
+  type: 'user' | 'token',
+  id: string,
+  path: string,
+  onlyInherited = false,
+): ReadonlySet<string> {
   const { access } = world
   if (type === 'user' && id === 'root@pam') return access.roles.get('Administrator')?.privileges ?? new Set()
   let roles: readonly string[] = []
@@ -84,7 +96,8 @@ function ofPrincipal(world: World, type: 'user' | 'token', id: string, path: str
       own.length > 0 || type === 'token' ? own : access.acl.filter((entry) => ofGroup(access, entry, level, id))
     const usable = here.filter((entry) => entry.propagate || level === path)
     // Rights set deeper replace those from above: they do not add up.
-    if (usable.length > 0) roles = usable.map((entry) => entry.roleid)
+    if (usable.length > 0)
+      roles = usable.filter((entry) => entry.propagate || !onlyInherited).map((entry) => entry.roleid)
   }
   const privileges = new Set<string>()
   if (roles.includes('NoAccess')) return privileges

@@ -41,7 +41,7 @@ export interface StorageEntry {
   readonly files: boolean
   readonly path: string
   content: string[]
-  readonly shared: boolean
+  shared: boolean
   nodes: string[] | undefined
   disabled: boolean
   totalBytes: number

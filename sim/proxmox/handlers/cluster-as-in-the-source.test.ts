@@ -175,3 +175,46 @@ test('pools: members of one kind, in order, and a storage once for all its hosts
   assert.deepEqual(await members('&type=lxc'), [])
   assert.deepEqual(await members('&type=storage'), ['storage/local-zfs'])
 })
+
+test('changes: what is looked at first, and what a change displaces', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const stale = '0'.repeat(40)
+  const old = 'detected modified configuration - file changed by other user? Try again.'
+  const jobs = '/cluster/backup'
+  await holds(client, [
+    ['POST', '/nodes/pve1/qemu', { vmid: '100' }, 'task: OK'],
+    ['PUT', '/cluster/replication/100-0', { digest: stale }, `500 ${old}`],
+    ['POST', jobs, { id: 'j1', vmid: '100', schedule: 'daily' }, 'done'],
+    ['PUT', `${jobs}/j1`, { exclude: '101' }, 'done'],
+    [
+      'POST',
+      '/cluster/metrics/server/g1',
+      { type: 'graphite', server: '10.0.0.1', port: '2003', path: 'a..b', disable: '1' },
+      { path: 'invalid format - value does not look like a valid graphite path\n' },
+    ],
+    ['POST', '/cluster/firewall/aliases', { name: 'AL', cidr: '10.0.0.1' }, 'done'],
+    ['POST', '/cluster/firewall/aliases', { name: 'other', cidr: '10.0.0.2' }, 'done'],
+    [
+      'PUT',
+      '/cluster/firewall/aliases/other',
+      { cidr: '10.0.0.2', rename: 'al' },
+      { name: "alias 'al' already exists" },
+    ],
+    ['POST', '/cluster/firewall/rules', { type: 'in', action: 'DROP', source: 'dc/Al' }, 'done'],
+  ])
+  const job = await client.data<Record<string, unknown>>('GET', `${jobs}/j1`)
+  assert.deepEqual([job.all, job.exclude, job.vmid], [1, '101', undefined])
+  const refs = await client.data<{ name: string }[]>('GET', '/cluster/firewall/refs?type=alias')
+  assert.deepEqual(refs.map(({ name }) => name).sort(), ['al', 'other'])
+})
+
+test('rights that end at their path are shown as such', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await holds(client, [
+    ['POST', '/access/users', { userid: 'a@pve' }, 'done'],
+    ['PUT', '/access/acl', { path: '/vms/100', users: 'a@pve', roles: 'PVEAuditor', propagate: '0' }, 'done'],
+    ['PUT', '/access/acl', { path: '/vms/101', users: 'a@pve', roles: 'PVEAuditor' }, 'done'],
+  ])
+  const shown = await client.data<Record<string, Record<string, number>>>('GET', '/access/permissions?userid=a@pve')
+  assert.deepEqual([shown['/vms/100']?.['VM.Audit'], shown['/vms/101']?.['VM.Audit']], [0, 1])
+})

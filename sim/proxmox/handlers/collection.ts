@@ -29,6 +29,10 @@ export interface Collection {
   readonly refuseChange?: (call: Call) => void
   /** It is a section of a file: `delete` must name one of its options. This stands before the refusal. */
   readonly sections?: string
+  /** Says no to a change of a thing that is there, before it is known what it deletes. */
+  readonly beforeDeletions?: (call: Call) => void
+  /** What a change both deletes and sets is set; elsewhere that is refused, or deleted. */
+  readonly setWins?: boolean
   /** Checks and completes what will be kept. `old` is what was there before. */
   readonly prepare?: (call: Call, thing: Thing, id: string, old: Thing | undefined) => Thing
   readonly refuseRemoval?: (call: Call, id: string, thing: Thing) => void
@@ -90,7 +94,7 @@ export function refuseStale(call: Call, digest: string, error: ApiError = failed
 }
 
 /** What a section needs, what it fixes when it is made, and what it does not know cannot be deleted. */
-export function refuseDeletions(call: Call, one: string, madeInPlace: boolean, before: string): void {
+export function refuseDeletions(call: Call, one: string, madeInPlace: boolean, before: string, setWins = false): void {
   const names = deletions(call)
   if (names.length === 0) return
   const make = findOperation('POST', madeInPlace ? one : one.slice(0, one.lastIndexOf('/')))?.operation
@@ -103,7 +107,8 @@ export function refuseDeletions(call: Call, one: string, madeInPlace: boolean, b
     if ((made === undefined && !known) || name === own) throw refuse(`no such option '${name}'`)
     if (made !== undefined && make?.required.includes(made)) throw refuse(`unable to delete required option '${name}'`)
     if (!known) throw refuse(`unable to delete fixed option '${name}'`)
-    if (call.params[name] !== undefined) throw refuse(`cannot set and delete property '${name}' at the same time!`)
+    if (!setWins && call.params[name] !== undefined)
+      throw refuse(`cannot set and delete property '${name}' at the same time!`)
   }
 }
 
@@ -132,12 +137,14 @@ export function updateIn(spec: Collection): Handler {
   return (call) => {
     const id = idOf(spec, call)
     spec.refuseChange?.(call)
-    const old = need(spec, call, id, 'update')
     refuseStale(call, digestOfAll(spec, call), spec.stale)
-    const wanted: Thing = { ...old, ...fields(call, spec.key) }
+    const old = need(spec, call, id, 'update')
+    const given = fields(call, spec.key)
+    const wanted: Thing = { ...old, ...given }
+    spec.beforeDeletions?.(call)
     if (spec.sections !== undefined)
-      refuseDeletions(call, `${spec.at}/{${spec.key}}`, spec.madeInPlace === true, spec.sections)
-    for (const name of deletions(call)) delete wanted[name]
+      refuseDeletions(call, `${spec.at}/{${spec.key}}`, spec.madeInPlace === true, spec.sections, spec.setWins === true)
+    for (const name of deletions(call)) if (spec.setWins !== true || given[name] === undefined) delete wanted[name]
     things(spec, call).set(id, spec.prepare?.(call, wanted, id, old) ?? wanted)
     return null
   }

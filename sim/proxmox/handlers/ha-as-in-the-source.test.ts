@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient } from '../../test-client.ts'
 import { holds } from '../../testing/answered-rows.ts'
+import { problemsOfAll } from './ha/rule-checks.ts'
 
 /** What PVE::API2::HA::Resources and ::Rules say, and PVE::API2::Storage::Content of names and rights. */
 
@@ -58,4 +59,58 @@ test('volumes: names fit the storage', async () => {
     ['POST', at, { ...size, filename: 'disk' }, "500 unable to parse volume filename 'disk'"],
     ['POST', at, { ...size, filename: 'vm-100-disk-0.raw' }, 'done'],
   ])
+})
+
+test('HA rules: places and company that cannot all be had', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/cluster/ha/rules'
+  const invalid = (id: string, text: string) => `500 create ha rule failed: 400 Rule '${id}' is invalid.`.concat(text)
+  await holds(client, [
+    ['POST', '/nodes/pve1/qemu', { vmid: '100' }, 'task: OK'],
+    ['POST', '/nodes/pve1/qemu', { vmid: '101' }, 'task: OK'],
+    ['POST', '/cluster/ha/resources', { sid: 'vm:100' }, 'done'],
+    ['POST', '/cluster/ha/resources', { sid: 'vm:101' }, 'done'],
+    ['PUT', '/cluster/ha/resources/vm:100', { comment: 'x', delete: 'comment' }, 'done'],
+    ['POST', at, { rule: 'r1', type: 'node-affinity', resources: 'vm:100', nodes: 'pve1' }, 'done'],
+    ['POST', at, { rule: 'r2', type: 'node-affinity', resources: 'vm:101', nodes: 'pve1:5' }, 'done'],
+    [
+      'POST',
+      at,
+      { rule: 'r3', type: 'resource-affinity', resources: 'vm:100,vm:101', affinity: 'positive' },
+      invalid('r3', ''),
+    ],
+    ['PUT', `${at}/r1`, { type: 'resource-affinity' }, "500 update HA rules failed: unexpected property 'type'"],
+    ['PUT', `${at}/r1`, { type: 'node-affinity', disable: '1' }, 'done'],
+    ['PUT', `${at}/r1`, { type: 'node-affinity', disable: '0' }, 'done'],
+    // It is still switched off: only `delete` switches it on again.
+    ['POST', at, { rule: 'r3', type: 'resource-affinity', resources: 'vm:100,vm:101', affinity: 'positive' }, 'done'],
+  ])
+  const resource = await client.data<Record<string, unknown>>('GET', '/cluster/ha/resources/vm:100')
+  assert.equal(resource.comment, 'x', 'what is deleted and set is set')
+})
+
+test('HA rules: each is told what stands against it', () => {
+  const rules = new Map([
+    ['a', { type: 'node-affinity', resources: 'vm:1', nodes: 'n1:2,n2:1' }],
+    ['b', { type: 'node-affinity', resources: 'vm:1,vm:2', nodes: 'n1' }],
+    ['c', { type: 'resource-affinity', resources: 'vm:1,vm:2', affinity: 'negative' }],
+    ['d', { type: 'resource-affinity', resources: 'vm:1', affinity: 'positive' }],
+    ['e', { type: 'resource-affinity', resources: 'vm:1,vm:2', affinity: 'negative', disable: 1 }],
+  ])
+  const ranked = 'resources are in node affinity rules with multiple priorities'
+  const rankedPlace =
+    'resources are in a resource affinity rule and cannot be in a node affinity rule with multiple priorities'
+  const spreadPlace =
+    'at least one resource is in a positive resource affinity rule and there are other resources in at least one other node affinity rule already'
+  const used = "resource 'vm:1' is already used in another node affinity rule"
+  assert.deepEqual(Object.fromEntries(problemsOfAll(rules, 1)), {
+    a: [used, rankedPlace, rankedPlace, spreadPlace],
+    b: [used, rankedPlace, rankedPlace, spreadPlace],
+    c: ['rule defines more resources than available nodes', ranked],
+    d: [
+      'rule is ineffective as there are less than two resources',
+      ranked,
+      'resources are in multiple node affinity rules',
+    ],
+  })
 })

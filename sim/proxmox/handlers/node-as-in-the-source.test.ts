@@ -159,3 +159,36 @@ test('screens and files of backups: who gets a shell, and where files can be tak
   const refused = await client.call('POST', '/nodes/pve1/vncshell', { cmd: 'upgrade' })
   assert.deepEqual([refused.status, refused.reason], [403, 'Permission check failed (user != root@pam)'])
 })
+
+test('a path names its parts once and without white space', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await holds(client, [
+    [
+      'POST',
+      `${NODE}/vzdump`,
+      { vmid: '100', node: 'pve2' },
+      { node: 'duplicate parameter (already defined in URI) with conflicting values!' },
+    ],
+    ['GET', '/nodes/bad%20name/status', undefined, "501 Method 'GET /nodes/bad name/status' not implemented"],
+    ['POST', `${NODE}/vzdump`, { pool: 'gone' }, "500 pool 'gone' does not exist"],
+    ['PUT', `${NODE}/time`, { timezone: 'GMT' }, 'done'],
+    ['PUT', `${NODE}/time`, { timezone: 'gmt' }, { timezone: 'No such timezone' }],
+  ])
+  const upid = 'UPID:pve1:00000001:00000001:00000001:x:1:root@pam:'
+  const log = `${NODE}/tasks/${upid}/log`
+  await holds(client, [
+    [
+      'GET',
+      `${log}?download=1&limit=5`,
+      undefined,
+      "500 'download' cannot be used together with 'start' or 'limit' parameters",
+    ],
+    [
+      'GET',
+      `${log}?download=1`,
+      undefined,
+      `500 Could not open file '/var/log/pve/tasks/1/${upid}' - No such file or directory`,
+    ],
+    ['GET', `${NODE}/tasks/x/log?download=1&limit=5`, undefined, { upid: 'unable to parse worker upid' }],
+  ])
+})

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, type TestClient } from '../../test-client.ts'
 import { type AnsweredRow, holds as answeredBy, type Params } from '../../testing/answered-rows.ts'
@@ -38,7 +39,13 @@ test('storage: what a type does not have, and what it was made with, cannot be w
       { storage: 'e1', type: 'esxi', server: 'h', ...off },
       "500 missing value for required option 'username'",
     ],
-    ['POST', '/storage', { storage: 'e1', type: 'esxi', server: 'h', username: 'root', ...off }, 'ok'],
+    [
+      'POST',
+      '/storage',
+      { storage: 'e1', type: 'esxi', server: 'h', username: 'root', ...off },
+      '500 create storage failed: missing password',
+    ],
+    ['POST', '/storage', { storage: 'e1', type: 'esxi', server: 'h', username: 'root', password: 'x', ...off }, 'ok'],
     ['PUT', esxi, { username: 'other' }, 'ok'],
     ['PUT', esxi, { delete: 'username' }, `${failed}unable to delete required option 'username'`],
     [
@@ -54,4 +61,83 @@ test('storage: what a type does not have, and what it was made with, cannot be w
       "500 unexpected property 'bwlimit'",
     ],
   ])
+})
+
+test('storage: what a type adds, drops and looks for when it is made', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const off = { disable: '1' }
+  const failed = '500 create storage failed: '
+  await holds(client, [
+    [
+      'POST',
+      '/storage',
+      { storage: 'l1', type: 'lvm', vgname: 'vg0', base: 'local:x', ...off },
+      `${failed}unsupported base type 'dir' at /usr/share/perl5/PVE/Storage/LVMPlugin.pm line 489.`,
+    ],
+    [
+      'POST',
+      '/storage',
+      { storage: 'l1', type: 'lvm', vgname: 'vg0', base: 'gone:x', ...off },
+      `${failed}base storage ID 'gone' does not exist`,
+    ],
+    [
+      'POST',
+      '/storage',
+      { storage: 'p1', type: 'pbs', server: 'h', datastore: 'd', 'master-pubkey': 'eA==', ...off },
+      `${failed}'master-pubkey' can only be used together with 'encryption-key'`,
+    ],
+    [
+      'POST',
+      '/storage',
+      { storage: 'd1', type: 'dir', path: '/srv/a,b' },
+      '500 illegal path for directory storage: /srv/a,b',
+    ],
+    [
+      'POST',
+      '/storage',
+      { storage: 'd1', type: 'dir', path: '/srv/d1', is_mountpoint: 'yes' },
+      `${failed}unable to activate storage 'd1' - directory is expected to be a mount point but is not mounted: '/srv/d1'`,
+    ],
+    ['POST', '/storage', { storage: 'd1', type: 'dir', path: '/srv/d1', is_mountpoint: 'no' }, 'ok'],
+    ['POST', '/storage', { storage: 'b1', type: 'btrfs', path: '/b', format: 'qcow2', ...off }, 'ok'],
+    ['PUT', '/storage/b1', { shared: '1' }, 'ok'],
+    [
+      'POST',
+      '/storage',
+      { storage: 'z1', type: 'zfs', pool: 'tank', portal: 'h', target: 'iqn.x', iscsiprovider: 'LIO', blocksize: '4k' },
+      'ok',
+    ],
+    ['POST', '/storage', { storage: 't1', type: 'lvmthin', vgname: 'vg0', thinpool: 'tp', ...off }, 'ok'],
+    [
+      'PUT',
+      '/storage/t1',
+      { content: 'iso', delete: 'content' },
+      "500 update storage failed: storage does not support content type 'none'",
+    ],
+    ['DELETE', '/storage/local', undefined, 'ok'],
+    [
+      'POST',
+      '/storage',
+      { storage: 'local', type: 'dir', path: '/srv/local' },
+      `${failed}storage ID 'local' already defined`,
+    ],
+  ])
+  const rows = await client.data<Record<string, unknown>[]>('GET', '/storage')
+  const shown = (id: string) => rows.find(({ storage }) => storage === id)
+  assert.deepEqual(
+    [shown('b1')?.format, shown('b1')?.shared],
+    [undefined, 1],
+    'a format that it cannot hold is dropped',
+  )
+  assert.equal(shown('z1')?.['zfs-base-path'], '/dev/zvol')
+  assert.deepEqual([shown('local')?.path, shown('local')?.['prune-backups']], ['/var/lib/vz', 'keep-all=1'])
+  const refused = await client.call('POST', '/storage', {
+    storage: 'd2',
+    type: 'dir',
+    path: '/srv/d2',
+    'content-dirs': 'iso=../up',
+  })
+  assert.deepEqual(JSON.parse(refused.body).errors, {
+    'content-dirs': "invalid format - invalid override 'iso=../up'\n",
+  })
 })

@@ -149,21 +149,30 @@ function found(call: Call): Task | undefined {
 }
 
 function taskLog(call: Call): Answer {
+  const { download, start: from, limit: most } = call.params
+  const task = found(call)
+  if (download === '1' && (from ?? most) !== undefined)
+    throw failed("'download' cannot be used together with 'start' or 'limit' parameters")
   // Who asks for the log of a task that is not there is told so in the log.
-  if (found(call) === undefined) {
+  if (task === undefined) {
     const path = `/nodes/${hostOf(call).name}`
     const [user = ''] = param(call, 'upid').split(':').slice(7)
     if (!isBy(call, user) && !may(call.world, call.who, path, 'Sys.Audit')) throw forbidden(`${path}, Sys.Audit`)
+    if (download === '1') throw failed(`Could not open file '${logFile(call)}' - No such file or directory`)
     return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
   }
   const { log } = taskOf(call, 'Sys.Audit')
-  if (call.params.download === '1' && (call.params.start ?? call.params.limit) !== undefined)
-    throw failed("'download' cannot be used together with 'start' or 'limit' parameters")
-  const start = Number(call.params.start ?? 0)
-  const limit = Number(call.params.limit ?? 50)
+  const start = Number(from ?? 0)
+  const limit = Number(most ?? 50)
   const end = limit === 0 ? log.length : start + limit
   const lines = log.slice(start, end).map((t, index) => ({ n: start + index + 1, t }))
   return new Answer(lines.length > 0 || start > 0 ? lines : [{ n: 1, t: 'no content' }], { total: log.length })
+}
+
+/** Logs lie in folders by the last digit of the time at which their tasks began. */
+function logFile(call: Call): string {
+  const upid = param(call, 'upid')
+  return `/var/log/pve/tasks/${(upid.split(':')[4] ?? '').slice(-1)}/${upid}`
 }
 
 /** Answers at once, also for a task that has ended long ago. */

@@ -83,7 +83,8 @@ function descend(
     const found = descend(literal, segments, index + 1, params)
     if (found) return found
   }
-  if (!at.placeholder) return undefined
+  // A part of a path has no white space in it.
+  if (!at.placeholder || /\s/.test(segment)) return undefined
   const { name, next } = at.placeholder
   if (TAKES_THE_REST.has(name)) {
     params[name] = segments.slice(index).join('/')

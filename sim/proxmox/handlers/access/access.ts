@@ -1,4 +1,4 @@
-import { type Identity, may, ownPrivilegesAt, privilegesAt } from '../../../world/access.ts'
+import { type Identity, inheritedBelow, may, privilegesAt } from '../../../world/access.ts'
 import { hexDigits } from '../../../world/chance.ts'
 import type { World } from '../../../world/types.ts'
 import { ApiError, forbidden } from '../../api-error.ts'
@@ -105,7 +105,7 @@ function permissions(call: Call): Record<string, unknown> {
   if (who === undefined) return {}
   const result: Record<string, unknown> = {}
   for (const path of params.path === undefined ? knownPaths(call) : [params.path]) {
-    const own = ownPrivilegesAt(world, who, path)
+    const own = inheritedBelow(world, who, path)
     const entries = [...privilegesAt(world, who, path)].map((privilege) => [privilege, own.has(privilege) ? 1 : 0])
     if (entries.length > 0) result[path] = Object.fromEntries(entries)
   }

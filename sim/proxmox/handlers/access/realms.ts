@@ -46,7 +46,9 @@ const REALMS: Collection = {
     failed(
       {
         read: `domain '${id}' does not exist`,
-        update: `update auth server failed: domain '${id}' does not exist`,
+        // Looking for its type makes an empty one, which is then there.
+        update:
+          'update auth server failed: cannot lookup undefined type! at /usr/share/perl5/PVE/API2/Domains.pm line 261.',
         delete: `delete auth server failed: authentication domain '${id}' does not exist`,
       }[verb],
     ),

@@ -19,6 +19,7 @@ const PLUGINS: Collection = {
     if (!plugins.has('standalone')) plugins.set('standalone', { type: 'standalone' })
     return 'acme/plugins'
   },
+  setWins: true,
   exists: (id) => failed(`ACME plugin ID '${id}' already exists`),
   missing: (id, verb) =>
     verb === 'delete'

@@ -48,9 +48,10 @@ function write(call: Call): null {
   for (const name of deletions(call)) delete kept[name]
   // Of old times: one viewer that is gone, and a switch that became a word.
   if (kept.console === 'applet') kept.console = 'html5'
-  if (kept.migration_unsecure !== undefined && kept.migration === undefined)
+  if (kept.migration_unsecure !== undefined && kept.migration === undefined) {
     kept.migration = `type=${textOf(kept.migration_unsecure) === '1' ? 'insecure' : 'secure'}`
-  delete kept.migration_unsecure
+    delete kept.migration_unsecure
+  }
   const range = parseProperties(textOf(kept['next-id'])).named
   const [lower, upper] = [Number(range.get('lower') ?? 100), Number(range.get('upper') ?? 1_000_000)]
   if (lower > upper) throw failed(`lower (${lower}) <= upper (${upper}) boundary rule broken`)

@@ -45,13 +45,15 @@ function mapping(kind: Kind): Collection {
     },
     stale: failed(`update ${what} mapping failed: ${STALE}`),
     sections: `update ${what} mapping failed: `,
+    beforeDeletions: (call) => {
+      if (call.params.map === undefined)
+        throw failed(`update ${what} mapping failed: missing value for required option 'map'`)
+    },
     sees: (call, id) =>
       ['Mapping.Use', 'Mapping.Modify', 'Mapping.Audit'].some((right) =>
         may(call.world, call.who, `/mapping/${kind}/${id}`, right),
       ),
-    prepare: (call, thing, _, old) => {
-      if (old !== undefined && call.params.map === undefined)
-        throw failed(`update ${what} mapping failed: missing value for required option 'map'`)
+    prepare: (call, thing) => {
       if (kind === 'dir') checkDirectories(call, entriesOf(thing))
       return thing
     },

@@ -17,7 +17,7 @@ const SERVERS: Collection = {
       {
         read: `status server entry '${id}' does not exist`,
         update: `no such server '${id}'`,
-        delete: 'cannot lookup undefined type!',
+        delete: 'cannot lookup undefined type! at /usr/share/perl5/PVE/API2/Cluster/MetricServer.pm line 295.',
       }[verb],
     ),
   stale: failed(STALE),

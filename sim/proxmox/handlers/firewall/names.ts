@@ -14,15 +14,19 @@ function aliasRoutes(at: string): Routes {
     at: `${at}/aliases`,
     key: 'name',
     shelf: (call) => `${place(call)}/aliases`,
+    // Known in small letters, and shown as it was written.
+    idOf: (call) => param(call, 'name').toLowerCase(),
     exists: (id) => badParameter('name', `alias '${id}' already exists`),
     missing: (_, verb) => (verb === 'delete' ? undefined : badParameter('name', 'no such alias')),
-    row: (_, thing, name) => ({ ...thing, name, ipversion: String(thing.cidr).includes(':') ? 6 : 4 }),
+    row: (_, thing) => ({ ...thing, ipversion: String(thing.cidr).includes(':') ? 6 : 4 }),
     // A change writes the whole line anew: a comment that is not given again is gone.
-    prepare: (call, { cidr }) => ({
+    prepare: (call, { cidr }, _, old) => ({
+      name: old?.name ?? param(call, 'name'),
       cidr,
       ...(call.params.comment === undefined ? {} : { comment: call.params.comment }),
     }),
     one: (_, thing) => thing,
+    listed: (_, thing, _id, digest) => ({ ...thing, digest }),
   }
   const routes = collectionRoutes(spec)
   return {
@@ -30,10 +34,12 @@ function aliasRoutes(at: string): Routes {
     [`GET ${at}/aliases`]: (call) => sorted(list(spec, call), 'name'),
     [`PUT ${at}/aliases/{name}`]: (call) => {
       const all = names(call.world, place(call), 'aliases')
-      const to = call.params.rename
-      const from = param(call, 'name')
-      if (to !== undefined && to !== from && all.has(to)) throw spec.exists(to)
+      const to = call.params.rename?.toLowerCase()
+      const from = param(call, 'name').toLowerCase()
+      if (to !== undefined && to !== from && all.has(to)) throw spec.exists(call.params.rename ?? '')
       routes[`PUT ${at}/aliases/{name}`]?.(call)
+      const alias = all.get(from)
+      if (alias !== undefined && call.params.rename !== undefined) alias.name = call.params.rename
       renamed(all, from, to)
       return null
     },

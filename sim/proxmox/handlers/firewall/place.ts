@@ -33,8 +33,9 @@ export function findSet(world: World, at: string, text: string): Thing | undefin
 }
 
 function find(world: World, at: string, kind: Names, text: string): Thing | undefined {
-  const [scope, name] = /^(dc|guest)\//.test(text) ? text.split('/', 2) : [undefined, text]
-  const guest = scope === 'dc' || !isGuest(at) ? undefined : names(world, at, kind).get(name ?? '')
+  const [scope, written = ''] = /^(dc|guest)\//.test(text) ? text.split('/', 2) : [undefined, text]
+  const name = kind === 'aliases' ? written.toLowerCase() : written
+  const guest = scope === 'dc' || !isGuest(at) ? undefined : names(world, at, kind).get(name)
   if (guest !== undefined || scope === 'guest') return guest
-  return names(world, CLUSTER_PLACE, kind).get(name ?? '')
+  return names(world, CLUSTER_PLACE, kind).get(name)
 }

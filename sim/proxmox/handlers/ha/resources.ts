@@ -22,6 +22,7 @@ export const HA_RESOURCES: Collection = {
     ),
   stale: failed(`update resources config failed: ${STALE}`),
   sections: 'update resources config failed: ',
+  setWins: true,
   sees: (call, _, thing) => call.params.type === undefined || call.params.type === thing.type,
   refuseNew: checkNew,
   prepare: (_call, thing, id) => {

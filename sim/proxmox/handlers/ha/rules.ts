@@ -1,8 +1,8 @@
-import type { World } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, deletions, list, STALE } from '../collection.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
+import { nodesOf, problemsOfAll, resourcesOf } from './rule-checks.ts'
 
 /** On which nodes, and together or apart, managed guests are to run. */
 const RULES: Collection = {
@@ -23,7 +23,7 @@ const RULES: Collection = {
   prepare,
   row: (call, thing, rule) => {
     const order = [...shelf(call.world, 'ha/rules').keys()].indexOf(rule) + 1
-    const problems = problemsOf(call.world, rule, thing)
+    const problems = problemsOfAll(shelf(call.world, 'ha/rules'), onlineNodes(call)).get(rule) ?? []
     return { ...thing, rule, order, ...(problems.length > 0 ? { errors: { resources: problems } } : {}) }
   },
 }
@@ -42,10 +42,15 @@ function prepare(call: Call, thing: Thing, id: string, old: Thing | undefined): 
   const { world } = call
   const prefix = old === undefined ? 'create ha rule failed: ' : 'update HA rules failed: '
   if (old !== undefined && old.type !== param(call, 'type')) {
-    const foreign = (OWN[param(call, 'type')] ?? []).find((name) => call.params[name] !== undefined)
-    if (foreign !== undefined) throw failed(`${prefix}unexpected property '${foreign}'`)
+    const foreign = (OWN[param(call, 'type')] ?? []).find((name) => call.params[name] !== undefined) ?? 'type'
+    throw failed(`${prefix}unexpected property '${foreign}'`)
   }
-  const kept = old === undefined ? thing : { ...thing, type: old.type }
+  const kept: Thing = { ...thing, ...(old === undefined ? {} : { type: old.type }) }
+  // That a rule is not switched off is said by saying nothing: a 0 is passed over, and changes nothing.
+  if (call.params.disable === '0') {
+    if (old?.disable === undefined) delete kept.disable
+    else kept.disable = old.disable
+  }
   if (call.params.resources !== undefined && resourcesOf(kept).length === 0)
     throw failed(`${prefix}no resources were specified`)
   if (call.params.nodes !== undefined && nodesOf(kept).length === 0) throw failed(`${prefix}no nodes were specified`)
@@ -55,7 +60,8 @@ function prepare(call: Call, thing: Thing, id: string, old: Thing | undefined): 
   const unknown = nodesOf(kept).filter((node) => !world.hosts.has(node))
   if (unknown.length > 0) throw failed(`${prefix}cannot use non-existent node(s) ${unknown.join(', ')}.`)
   refuseDeletion(call, textOf(kept.type), prefix)
-  const problems = kept.disable === 1 ? [] : problemsOf(world, id, kept)
+  const all = new Map([...shelf(world, 'ha/rules'), [id, kept]])
+  const problems = problemsOfAll(all, onlineNodes(call)).get(id) ?? []
   if (problems.length > 0) {
     throw failed(`${prefix}400 Rule '${id}' is invalid.\nresources: ${problems.join(', ')}`)
   }
@@ -79,45 +85,7 @@ function refuseDeletion(call: Call, type: string, prefix: string): void {
   }
 }
 
-function resourcesOf(rule: Thing): string[] {
-  return textOf(rule.resources)
-    .split(/[,;\s]+/)
-    .filter((sid) => sid !== '')
-}
-
-function nodesOf(rule: Thing): string[] {
-  return textOf(rule.nodes)
-    .split(',')
-    .map((node) => node.replace(/:.*$/, ''))
-    .filter((node) => node !== '')
-}
-
-/** What makes a rule impossible or empty beside the others. */
-function problemsOf(world: World, id: string, rule: Thing): string[] {
-  const others = [...shelf(world, 'ha/rules')].filter(([name, other]) => name !== id && other.disable !== 1)
-  const resources = resourcesOf(rule)
-  if (rule.type === 'node-affinity') {
-    const shared = resources.find((sid) =>
-      others.some(([, other]) => other.type === 'node-affinity' && resourcesOf(other).includes(sid)),
-    )
-    return shared === undefined ? [] : [`resource '${shared}' is already used in another node affinity rule`]
-  }
-  const negative = rule.affinity === 'negative'
-  const against = others.some(
-    ([, other]) =>
-      other.affinity === (negative ? 'positive' : 'negative') &&
-      resourcesOf(other).filter((sid) => resources.includes(sid)).length > 1,
-  )
-  return [
-    ...(resources.length < 2 ? ['rule is ineffective as there are less than two resources'] : []),
-    ...(negative && resources.length > onlineNodes(world) ? ['rule defines more resources than available nodes'] : []),
-    ...(against
-      ? [`rule shares two or more resources with a ${negative ? 'positive' : 'negative'} resource affinity rule`]
-      : []),
-  ]
-}
-
 /** A node whose status is unknown does not count. */
-function onlineNodes(world: World): number {
+function onlineNodes({ world }: Call): number {
   return world.statusDaemon ? [...world.hosts.values()].filter((host) => host.power === 'on').length : 0
 }

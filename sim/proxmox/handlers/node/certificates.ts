@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
-import { ApiError, badParameter, failed } from '../../api-error.ts'
+import { badParameter, failed } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 
@@ -19,7 +19,7 @@ export const nodeCertificateRoutes: Routes = {
       throw failed('Custom certificate file exists but force flag is not set.')
     const kept = textOf(before?.key)
     const key = call.params.key ?? kept
-    const own = infoOf(withoutText(param(call, 'certificates')), withoutText(key))
+    const own = infoOf(withoutText(param(call, 'certificates')), withoutText(key), certificateFile(call))
     things.set('certificate', { ...own, key })
     return own
   },
@@ -30,7 +30,7 @@ export const nodeCertificateRoutes: Routes = {
   [`POST ${AT}/acme/certificate`]: (call) => {
     if (ownOf(call) !== undefined && call.params.force !== '1')
       throw badParameter('force', "Custom certificate exists but 'force' is not set.")
-    return order(call, 'acmenewcert')
+    return prepared(call, 'acmenewcert', 195)()
   },
   [`PUT ${AT}/acme/certificate`]: (call) => {
     const own = ownOf(call)
@@ -38,9 +38,13 @@ export const nodeCertificateRoutes: Routes = {
     const soon = Number(own.notafter) < call.world.clock.now() / 1000 + MONTH_SECONDS
     if (!soon && call.params.force !== '1')
       throw badParameter('force', "Certificate does not expire within the next 30 days, and 'force' is not set.")
-    return order(call, 'acmerenew')
+    return prepared(call, 'acmerenew', 276)()
   },
-  [`DELETE ${AT}/acme/certificate`]: (call) => order(call, 'acmerevoke'),
+  [`DELETE ${AT}/acme/certificate`]: (call) => {
+    const begin = prepared(call, 'acmerevoke', 345)
+    if (ownOf(call) === undefined) throw failed(`can't open '${certificateFile(call)}' - No such file or directory`)
+    return begin()
+  },
 }
 
 /** What is shown of the certificate that somebody put there. */
@@ -55,18 +59,26 @@ function ownOf(call: Call): Thing | undefined {
   return shelf(call.world, `node/${hostOf(call).name}`).get('certificate')
 }
 
+function certificateFile(call: Call): string {
+  return `/etc/pve/nodes/${hostOf(call).name}/pveproxy-ssl.pem`
+}
+
 /** No authority is asked: what is missing on the way there is all that can be told. */
-function order(call: Call, type: string): string {
+function prepared(call: Call, type: string, line: number): () => string {
   const host = hostOf(call)
   const config = shelf(call.world, `node/${host.name}`).get('config') ?? {}
   const { account, domains } = acmeOf(call, config)
-  if (domains.length === 0) throw new ApiError(400, 'ACME domain list in node configuration is missing!')
-  return startTask(call.world, host, type, '', call.who.id, (work) => {
-    if (!shelf(call.world, 'acme/accounts').has(account))
-      throw new Error(`ACME account config file '${account}' does not exist.`)
-    work.log('Loading ACME account details')
-    throw new Error('no authority answers in the simulator')
-  })
+  // Who says nothing at all about it has not even an empty list.
+  if (domains.length === 0 && config.acme === undefined)
+    throw failed(`Can't use an undefined value as a HASH reference at /usr/share/perl5/PVE/API2/ACME.pm line ${line}.`)
+  if (domains.length === 0) throw failed('ACME domain list in node configuration is missing!')
+  return () =>
+    startTask(call.world, host, type, '', call.who.id, (work) => {
+      if (!shelf(call.world, 'acme/accounts').has(account))
+        throw new Error(`ACME account config file '${account}' does not exist.`)
+      work.log('Loading ACME account details')
+      throw new Error('no authority answers in the simulator')
+    })
 }
 
 /** What a host's configuration says about certificates. Refuses a domain that is named twice. */
@@ -100,14 +112,16 @@ function withoutText(pem: string): string {
   return pem.slice(Math.max(0, pem.indexOf('-----BEGIN ')))
 }
 
-function infoOf(pem: string, key: string): Thing {
+function infoOf(pem: string, key: string, file: string): Thing {
   let found: X509Certificate
   try {
     found = new X509Certificate(pem)
   } catch {
-    throw failed("Setting certificate files failed - unable to read certificate from 'pveproxy-ssl.pem'")
+    throw failed(`Setting certificate files failed - unable to read certificate from '${file}'`)
   }
-  if (!fits(found, key)) throw failed('Setting certificate files failed - key does not match the certificate (chain)')
+  // The library says the number of its process first.
+  if (!fits(found, key))
+    throw failed('Setting certificate files failed - 1019: key does not match the certificate (chain) ()')
   const details = found.publicKey.asymmetricKeyDetails
   return {
     filename: 'pveproxy-ssl.pem',

@@ -85,9 +85,18 @@ function localMs(nowMs: number, timeZone: string): number {
   return Date.parse(`${shown.replace(' ', 'T')}Z`)
 }
 
+/** Zones that stand in no folder. */
+const ALONE: ReadonlySet<string> = new Set(
+  (
+    'CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran ' +
+    'Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK ' +
+    'Singapore Turkey UCT UTC Universal W-SU WET Zulu'
+  ).split(' '),
+)
+
 /** Names are told apart by their letters' case, as files are. */
 function isTimezone(name: string): boolean {
-  if (name !== 'UTC' && !/^[A-Z][A-Za-z]+(\/[A-Z][A-Za-z0-9_+-]*)+$/.test(name)) return false
+  if (!ALONE.has(name) && !/^[A-Z][A-Za-z]+(\/[A-Z][A-Za-z0-9_+-]*)+$/.test(name)) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {

@@ -139,7 +139,8 @@ function checkChange(call: Call, old: Thing): void {
 /** Guests by their ids, all of them, and those of a pool: what a change names takes the place of the others. */
 function displaced({ params }: Call, job: Thing): readonly string[] {
   if (params.vmid !== undefined) return ['all', 'exclude', 'pool']
-  if (params.all === '1') return ['vmid', 'pool']
+  // Who leaves some out means all the others.
+  if (params.all === '1' || (params.exclude !== undefined && params.pool === undefined)) return ['vmid', 'pool']
   return says(job, 'pool') ? ['vmid', 'all', 'exclude'] : []
 }
 

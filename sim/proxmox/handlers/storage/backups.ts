@@ -180,6 +180,7 @@ function dump(call: Call): string {
   if (ids.length === 0 && !all && params.pool === undefined && params.stop !== '1')
     throw badParameter('vmid', 'property is missing')
   if (params.stop === '1') requireRight(call, `/nodes/${host.name}`, 'Sys.Modify')
+  if (params.pool !== undefined && pool === undefined) throw failed(`pool '${params.pool}' does not exist`)
   const excluded = new Set((params.exclude ?? '').split(/[,;\s]+/).map(Number))
   const wanted = [...(all ? world.guests.keys() : ids.map(Number)), ...(pool?.guests ?? [])].filter(
     (vmid) => !excluded.has(vmid),

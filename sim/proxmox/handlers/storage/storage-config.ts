@@ -28,12 +28,14 @@ export function configRow(entry: StorageEntry): Thing {
 }
 
 /** What the call gives as options, in the types that the schema says. */
-export function optionsOf(call: Call): Record<string, string | number> {
+export function optionsOf(call: Call, type: string): Record<string, string | number> {
   const options: Record<string, string | number> = {}
   for (const key of Object.keys(call.params)) {
     const value = call.raw[key]
     if (!OWN.has(key)) options[key] = typeof value === 'number' ? value : (call.params[key] ?? '')
   }
+  if (options.format !== undefined && STORAGE_TYPES[type]?.formats?.includes(`${options.format}`) !== true)
+    delete options.format
   // That a directory is not shared may be said aloud; it is then kept.
   if (call.params.shared === '0') options.shared = 0
   return options
@@ -57,13 +59,15 @@ export function checkNew(call: Call, type: string): void {
   if (foreign !== undefined) throw failed(`unexpected property '${foreign}'`)
   const missing = kind.required.find((key) => call.params[key] === undefined && !(kind.mounted && key === 'path'))
   if (missing !== undefined) throw failed(`missing value for required option '${missing}'`)
+  if (type === 'dir' && !/^\/[-/a-zA-Z0-9_.@]+$/.test(call.params.path ?? ''))
+    throw failed(`illegal path for directory storage: ${call.params.path}`)
 }
 
 /** Parameters of the call itself. */
 const OF_THE_CALL = new Set(['storage', 'digest', 'delete'])
 
-/** Refuses a change of what cannot be changed, even to what it is, and the removal of what cannot be missing. */
-export function checkChange(call: Call, entry: StorageEntry, drop: readonly string[]): void {
+/** Refuses a change of what cannot be changed, even to what it is. */
+export function checkChange(call: Call, entry: StorageEntry): void {
   const kind = STORAGE_TYPES[entry.type]
   if (kind === undefined) return
   const refuse = (text: string) => failed(`update storage failed: ${text}`)
@@ -74,6 +78,13 @@ export function checkChange(call: Call, entry: StorageEntry, drop: readonly stri
     if (fixed.includes(key)) throw refuse(`can't change value of fixed parameter '${key}'`)
     if (!changeable.includes(key) && !kind.optional.includes(key)) throw refuse(`unexpected property '${key}'`)
   }
+}
+
+/** Refuses the removal of what cannot be missing. */
+export function checkRemoval(call: Call, entry: StorageEntry, drop: readonly string[]): void {
+  const kind = STORAGE_TYPES[entry.type]
+  if (kind === undefined) return
+  const refuse = (text: string) => failed(`update storage failed: ${text}`)
   for (const key of drop) {
     if (kind.required.includes(key)) throw refuse(`unable to delete required option '${key}'`)
     if (!kind.optional.includes(key)) throw refuse(`no such option '${key}'`)

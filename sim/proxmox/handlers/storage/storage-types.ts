@@ -7,6 +7,8 @@ export interface StorageType {
   /** Of the optional ones those that are never changed. */
   readonly fixed?: readonly string[]
   readonly content: readonly string[]
+  /** Formats that `format` may name; another is left out without a word. */
+  readonly formats?: readonly string[]
   readonly defaultContent: string
   /** Reached by every node. */
   readonly shared?: boolean
@@ -22,6 +24,7 @@ const CHAIN = 'snapshot-as-volume-chain'
 const MOUNTED = [...SLOWED, ...FOLDERS, 'content-dirs', 'options']
 const FILES = ['images', 'rootdir', 'vztmpl', 'iso', 'backup', 'snippets', 'import']
 const DISKS = ['images', 'rootdir']
+const IMAGES = ['raw', 'qcow2', 'vmdk']
 
 export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
   dir: {
@@ -29,12 +32,14 @@ export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
     optional: [...SLOWED, ...FOLDERS, 'content-dirs', 'preallocation', CHAIN, 'shared', 'is_mountpoint'],
     fixed: [CHAIN],
     content: [...FILES, 'none'],
+    formats: [...IMAGES, 'subvol'],
     defaultContent: 'images,rootdir',
   },
   btrfs: {
     required: ['path'],
     optional: [...ANY, ...FOLDERS, 'preallocation', 'shared', 'is_mountpoint', 'nocow'],
     content: [...FILES, 'none'],
+    formats: ['raw', 'subvol'],
     defaultContent: 'images,rootdir',
   },
   nfs: {
@@ -42,6 +47,7 @@ export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
     optional: [...MOUNTED, 'preallocation', CHAIN],
     fixed: [CHAIN],
     content: FILES,
+    formats: IMAGES,
     defaultContent: 'images',
     shared: true,
     mounted: true,
@@ -51,6 +57,7 @@ export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
     optional: [...MOUNTED, 'preallocation', CHAIN, 'subdir', 'username', 'password', 'domain', 'smbversion'],
     fixed: [CHAIN],
     content: FILES,
+    formats: IMAGES,
     defaultContent: 'images',
     shared: true,
     mounted: true,

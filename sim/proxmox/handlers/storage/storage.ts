@@ -10,7 +10,8 @@ import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { deletions, STALE } from '../collection.ts'
 import { rrdTimes } from '../node/rrd.ts'
 import type { Thing } from '../shelf.ts'
-import { checkChange, checkNew, configRow, contentFor, keyAnswer, optionsOf } from './storage-config.ts'
+import { checkChange, checkNew, checkRemoval, configRow, contentFor, keyAnswer, optionsOf } from './storage-config.ts'
+import { addProblem, ownOptions } from './storage-hooks.ts'
 import { STORAGE_TYPES } from './storage-types.ts'
 
 export const storageRoutes: Routes = {
@@ -140,12 +141,21 @@ function create(call: Call): Thing {
     shared: params.shared === '1' || kind?.shared === true,
     nodes: listed(params.nodes),
     disabled: params.disable === '1',
-    options: optionsOf(call),
+    options: { ...ownOptions(call), ...optionsOf(call, type) },
   }
+  const objection = addProblem(call, type)
+  if (objection !== undefined) throw refuse(objection)
   const problem = entry.disabled || BELIEVED.has(type) ? undefined : backingProblem(world, entry)
   if (problem !== undefined) throw refuse(problem)
   addStorage(world, entry)
   return { storage: id, type, ...answer }
+}
+
+const UNWRITTEN_LOCAL = {
+  path: '/var/lib/vz',
+  content: ['backup', 'images', 'iso', 'rootdir', 'snippets', 'vztmpl'],
+  options: { priority: 0, 'prune-backups': 'keep-all=1' },
+  backed: true,
 }
 
 const BELIEVED = new Set(['lvm', 'rbd', 'cephfs', 'iscsi', 'iscsidirect', 'zfs'])
@@ -168,34 +178,42 @@ function update(call: Call): Thing {
     throw failed(`update storage failed: ${STALE}`)
   }
   const drop = deletions(call)
-  checkChange(call, entry, drop)
+  checkChange(call, entry)
+  const content = params.content === undefined ? entry.content : changedContent(entry.type, params.content)
+  checkRemoval(call, entry, drop)
   const answer = keyAnswer(call, entry.type, 'update')
-  if (params.content !== undefined) {
-    try {
-      entry.content = contentFor(entry.type, params.content)
-    } catch (error) {
-      throw failed(`update storage failed: ${error instanceof Error ? error.message : String(error)}`)
-    }
-  }
+  entry.content = content
+  if (params.shared !== undefined) entry.shared = params.shared === '1'
   if (params.nodes !== undefined) entry.nodes = listed(params.nodes)
   if (params.disable !== undefined) entry.disabled = params.disable === '1'
-  Object.assign(entry.options, optionsOf(call))
+  Object.assign(entry.options, optionsOf(call, entry.type))
+  if (entry.shared) delete entry.options.shared
   for (const key of drop) {
     if (key === 'nodes') entry.nodes = undefined
     else if (key === 'disable') entry.disabled = false
+    else if (key === 'shared') entry.shared = false
     else if (key === 'content') entry.content = contentFor(entry.type, STORAGE_TYPES[entry.type]?.defaultContent ?? '')
     else delete entry.options[key]
   }
   return { storage: entry.id, type: entry.type, ...answer }
 }
 
-/** The entry goes; what lies on the disks stays. */
+function changedContent(type: string, text: string): string[] {
+  try {
+    return contentFor(type, text)
+  } catch (error) {
+    throw failed(`update storage failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** The entry goes; what lies on the disks stays. A host is never without `local`: unwritten, it is this. */
 function remove(call: Call): null {
   const { id } = needEntry(call, 'delete storage failed: ')
   const isBase = [...call.world.storages.values()].some(({ options }) =>
     String(options.base ?? '').startsWith(`${id}:`),
   )
   if (isBase) throw failed("delete storage failed: can't remove storage - storage is used as base of another storage")
-  call.world.storages.delete(param(call, 'storage'))
+  call.world.storages.delete(id)
+  if (id === 'local') addStorage(call.world, { ...blankEntry(id, 'dir'), ...UNWRITTEN_LOCAL })
   return null
 }

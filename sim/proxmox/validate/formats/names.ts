@@ -24,7 +24,7 @@ export const NAME_FORMATS: Formats = {
     /^(?:[a-z]+:\S+|\d+)$/i,
     () => 'value does not look like a valid ha resource id',
   ),
-  'pve-ha-node': matching(new RegExp(`^${LABEL}(?::\\d+)?$`), () => 'value does not look like a valid ha group node'),
+  'pve-ha-node': matching(new RegExp(`^${LABEL}(?::\\d+)?$`), () => 'value does not look like a valid ha node'),
   'pve-poolid': { judge: poolError },
   'pve-acme-domain': matching(
     /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i,

@@ -99,8 +99,10 @@ function blockSizeError(text: string): string | undefined {
 }
 
 function overrideError(text: string): string | undefined {
-  const [, type] = /^([^:=]+)=(.+)$/.exec(text) ?? []
-  return type === undefined ? `invalid override '${text}'` : contentError(type)
+  // No two dots follow each other: the folder stays below the storage's own.
+  const [, type, path = ''] = /^([a-z]+)=([^.]*(?:\.?[^.]+)+)$/.exec(text) ?? []
+  const tooLong = path.length >= 1023 || path.split('/').some((part) => part.length >= 255)
+  return type === undefined || tooLong ? `invalid override '${text}'` : contentError(type)
 }
 
 /** `from:to`, or one name for both. The daemon's sentence about a bad one ends with two more newlines. */

@@ -13,7 +13,10 @@ export const TEXT_FORMATS: Formats = {
   'email-or-username': matching(EMAIL_OR_USER, () => 'value does not look like a valid email address or user name'),
   urlencoded: matching(/^(?:[-_.~a-zA-Z0-9]|%[0-9a-fA-F]{2})*$/, (text) => `invalid urlencoded string: ${text}`),
   string: { judge: () => undefined },
-  'graphite-path': matching(/^[-A-Za-z0-9_.]+$/, () => 'value does not look like a valid graphite path'),
+  'graphite-path': matching(
+    /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?\.)*[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/,
+    () => 'value does not look like a valid graphite path',
+  ),
   'pem-string': { judge: pemError(/^BLOCK$/, '[^\\n]*?') },
   'pem-certificate': { judge: pemError(/^BLOCK$/, 'CERTIFICATE') },
   'pem-certificate-chain': { judge: pemError(/^(?:BLOCK\n*)+$/, 'CERTIFICATE') },
