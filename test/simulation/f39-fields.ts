@@ -148,7 +148,7 @@ const cloudInit: Pairs<VmCloudInit> = {
   type: ['nocloud', 'configdrive2'],
   user: ['ubuntu', 'ops'],
   password: [{ env: 'A' }, { env: 'B' }],
-  sshKeys: [[], ['ssh-ed25519 AAAA u@h']],
+  sshKeys: [[], ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHQ3Vb0m1G8U0M5k9m7bVbqkqzJ4cZ4l2F0pZ8Xx+2/b u@h']],
   addresses: [[{ v4: 'dhcp' }], [{ v4: '10.0.0.5/24', gateway4: '10.0.0.1' }]],
   dnsServers: [['1.1.1.1'], ['9.9.9.9']],
   dnsDomain: ['a.test', 'b.test'],
@@ -458,7 +458,13 @@ const CONTAINER_BLOCKS: { readonly [Field in keyof Required<ContainerSpec>]: rea
   entrypoint: [{ field: 'entrypoint', from: {}, to: { entrypoint: '/sbin/other' } }],
   environment: [{ field: 'environment', from: { environment: { A: '1' } }, to: { environment: { A: '2' } } }],
   hookScript: [{ field: 'hookScript', from: {}, to: { hookScript: SNIPPET } }],
-  sshKeys: [{ field: 'sshKeys', from: {}, to: { sshKeys: ['ssh-ed25519 AAAA u@h'] } }],
+  sshKeys: [
+    {
+      field: 'sshKeys',
+      from: {},
+      to: { sshKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHQ3Vb0m1G8U0M5k9m7bVbqkqzJ4cZ4l2F0pZ8Xx+2/b u@h'] },
+    },
+  ],
   password: [{ field: 'password', from: {}, to: { password: { env: 'A' } } }],
 }
 

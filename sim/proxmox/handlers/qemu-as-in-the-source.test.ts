@@ -216,3 +216,42 @@ test('update_vm: the checks before anything is written, for PUT and for POST', a
     ['GET', `${VM}/migrate`, undefined, '500 VM is locked (migrate)'],
   ])
 })
+
+test('a new machine: what is added, what is kept, and what is found only by the task', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/nodes/pve1/qemu'
+  await holds(client, [
+    [
+      'POST',
+      at,
+      { vmid: '300', ide2: 'local:iso/gone.iso,media=cdrom' },
+      "task: unable to create VM 300 - volume 'local:iso/gone.iso' does not exist",
+    ],
+    ['POST', at, { vmid: '300', unused0: 'local:x' }, "500 unable to parse directory volume name 'x'"],
+    ['POST', at, { vmid: '300', sshkeys: 'ssh-rsa%20AAAA' }, '500 SSH public key validation error'],
+    [
+      'POST',
+      at,
+      { vmid: '300', scsi0: 'local:1,size=x' },
+      {
+        scsi0:
+          'invalid format - format error\nscsi0.size: invalid format - value does not look like a valid disk size: x\n\n',
+      },
+    ],
+    ['POST', at, { vmid: '300', smbios1: 'family=x', scsi1: 'none', net0: 'virtio,bridge=vmbr0' }, 'task: OK'],
+    ['PUT', `${at}/300/config`, { delete: 'net0,scsi1' }, 'done'],
+  ])
+  const made = await client.data<Record<string, unknown>>('GET', `${at}/300/config`)
+  assert.deepEqual(
+    [made.smbios1, made.boot],
+    ['family=x', ' '],
+    'whatever goes leaves the order of devices to boot from',
+  )
+  await holds(client, [
+    ['PUT', `${at}/300/config`, { ide0: 'cdrom' }, 'done'],
+    ['POST', `${at}/300/clone`, { newid: '301' }, 'task: OK'],
+  ])
+  const copy = await client.data<Record<string, unknown>>('GET', `${at}/301/config`)
+  assert.equal(copy.ide0, 'cdrom,media=cdrom')
+  assert.match(String(copy.smbios1), /^family=x,uuid=[0-9a-f-]{36}$/, 'a copy has an identity of its own')
+})

@@ -312,3 +312,40 @@ test('the bridges of a host have the virtual networks that are in effect there b
   for (const type of ['', '?type=any_local_bridge', '?type=bridge']) assert.deepEqual(await vnets(here, type), [], type)
   assert.deepEqual(await vnets(there, '?type=any_bridge'), [], 'the zone is not on that host')
 })
+
+test('sections: what each sort needs, what is there from the start, and what is still to come', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/cluster/sdn'
+  await holds(client, [
+    ['POST', `${at}/zones`, { zone: 'f1', type: 'faucet' }, "500 missing value for required option 'dp-id'"],
+    ['POST', `${at}/ipams`, { ipam: 'n1', type: 'netbox' }, "500 missing value for required option 'url'"],
+    [
+      'POST',
+      `${at}/ipams`,
+      { ipam: 'pve', type: 'pve' },
+      "500 create sdn ipam object failed: sdn ipam object ID 'pve' already defined",
+    ],
+    [
+      'POST',
+      `${at}/controllers`,
+      { controller: 'c2', type: 'bgp', asn: '65000', peers: '10.0.0.1', node: 'pve1' },
+      'ok',
+    ],
+    ['POST', `${at}/zones`, { zone: 'z2', type: 'vlan', bridge: 'vmbr0' }, 'ok'],
+    ['POST', `${at}/vnets`, { vnet: 'v2', zone: 'z2', tag: '5' }, 'ok'],
+    ['POST', `${at}/vnets/v2/subnets`, { subnet: '10.0.0.0/24', type: 'subnet' }, 'ok'],
+    [
+      'POST',
+      `${at}/vnets/v2/subnets`,
+      { subnet: 'x', type: 'subnet' },
+      { subnet: 'invalid format - value does not look like a valid CIDR network\n' },
+    ],
+  ])
+  const controller = await client.data<Record<string, unknown>>('GET', `${at}/controllers/c2`)
+  assert.equal(controller.node, 'pve1')
+  assert.deepEqual(await client.data('GET', `${at}/zones?pending=1`), [
+    { type: 'vlan', zone: 'z2', state: 'new', pending: { bridge: 'vmbr0' }, digest: null },
+  ])
+  const [subnet] = await client.data<Record<string, unknown>[]>('GET', `${at}/vnets/v2/subnets`)
+  assert.deepEqual([subnet?.id, subnet?.['dhcp-range']], ['z2-10.0.0.0-24', []])
+})

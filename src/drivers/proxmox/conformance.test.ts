@@ -42,7 +42,7 @@ const VM: VmSpec = {
     storage: 'local-zfs',
     slot: 'ide2',
     user: 'ubuntu',
-    sshKeys: ['ssh-ed25519 AAAA+b/c= u@h'],
+    sshKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHQ3Vb0m1G8U0M5k9m7bVbqkqzJ4cZ4l2F0pZ8Xx+2/b u@h'],
     addresses: [{ v4: 'dhcp' }],
     dnsServers: ['1.1.1.1'],
   },

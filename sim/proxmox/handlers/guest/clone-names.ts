@@ -11,9 +11,14 @@ export function clonedConfig(world: World, source: ReadonlyMap<string, string>):
   for (const [key, value] of source) {
     if (NOT_CLONED.test(key)) continue
     if (/^net\d+$/.test(key)) config.set(key, networkCard(world.random, value.replace(/^([^=,]+)=[^,]*/, '$1')))
-    else if (key === 'smbios1') config.set(key, value.replace(/uuid=[^,]*/, `uuid=${uuid(world.random)}`))
+    else if (key === 'smbios1') config.set(key, withUuid(value, uuid(world.random)))
     else if (key === 'vmgenid') config.set(key, uuid(world.random))
     else config.set(key, value)
   }
   return config
+}
+
+/** A copy has one of its own, also when its source was never given any. */
+function withUuid(smbios: string, own: string): string {
+  return /(?:^|,)uuid=/.test(smbios) ? smbios.replace(/uuid=[^,]*/, `uuid=${own}`) : `${smbios},uuid=${own}`
 }

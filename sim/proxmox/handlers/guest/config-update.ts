@@ -95,8 +95,9 @@ function dropOption(host: Host, guest: Guest, key: string, force: boolean): void
   }
   guest.pendingDelete.delete(key)
   guest.config.delete(key)
+  leaveBootOrder(guest, key)
   if (isUnused(key) || key === 'vmstate') freeVolume(host, driveVolume(current))
-  else if (isDrive(key)) detach(host, guest, key, current, force)
+  else if (isDrive(key)) detach(host, guest, current, force)
 }
 
 /** Nothing stays of a state that is thrown away. */
@@ -115,14 +116,13 @@ function stillBusy(key: string) {
 }
 
 /** A disk that is taken out stays, as `unusedN`; a cloud-init drive is thrown away. */
-function detach(host: Host, guest: Guest, key: string, value: string, force: boolean): void {
+function detach(host: Host, guest: Guest, value: string, force: boolean): void {
   const volid = driveVolume(value)
   const volume = findVolume(host, volid)
   if (volume !== undefined && volume.vmid === guest.vmid) {
     if (force || /cloudinit/.test(volid)) freeVolume(host, volid)
     else keepUnused(guest, volid)
   }
-  leaveBootOrder(guest, key)
 }
 
 export function leaveBootOrder(guest: Guest, key: string): void {

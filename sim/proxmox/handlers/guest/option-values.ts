@@ -14,7 +14,7 @@ export function keptValue(world: World, key: string, value: string): string {
   if (key === 'description') return value.replace(/\s+$/, '')
   if (/^net\d+$/.test(key)) return networkCard(random, value)
   if (key === 'cipassword') return passwordHash(random, value)
-  if (key === 'smbios1' && !value.includes('uuid=')) return `uuid=${uuid(random)},${value}`
+  if (key === 'vmgenid' && value === '1') return uuid(random)
   return value
 }
 

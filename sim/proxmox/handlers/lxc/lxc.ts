@@ -14,6 +14,7 @@ import { configured } from '../guest/creation.ts'
 import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { shownSnapshot } from '../guest/snapshots.ts'
+import { checkKeys } from '../guest/ssh-keys.ts'
 import { removeGuest } from '../qemu/destroy.ts'
 import { shelf } from '../shelf.ts'
 import { refuseReplicated } from '../storage/replication.ts'
@@ -140,13 +141,11 @@ function checkTemplate(call: Call, volid: string): void {
   const id = parseVolumeId(volid)
   if (id === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
   if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
-  if (!/^(vztmpl|backup)\//.test(id.name))
-    throw failed(`unable to use volume ${volid} - content type needs to be 'vztmpl'`)
-}
-
-function checkKeys(text: string | undefined): void {
-  const wrong = (line: string) => line.trim() !== '' && !/^(#|(ssh-|ecdsa-|sk-)\S+\s+[A-Za-z0-9+/=]+)/.test(line.trim())
-  if (text?.split('\n').some(wrong)) throw failed('SSH public key validation error')
+  if (!id.name.includes('/') && call.world.storages.get(id.storage)?.files === true)
+    throw failed(`unable to parse directory volume name '${id.name}'`)
+  const wanted = flag(call, 'restore') ? 'backup' : 'vztmpl'
+  if (!(wanted === 'backup' ? /^backup\// : /^(vztmpl|backup)\//).test(id.name))
+    throw failed(`unable to use volume ${volid} - content type needs to be '${wanted}'`)
 }
 
 async function update(call: Call): Promise<null> {

@@ -33,7 +33,13 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       'mac',
       ...NAMING,
     ],
+    faucet: ['nodes', 'dp-id!', 'controller!', ...NAMING],
   },
+  ipam: {
+    netbox: ['url!', 'token!', 'fingerprint'],
+    phpipam: ['url!', 'token!', 'section!', 'fingerprint'],
+  },
+  dns: { powerdns: ['url!', 'key!', 'ttl', 'reversemaskv6', 'reversev6mask', 'fingerprint'] },
   controller: {
     evpn: ['asn!', 'peers', 'fabric'],
     bgp: ['node!', 'asn!', 'peers!', 'bgp-multipath-as-path-relax', 'ebgp', 'ebgp-multihop', 'loopback'],

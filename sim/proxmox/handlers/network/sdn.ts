@@ -1,3 +1,4 @@
+import { defined } from '../../../../src/lib/defined.ts'
 import { may } from '../../../world/access.ts'
 import { startTask } from '../../../world/tasks.ts'
 import { failed, forbidden } from '../../api-error.ts'
@@ -37,7 +38,17 @@ const KINDS: readonly Kind[] = [
   { at: '/cluster/sdn/zones', key: 'zone', word: 'zone', shelf: plain('zones') },
   { at: '/cluster/sdn/vnets', key: 'vnet', word: 'vnet', shelf: plain('vnets'), extra: () => ({ type: 'vnet' }) },
   { at: '/cluster/sdn/controllers', key: 'controller', word: 'controller', shelf: plain('controllers') },
-  { at: '/cluster/sdn/ipams', key: 'ipam', word: 'ipam', shelf: plain('ipams') },
+  {
+    at: '/cluster/sdn/ipams',
+    key: 'ipam',
+    word: 'ipam',
+    // One is there without being written down.
+    shelf: ({ world }) => {
+      const ipams = shelf(world, 'sdn/ipams')
+      if (!ipams.has('pve')) ipams.set('pve', { type: 'pve' })
+      return 'sdn/ipams'
+    },
+  },
   { at: '/cluster/sdn/dns', key: 'dns', word: 'dns', shelf: plain('dns') },
   {
     at: '/cluster/sdn/vnets/{vnet}/subnets',
@@ -47,7 +58,8 @@ const KINDS: readonly Kind[] = [
     idOf: subnetId,
     extra: (call, id) => {
       const [zone = '', network = '', mask = ''] = id.split(/-(?=[0-9a-f:.]+-\d+$)|-(?=\d+$)/i)
-      return { type: 'subnet', vnet: param(call, 'vnet'), zone, network, mask, cidr: `${network}/${mask}` }
+      const place = { vnet: param(call, 'vnet'), zone, network, mask, cidr: `${network}/${mask}` }
+      return { type: 'subnet', id, ...place, 'dhcp-range': [] }
     },
   },
 ]
@@ -135,9 +147,24 @@ function list(call: Call, kind: Kind): Thing[] {
       if (applied !== undefined) rows.push(shown(call, kind, id, applied))
     } else if (!flag(call, 'pending')) {
       if (thing.gone !== true) rows.push({ ...shown(call, kind, id, thing), digest })
-    } else rows.push({ ...shown(call, kind, id, applied ?? thing), digest: null, ...pending(thing, applied) })
+    } else if (applied === undefined) rows.push({ ...newRow(call, kind, id, thing), digest: null })
+    else rows.push({ ...shown(call, kind, id, applied), digest: null, ...pending(thing, applied) })
   }
   return rows
+}
+
+/** All of a thing that was never in effect is still to come, apart from what it is and what it belongs to. */
+function newRow(call: Call, kind: Kind, id: string, thing: Thing): Thing {
+  const { type, vnet, ...rest } = shown(call, kind, id, thing)
+  const later = Object.entries(visible(thing)).filter(([key]) => key !== 'type' && key !== 'vnet')
+  const known = Object.entries(rest).filter(([key]) => visible(thing)[key] === undefined)
+  return {
+    ...Object.fromEntries(known),
+    ...defined({ type, vnet }),
+    [kind.key]: id,
+    state: 'new',
+    pending: Object.fromEntries(later),
+  }
 }
 
 export function pending(thing: Thing, applied: Thing | undefined): Thing {
@@ -156,9 +183,15 @@ function need(call: Call, kind: Kind, id: string, before: string): Thing {
   return thing
 }
 
+/** A controller's node is a setting, not the place that the call goes to. */
+function sectionOf(call: Call, kind: Kind): Thing {
+  const node = kind.word === 'controller' ? call.params.node : undefined
+  return { ...fields(call, kind.key, 'vnet', 'lock-token'), ...defined({ node }) }
+}
+
 /** What a call gives of a section: a subnet names its network in the path. */
 function givenFor(call: Call, kind: Kind): Thing {
-  const given = fields(call, kind.key, 'vnet', 'lock-token')
+  const given = sectionOf(call, kind)
   return kind.word === 'subnet' ? { ...given, vnet: param(call, 'vnet') } : given
 }
 
@@ -180,15 +213,15 @@ function add(call: Call, kind: Kind): null {
   const things = shelf(call.world, kind.shelf(call))
   const id = kind.idOf?.(call) ?? param(call, kind.key)
   const given = givenFor(call, kind)
-  // Zones and controllers are looked at before the lock is taken, the others under it.
-  const early = kind.word === 'zone' || kind.word === 'controller'
+  // Networks are looked at under the lock, all others before it is taken.
+  const early = kind.word !== 'vnet' && kind.word !== 'subnet'
   if (early) checkSection(kind.word, textOf(given.type), given, true, '')
   refuseWithoutLock(call, before)
   if (!early) checkSection(kind.word, typeOf(kind, given), given, true, before)
   const old = things.get(id)
   if (old !== undefined && old.gone !== true)
     throw failed(`${before}sdn ${kind.word} object ID '${id}' already defined`)
-  const made = fields(call, kind.key, 'vnet', 'lock-token')
+  const made = sectionOf(call, kind)
   check(call, kind, id, made, given, undefined, before)
   things.set(id, old === undefined ? made : { ...made, applied: old.applied })
   return null
@@ -209,7 +242,7 @@ function change(call: Call, kind: Kind): null {
   checkSection(kind.word, type, given, false, before)
   if (!refuseSectionDeletions(call, kind.word, type, before))
     refuseDeletions(call, `${kind.at}/{${kind.key}}`, false, before)
-  const changed: Thing = { ...thing, ...fields(call, kind.key, 'vnet', 'lock-token') }
+  const changed: Thing = { ...thing, ...sectionOf(call, kind) }
   for (const name of deletions(call)) delete changed[name]
   if (kind.word === 'zone') refuseNewIpam(call, id, thing, changed, before)
   check(call, kind, id, changed, given, thing, before)

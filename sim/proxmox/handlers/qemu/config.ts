@@ -11,6 +11,7 @@ import { type ConfigChange, refuseEarly, updateConfig } from '../guest/config-up
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from '../guest/option-rights.ts'
 import { shownSnapshot } from '../guest/snapshots.ts'
+import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
 import { requireTagRights } from '../guest/tags.ts'
 import { checkDrives } from './drive-check.ts'
 
@@ -126,6 +127,7 @@ function requested(call: Call): ConfigChange {
     refuseUnknown(key)
   }
   const current = call.world.guests.get(vmid)?.config
+  checkKeys(decodedKeys(call))
   checkHook(call, set.get('hookscript'))
   for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key))
   for (const [key, value] of set) refuseRootOnly(call, key, value)

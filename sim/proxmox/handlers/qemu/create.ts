@@ -11,6 +11,7 @@ import { withConfigLock } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from '../guest/option-rights.ts'
 import { keptValue } from '../guest/option-values.ts'
+import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
 import { requireTagRights } from '../guest/tags.ts'
 import { shelf } from '../shelf.ts'
 import { checkDrives } from './drive-check.ts'
@@ -61,6 +62,7 @@ function createGuest(call: Call): string {
     if (parseVolumeId(archive) === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
     if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
   }
+  checkKeys(decodedKeys(call))
   checkDrives(call)
   for (const [key, value] of wanted) {
     refuseRootOnly(call, key, value)
@@ -109,7 +111,7 @@ function complete(call: Call, config: Map<string, string>): void {
     const devices = defaultBootDevices(config)
     config.set('boot', devices.length > 0 ? `order=${devices.join(';')}` : ' ')
   }
-  if (!config.has('vmgenid')) config.set('vmgenid', uuid(world.random))
+  if (!config.has('vmgenid') && config.get('arch') !== 'aarch64') config.set('vmgenid', uuid(world.random))
   if (!config.has('smbios1')) config.set('smbios1', `uuid=${uuid(world.random)}`)
   config.set('meta', `creation-qemu=${CREATION_QEMU},ctime=${Math.floor(world.clock.now() / 1000)}`)
 }

@@ -1,14 +1,23 @@
 import { may } from '../../../world/access.ts'
-import { isDrive } from '../../../world/guest-config.ts'
+import { isDrive, isUnused } from '../../../world/guest-config.ts'
 import { type Properties, parseProperties } from '../../../world/properties.ts'
-import { contentOfName, findVolume, parseVolumeId, storageOn } from '../../../world/volumes.ts'
+import { contentOfName, parseVolumeId, storageOn } from '../../../world/volumes.ts'
 import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
 
-/** Refuses what the daemon refuses before it starts any work: unknown storage, missing volume, wrong source. */
+/** Refuses what the daemon refuses before it starts any work: unknown storage, wrong source. A missing volume is met later. */
 export function checkDrives(call: Call): void {
-  for (const [key, value] of Object.entries(call.params)) if (isDrive(key)) checkDrive(call, key, value)
+  for (const [key, value] of Object.entries(call.params)) {
+    if (isDrive(key)) checkDrive(call, key, value)
+    else if (isUnused(key)) checkUnused(call, value)
+  }
+}
+
+function checkUnused({ world }: Call, value: string): void {
+  const id = parseVolumeId(value)
+  if (id !== undefined && world.storages.get(id.storage)?.files === true && !id.name.includes('/'))
+    throw failed(`unable to parse directory volume name '${id.name}'`)
 }
 
 const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
@@ -48,7 +57,6 @@ function checkDrive(call: Call, key: string, value: string): void {
     throw badParameter(key, "explicit 'media=cdrom' is required for iso images")
   requireVolume(call, main)
   if (content !== 'images' && content !== 'iso') throw badParameter(key, "content type needs to be 'images' or 'iso'")
-  if (findVolume(host, main) === undefined) throw failed(`volume '${main}' does not exist`)
 }
 
 /** Who may use a volume: whoever runs the storage, the guest that owns it, and those with rights on both. */

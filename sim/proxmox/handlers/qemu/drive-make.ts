@@ -22,7 +22,10 @@ const TPM_BYTES = 4 * MIB
 export async function makeDrive(shop: Workshop, key: string, value: string): Promise<string> {
   const drive = parseProperties(value, 'file')
   const { main, named } = drive
-  if (main === 'none' || main === 'cdrom') return printProperties(drive)
+  if (main === 'none' || main === 'cdrom') {
+    named.set('media', 'cdrom')
+    return printProperties(drive)
+  }
   const id = parseVolumeId(main)
   if (id?.name === 'cloudinit') return makeCloudInit(shop, key, id.storage, named.get('format'))
   const fresh = NEW_DISK.exec(main)

@@ -30,7 +30,9 @@ function conditions(call: Call): Record<string, unknown> {
     const name = /^hostpci\d+$/.test(key) ? parseProperties(value).named.get('mapping') : undefined
     // The daemon falls over a mapping that is gone.
     if (name !== undefined && !world.shelves.get('mapping/pci')?.has(name))
-      throw failed("Can't use an undefined value as an ARRAY reference")
+      throw failed(
+        "Can't use an undefined value as an ARRAY reference at /usr/share/perl5/PVE/QemuMigrate/Helpers.pm line 63.",
+      )
   }
   const disks = driveKeys(guest.config).filter((key) => driveVolume(guest.config.get(key) ?? '') !== '')
   return {

@@ -158,7 +158,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       ['none', 'cdrom', '/dev/sda', 'local:1'],
       { virtio: "unable to parse volume ID 'virtio'" },
     ],
-    ['disk-size', ['8G', '512', '1.5T'], { '8Q': 'value does not look like a valid disk size' }],
+    ['disk-size', ['8G', '512', '1.5T'], { '8Q': 'value does not look like a valid disk size: 8Q' }],
     ['pve-lxc-mp-string', ['/data', 'data'], { '../x': '../x contains illegal character sequences' }],
     ['pve-lxc-dev-string', ['/dev/null'], { null: 'null is not a valid device path' }],
   ],

@@ -29,7 +29,7 @@ export const NETWORK_FORMATS: Formats = {
         .replace(/^[^-]*-(?=.*-\d+$)/, '')
         .replace(/-(\d+)$/, '/$1')
         .split('/')
-      return isAddress(address) && /^\d+$/.test(length) ? undefined : 'value does not look like a valid subnet id'
+      return isAddress(address) && /^\d+$/.test(length) ? undefined : 'value does not look like a valid CIDR network'
     },
   },
   'pve-sdn-dhcp-range': {

@@ -13,7 +13,7 @@ export const VOLUME_FORMATS: Formats = {
     judge: (text) => (text === 'none' || text === 'cdrom' || text.startsWith('/') ? undefined : volumeError(text)),
   },
   'pve-volume-id-or-absolute-path': { judge: (text) => (text.startsWith('/') ? undefined : volumeError(text)) },
-  'disk-size': matching(/^\d+(?:\.\d+)?[KMGT]?$/, () => 'value does not look like a valid disk size'),
+  'disk-size': matching(/^\d+(?:\.\d+)?[KMGT]?$/, (text) => `value does not look like a valid disk size: ${text}`),
   'pve-lxc-mp-string': { judge: mountPointError },
   'pve-lxc-dev-string': matching(/^\/dev\/.+$/, (text) => `${text} is not a valid device path`),
 }
