@@ -84,7 +84,7 @@ export function asKnown(
   }
   if (uid === undefined) {
     tell(
-      `This directory has no ${FILE} yet. Run croft init to write it: by its uid croft recognizes, on every computer, what belongs to this directory.`,
+      `This directory has no ${FILE} yet; croft apply writes it, and so does croft init. By its uid croft recognizes, on every computer, what belongs to this directory.`,
     )
     return estate
   }

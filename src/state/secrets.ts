@@ -1,5 +1,4 @@
 import { open, readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import type { ControllerConfig } from '../controller/config.ts'
 import { createSourceKeys } from '../controller/sources/source-keys.ts'
@@ -7,6 +6,7 @@ import { CliError } from '../lib/exit.ts'
 import { Secret, type SecretReference, type ServerReference } from '../model/secret.ts'
 import type { VaultReference } from '../source/secrets/secret-vault.ts'
 import { type AgeIdentities, identitiesIn } from '../source/secrets/sops-file.ts'
+import { homeIn } from './home.ts'
 import { fromSecretServer } from './secret-servers.ts'
 import type { Environment } from './state-file.ts'
 
@@ -117,7 +117,7 @@ function configHome(env: Environment): string {
   const set = env.XDG_CONFIG_HOME
   // The XDG rule: a relative path there is to be ignored.
   if (set !== undefined && path.isAbsolute(set)) return set
-  const home = env.HOME ?? homedir()
+  const home = homeIn(env)
   if (home === '') throw new CliError('Neither XDG_CONFIG_HOME nor HOME is set. Set one, or name the file with --file.')
   return path.join(home, '.config')
 }

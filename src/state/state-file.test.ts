@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CliError } from '../cli/verb.ts'
 import { createMemoryStore } from '../store/memory.ts'
-import { cacheDirectory, openState, readOnce, stateFile } from './state-file.ts'
+import { cacheDirectory, openExisting, openState, readOnce, stateFile } from './state-file.ts'
 
 test('each directory has its own database, below the state directory of the user', () => {
   const env = { HOME: '/home/u' }
@@ -30,12 +30,25 @@ test('a database that cannot be used is named, with the way round it', async () 
     assert.ok(error instanceof CliError)
     assert.match(
       error.message,
-      /^The database \/var\/s\/croft\.db cannot be used: you may not write there \(EACCES: .* --state or CROFT_STATE/,
+      /^The database \/var\/s\/croft\.db cannot be used: you may not read or write it \(EACCES: .* --state or CROFT_STATE/,
     )
     return true
   })
   const known = new Error('the database /var/s/croft.db was written by a newer croft: run that croft')
   await assert.rejects(opening(known), (error) => error instanceof CliError && error.message === known.message)
+})
+
+test('a database that nobody can look at is not taken for a missing one', async () => {
+  const forgetful = {
+    openStore: () => Promise.reject(new Error('not opened')),
+    openMemoryStore: async () => createMemoryStore(),
+  }
+  await assert.doesNotReject(openExisting(forgetful, '/nowhere/croft.db'))
+  // What a folder of somebody else answers is refused to root by nothing; a name that is too long is.
+  await assert.rejects(
+    openExisting(forgetful, `/tmp/${'a'.repeat(300)}`),
+    /^CliError: The database \S+ cannot be used: /,
+  )
 })
 
 test('a plan reads the records of its database once, however many ask for them', async () => {

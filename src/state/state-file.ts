@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { CliError, UsageError } from '../lib/exit.ts'
 import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Store } from '../store/port.ts'
+import { homeIn } from './home.ts'
 import { movedAway } from './move-mark.ts'
 import { hasVault, stateFolder, vaultsOf } from './state-folder.ts'
 
@@ -116,7 +116,16 @@ export async function openExisting(
   runtime: Pick<StateAccess, 'openStore' | 'openMemoryStore'>,
   file: string,
 ): Promise<Store> {
-  return existsSync(file) ? openedAt(runtime, file) : runtime.openMemoryStore()
+  return isThere(file) ? openedAt(runtime, file) : runtime.openMemoryStore()
+}
+
+/** A database in a folder of somebody else is no missing one: nobody knows what it says. */
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    throw unusable(file, error)
+  }
 }
 
 /** The same, for who looks once and writes nothing: its records are read and parsed once, whoever asks for them. */
@@ -192,7 +201,7 @@ function unusable(file: string, error: unknown): CliError {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const why =
-    code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? `you may not write there (${message})` : message
+    code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? `you may not read or write it (${message})` : message
   return new CliError(
     `The database ${file} cannot be used: ${why}. Name another file with --state or CROFT_STATE, or another directory with XDG_STATE_HOME.`,
   )
@@ -209,6 +218,6 @@ function stateHomeIn(env: Environment): string | undefined {
   const set = env.XDG_STATE_HOME
   // The XDG rule: a relative path there is to be ignored.
   if (set !== undefined && path.isAbsolute(set)) return set
-  const home = env.HOME ?? homedir()
+  const home = homeIn(env)
   return home === '' ? undefined : path.join(home, '.local', 'state')
 }

@@ -166,9 +166,18 @@ test('an ordinary user can run it, and is told when the state directory is not t
     assert.equal(refused.code, 1, said(refused))
     assert.match(
       refused.stderr,
-      /The database .*\/closed\/.* cannot be used: you may not write there \(EACCES: permission denied/,
+      /The database .*\/closed\/.* cannot be used: you may not read or write it \(EACCES: permission denied/,
     )
     assert.equal((await simulator.stats()).writes, 0)
+    mkdirSync(path.join(cwd, 'others'), { mode: 0o700 })
+    writeFileSync(path.join(cwd, 'others', 'croft.db'), '')
+    if (uid === undefined) chmodSync(path.join(cwd, 'others'), 0)
+    const look = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+      start([...args, 'estate'], { cwd, env, launcher: CROFT, ...(uid === undefined ? {} : { uid }) }).ended
+    const others = await look(['get', '--state', 'others/croft.db'], user('open'))
+    chmodSync(path.join(cwd, 'others'), 0o700)
+    assert.equal(others.code, 1, said(others))
+    assert.match(others.stderr, /The database \S+others\/croft\.db cannot be used: you may not read or write it/)
   }
   const applied = await apply('open')
   assert.equal(applied.code, 0, said(applied))
