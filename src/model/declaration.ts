@@ -64,6 +64,8 @@ export interface Policy {
   readonly protect: boolean
   /** Nothing is written while this is set (`crossplane.io/paused`, `croft.dev/paused`). */
   readonly paused: boolean
+  /** Nobody paused it: croft itself waits for this, and goes on by itself. Only of declarations that are objects of a cluster. */
+  readonly pausedUntil?: string
   /** `observe`: look and report, never write (`managementPolicies: [Observe]`). */
   readonly manage: 'full' | 'observe'
   /** May the thing be destroyed and created again when a field cannot be changed in place? */

@@ -216,6 +216,7 @@ test('a new object is made only once it is held by a finalizer, gets its externa
   assert.ok(marked >= 0)
   const events = JSON.stringify(await ground.get('/api/v1/namespaces/default/events'))
   assert.match(events, /"involvedObject":\{[^}]*"name":"fresh"/)
+  assert.doesNotMatch(events, /is paused/, 'nobody has paused it')
   assert.doesNotMatch(
     JSON.stringify(await ground.get('/api/v1/namespaces/croft-system/configmaps')),
     new RegExp(ground.datacentre.token),

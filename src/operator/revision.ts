@@ -82,7 +82,8 @@ function revisionOf(
   judge: (object: DeclaredObject) => JudgedFile,
 ): ClusterRevision {
   const leaving = new Set<ResourceKey>()
-  const still = new Set<ResourceKey>()
+  /** What nothing is written for yet, and until when. */
+  const still = new Map<ResourceKey, string>()
   const kept = new Map<ResourceKey, string>()
   const outcomes: NamespacedOutcome[] = state.derived.map((manifest) => ({
     outcome: outcomeOf(manifest, 'derived'),
@@ -99,7 +100,8 @@ function revisionOf(
     if (object.deleting && why === undefined && mayLeave(policy, records.get(key) ?? [], state.passed.has(key)))
       leaving.add(key)
     else {
-      if (object.deleting || !isHeld(object)) still.add(key)
+      if (object.deleting) still.set(key, 'croft knows what its deletion means')
+      else if (!isHeld(object)) still.set(key, 'its object has the finalizer of croft')
       outcomes.push({ outcome, namespace: object.namespace })
     }
   }
@@ -107,7 +109,7 @@ function revisionOf(
   const vanished = [...state.known].filter((key) => !present.has(key))
   const read = readNamespaces(outcomes, namespaces, state)
   const declarations = read.declarations.map((declaration) => {
-    const policy = policyFor(declaration.policy, still.has(declaration.key))
+    const policy = policyFor(declaration.policy, still.get(declaration.key))
     return policy === declaration.policy ? declaration : { ...declaration, policy }
   })
   const unreadable = [...new Set([...read.unreadable, ...vanished])].sort()
@@ -145,9 +147,10 @@ function isHeld({ object, served }: DeclaredObject): boolean {
   return finalizersOf(object).includes(finalizerFor(served))
 }
 
-function policyFor(policy: Policy, still: boolean): Policy {
+function policyFor(policy: Policy, until: string | undefined): Policy {
   const unmarked = policy.adopt === undefined ? policy : { ...policy, unmarked: true as const }
-  return still ? { ...unmarked, paused: true } : unmarked
+  if (until === undefined) return unmarked
+  return { ...unmarked, paused: true, ...(policy.paused ? {} : { pausedUntil: until }) }
 }
 
 /**

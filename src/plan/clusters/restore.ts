@@ -20,7 +20,7 @@ export interface RestoreRequest {
   /** A person says that the snapshot was taken with the present password. */
   readonly presentToken?: boolean
   /** What the cluster's declaration lets croft do with it. */
-  readonly policy?: Pick<Policy, 'manage' | 'paused'>
+  readonly policy?: Pick<Policy, 'manage' | 'paused' | 'pausedUntil'>
   /** An Approval in Git names the cluster. */
   readonly approved?: boolean
   /** A person does without a snapshot of what lives, because taking one fails. */

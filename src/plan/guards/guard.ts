@@ -47,7 +47,7 @@ export interface Guard {
 /** A resource that a person may have said something about. */
 export interface Subject {
   readonly key: string
-  readonly policy: Pick<Policy, 'manage' | 'paused'>
+  readonly policy: Pick<Policy, 'manage' | 'paused' | 'pausedUntil'>
 }
 
 export interface Objection {
