@@ -46,6 +46,8 @@ export interface K3sLab {
 }
 
 const IMAGES = 'var/lib/rancher/k3s/agent/images'
+/** A host that is a container may not be allowed to rank processes for the kernel, and without that no pod would start. */
+const RUNTIME = 'var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d/lab.toml'
 const COMMAND_MS = 600_000
 const NETWORK = '10.78.0'
 const NEEDED = ['ip', 'systemd-nspawn', 'mmdebstrap', 'ssh', 'ssh-keygen', 'nsenter', 'unshare'] as const
@@ -301,6 +303,7 @@ function prepare(root: string, name: string, publicKey: string, hostKeyFile: str
   put('root/.ssh/authorized_keys', publicKey, 0o600)
   mkdirSync(join(root, IMAGES), { recursive: true })
   copyFileSync(image, join(root, IMAGES, 'lab.tar'))
+  put(RUNTIME, 'version = 3\n[plugins."io.containerd.cri.v1.runtime"]\nrestrict_oom_score_adj = true\n')
   put('usr/local/sbin/lab-kernel', KERNEL, 0o755)
   put(
     'etc/systemd/system/lab-kernel.service',

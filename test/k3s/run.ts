@@ -8,6 +8,7 @@ import { takeCare } from './chapters/care.ts'
 import { changes } from './chapters/changes.ts'
 import { losses } from './chapters/losses.ts'
 import { names } from './chapters/names.ts'
+import { operator } from './chapters/operator.ts'
 import { restores } from './chapters/restores.ts'
 import { rotations } from './chapters/rotations.ts'
 import { labMissing, openLab } from './hosts.ts'
@@ -43,6 +44,7 @@ const CHAPTERS: Readonly<Record<string, Chapter>> = {
   rotations,
   losses,
   care: takeCare(Number(values.minutes ?? '3')),
+  operator,
   names,
   adoptions,
   answers,
