@@ -67,5 +67,7 @@ test('a plan that waits comes with the command that puts it into force', async (
   const { out, err } = await croft(operator, ['plan', 'Source/homelab'])
   assert.match(out, /Plan: /)
   assert.match(err, /^To put it into force: croft ask approve Source\/homelab@[0-9a-f]+$/m)
+  const hash = await croft(operator, ['plan', 'Source/homelab'], { output: 'jsonpath={.plan}' })
+  assert.ok(err.includes(`@${hash.out.trim()}\n`), hash.out)
   assert.match((await croft(operator, ['plan', 'Source/other'])).out, /No plan of other waits for approval/)
 })

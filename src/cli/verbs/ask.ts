@@ -43,7 +43,9 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
   if (what === 'plan') {
     const source = (key ?? '').replace(/^Source\//i, '').replace(/@.*$/, '')
     const place = `/api/waiting-plan?source=${encodeURIComponent(source)}`
-    const { text, plan } = await ask(runtime, options, place, 'read,operate')
+    const waiting = await ask(runtime, options, place, 'read,operate')
+    if (await writeData(runtime, options.output, waiting)) return EXIT.ok
+    const { text, plan } = waiting
     runtime.out.write(typeof text === 'string' ? cleanLines(text) : `No plan of ${clean(source)} waits for approval.\n`)
     if (typeof plan === 'string')
       note(runtime, `To put it into force: croft ask approve Source/${clean(source)}@${clean(plan)}`)

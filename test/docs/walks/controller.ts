@@ -9,7 +9,17 @@ export LEAST="croft@pve!croft=$(jq --raw-output 'select(.value) | .value' made.j
 expected sh -c 'PROXMOX_TOKEN=$LEAST croft doctor infra/ > least.txt'
 expected grep --quiet 'every privilege that the declarations need is there' least.txt`
 
+const NO_CONSOLES = `expected sh -c '! PROXMOX_TOKEN=$LEAST croft console web-1 infra/ < /dev/null'`
 const CONSOLES = `expected sh -c 'PROXMOX_TOKEN=$LEAST croft console web-1 infra/ < /dev/null'`
+
+/** A controller whose source waits for a person: the first commit is in force, and the second waits. */
+const MANUAL = `printf 'sources: [{name: home, directory: %s, apply: manual}]' "$PWD/infra" > /etc/croft/croft.yaml
+lasting manual 'http://127.0.0.1:8087' 'croft run --config /etc/croft/croft.yaml'
+manual=$last
+sed -i 's/memory: 2Gi/memory: 2560Mi/' infra/vm.yaml
+git -C infra commit --quiet --all --message 'Somewhat more memory'
+waits() { curl --silent --fail http://127.0.0.1:8087/api/view | jq --exit-status '.sources[] | select(.waiting.plan)' > /dev/null; }
+tries 600 waits`
 
 /** The pages of daily work with one house: consoles, checks, imports, people, the API and the controller. */
 export const CONTROLLER: Walk = {
@@ -32,6 +42,7 @@ export const CONTROLLER: Walk = {
       before: LEAST,
       says: /^ok +etcd .* 3 of 3 servers vote/m,
     },
+    'pveum role modify croft-vms --privs VM.Console --append 1': { before: NO_CONSOLES },
     'croft import proxmox infra/': { before: CONSOLES, says: /k3s-vm-still-fawn/ },
     'croft import proxmox infra/ --guest 108,109': { says: /external-name: "108"/ },
     'croft import libvirt infra/': { before: LIBVIRT_HOST, says: /^11111111-2222-4333-8444-555555555555 +old-web/m },
@@ -69,9 +80,13 @@ ${FORGE}`,
 printf 'sources: [{name: home, directory: %s}]' "$PWD/infra" > /etc/croft/croft.yaml`,
       until: 'http://127.0.0.1:8087',
     },
+    'export CROFT_TOKEN=$(croft token create me --scopes read,operate,approve)': { before: MANUAL },
+    'croft ask plan Source/home': { says: /~ Machine\/web-1[\s\S]*croft ask approve Source\/home@/ },
+    [`croft ask approve "Source/home@$(croft ask plan Source/home -o jsonpath='{.plan}')"`]: { says: /home/ },
     'croft plan infra/ --base main --head my-branch': {
-      before: `git -C infra switch --quiet --create my-branch
-sed -i 's/memory: 2Gi/memory: 3Gi/' infra/vm.yaml
+      before: `kill -TERM -- "-$manual"; wait "$manual"
+git -C infra switch --quiet --create my-branch
+sed -i 's/memory: 2560Mi/memory: 3Gi/' infra/vm.yaml
 git -C infra commit --quiet --all --message 'More memory'
 git -C infra switch --quiet main`,
       says: /Machine\/web-1/,
