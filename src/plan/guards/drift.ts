@@ -4,7 +4,7 @@ import type { Guard } from './guard.ts'
 
 export const drift: Guard = {
   name: 'drift',
-  stops: 'correcting what somebody changed in the world, where croft.dev/drift is report or ignore',
+  stops: 'reverting a change that somebody made outside Git, where croft.dev/drift is report or ignore',
   approvable: true,
   judge(action, { policy, entry }, { estate: { reverts } }) {
     const kept = policy.drift ?? 'correct'

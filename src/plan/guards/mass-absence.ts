@@ -3,7 +3,7 @@ import type { Guard } from './guard.ts'
 
 export const massAbsence: Guard = {
   name: 'mass-absence',
-  stops: 'everything on a connection that suddenly shows less than was there',
+  stops: 'everything on a connection that suddenly shows fewer things than before',
   judge(action, { entry }, { suspicions, estate, nowMs }) {
     const suspicion = suspicions.get(entry.connection)
     if (suspicion === undefined) return action

@@ -3,7 +3,8 @@ import type { Guard } from './guard.ts'
 
 export const proof: Guard = {
   name: 'not-of-this-directory',
-  stops: 'deleting what nothing proves to have been declared here: no record, no commit that removed it, no person',
+  stops:
+    'deleting a thing without proof that this directory declared it: no record, no commit that removed it, no person who names it',
   judge(action, { entry, policy }) {
     if (action.do !== 'delete' || action.proof !== undefined) return action
     const { key, host } = entry
