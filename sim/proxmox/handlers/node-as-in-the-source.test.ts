@@ -192,3 +192,28 @@ test('a path names its parts once and without white space', async () => {
     ['GET', `${NODE}/tasks/x/log?download=1&limit=5`, undefined, { upid: 'unable to parse worker upid' }],
   ])
 })
+
+test('what is named and not there: storages of a list, realms to log in with, what to keep of backups', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await holds(client, [
+    ['GET', `${NODE}/storage?storage=gone`, undefined, { storage: 'No such storage.' }],
+    [
+      'DELETE',
+      `${NODE}/storage/local/prunebackups`,
+      undefined,
+      "task: no prune-backups options configured for storage 'local'",
+    ],
+    [
+      'POST',
+      '/access/openid/auth-url',
+      { realm: 'gone', 'redirect-url': 'http://a' },
+      "500 authentication domain 'gone' does not exist",
+    ],
+  ])
+  const lo = await client.data<Record<string, unknown>>('GET', `${NODE}/network/lo`)
+  assert.equal(lo.type, 'loopback')
+  assert.equal(
+    (await client.data<{ iface: string }[]>('GET', `${NODE}/network`)).some(({ iface }) => iface === 'lo'),
+    false,
+  )
+})

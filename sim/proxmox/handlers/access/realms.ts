@@ -98,7 +98,8 @@ export const accessRealmRoutes: Routes = {
   'GET /access/domains': (call) => list(REALMS, call),
   'POST /access/domains/{realm}/sync': sync,
   'POST /access/openid/auth-url': (call) => {
-    const realm = needRealm(call)
+    const realm = things(REALMS, call).get(param(call, 'realm'))
+    if (realm === undefined) throw failed(`authentication domain '${param(call, 'realm')}' does not exist`)
     if (realm.type !== 'openid') throw failed(`wrong realm type (${String(realm.type)} != openid)`)
     throw failed('openid discovery failed: no identity provider answers here')
   },
@@ -106,12 +107,6 @@ export const accessRealmRoutes: Routes = {
   'POST /access/openid/login': () => {
     throw new ApiError(401, 'authentication failure')
   },
-}
-
-function needRealm(call: Call): Thing {
-  const realm = things(REALMS, call).get(param(call, 'realm'))
-  if (realm === undefined) throw failed(`domain '${param(call, 'realm')}' does not exist`)
-  return realm
 }
 
 /** No directory answers in this world: the task says so. */

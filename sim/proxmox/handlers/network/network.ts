@@ -20,7 +20,8 @@ export const networkRoutes: Routes = {
     return null
   },
   [`GET ${AT}/{iface}`]: (call) => {
-    const found = written(hostOf(call)).get(param(call, 'iface'))
+    const iface = param(call, 'iface')
+    const found = iface === 'lo' ? LOOPBACK : written(hostOf(call)).get(iface)
     if (found === undefined) throw badParameter('iface', 'interface does not exist')
     return found
   },
@@ -34,6 +35,17 @@ export const networkRoutes: Routes = {
     write(host, rest)
     return null
   },
+}
+
+/** In every file, and in no list. */
+const LOOPBACK = {
+  type: 'loopback',
+  method: 'loopback',
+  method6: 'manual',
+  families: ['inet'],
+  autostart: 1,
+  active: 1,
+  priority: 2,
 }
 
 /** What is in the file, loaded or not. */

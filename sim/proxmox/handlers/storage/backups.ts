@@ -125,10 +125,11 @@ function prune(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const entry = needStorage(call)
-  const doomed = dryRun(call).filter((row) => row.mark === 'remove')
+  // What is to be kept is looked for by the task.
+  const doomed = () => dryRun(call).filter((row) => row.mark === 'remove')
   const id = call.params.vmid === undefined ? entry.id : `${call.params.vmid}@${entry.id}`
   return startTask(world, host, 'prunebackups', id, call.who.id, async (work) => {
-    for (const { volid } of doomed) {
+    for (const { volid } of doomed()) {
       work.log(`removing backup '${String(volid)}'`)
       volumesOf(host, entry.id).delete(String(volid).slice(entry.id.length + 1))
     }

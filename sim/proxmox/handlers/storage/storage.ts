@@ -58,6 +58,8 @@ const PARTS = [
 function list(call: Call): Thing[] {
   const { world, params } = call
   const host = hostOf(call)
+  if (params.storage !== undefined && !world.storages.has(params.storage))
+    throw badParameter('storage', 'No such storage.')
   const content = params.content?.split(',')
   return visible(call)
     .filter((entry) => params.storage === undefined || entry.id === params.storage)
