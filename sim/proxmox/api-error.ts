@@ -26,3 +26,8 @@ export const unknownNode = (name: string) =>
   failed(
     `hostname lookup '${name}' failed - failed to get address info for: ${name}: Temporary failure in name resolution`,
   )
+
+/** A file of the host is named where a volume belongs. */
+export function onlyRootNamesPaths(): ApiError {
+  return failed('Only root can pass arbitrary filesystem paths. at /usr/share/perl5/PVE/Storage.pm line 651.')
+}

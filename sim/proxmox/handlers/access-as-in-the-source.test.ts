@@ -86,3 +86,47 @@ test('users and tokens: passwords of other systems, options that cannot be delet
   await client.data('PUT', token, { comment: '' })
   assert.equal((await client.data<{ comment?: string }>('GET', token)).comment, undefined)
 })
+
+test('rights that are asked for inside a call', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const login = async (userid: string, role: string) => {
+    await client.data('POST', '/access/users', { userid })
+    await client.data('PUT', '/access/acl', { path: '/', users: userid, roles: role })
+    const { value } = await client.data<{ value: string }>('POST', `/access/users/${userid}/token/t1`, { privsep: '0' })
+    return async (method: string, path: string, params?: Readonly<Record<string, string>>) => {
+      const answer = await client.clock.runUntil(
+        client.datacentre.handle({
+          method,
+          path: `/api2/json${path}`,
+          headers: {
+            authorization: `PVEAPIToken=${userid}!t1=${value}`,
+            ...(params === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+          },
+          ...(params === undefined ? {} : { body: new URLSearchParams(params).toString() }),
+        }),
+      )
+      return `${answer.status} ${answer.reason}`
+    }
+  }
+  await client.task('POST', '/nodes/pve1/qemu', { vmid: '100', net0: 'virtio,bridge=vmbr0' })
+  await client.data('POST', '/pools', { poolid: 'p1' })
+  const machines = await login('vma@pve', 'PVEVMAdmin')
+  assert.equal(
+    await machines('PUT', '/nodes/pve1/qemu/100/config', { delete: 'net0' }),
+    '403 Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)',
+    'a card is taken out by who may use its network',
+  )
+  assert.equal(
+    await machines('DELETE', '/nodes/pve1/storage/local/prunebackups'),
+    '403 Permission check failed (/storage/local, Datastore.Allocate)',
+  )
+  const pools = await login('poo@pve', 'PVEPoolAdmin')
+  assert.equal(
+    await pools('PUT', '/pools/p1', { vms: '100' }),
+    '500 update pools failed: 403 Permission check failed (/vms/100, Permissions.Modify|VM.Allocate)',
+  )
+  assert.equal(
+    await pools('GET', '/nodes/pve1/vzdump/defaults?storage=gone'),
+    '403 Permission check failed (/storage/gone, Datastore.Audit|Datastore.AllocateSpace)',
+  )
+})

@@ -1,7 +1,7 @@
 import { may } from '../../../world/access.ts'
 import type { Pool } from '../../../world/parts.ts'
 import { usedBytes } from '../../../world/volumes.ts'
-import { failed, forbidden } from '../../api-error.ts'
+import { type ApiError, failed } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { resourceRow } from '../guest/guest-rows.ts'
 
@@ -106,7 +106,7 @@ function update(call: Call): null {
           `update pools failed: VM ${vmid} belongs already to pool '${other.id}' and 'allow-move' is not set`,
         )
       if (!may(world, call.who, `/pool/${other.id}`, 'Pool.Allocate'))
-        throw forbidden(`/pool/${other.id}, Pool.Allocate`)
+        throw refusedInside(`/pool/${other.id}, Pool.Allocate`)
       left.push([other, vmid])
     }
     guests.add(vmid)
@@ -128,7 +128,12 @@ function update(call: Call): null {
 /** Who may set rights on a thing, or makes things of its sort, may put it into a pool. */
 function requireModify(call: Call, path: string, privilege: string): void {
   const enough = ['Permissions.Modify', privilege]
-  if (!enough.some((one) => may(call.world, call.who, path, one))) throw forbidden(`${path}, ${enough.join('|')}`)
+  if (!enough.some((one) => may(call.world, call.who, path, one))) throw refusedInside(`${path}, ${enough.join('|')}`)
+}
+
+/** A lack of rights that is met while the file is changed is told as a failure of the change. */
+function refusedInside(what: string): ApiError {
+  return failed(`update pools failed: 403 Permission check failed (${what})`)
 }
 
 function listed(text: string | undefined): string[] {

@@ -5,7 +5,7 @@ import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
@@ -139,7 +139,7 @@ function startAfterCreate(call: Call, guest: Guest): void {
 
 function checkTemplate(call: Call, volid: string): void {
   const id = parseVolumeId(volid)
-  if (id === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+  if (id === undefined) throw onlyRootNamesPaths()
   if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
   if (!id.name.includes('/') && call.world.storages.get(id.storage)?.files === true)
     throw failed(`unable to parse directory volume name '${id.name}'`)

@@ -121,6 +121,8 @@ function requireSight(call: Call, kind: Kind): void {
 function isListed(call: Call, kind: Kind, id: string, thing: Thing): boolean {
   if (kind.word === 'zone' && !sees(call, `/sdn/zones/${id}`)) return false
   if (kind.word === 'vnet' && !sees(call, `/sdn/zones/${textOf(thing.zone)}/${id}`)) return false
+  if (/^(?:controller|ipam|dns)$/.test(kind.word) && !sees(call, `${kind.at.slice('/cluster'.length)}/${id}`))
+    return false
   return call.params.type === undefined || thing.type === undefined || thing.type === call.params.type
 }
 

@@ -134,6 +134,7 @@ function requested(call: Call): ConfigChange {
   for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
   for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
   for (const [key, value] of set) requireBridgeRights(call, key, value)
+  for (const key of drop) requireBridgeRights(call, key, current?.get(key) ?? '')
   const tags = current?.get('tags') ?? ''
   requireTagRights(call, tags, drop.includes('tags') ? '' : (set.get('tags') ?? tags))
   checkDrives(call)

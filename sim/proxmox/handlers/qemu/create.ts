@@ -5,7 +5,7 @@ import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
@@ -59,7 +59,7 @@ function createGuest(call: Call): string {
       .filter(isDrive)
       .sort()[0]
     if (drive !== undefined) throw badParameter(drive, "option conflicts with option 'archive'")
-    if (parseVolumeId(archive) === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+    if (parseVolumeId(archive) === undefined) throw onlyRootNamesPaths()
     if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
   }
   checkKeys(decodedKeys(call))

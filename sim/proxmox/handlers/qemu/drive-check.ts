@@ -2,7 +2,7 @@ import { may } from '../../../world/access.ts'
 import { isDrive, isUnused } from '../../../world/guest-config.ts'
 import { type Properties, parseProperties } from '../../../world/properties.ts'
 import { contentOfName, parseVolumeId, storageOn } from '../../../world/volumes.ts'
-import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
 
@@ -27,7 +27,7 @@ function checkDrive(call: Call, key: string, value: string): void {
   const host = hostOf(call)
   const { main, named } = parseProperties(value, 'file')
   if (main === 'none' || main === 'cdrom') return
-  if (main.startsWith('/')) throw failed('Only root can pass arbitrary filesystem paths.')
+  if (main.startsWith('/')) throw onlyRootNamesPaths()
   const id = parseVolumeId(main)
   if (id === undefined) return
   // That a storage is switched off comes out when it is used.
@@ -94,7 +94,7 @@ function checkSource(call: Call, key: string, { main, named }: Properties, sourc
   const unsaid = (SAID[key] ?? []).find((name) => !named.has(name))
   if (unsaid !== undefined) throw badParameter(key, `need to specify '${unsaid}' when using 'import-from'`)
   const id = parseVolumeId(source)
-  if (id === undefined) throw new ApiError(500, 'Only root can pass arbitrary filesystem paths.')
+  if (id === undefined) throw onlyRootNamesPaths()
   if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
   const content = contentOfName(id.name)
   if (content !== 'images' && content !== 'import') {

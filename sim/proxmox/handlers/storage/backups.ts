@@ -1,3 +1,4 @@
+import { may } from '../../../world/access.ts'
 import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
 import { holding, PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
@@ -5,7 +6,7 @@ import { parseProperties } from '../../../world/properties.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
 import { addVolume, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
@@ -41,7 +42,7 @@ export function backupName(name: string): { type: string; vmid: number; seconds:
 function extractConfig(call: Call): string {
   const volid = param(call, 'volume')
   const id = parseVolumeId(volid)
-  if (id === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+  if (id === undefined) throw onlyRootNamesPaths()
   requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
   const owner = backupName(id.name)?.vmid
   if (owner === undefined) throw failed(`unable to parse directory volume name '${id.name}'`)
@@ -124,6 +125,12 @@ function dryRun(call: Call): Thing[] {
 function prune(call: Call): string {
   const { world } = call
   const host = hostOf(call)
+  const place = `/storage/${param(call, 'storage')}`
+  if (call.params.vmid === undefined) requireRight(call, place, 'Datastore.Allocate')
+  else {
+    requireRight(call, place, 'Datastore.AllocateSpace')
+    requireRight(call, `/vms/${call.params.vmid}`, 'VM.Backup')
+  }
   const entry = needStorage(call)
   // What is to be kept is looked for by the task.
   const doomed = () => dryRun(call).filter((row) => row.mark === 'remove')
@@ -139,6 +146,9 @@ function prune(call: Call): string {
 
 function defaults(call: Call): Thing {
   const id = call.params.storage ?? 'local'
+  const enough = ['Datastore.Audit', 'Datastore.AllocateSpace']
+  if (!enough.some((right) => may(call.world, call.who, `/storage/${id}`, right)))
+    throw forbidden(`/storage/${id}, ${enough.join('|')}`)
   const entry = call.world.storages.get(id)
   if (entry === undefined) throw failed(`storage '${id}' does not exist`)
   return {
