@@ -23,7 +23,10 @@ echo "cgroup $(stat -f -c %T /sys/fs/cgroup 2>/dev/null)"
 if [ -f /sys/fs/cgroup/cgroup.controllers ]; then echo "controllers $(cat /sys/fs/cgroup/cgroup.controllers)"
 else echo "controllers $(awk '$4 == 1 {printf "%s ", $1}' /proc/cgroups 2>/dev/null)"; fi
 for u in k3s k3s-agent; do
-  [ "$(systemctl is-active $u.service 2>/dev/null)" = active ] && echo "runs $u"
+  case $(systemctl is-active $u.service 2>/dev/null) in
+    active|reloading) echo "runs $u" ;;
+    activating) echo "starts $u" ;;
+  esac
 done
 if command -v ss >/dev/null 2>&1; then
   for p in 6443 2379 2380 10250; do

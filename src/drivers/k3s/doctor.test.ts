@@ -49,6 +49,7 @@ test('everything that would stop K3s before it starts is found by name', () => {
     ['no memory group', { controllers: 'cpu pids' }, ['warning node', 'wrong cgroups']],
     ['old groups', { cgroup: 'tmpfs', controllers: 'cpu memory pids' }, ['ok node', 'warning cgroup-v1']],
     ['a taken port', { port: ['6443'] }, ['warning node', 'wrong ports']],
+    ['a K3s that starts', { starts: ['k3s'], port: ['6443'] }, ['ok node', 'warning starting']],
     ['a firewall', { firewall: ['ufw'] }, ['ok node', 'warning firewall']],
   ]
   for (const [name, more, expected] of rows) assert.deepEqual(judged(more), expected, name)

@@ -68,6 +68,8 @@ export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Ch
   const one = (name: string) => facts.get(name)?.[0] ?? ''
   const has = new Set(facts.get('has'))
   const runs = facts.get('runs') ?? []
+  // A K3s may hang in its start for minutes while its node is Ready: what listens then is K3s itself.
+  const starts = facts.get('starts') ?? []
   const found: Check[] = []
   if (one('uid') !== '0')
     found.push(wrong('privileges', 'not-root', `croft is not root on ${node}`, ['ssh: {sudo: passwordless}']))
@@ -97,8 +99,13 @@ export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Ch
   }
   found.push(...cgroupChecks(node, one('cgroup'), one('controllers')))
   const ports = (facts.get('port') ?? []).filter((port) => role === 'server' || port === '10250')
-  if (ports.length > 0 && runs.length === 0)
+  if (ports.length > 0 && runs.length + starts.length === 0)
     found.push(wrong('networks', 'ports', `on ${node} something else listens on ${ports.join(', ')}, which K3s needs`))
+  for (const unit of starts)
+    found.push({
+      ...warning('hosts', 'starting', `${unit} is still starting on ${node}`),
+      details: [`if that lasts, see what it waits for: journalctl -u ${unit}`],
+    })
   for (const firewall of facts.get('firewall') ?? [])
     found.push({
       ...warning('networks', 'firewall', `${firewall} is active on ${node}`),
@@ -109,7 +116,8 @@ export function judgeNode(facts: NodeCheck, expected: ExpectedNode): readonly Ch
   const program = one('program')
   const placed = program === '' ? 'not there yet' : program === PROGRAM_SHA256 ? 'in place' : 'of another version'
   const worst = found.some(({ level }) => level === 'wrong')
-  const state = runs.length > 0 ? `${runs.join(', ')} runs` : worst ? 'not ready for K3s' : 'ready for K3s'
+  const up = [...runs.map((unit) => `${unit} runs`), ...starts.map((unit) => `${unit} starts`)].join(', ')
+  const state = up === '' ? (worst ? 'not ready for K3s' : 'ready for K3s') : up
   const about = `${node} (${role}): ${state}; croft's program is ${placed}`
   return [check(worst ? 'warning' : 'ok', 'hosts', 'node', about), ...found]
 }
