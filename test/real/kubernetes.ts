@@ -18,6 +18,7 @@ import { onlyProd, platformExample, standInCharts } from '../platform-example.ts
 import { WITHOUT_CHARTS } from '../real-charts.ts'
 import { acceptAll } from './charts-accepted.ts'
 import { existingCluster } from './existing-cluster.ts'
+import { existingLogin } from './existing-login.ts'
 import { missingForApi, type RealApi, startApi } from './kube-apiserver.ts'
 import { AGENT_BODY, AGENTS, agent, objectsOnly, SOURCE, widgets } from './kube-manifests.ts'
 import { presetObjects } from './preset-objects.ts'
@@ -149,6 +150,7 @@ function run(): void {
   })
 
   existingCluster(() => api)
+  existingLogin(() => api)
 
   for (const { to, ground, keeper, manager, status } of AGENTS) {
     test(`[R22] [A52] handing over to ${to} changes the owner of every field and not the generation, and so does taking back`, async () => {
