@@ -172,6 +172,11 @@ test('an ExternalSecret says where the key of a Secret is', () => {
       { mount: 'kv', path: 'home/pve', key: 'token' },
     ],
     ['dataFrom: [{extract: {key: home/pve}}]', { mount: 'kv', path: 'home/pve', key: 'token' }],
+    // As nearly everybody writes it: the Secret by its name, and no template.
+    [
+      'target: {name: pve, creationPolicy: Owner}\n  refreshInterval: 1h\n  data: [{secretKey: token, remoteRef: {key: home/pve, property: api}}]',
+      { mount: 'kv', path: 'home/pve', key: 'api' },
+    ],
   ]
   for (const [spec, expected] of cases)
     assert.deepEqual(externalSecret([STORE, external(spec)], { name: 'pve', key: 'token' }), { vault: expected })

@@ -16,7 +16,7 @@ const externalSecretSchema = z.looseObject({
   metadata: z.looseObject({ name: text, namespace: text.nullish() }),
   spec: z.looseObject({
     secretStoreRef: z.looseObject({ name: text, kind: text.nullish() }).nullish(),
-    target: z.looseObject({ name: text.nullish(), template: z.unknown() }).nullish(),
+    target: z.looseObject({ name: text.nullish(), template: z.unknown().optional() }).nullish(),
     data: z.array(z.looseObject({ secretKey: text, remoteRef: remote })).nullish(),
     dataFrom: z.array(z.looseObject({ extract: remote.nullish() })).nullish(),
   }),
