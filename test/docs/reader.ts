@@ -89,7 +89,7 @@ set -o pipefail +e
 began() { current=$1; printf '\\n\\036%s\\n' "$1"; }
 ended() { case " $3 " in *" $2 "*) ;; *) printf '\\n\\036failed\\n%s: exit code %s instead of %s\\n' "$1" "$2" "$3";; esac; }
 # What the command before must have come to.
-expected() { "$@" || ended "$current" "and not: $*" 'what the page says'; }
+expected() { "$@" || printf '\\n\\036failed\\n%s: this is not so after it: %s\\n' "$current" "$*"; }
 # Each question gets the answer. One that comes before its question is lost: a terminal forgets what was typed when a
 # program takes it over.
 answering() {
