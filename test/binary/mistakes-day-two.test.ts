@@ -207,6 +207,49 @@ spec:
       await server.close()
     }
   })
+  test('a repository that changes under a running controller: a forced push, a renamed branch, no server', {
+    skip: gitServerMissing() ?? false,
+  }, async () => {
+    const { cwd } = place({})
+    const [srv, work] = [path.join(cwd, 'srv'), path.join(cwd, 'estate')]
+    const bare = path.join(srv, 'home.git')
+    const git = (...words: string[]) =>
+      execFileSync('git', ['-C', work, '-c', 'user.name=n', '-c', 'user.email=n@example.org', ...words])
+    git('init', '-q', '-b', 'main')
+    git('add', '.')
+    git('commit', '-qm', 'First')
+    writeFileSync(path.join(work, 'vm.yaml'), webVm().replace('205', '215').replaceAll('web-1', 'web-5'))
+    git('add', '.')
+    git('commit', '-qm', 'Second')
+    execFileSync('git', ['clone', '-q', '--bare', work, bare])
+    const server = await startGitServer(srv, 'right-token')
+    const source = { name: 'home', url: server.url('home.git'), ca: server.ca, token: { env: 'GIT_TOKEN' }, poll: '1s' }
+    writeFileSync(path.join(cwd, 'croft.yaml'), JSON.stringify({ listen: 'off', state: 'a.db', sources: [source] }))
+    const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token, GIT_TOKEN: 'right-token' }
+    const running = start(['run', '--config', 'croft.yaml'], { cwd, env })
+    await saidUntil(running, /web-5 Ready/)
+    execFileSync('git', ['-C', bare, 'update-ref', 'refs/heads/main', 'main~1'])
+    // Without signers a push that takes history back is a push like any other.
+    await saidUntil(running, /Revision: home: First/)
+    execFileSync('git', ['-C', bare, 'branch', '-m', 'main', 'trunk'])
+    const renamed = await saidUntil(running, /SourceTrouble.*\n/)
+    execFileSync('git', ['-C', bare, 'branch', '-m', 'trunk', 'main'])
+    await server.close()
+    const gone = await saidUntil(running, /SourceTrouble.*\n/)
+    signal(running, 'SIGTERM')
+    await running.ended
+    says(renamed, [
+      /SourceTrouble: home: git .*there is no branch, tag or commit main/,
+      /correct branch or tag/,
+      /stays in force/,
+    ])
+    says(gone, [
+      /SourceTrouble: home: git .*localhost/,
+      /nothing answers there: correct url/,
+      /asks again/,
+      /stays in force/,
+    ])
+  })
 })
 
 test('two of three servers are off: plan and health say that the majority is lost and what to start', async () => {

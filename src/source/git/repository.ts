@@ -88,7 +88,7 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
     const before = lastGood?.id ?? remembered
     if (before === undefined || before === commit || (await standsOn(mirror, commit, before, signal))) return undefined
     if (options.mayReturnTo?.(commit) === true) return undefined
-    const message = `commit ${commit.slice(0, 12)} does not stand on ${before.slice(0, 12)}, which is in force: history was taken back; a person must allow it`
+    const message = `commit ${commit.slice(0, 12)} does not stand on ${before.slice(0, 12)}, which is in force: somebody forced an older history; approve Source/NAME@COMMIT on the page or with croft ask approve, or push the newer commits again`
     return { reason: 'rewound', message, commit }
   }
 
