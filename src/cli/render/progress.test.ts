@@ -188,6 +188,12 @@ test('a cluster that waits between two steps is told with what it waits for, and
   assert.match(liveLines(progress, 100, PLAIN).join(), /Cluster\/home {2}waits for k3s-2 to stay healthy/)
   const { progress: at } = advance(progress, passed([{}]), 200)
   assert.deepEqual(heartbeat(at, LIMITS.heartbeatMs).lines, [])
+  const drain = { verb: 'drain', awaits: 'no pod left to move on k3s-2', reason: '1 pod left on k3s-2: its budget' }
+  const { progress: draining } = advance(progress, passed([drain]), 200)
+  assert.deepEqual(
+    heartbeat(draining, LIMITS.heartbeatMs).lines.map(({ message }) => message),
+    ['still waits for no pod left to move on k3s-2: 1 pod left on k3s-2: its budget'],
+  )
 })
 
 test('trouble that comes again at the next attempt is told once, with a sign of life now and then', () => {

@@ -96,7 +96,10 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
 /** A rollout is silent for the whole soak time of a node: whoever watches must see that nothing hangs. */
 function waitOfCluster({ declaration, decision }: ClusterPlan): readonly (readonly [ResourceKey, string])[] {
   const [wait] = decision.waits
-  if (wait === undefined || decision.steps.length > 0) return []
+  const [step] = decision.steps
+  // A drain is asked for again and again: what keeps the last pods is what people have to know.
+  if (step?.verb === 'drain') return [[declaration.key, `waits for ${step.awaits}: ${step.reason}`]]
+  if (wait === undefined || step !== undefined) return []
   return [[declaration.key, `waits for ${wait.awaits}`]]
 }
 

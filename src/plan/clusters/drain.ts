@@ -29,7 +29,7 @@ export function drained(view: ClusterSituation, node: NodeView, kube: KubeNode, 
   const step = stepOn(view, node, 'drain', {
     ...(force ? { force } : {}),
     summary: force ? `delete the pods that do not leave ${node.name}` : `move pods away from ${node.name}`,
-    reason: `${left} on ${node.name}`,
+    reason: `${left} on ${node.name}${blocked}`,
     awaits: `no pod left to move on ${node.name}`,
     sinceMs: work.sinceMs,
     ...(late ? {} : { untilMs }),
