@@ -75,7 +75,9 @@ const cloudInit = fc.record({
   cipassword: maybe(fc.constant('never-shown-4711')),
   ciupgrade: maybe(flag),
   citype: maybe(fc.constantFrom('nocloud', 'configdrive2')),
-  sshkeys: maybe(fc.constantFrom(KEY, `${KEY} me@home\n${KEY}`, 'ssh-dss AAAA old').map(encodeURIComponent)),
+  sshkeys: maybe(
+    fc.constantFrom(KEY, `${KEY} me@home\n${KEY}`, 'ssh-dss AAAAB3NzaC1kc3MAAAAA old').map(encodeURIComponent),
+  ),
   nameserver: maybe(fc.constantFrom('10.1.2.1', '10.1.2.1 fd00::1')),
   searchdomain: maybe(fc.constantFrom('example.org')),
   ipconfig0: maybe(address),
