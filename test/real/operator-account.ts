@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findCommand } from '../../scripts/packages.ts'
 import { at, recordsOf } from '../../src/kubernetes/objects.ts'
+import { HELM } from '../helm-here.ts'
 import { type OperatorGround, type RunningReplica, until } from './operator-ground.ts'
 
 /* The chart as Helm renders it, on the real server, and croft with the rights of its service account alone. */
 
-/** Where one that was built from its sources may be kept. */
-const HELM = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'helm')
 const CHART = join(import.meta.dirname, '../../deploy/chart')
 export const ACCOUNT = 'system:serviceaccount:croft-system:croft'
 
@@ -18,7 +15,7 @@ export const ACCOUNT = 'system:serviceaccount:croft-system:croft'
 export function findHelm(
   ground: Pick<OperatorGround, 'folder'>,
 ): ((...words: readonly string[]) => string) | undefined {
-  const helm = findCommand('helm') ?? (existsSync(HELM) ? HELM : undefined)
+  const helm = HELM
   if (helm === undefined) return undefined
   return (...words) => {
     const ran = spawnSync(helm, [...words], { encoding: 'utf8', env: { ...process.env, HOME: ground.folder } })

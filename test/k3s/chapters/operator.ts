@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findCommand } from '../../../scripts/packages.ts'
+import { HELM } from '../../helm-here.ts'
 import { sleep } from '../hosts.ts'
 import { PATIENCE, type Ran, type Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
@@ -15,7 +14,7 @@ const NODES = ['h1', 'h2', 'h3', 'h4']
 
 /** croft in the cluster that croft made: its image in real pods, its chart by a real Helm, against a simulated Proxmox. */
 export async function operator(stage: Stage, story: Story): Promise<void> {
-  const helm = findHelm()
+  const helm = HELM
   if (helm === undefined) {
     await story.measure('the chart in pods', async () => 'not tried: there is no helm here')
     return
@@ -242,10 +241,4 @@ async function soon(look: () => Promise<string>, seconds: number): Promise<strin
     } catch (error) {
       if (Date.now() > endMs) throw error
     }
-}
-
-/** Where one that was built from its sources may be kept. */
-function findHelm(): string | undefined {
-  const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'helm')
-  return findCommand('helm') ?? (existsSync(kept) ? kept : undefined)
 }
