@@ -15,9 +15,12 @@ test('[T-01] the pace is what ended between two looks, whatever the passes did m
   notePace(widths, 4, 6, 12, { lookedMs: 2_600, actedMs: 2_650, endedMs: 3_000 })
   assert.equal(widths.pace.perTaskMs, (before + 100) / 2, 'four in 400 ms')
   const second = widths.pace.perTaskMs
-  notePace(widths, 8, 4, 4, { lookedMs: 3_400, actedMs: 3_450, endedMs: 3_450 })
-  assert.equal(widths.pace.perTaskMs, (second + 100) / 2, 'eight in 800 ms, from look to look')
-  notePace(widths, 4, 0, 0, { lookedMs: 3_800, actedMs: 3_850, endedMs: 3_850 })
+  notePace(widths, 5, 7, 7, { lookedMs: 3_400, actedMs: 3_450, endedMs: 3_450 })
+  assert.equal(widths.pace.perTaskMs, (second + 160) / 2, 'five in 800 ms, from look to look')
+  const third = widths.pace.perTaskMs
+  notePace(widths, 8, 4, 4, { lookedMs: 5_400, actedMs: 5_450, endedMs: 5_450 })
+  assert.equal(widths.pace.perTaskMs, third, 'eight, of which only seven were under way all the time')
+  notePace(widths, 4, 0, 0, { lookedMs: 5_800, actedMs: 5_850, endedMs: 5_850 })
   assert.equal(widths.sinceMs, undefined)
 })
 

@@ -16,10 +16,12 @@ export interface Widths {
   pace: Pace
   /** From when on tasks were under way that nobody has looked at since, by the clock that nobody sets. */
   sinceMs: number | undefined
+  /** How many tasks have been under way since then. */
+  left: number
 }
 
 export function nothingLearnt(): Widths {
-  return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, sinceMs: undefined }
+  return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, sinceMs: undefined, left: 0 }
 }
 
 /** When a pass looked, when it began to act, and when it ended, by the clock that nobody sets. */
@@ -40,7 +42,9 @@ export function notePace(
   inFlight: number,
   { lookedMs, actedMs, endedMs }: PassTimes,
 ): void {
-  if (widths.sinceMs !== undefined) widths.pace = learnPace(widths.pace, ended, left, lookedMs - widths.sinceMs)
+  const counted = { ended, left, before: widths.left }
+  if (widths.sinceMs !== undefined) widths.pace = learnPace(widths.pace, counted, lookedMs - widths.sinceMs)
+  widths.left = left > 0 ? left : inFlight
   const passMs = Math.max(0, endedMs - actedMs)
   widths.pace = { ...widths.pace, passMs, ...(inFlight === 0 ? { quietMs: 0 } : {}) }
   widths.sinceMs = inFlight === 0 ? undefined : left > 0 ? lookedMs : endedMs

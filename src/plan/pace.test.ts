@@ -14,7 +14,7 @@ function watch(tasks: number, eachMs: number): { readonly looks: number; readonl
     nowMs += waitMs
     looks++
     const by = Math.min(tasks, Math.floor(nowMs / eachMs))
-    pace = learnPace(pace, by - ended, tasks - by, waitMs)
+    pace = learnPace(pace, { ended: by - ended, left: tasks - by, before: tasks - ended }, waitMs)
     ended = by
   }
   return { looks, lateMs: nowMs - tasks * eachMs }
@@ -53,7 +53,7 @@ test('[T-01] a queue that is refilled at every look runs empty for a small part 
       const endedMs = Math.min(waitMs, queuedMs)
       idleMs += begun === 0 ? 0 : waitMs - endedMs
       const left = Math.ceil((queuedMs - endedMs) / eachMs)
-      if (begun > 0) pace = learnPace(pace, inFlight - left, left, waitMs)
+      if (begun > 0) pace = learnPace(pace, { ended: inFlight - left, left, before: inFlight }, waitMs)
       begun += width - left
       inFlight = width
       queuedMs = queuedMs - endedMs + (width - left) * eachMs
@@ -71,7 +71,11 @@ test('[T-01] a look is never closer than the shortest nor later than the longest
         const next = nextTaskLookMs({ perTaskMs, quietMs, passMs: 700 }, inFlight)
         assert.ok(next >= LIMITS.shortestLookMs && next <= LIMITS.taskPollMaxMs)
       }
-  assert.equal(learnPace(UNKNOWN_PACE, 0, 1, -5).quietMs, 0, 'a clock that went back teaches nothing')
+  assert.equal(
+    learnPace(UNKNOWN_PACE, { ended: 0, left: 1, before: 1 }, -5).quietMs,
+    0,
+    'a clock that went back teaches nothing',
+  )
 })
 
 test('[T-01] the longer a pass takes the sooner it begins: the queue is refilled when half of it is left', () => {
@@ -80,4 +84,14 @@ test('[T-01] the longer a pass takes the sooner it begins: the queue is refilled
     assert.equal(next + passMs, 800)
   }
   assert.equal(nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs: 5_000 }, 16), LIMITS.shortestLookMs)
+})
+
+test('[T-01] a queue that ran empty meanwhile does not make its tasks slow', () => {
+  const pace: Pace = { perTaskMs: 50, quietMs: 0, passMs: 0 }
+  const after = (ended: number, before: number, elapsedMs: number) =>
+    learnPace(pace, { ended, left: 17, before }, elapsedMs).perTaskMs
+  // One was under way and six ended: five of them were begun in between, and nobody knows when.
+  assert.equal(after(6, 1, 900), 50)
+  assert.equal(after(6, 1, 180), 40, 'but it shows that they are fast')
+  assert.equal(after(6, 20, 900), 100, 'all of them were under way the whole time')
 })

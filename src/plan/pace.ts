@@ -11,15 +11,25 @@ export interface Pace {
 
 export const UNKNOWN_PACE: Pace = { perTaskMs: LIMITS.taskPollPerEffectMs, quietMs: 0, passMs: 0 }
 
+/** Tasks at a look: those that ended since the one before, those still under way, and those that were under way then. */
+export interface Counted {
+  readonly ended: number
+  readonly left: number
+  readonly before: number
+}
+
 /**
  * Learns from what ended since the last look. When nothing is left under way, the last one may have ended long before it:
- * then tasks are faster than they look.
+ * then tasks are faster than they look. When more has ended than was under way then, all of that has, and for a while
+ * there may have been nothing to do: then they are at least as fast as they look.
  */
-export function learnPace(pace: Pace, ended: number, left: number, elapsedMs: number): Pace {
+export function learnPace(pace: Pace, { ended, left, before }: Counted, elapsedMs: number): Pace {
   const tookMs = pace.quietMs + Math.max(0, elapsedMs)
   if (ended === 0) return { ...pace, quietMs: tookMs }
   const seenMs = tookMs / ended
-  const perTaskMs = left > 0 ? (pace.perTaskMs + seenMs) / 2 : Math.min(pace.perTaskMs, seenMs / 2)
+  const averageMs = (pace.perTaskMs + seenMs) / 2
+  const perTaskMs =
+    left === 0 ? Math.min(pace.perTaskMs, seenMs / 2) : ended > before ? Math.min(pace.perTaskMs, averageMs) : averageMs
   return { ...pace, perTaskMs, quietMs: 0 }
 }
 
