@@ -3,7 +3,7 @@ import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import { isDoing, type Plan, type PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { admit, type Traffic } from '../plan/admit.ts'
+import { type Admitted, admit, type Traffic } from '../plan/admit.ts'
 import { type Attempt, act } from './act.ts'
 import { isTrue } from './conditions.ts'
 import { isGoodFor } from './detail-cache.ts'
@@ -44,6 +44,8 @@ export async function actOn(
     const step = isDoing(action) ? action.steps[0] : undefined
     return step === undefined || isGoodFor(step, known, passStartedMs)
   }
+  const drivers = new Map(estate.resources.map(({ key, driver }) => [key, driver]))
+  const wordsOf = ({ entry, doing }: Admitted) => deps.rules.get(drivers.get(entry.key) ?? '')?.likeness?.(doing.steps)
   const admitted = admit(chosen.entries.filter(wellSeen), traffic, deps.windows.full)
   const attempts = await Promise.all(
     admitted.map((one) =>
@@ -70,7 +72,8 @@ export async function actOn(
     // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
     if (one.step.verb !== 'delete') facts?.looks.delete(one.doing.externalId)
     facts?.memory.born.delete(one.doing.externalId)
-    if (one.step.verb === 'create') facts?.memory.begun.add(one.doing.externalId)
+    facts?.memory.made.delete(one.doing.externalId)
+    if (one.step.verb === 'create') facts?.memory.begun.set(one.doing.externalId, wordsOf(one))
     else facts?.memory.begun.delete(one.doing.externalId)
     facts?.memory.free.delete(one.doing.externalId)
     facts?.memory.bare.delete(one.doing.externalId)

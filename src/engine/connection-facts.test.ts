@@ -6,13 +6,9 @@ import type { MissingFact } from '../model/plan.ts'
 import type { ObservedResource } from '../model/resource.ts'
 import { CONNECTION, guest, NOW, survey } from '../plan/testing/fixture.ts'
 import { readMissing, surveyConnection } from './connection-facts.ts'
-import type { ConnectionMemory } from './connections.ts'
+import { type ConnectionMemory, nothingRemembered } from './connections.ts'
 
 const { signal } = new AbortController()
-
-function memoryOf(): ConnectionMemory {
-  return { free: new Map(), bare: new Map(), born: new Set(), begun: new Set(), waited: new Map() }
-}
 
 /** Surveys a connection at a time, asks it for the facts, and answers which lists it was asked for. */
 async function listed(
@@ -41,7 +37,7 @@ const files: MissingFact = { look: 'list', list: 'files' }
 const remains: MissingFact = { look: 'list', list: 'files', remainsOf: '100' }
 
 test('a list in which a creation left nothing behind is not asked for again until the answer is old', async () => {
-  const memory = memoryOf()
+  const memory = nothingRemembered()
   assert.deepEqual(await listed(memory, NOW, [], remains), ['files'])
   assert.deepEqual(await listed(memory, NOW + LIMITS.idCheckMs - 1, [], remains), [])
   assert.deepEqual(await listed(memory, NOW + LIMITS.idCheckMs, [], remains), ['files'])
@@ -52,7 +48,7 @@ test('a list in which a creation left nothing behind is not asked for again unti
 })
 
 test('a list in which something was left behind is asked for each time', async () => {
-  const memory = memoryOf()
+  const memory = nothingRemembered()
   assert.deepEqual(await listed(memory, NOW, [guest(100)], remains), ['files'])
   assert.deepEqual(await listed(memory, NOW + 1, [guest(100)], remains), ['files'])
 })

@@ -20,6 +20,8 @@ export interface ConnectionFacts {
   readonly looks: DetailCache
   readonly memory: ConnectionMemory
   readonly close: Map<string, ObservedResource>
+  /** New guests that were not read and count as their creation said. */
+  readonly asMade: Map<string, ObservedResource>
   readonly gone: Set<string>
   readonly lists: Map<string, readonly ObservedResource[]>
   readonly probes: Map<string, 'free' | 'taken'>
@@ -55,6 +57,7 @@ export async function surveyConnection(
       looks,
       memory,
       close,
+      asMade: new Map(),
       gone: new Set(),
       lists: new Map(),
       probes: new Map(),
@@ -72,7 +75,8 @@ export function worldOf(facts: ConnectionFacts): World {
     facts.gone.size === 0
       ? facts.survey
       : { ...facts.survey, resources: facts.survey.resources.filter((s) => !facts.gone.has(s.externalId)) }
-  return observedWorld(facts.connection, survey, facts.close, facts.lists, facts.probes)
+  const close = facts.asMade.size === 0 ? facts.close : new Map([...facts.asMade, ...facts.close])
+  return observedWorld(facts.connection, survey, close, facts.lists, facts.probes)
 }
 
 /** The worlds of these connections, with what was read since they were surveyed. */
@@ -241,6 +245,8 @@ export async function readDetails(
 ): Promise<boolean> {
   const seen = facts.close.get(externalId) ?? facts.seen.get(externalId)
   if (seen === undefined) return false
+  const words = facts.memory.made.get(externalId)?.words
+  if (words !== undefined) facts.memory.sampled.add(words)
   const observed = await facts.session.observe(seen, ask, signal)
   const surveyedName = facts.seen.get(externalId)?.name
   const found =

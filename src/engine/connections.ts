@@ -3,7 +3,7 @@ import { backoffMs } from '../lib/backoff.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { Connection } from '../model/estate.ts'
-import type { Refusal } from '../model/step.ts'
+import type { Refusal, Step } from '../model/step.ts'
 import type { DetailCache } from './detail-cache.ts'
 
 /** A connection that does not answer, or says no. */
@@ -23,10 +23,35 @@ export interface ConnectionMemory {
   readonly bare: Map<string, Map<string, number>>
   /** Guests that we have just made and nobody has started: a survey does not know their power yet. */
   readonly born: Set<string>
-  /** Guests whose creation this process has sent. */
-  readonly begun: Set<string>
+  /** Guests whose creation this process has sent, each with the words of it, where the creation is all there is to do. */
+  readonly begun: Map<string, string | undefined>
+  /** Those of them that were made so, and that nobody has touched since. */
+  readonly made: Map<string, Made>
+  /** Words of creations of which one was read, or was to be; and those of which one was read and is as declared. */
+  readonly sampled: Set<string>
+  readonly proved: Set<string>
   /** Agents that are waited for: since when, and when they were last asked. */
   readonly waited: Map<string, { readonly sinceMs: number; readonly askedMs: number }>
+}
+
+/** A creation that went well. */
+export interface Made {
+  readonly step: Step
+  readonly words: string
+  readonly atMs: number
+}
+
+export function nothingRemembered(): ConnectionMemory {
+  return {
+    free: new Map(),
+    bare: new Map(),
+    born: new Set(),
+    begun: new Map(),
+    made: new Map(),
+    sampled: new Set(),
+    proved: new Set(),
+    waited: new Map(),
+  }
 }
 
 interface Open {
@@ -61,7 +86,7 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
         connection,
         session: driver.connect(connection, deps),
         looks: new Map(),
-        memory: { free: new Map(), bare: new Map(), born: new Set(), begun: new Set(), waited: new Map() },
+        memory: nothingRemembered(),
       }
       open.set(connection.name, made)
       return made

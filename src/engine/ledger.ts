@@ -112,7 +112,7 @@ export async function bringUpToDate(
         }
         if (end !== undefined) ended.set(intention.key, end)
         learn(intention, end)
-        if (end?.what === 'succeeded' && intention.step.verb === 'create') facts.memory.born.add(intention.externalId)
+        if (end?.what === 'succeeded' && intention.step.verb === 'create') noteMade(intention, end, facts)
         // The survey may be older than the end of it.
         if (end?.what === 'succeeded' && isGone(intention, facts)) facts.gone.add(intention.externalId)
         // What failed is judged at the end of this pass: until then nobody can say whether to try again.
@@ -149,6 +149,14 @@ export async function bringUpToDate(
     if (intention.step.verb === 'create') records.set(intention.key, withId(records.get(intention.key), intention))
     over.push(intention.id)
   }
+}
+
+function noteMade({ externalId, step }: ThingIntention, end: Happening, { memory, survey }: ConnectionFacts): void {
+  memory.born.add(externalId)
+  const words = memory.begun.get(externalId)
+  // Whatever it was warned of may be in the configuration.
+  if (words === undefined || ('warned' in end && end.warned !== undefined)) return
+  memory.made.set(externalId, { step, words, atMs: survey.atMs })
 }
 
 /**

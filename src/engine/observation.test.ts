@@ -5,7 +5,7 @@ import { systemClock } from '../lib/clock.ts'
 import { turnsOf } from '../lib/in-turns.ts'
 import { CONNECTION, estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, survey } from '../plan/testing/fixture.ts'
 import { surveyConnection } from './connection-facts.ts'
-import type { ConnectionMemory } from './connections.ts'
+import { type ConnectionMemory, nothingRemembered } from './connections.ts'
 import { observeAndPlan } from './observation.ts'
 
 const { signal } = new AbortController()
@@ -25,11 +25,9 @@ async function reads(
     },
   } as unknown as Session
   const remembered: ConnectionMemory = {
-    free: new Map(),
-    bare: new Map(),
+    ...nothingRemembered(),
     born: new Set(made),
-    begun: new Set(begun),
-    waited: new Map(),
+    begun: new Map(begun.map((id) => [id, undefined])),
   }
   const facts = await surveyConnection(CONNECTION, session, { looks: new Map(), memory: remembered }, signal)
   assert.ok('survey' in facts)

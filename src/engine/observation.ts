@@ -27,6 +27,7 @@ import {
 import type { Connections, ConnectionTrouble } from './connections.ts'
 import { isGoodFor } from './detail-cache.ts'
 import { withHistory } from './history.ts'
+import { learnAlike } from './made-alike.ts'
 import { leavingIn, type MissingFacts, NOTHING, putOff } from './put-off.ts'
 
 /** What one pass has seen, and the plan that follows from it. */
@@ -96,6 +97,12 @@ export async function observeAndPlan(
   let tried: ReadonlySet<string> = new Set()
   let current = await turns.perform(planWhole({ ...input, estate, worlds }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
+    // Where declarations take values from what is seen, everything is seen.
+    const taught = begins === undefined || estate.later !== undefined ? [] : learnAlike(current.plan, factsByConnection)
+    if (taught.length > 0) {
+      worlds = new Map([...worlds, ...worldsAnew(taught, factsByConnection)])
+      current = await turns.perform(revise(current, { ...input, estate, worlds }))
+    }
     const missing = missingFacts(current.plan)
     const beginning = begins === undefined ? current.plan.entries : begins(current.plan)
     const split =
@@ -120,7 +127,7 @@ export async function observeAndPlan(
   let { plan } = current
   await turns.pause()
   if (newWithAddress(plan, estate).length > 0) {
-    await askForAddresses(factsByConnection, signal)
+    await askForAddresses(estate, factsByConnection, signal)
     worlds = worldsOf(estate, factsByConnection, unseen)
     const near = await askHosts(newWithAddress(plan, estate), factsByConnection, signal)
     plan = withRefusedNodes(refuseTakenAddresses(plan, estate, worlds.values(), near))
@@ -166,11 +173,18 @@ function worldsAnew(names: readonly string[], factsByConnection: FactsByConnecti
  * Reads every guest that has not been read yet, ours or not, and asks those that run for their addresses: before one more
  * machine comes with an address of its own. What was read is remembered, so this costs something once.
  */
-async function askForAddresses(factsByConnection: FactsByConnection, signal: AbortSignal): Promise<void> {
+async function askForAddresses(
+  { resources }: Estate,
+  factsByConnection: FactsByConnection,
+  signal: AbortSignal,
+): Promise<void> {
+  const declared = new Set(resources.map(({ uid }) => uid))
   for (const facts of factsByConnection.values()) {
-    const unasked = facts.survey.resources.filter(({ externalId, list, type, power, template, lock }) => {
+    const unasked = facts.survey.resources.filter(({ externalId, list, type, power, template, lock, mark }) => {
       if (list !== undefined || (type !== 'vm' && type !== 'container') || template === true || lock !== undefined)
         return false
+      // Made just now: it has the addresses that it is declared with.
+      if (facts.memory.made.has(externalId) && declared.has(mark?.uid ?? '')) return false
       const known = facts.close.get(externalId)?.close
       return known === undefined || (power === 'running' && type === 'vm' && known.agent === undefined)
     })

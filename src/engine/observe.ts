@@ -217,7 +217,11 @@ export async function lookOver(
   const declared = await withFormerHosts(await withDrills(asSeen(inGit, late), store), store)
   const surveyed = await surveyAll(declared, connections, rules, startedMs, signal)
   const swept = new Map<string, readonly string[]>()
-  for (const [name, facts] of surveyed.factsByConnection) swept.set(name, forgetForSweep(facts, options.sweep ?? 0))
+  for (const [name, facts] of surveyed.factsByConnection) {
+    swept.set(name, forgetForSweep(facts, options.sweep ?? 0))
+    // Everything is settled: there is time to read what was only made.
+    if (options.sweep !== undefined && options.sweep > 0) facts.memory.made.clear()
+  }
   const remembered = await readLedger(store, options.retryStalled, options.tried)
   return { startedMs, declared, surveyed, remembered, swept }
 }

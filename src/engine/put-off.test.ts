@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
 import type { Action, MissingFact, PlanEntry } from '../model/plan.ts'
-import type { ConnectionFacts } from './connection-facts.ts'
+import { nothingRemembered } from './connections.ts'
 import { type Lacking, leavingIn, putOff } from './put-off.ts'
 
 const SOME = LIMITS.firstWindow.host
@@ -22,7 +22,7 @@ function split(missing: readonly MissingFact[], more: Partial<Lacking> = {}, hos
       fact.look === 'config' && fact.externalId.startsWith('going') ? [[fact.externalId, `host-${at % hosts}`]] : [],
     ),
   )
-  const memory = { born: new Set(['new']), begun: new Set(['new']) } as unknown as ConnectionFacts['memory']
+  const memory = { ...nothingRemembered(), born: new Set(['new']), begun: new Map([['new', undefined]]) }
   const { now, later, tried } = putOff({
     missing: new Map([['default', missing]]),
     beginning: [],

@@ -3,6 +3,7 @@ import type { Estate } from '../model/estate.ts'
 import { isDoing, type MissingFact, type Plan, type PlanEntry } from '../model/plan.ts'
 import { isGuest } from '../model/resource.ts'
 import type { ConnectionFacts, missingFacts } from './connection-facts.ts'
+import { samplesOf } from './made-alike.ts'
 
 export type MissingFacts = ReturnType<typeof missingFacts>
 
@@ -45,7 +46,8 @@ export function putOff({ missing, beginning, leaving, tried, factsByConnection }
     const leaves = (fact: MissingFact) => fact.look === 'config' && hosts.has(fact.externalId)
     const urgent = all.filter((fact) => !isNew(fact) && !leaves(fact))
     const going = all.filter(leaves)
-    const fresh = all.filter(isNew)
+    const born = all.filter(isNew)
+    const fresh = memory === undefined ? born : samplesOf(born, memory)
     const acts = beginning.some((one) => one.connection === connection && isDoing(one.action))
     const some = LIMITS.firstWindow.host * new Set(hosts.values()).size
     if (acts || urgent.length > 0) {
@@ -55,7 +57,7 @@ export function putOff({ missing, beginning, leaving, tried, factsByConnection }
       now.set(connection, going.slice(0, some))
       later.set(connection, fresh)
       first.add(connection)
-    } else now.set(connection, all)
+    } else now.set(connection, [...going, ...fresh])
   }
   return { now, later, tried: new Set([...tried, ...first]) }
 }

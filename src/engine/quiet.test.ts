@@ -78,6 +78,7 @@ function facts(seen: Survey = survey, look: ObservedResource = { ...guest, close
     survey: seen,
     seen: new Map(seen.resources.map((one) => [one.externalId, one])),
     close: new Map([['100', look]]),
+    asMade: new Map<string, ObservedResource>(),
     gone: new Set<string>(),
     lists: new Map([['local', [listed]]]),
     probes: new Map<string, 'free'>(),
@@ -231,6 +232,7 @@ test('what waits, is held or retried, and what hangs on the time, is planned in 
     ['an id that was asked for', standing({}, { ...facts(), probes: new Map([['100', 'free']]) })],
     ['a guest that went meanwhile', standing({}, { ...facts(), gone: new Set(['100']) })],
     ['a look that failed', standing({}, { ...facts(), failed: new Map([['x', 'no']]) })],
+    ['a guest that counts as made', standing({}, { ...facts(), asMade: new Map([['101', guest]]) })],
     ['an id that is believed free', standing({}, { ...facts(), believed: new Set(['100']) })],
   ]
   assert.ok(quietAfter(standing(), plan, 0))

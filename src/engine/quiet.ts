@@ -12,7 +12,7 @@ import { stillReady } from './still-ready.ts'
 /** What was seen of one connection, as far as a plan can stand on it. */
 export type ObservedFacts = Pick<
   ConnectionFacts,
-  'survey' | 'seen' | 'close' | 'gone' | 'lists' | 'probes' | 'believed' | 'failed'
+  'survey' | 'seen' | 'close' | 'asMade' | 'gone' | 'lists' | 'probes' | 'believed' | 'failed'
 >
 
 /** Everything that a pass over machines, files and settings is decided on, but for the time. */
@@ -73,7 +73,8 @@ export function quietAfter(standing: QuietGround, plan: Plan, steadyMs: number):
   const isAtRest = ({ key, action }: Plan['entries'][number]) => action.do === 'nothing' && isSteady(records.get(key))
   if (!plan.entries.every(isAtRest)) return undefined
   for (const facts of seen.values())
-    if (facts.gone.size + facts.probes.size + facts.believed.size + facts.failed.size > 0) return undefined
+    if (facts.gone.size + facts.probes.size + facts.believed.size + facts.failed.size + facts.asMade.size > 0)
+      return undefined
   const leftMs = Math.min(LIMITS.quietMs, ...seedsLeftMs(plan, standing))
   return { standing, plan, untilMs: steadyMs + leftMs }
 }

@@ -58,7 +58,7 @@ export function casesOf(
       policy: resource?.policy ?? policyOfUndeclared(entry.key, before, observed, estate),
       generation: resource?.generation ?? before?.generation ?? '',
       before,
-      readiness: readinessOf(resource, observed, rules, before, nowMs),
+      readiness: readinessOf(resource, entry.action, observed, rules, before, nowMs),
       present: observed !== undefined,
       seen: world?.survey !== undefined,
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
@@ -108,6 +108,7 @@ export function observedFrom(
 /** A machine that was Ready and has not changed since is still Ready: its agent is not asked again. */
 function readinessOf(
   resource: Resource | undefined,
+  action: PlanEntry['action'],
   observed: ObservedResource | undefined,
   rules: ReadonlyMap<string, Rules>,
   before: ResourceRecord | undefined,
@@ -115,7 +116,11 @@ function readinessOf(
 ): Readiness | undefined {
   if (resource === undefined || observed === undefined) return undefined
   const close = observed.close
-  if (close === undefined) return undefined
+  if (close === undefined) {
+    // Nobody has started it: a survey that does not know its power yet says nothing against that.
+    const asMade = observed.asMade !== undefined && action.do === 'nothing'
+    return asMade ? rules.get(resource.driver)?.readiness(resource, { ...observed, power: 'stopped' }) : undefined
+  }
   const remembered: ObservedResource =
     close !== undefined && close.agent === undefined && stillReady(before?.conditions ?? [], observed, nowMs)
       ? { ...observed, close: { ...close, agent: 'up' } }

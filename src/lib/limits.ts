@@ -231,6 +231,8 @@ export const LIMITS = {
   surveyLagMs: 15_000,
   /** An agent that is waited for is asked again after this share of the time that it has been waited for. */
   agentPatience: { share: 0.2, longestMs: 10_000 },
+  /** A guest counts as its creation said, without being read, for so long. */
+  asMadeMs: 600_000,
   /** A guest that is to be deleted is not read again when it was read at most so long ago and looks the same since. */
   deleteLookMs: 60_000,
   /** A plan that was shown is performed without another look when it was made at most so long ago. */

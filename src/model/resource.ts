@@ -6,7 +6,7 @@ import type { Bounds } from './grant.ts'
 import type { WantedItem } from './host-item.ts'
 import type { WantedObject } from './kube-object.ts'
 import type { SettingSpec } from './rest.ts'
-import type { Refusal } from './step.ts'
+import type { Refusal, Step } from './step.ts'
 import type { GuestBasics, VmSpec } from './vm.ts'
 
 /** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
@@ -168,6 +168,11 @@ export interface ObservedResource {
   /** How busy its processors are right now, 0 to 1, and what of its memory it uses. */
   readonly load?: number
   readonly memoryUsedBytes?: number
+  /**
+   * The creation that made it, where it counts as what that said although it was not read: another one that was made with
+   * the same words was.
+   */
+  readonly asMade?: Step
   /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
   readonly close?: ObservedDetails
 }

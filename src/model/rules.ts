@@ -72,6 +72,11 @@ export interface Rules {
   deleteSteps(observed: ObservedResource): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */
   rebootSteps(observed: ObservedResource): readonly Step[]
+  /**
+   * The words of a creation that is all there is to do, but for what is another for each thing: what one creation has made
+   * of them, another makes of them too. Undefined, or no such rule: what was made is read.
+   */
+  likeness?(steps: readonly Step[]): string | undefined
   readiness(resource: Resource, observed: ObservedResource): Readiness
   /** What a person should know although nothing is done about it. */
   notes(resource: Resource, observed: ObservedResource): readonly string[]

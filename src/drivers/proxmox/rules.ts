@@ -19,6 +19,7 @@ import { settingRules } from './rest/setting-rules.ts'
 import { destroyAsRoot, overRootLane } from './root-lane.ts'
 import { diffSnippet, withoutLane, writeSnippetStep } from './snippet-rules.ts'
 import { diffVm } from './vm/diff.ts'
+import { likenessOf } from './vm/likeness.ts'
 import { adoptVmSteps, createVmSteps, deleteGuestSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
 import { seedNotes } from './vm/seed.ts'
 
@@ -134,6 +135,7 @@ export const proxmoxRules: Rules = rulesByType(
   },
   {
     awaits: () => [],
+    likeness: likenessOf,
     changeObstacles: ({ desired }, observed, changes, survey) => {
       const guest = guestIn(desired)
       if (guest === undefined) return []

@@ -5,6 +5,7 @@ import type { Action } from '../../model/plan.ts'
 import { type Change, guestIn, type ObservedResource, type Resource, withGuestFields } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
+import { isAsMade } from './as-made.ts'
 import { detailsNeeded } from './details-needed.ts'
 import { isBeingMade, isHollow, type ThingIdentity } from './identify.ts'
 import { blocked, dataAtStake, notInPlace, unfit } from './impossible.ts'
@@ -196,7 +197,8 @@ function adopt({ resource, rules, world, ledger }: Situation, observed: Observed
 function keep(situation: Situation, observed: ObservedResource): Action {
   const { resource, rules, world, ledger, unmet, order } = situation
   if (observed.lock !== undefined) return locked(observed)
-  if (observed.close === undefined) return detailsNeeded(observed, 'config')
+  if (observed.close === undefined)
+    return isAsMade(situation, observed) ? { do: 'nothing' } : detailsNeeded(observed, 'config')
   if (order !== undefined && order.order !== 'restart') return obey(situation, observed, order)
   const changes = [
     ...typeChange(resource, observed),

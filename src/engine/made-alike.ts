@@ -1,0 +1,53 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { MissingFact, Plan } from '../model/plan.ts'
+import type { ObservedResource } from '../model/resource.ts'
+import type { FactsByConnection } from './connection-facts.ts'
+import type { ConnectionMemory, Made } from './connections.ts'
+
+/**
+ * Learns from what was read of new guests: where nothing is to be done about one, others that were made with the same words
+ * on its host count as their creations said, and are not read. Answers the connections on which more do than before.
+ */
+export function learnAlike({ entries }: Plan, factsByConnection: FactsByConnection): readonly string[] {
+  const taught: string[] = []
+  for (const [name, { memory, seen, close, asMade, survey }] of factsByConnection) {
+    if (memory.made.size === 0) continue
+    for (const { connection, externalId = '', action } of entries) {
+      const made = connection === name ? memory.made.get(externalId) : undefined
+      if (made === undefined || close.get(externalId)?.close === undefined) continue
+      if (action.do === 'nothing') memory.proved.add(made.words)
+      memory.made.delete(externalId)
+    }
+    const before = asMade.size
+    for (const [externalId, made] of memory.made) {
+      const observed = seen.get(externalId)
+      if (observed === undefined || close.has(externalId) || asMade.has(externalId)) continue
+      if (!memory.proved.has(made.words) || !showsNothingElse(observed, made, survey.atMs)) continue
+      asMade.set(externalId, { ...observed, asMade: made.step })
+    }
+    if (asMade.size > before) taught.push(name)
+  }
+  return taught
+}
+
+/** Does a survey show what a creation that went well leaves behind? Tags and locks in it are fresh, names and power may be late. */
+export function showsNothingElse(observed: ObservedResource, { step, atMs }: Made, nowMs: number): boolean {
+  const { mark, lock, host, power = 'unknown', template } = observed
+  if (mark === undefined || lock !== undefined || template === true || host !== step.host) return false
+  return (power === 'unknown' || power === 'stopped') && nowMs - atMs < LIMITS.asMadeMs
+}
+
+/** Of new guests that were made with the same words one is read, unless one was already: then it did not speak for the others. */
+export function samplesOf(
+  facts: readonly MissingFact[],
+  { made, sampled }: Pick<ConnectionMemory, 'made' | 'sampled'>,
+): readonly MissingFact[] {
+  const chosen = new Set<string>()
+  return facts.filter((fact) => {
+    const words = 'externalId' in fact ? made.get(fact.externalId)?.words : undefined
+    if (words === undefined || sampled.has(words)) return true
+    if (chosen.has(words)) return false
+    chosen.add(words)
+    return true
+  })
+}

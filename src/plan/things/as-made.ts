@@ -1,0 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { MachineOrder } from '../clusters/membership.ts'
+import type { World } from './world.ts'
+
+/**
+ * Was it made as it is declared now, with nothing left to do after its creation? Then it need not be read first. What
+ * others wait to hear of it, or a cluster wants of it, is decided on a closer look. Pure.
+ */
+export function isAsMade(
+  {
+    resource,
+    rules,
+    world,
+    order,
+  }: { readonly resource: Resource; readonly rules: Rules; readonly world: World; readonly order?: MachineOrder },
+  { asMade, externalId }: ObservedResource,
+): boolean {
+  if (asMade?.lane !== 'rest' || order !== undefined || resource.policy.readyWhen !== undefined) return false
+  const [only, ...more] = rules.createSteps(resource, externalId, world.survey)
+  return only !== undefined && more.length === 0 && isDeepStrictEqual(only.call, asMade.call)
+}
