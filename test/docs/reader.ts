@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { COMPILED } from '../compiled.ts'
 import { commandsOf, type Printed } from './printed.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -215,7 +216,7 @@ function shown({ page, line, text }: Printed): string {
 function said(room: string): Promise<string> {
   const me = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
   const path = `${room}/bin:${process.env.PATH ?? ''}:/usr/sbin:/sbin`
-  const env = { ...me, PATH: path, HOME: room, TERM: 'dumb', LANG: 'C.UTF-8', TZ: 'UTC' }
+  const env = { ...me, PATH: path, HOME: room, TERM: 'dumb', LANG: 'C.UTF-8', TZ: 'UTC', ...COMPILED }
   return new Promise((resolve, reject) => {
     const reader = spawn('unshare', [...OWN, 'bash', 'reader.sh'], {
       cwd: join(room, 'here'),

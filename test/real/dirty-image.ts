@@ -29,6 +29,6 @@ export async function refuseDirtyImage(scratch: string): Promise<void> {
     clock: systemClock,
     random: seededRandom(1),
   })
-  const residues = await verifyImage(at('image.qcow2'), shell, AbortSignal.timeout(60_000))
+  const residues = await verifyImage(at('image.qcow2'), shell, AbortSignal.timeout(240_000))
   assert.deepEqual([...new Set(residues.map(({ rule }) => rule))].sort(), [...CLEAN_RULES].sort())
 }

@@ -37,7 +37,7 @@ const call = (words: readonly string[], show = false): Promise<Said> =>
   croft(words, { env, timeoutMs: APPLY_MS + 60_000, ...(show ? { onLine: (line: string) => say(`  ${line}`) } : {}) })
 
 const onMachine = (words: readonly string[]) =>
-  call(['machine', '--dir', estate, '--state', state, '--yes', '--timeout', '120s', ...words])
+  call(['machine', '--dir', estate, '--state', state, '--yes', '--timeout', '600s', ...words])
 
 async function apply(): Promise<void> {
   const timeout = `${APPLY_MS / 1000}s`

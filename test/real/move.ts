@@ -144,7 +144,7 @@ spec: {connection: home, comment: by files}
   test('the operator takes over without a write, files are refused, and a change of an object is done', async () => {
     const moved = await move('in')
     assert.equal(moved.code, 0, moved.text)
-    ground.kubectl('wait', '--for=condition=Ready', 'proxmoxpool', '--all', '-n', HOME, '--timeout=120s')
+    ground.kubectl('wait', '--for=condition=Ready', 'proxmoxpool', '--all', '-n', HOME, '--timeout=200s')
     assert.equal((await ground.writes()).length, 2)
     const refused = await apply()
     assert.equal(refused.code, 1)

@@ -226,7 +226,7 @@ export function ownApisOnTheServer(given: () => OperatorGround): void {
       () => ready('/apis/kro.run/v1alpha1/resourcegraphdefinitions/poolednode'),
       replica,
     )
-    ground.kubectl('wait', '--for=condition=Ready', 'resourcegraphdefinition/poolednode', '--timeout=60s')
+    ground.kubectl('wait', '--for=condition=Ready', 'resourcegraphdefinition/poolednode', '--timeout=200s')
     const graph = await ground.get('/apis/kro.run/v1alpha1/resourcegraphdefinitions/poolednode')
     assert.deepEqual(
       [at(graph, 'status', 'state'), at(graph, 'status', 'topologicalOrder')],

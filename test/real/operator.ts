@@ -71,7 +71,7 @@ function run(): void {
     assert.deepEqual(head?.trim().split(/\s+/), ['NAME', 'SYNCED', 'READY', 'EXTERNAL-NAME', 'AGE'])
     assert.equal(rows.length, 50)
     for (const row of rows) assert.match(row, /^node-(\d+) +True +True +\1 /)
-    ground.kubectl('wait', '--for=condition=Ready', 'environmentvm', '--all', '--timeout=10s')
+    ground.kubectl('wait', '--for=condition=Ready', 'environmentvm', '--all', '--timeout=200s')
     assert.match(
       ground.kubectl('describe', 'environmentvm', changed ?? ''),
       /Normal +Ready .* VM 2001 on fun-bedbug is running/,
@@ -176,7 +176,7 @@ function run(): void {
     assert.equal((await ground.guests()).get(id)?.name, 'fresh')
     assert.match(ground.kubectl('describe', 'environmentvm', 'refused'), /cpu\.affinity is "all"/)
     // Nothing was made for it, so nothing keeps it.
-    ground.kubectl('delete', 'environmentvm', 'refused', '--timeout=60s')
+    ground.kubectl('delete', 'environmentvm', 'refused', '--timeout=200s')
   })
 
   test("croft's kinds are definitions that the server takes, with columns, category and rules", async () => {
@@ -231,7 +231,7 @@ function run(): void {
       written.map(({ method, path }) => `${method} ${path.replace(/.*(?=\/pools)/, '')}`),
       ['POST /pools'],
     )
-    ground.kubectl('wait', '--for=condition=Ready', 'proxmox/default', '-n', 'croft-system', '--timeout=120s')
+    ground.kubectl('wait', '--for=condition=Ready', 'proxmox/default', '-n', 'croft-system', '--timeout=200s')
     ground.kubectl('delete', 'proxmoxpool', 'web', '-n', 'croft-system', '--timeout=200s')
     assert.equal((await writesFrom(start)).length, 2)
   })

@@ -26,7 +26,7 @@ export const TYPED_IN: Readonly<Record<string, Readonly<Record<string, TypedIn>>
   'CONTRIBUTING.md': {
     'npm test': { test: '.ci/run', as: 'npm test' },
     'node_modules/.bin/biome check --write src/plan': { test: 'test/docs/contributing.test.ts', as: 'biome' },
-    'npm run test:real': { test: 'scripts/test.ts', as: "'npm', ['run', '--silent', 'test:real']" },
+    'npm run test:real': { test: 'scripts/test.ts', as: "scripts['test:real']" },
   },
   'docs/secrets.md': Object.fromEntries(commandsOf('docs/secrets.md').map(({ name }) => [name, SOPS])),
 }
