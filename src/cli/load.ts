@@ -33,7 +33,12 @@ export async function ownState(runtime: Runtime, real: string, options: Options)
 export async function loadOrStop(
   runtime: Runtime,
   directory: string,
-  options: { readonly keepGoing?: boolean | undefined; readonly counted?: boolean } = {},
+  options: {
+    readonly keepGoing?: boolean | undefined
+    readonly counted?: boolean
+    /** The command is there to fill it. */
+    readonly mayBeEmpty?: boolean
+  } = {},
 ): Promise<LoadedEstate> {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
@@ -50,7 +55,7 @@ export async function loadOrStop(
           : 'Correct the files named above, or use --keep-going to continue with the rest.'),
     )
   }
-  if (loaded.files === 0) note(runtime, nothingIn(inWords(directory, real)))
+  if (loaded.files === 0 && options.mayBeEmpty !== true) note(runtime, nothingIn(inWords(directory, real)))
   // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
   if (!hasErrors(problems)) return loaded
   return { ...loaded, estate: changedEstate(loaded.estate, (estate) => ({ ...estate, incomplete: true })) }

@@ -58,9 +58,21 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
 
   verb(
     'init [dir]',
-    'give a directory its identity and its age key, and write the sealed secrets of its clusters into it',
+    'start an estate: identity, age key, connection and first cluster, by asking or from the options',
     () => import('./verbs/init.ts'),
   )
+    .option('--proxmox <address>', 'write the connection to this Proxmox')
+    .option('--fingerprint <sha256>', 'the certificate that it must show, if this computer does not trust it')
+    .option('--token-env <name>', 'environment variable that holds the token (default: PROXMOX_TOKEN)')
+    .option('--cluster <name>', 'write a first cluster of this name (default: home)')
+    .option('--addresses <from-to>', 'free addresses: the first for the Kubernetes API, the others for machines')
+    .option('--servers <number>', 'servers of the cluster: 1, 3 or 5 (default: 3 if there are three hosts)')
+    .option('--k3s <version>', 'version of K3s')
+    .option('--bridge <name>', 'bridge for the machines')
+    .option('--disks <storage>', 'storage for their disks')
+    .option('--files <storage>', 'storage for images')
+    .option('--network <cidr>', 'network behind the bridge, if the hosts have no address there')
+    .option('--gateway <address>', 'gateway of that network')
     .option('-y, --yes', 'do not ask')
     .addOption(state())
   verb(

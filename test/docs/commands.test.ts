@@ -61,9 +61,9 @@ async function typed(...pages: readonly string[]): Promise<string> {
 
 test('a reader who types what "Your first cluster" and "Day two" say gets a cluster and keeps it', async () => {
   const output = await typed('docs/first-cluster.md', 'docs/day-two.md')
-  for (const node of ['k3s-1', 'k3s-2', 'k3s-3']) assert.match(output, new RegExp(`^${node} +Ready`, 'm'))
+  for (const node of ['home-1', 'home-2', 'home-3']) assert.match(output, new RegExp(`^${node} +Ready`, 'm'))
   assert.match(output, /Machine\/worker-\w+ +True +True/)
-  for (const node of ['k3s-1', 'k3s-2', 'k3s-3', 'worker-1'])
+  for (const node of ['home-1', 'home-2', 'home-3', 'worker-1'])
     assert.match(output, new RegExp(`^${node} +Ready .* v1\\.34\\.5\\+k3s1$`, 'm'), 'upgraded')
   assert.match(output, /memory\.dedicatedMb: 8192 → 4096\n/, 'drift')
   const [, restored = ''] = output.split('namespace/mistake created')

@@ -1,5 +1,5 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
-import type { Check } from '../../drivers/port.ts'
+import type { Check, Driver } from '../../drivers/port.ts'
 import type { ClusterTools } from '../../engine/clusters/sessions.ts'
 import { shellWord } from '../../lib/shell-quoted.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
@@ -27,22 +27,13 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const driverOf = (name: string) => drivers.find((driver) => driver.name === name)
   const resourcesOf = (name: string) => estate.resources.filter(({ connection }) => connection === name)
 
-  const entered = enteredMachines(estate)
   if (options.role === true) {
-    const settings = { nowMs: runtime.clock.now(), major: Number(options.pve ?? 9), entered }
-    const roles: { connection: string; commands: readonly string[] }[] = []
-    for (const connection of estate.connections) {
-      const commands = await driverOf(connection.driver)?.roles?.least(
-        connection,
-        resourcesOf(connection.name),
-        settings,
-      )
-      if (commands !== undefined) roles.push({ connection: connection.name, commands })
-    }
+    const roles = await leastRoles(estate, drivers, { nowMs: runtime.clock.now(), major: Number(options.pve ?? 9) })
     await print(runtime, options, { apiVersion: API_VERSION, kind: 'LeastRole', roles }, () => renderRoles(roles))
     return EXIT.ok
   }
 
+  const entered = enteredMachines(estate)
   const examinations: Examination[] = []
   for (const connection of estate.connections) {
     const checks = await driverOf(connection.driver)?.doctor?.examine(
@@ -60,6 +51,23 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     renderExaminations(examinations, styleOf(runtime, runtime.out)),
   )
   return examinationExit(examinations.flatMap(({ checks }) => checks))
+}
+
+/** For each connection the commands that make a token with exactly the privileges that the declarations need. */
+export async function leastRoles(
+  estate: Estate,
+  drivers: readonly Driver[],
+  settings: { readonly nowMs: number; readonly major: number },
+): Promise<readonly { readonly connection: string; readonly commands: readonly string[] }[]> {
+  const entered = enteredMachines(estate)
+  const roles: { connection: string; commands: readonly string[] }[] = []
+  for (const connection of estate.connections) {
+    const resources = estate.resources.filter((resource) => resource.connection === connection.name)
+    const writer = drivers.find(({ name }) => name === connection.driver)?.roles
+    const commands = await writer?.least(connection, resources, { ...settings, entered })
+    if (commands !== undefined) roles.push({ connection: connection.name, commands })
+  }
+  return roles
 }
 
 /** Drivers know no directory; a command that a reader copies names the one that was asked about. */

@@ -3,16 +3,20 @@ import path from 'node:path'
 import { openExisting, realDirectory } from '../../state/state-file.ts'
 import { noteEstate } from '../../state/state-folder.ts'
 import { keepEscrow, nameEstate } from '../estate-files.ts'
+import { writeFirstEstate } from '../init/first-estate.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note } from '../output.ts'
 import { EXIT, type Verb } from '../verb.ts'
 
-/** Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything. */
+/**
+ * Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything.
+ * Then writes the connection and the first cluster, where flags or a person ask for them.
+ */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   mkdirSync(path.resolve(runtime.cwd, directory), { recursive: true })
   const real = realDirectory(runtime, directory)
   const file = stateOf(runtime, real, options)
-  const found = await loadOrStop(runtime, directory, { keepGoing: true })
+  const found = await loadOrStop(runtime, directory, { keepGoing: true, mayBeEmpty: true })
   await using store = closing(await openExisting(runtime, file))
   const yes = options.yes === true || !runtime.interactive
   const named = await nameEstate(runtime, real, found, await store.it.records(), yes)
@@ -31,5 +35,6 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     await keepEscrow(runtime, { directory: real, state: file }, estate)
   }
   noteEstate(file, real)
+  await writeFirstEstate(runtime, { directory, real, options })
   return EXIT.ok
 }

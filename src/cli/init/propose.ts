@@ -1,0 +1,149 @@
+import { ipv4InNetwork, ipv4Network, ipv4Number, ipv4Text } from '../../kinds/fields/address.ts'
+import type { Found } from './found.ts'
+import type { ReadAnswer } from './question.ts'
+
+/** What a first estate could be on these hosts. Whatever is absent only a person can say. */
+export interface Proposal {
+  readonly bridge?: string | undefined
+  readonly disks?: string | undefined
+  readonly files?: string | undefined
+  /** `192.168.4.0/24` */
+  readonly network?: string | undefined
+  readonly gateway?: string | undefined
+  readonly nameServers: readonly string[]
+  readonly servers: number
+}
+
+/** Pure. Prefers what every host has, because a machine may then be on any of them. */
+export function propose(found: Found): Proposal {
+  const bridge = bridgeNames(found).find((name) => gatewayOn(found, name) !== undefined) ?? bridgeNames(found)[0]
+  return {
+    ...(bridge === undefined ? {} : { bridge, ...networkOn(found, bridge) }),
+    disks: diskStorages(found)[0],
+    files: fileStorages(found)[0],
+    nameServers: found.nameServers.filter((one) => IPV4.test(one)),
+    // Two servers of etcd are less safe than one: either of them takes the quorum along.
+    servers: found.hosts.length >= 3 ? 3 : 1,
+  }
+}
+
+const IPV4 = /^\d+(?:\.\d+){3}$/
+
+/** Bridges that every host has, by name. */
+export function bridgeNames({ hosts, bridges }: Found): readonly string[] {
+  const names = [...new Set(bridges.map(({ name }) => name))].sort()
+  return names.filter((name) => hosts.every((host) => bridges.some((one) => one.host === host && one.name === name)))
+}
+
+/** The network behind a bridge, as the first host with an address on it sees it. */
+export function networkOn(found: Found, bridge: string): Pick<Proposal, 'network' | 'gateway'> {
+  const address = found.bridges.find((one) => one.name === bridge && one.address !== undefined)?.address
+  const network = address === undefined ? undefined : networkOf(address)
+  return { network, gateway: gatewayOn(found, bridge) }
+}
+
+function gatewayOn({ bridges }: Found, bridge: string): string | undefined {
+  return bridges.find((one) => one.name === bridge && one.gateway !== undefined)?.gateway
+}
+
+function networkOf(address: string): string | undefined {
+  if (!/^\d+(?:\.\d+){3}\/\d+$/.test(address)) return undefined
+  const { first, prefix } = ipv4Network(address)
+  return `${ipv4Text(first)}/${prefix}`
+}
+
+/** For disks of machines: made for disks alone before those that also hold files; then the one with the most space. */
+export function diskStorages(found: Found): readonly string[] {
+  return everywhere(found, (content) => content.includes('images'), ['iso', 'backup', 'vztmpl'])
+}
+
+/** For images that machines are made from, and for the seed that each boots with first. */
+export function fileStorages(found: Found): readonly string[] {
+  return everywhere(found, (content) => content.includes('import') && content.includes('iso'), [])
+}
+
+function everywhere(
+  { hosts, storages }: Found,
+  fits: (content: readonly string[]) => boolean,
+  ratherNot: readonly string[],
+): readonly string[] {
+  const usable = storages.filter(({ available, content }) => available && fits(content))
+  const names = [...new Set(usable.map(({ name }) => name))].filter((name) =>
+    hosts.every((host) => usable.some((one) => one.host === host && one.name === name)),
+  )
+  // A chain is as strong as its weakest link, and a storage as roomy as on the host where it is fullest.
+  const free = (name: string) =>
+    Math.min(...usable.filter((one) => one.name === name).map((one) => (one.totalBytes ?? 0) - (one.usedBytes ?? 0)))
+  const mixed = (name: string) =>
+    usable.some((one) => one.name === name && one.content.some((content) => ratherNot.includes(content))) ? 1 : 0
+  return names.sort((a, b) => mixed(a) - mixed(b) || free(b) - free(a) || (a < b ? -1 : 1))
+}
+
+/** Addresses from a first to a last, both included. */
+export interface FreeRange {
+  readonly from: string
+  readonly to: string
+}
+
+/** Why these addresses cannot be given to machines, or the range. Pure. */
+export function readRange(
+  text: string,
+  { network, gateway, servers }: { readonly network: string; readonly gateway: string; readonly servers: number },
+  { bridges }: Pick<Found, 'bridges'>,
+): ReadAnswer<FreeRange> {
+  const example = exampleRange(network)
+  const [from = '', to = '', more] = text.split('-').map((part) => part.trim())
+  if (!IPV4.test(from) || !IPV4.test(to) || more !== undefined)
+    return { problem: `write the first and the last address, like ${example}` }
+  for (const end of [from, to])
+    if (!isIpv4(end) || !ipv4InNetwork(end, network))
+      return { problem: `${end} is not in ${network}, the network of the hosts` }
+  const count = ipv4Number(to) - ipv4Number(from) + 1
+  if (count < servers + 1)
+    return {
+      problem: `${servers + 1} addresses are the least: one for the Kubernetes API and one for each server`,
+    }
+  if (count > MOST)
+    return { problem: `${MOST} addresses are the most for a first range; add ranges to the AddressPool later` }
+  const own = [{ address: gateway, who: 'the gateway' }]
+  for (const { host, address } of bridges)
+    if (address !== undefined) own.push({ address: address.split('/')[0] ?? '', who: `host ${host}` })
+  const { first, last } = ipv4Network(network)
+  own.push({ address: ipv4Text(first), who: 'the network itself' }, { address: ipv4Text(last), who: 'for broadcasts' })
+  const taken = own.find(({ address }) => isIpv4(address) && within(address, { from, to }))
+  return taken === undefined
+    ? { is: { from, to } }
+    : { problem: `${taken.address} is ${taken.who}: choose a range without it` }
+}
+
+/** More than anybody needs to begin with, and few enough to ask whether somebody answers there. */
+const MOST = 254
+
+function isIpv4(text: string): boolean {
+  return IPV4.test(text) && text.split('.').every((octet) => Number(octet) <= 255)
+}
+
+function within(address: string, { from, to }: FreeRange): boolean {
+  const value = ipv4Number(address)
+  return value >= ipv4Number(from) && value <= ipv4Number(to)
+}
+
+/** A range as a person might write it, near the end of a network where a router rarely gives out addresses. */
+export function exampleRange(network: string): string {
+  const { last, first } = ipv4Network(network)
+  const to = Math.max(first + 1, last - 5)
+  return `${ipv4Text(Math.max(first + 1, to - 20))}-${ipv4Text(to)}`
+}
+
+export function addressesIn({ from, to }: FreeRange): readonly string[] {
+  return Array.from({ length: ipv4Number(to) - ipv4Number(from) + 1 }, (_, at) => ipv4Text(ipv4Number(from) + at))
+}
+
+/** `k` → `https://k:8006`; a whole address stays. Undefined: it is none. */
+export function endpointOf(text: string): string | undefined {
+  const whole = /^https?:\/\//.test(text) ? text : `https://${text}`
+  if (!URL.canParse(whole)) return undefined
+  const { protocol, hostname, port, pathname, username } = new URL(whole)
+  if (protocol !== 'https:' || hostname === '' || username !== '' || pathname !== '/') return undefined
+  return `https://${hostname}:${port === '' ? '8006' : port}`
+}

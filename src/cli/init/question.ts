@@ -1,0 +1,57 @@
+import { note } from '../output.ts'
+import { clean } from '../render/text.ts'
+import type { Runtime } from '../runtime.ts'
+import { CliError, UsageError } from '../verb.ts'
+
+/** Something that has to be known, however it becomes known: by a flag, by asking, or by what was seen. */
+export interface InitQuestion<T> {
+  /** `--bridge` */
+  readonly flag: string
+  /** What the flag says. */
+  readonly given: unknown
+  /** `Bridge for the machines` */
+  readonly words: string
+  /** What is taken when a person only presses Enter, or when nobody is asked. */
+  readonly proposed?: string | undefined
+  read(text: string): ReadAnswer<T>
+}
+
+export type ReadAnswer<T> = { readonly is: T } | { readonly problem: string }
+
+const MOST_TRIES = 5
+
+/**
+ * The answer, which `read` has accepted. A flag that is wrong is refused at once; a person is told what is wrong and asked
+ * again. Where nobody can be asked and nothing is proposed, the error names the flag.
+ */
+export async function answerTo<T>(runtime: Runtime, question: InitQuestion<T>, mayAsk: boolean): Promise<T> {
+  const { flag, given, words, proposed } = question
+  if (typeof given === 'string') {
+    const answer = question.read(given)
+    if ('problem' in answer) throw new UsageError(`${flag} ${given}: ${answer.problem}.`)
+    return answer.is
+  }
+  if (!mayAsk) {
+    if (proposed === undefined) throw new UsageError(`${words}: add ${flag}. Nobody is at the terminal to ask.`)
+    const answer = question.read(proposed)
+    if ('problem' in answer) throw new UsageError(`${words}: ${answer.problem}. Choose another with ${flag}.`)
+    return answer.is
+  }
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const typed = await runtime.ask(`${words}${proposed === undefined ? '' : ` (${clean(proposed)})`}: `)
+    if (typed === undefined) break
+    const answer = question.read(typed === '' ? (proposed ?? '') : typed)
+    if ('is' in answer) return answer.is
+    note(runtime, `  ${answer.problem}.`)
+  }
+  throw new CliError('Not everything is written yet. Run croft init again to go on where it stands.')
+}
+
+/** One of these names. */
+export function oneOf(names: readonly string[], what: string): (text: string) => ReadAnswer<string> {
+  return (text) => {
+    if (names.includes(text)) return { is: text }
+    const there = names.length === 0 ? 'there is none' : `there is ${names.join(', ')}`
+    return { problem: `every host must have ${what}; ${there}` }
+  }
+}
