@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createTestClient } from '../../../sim/test-client.ts'
+import { simWire } from '../../../sim/wire.ts'
 import { proxmoxDriver } from '../../drivers/proxmox/driver.ts'
 import { KINDS } from '../../kinds/registry.ts'
+import type { Wire } from '../../lib/wire.ts'
 import { createMemoryStore } from '../../store/memory.ts'
 import { driverDeps, loaded } from '../import/testing/simulated.ts'
 import { runCli } from '../run.ts'
@@ -24,11 +26,23 @@ function texts(): Record<string, string> {
   return Object.fromEntries(files.map((name) => [name, readFileSync(path.join(directory, name), 'utf8')]))
 }
 
+/** A way to the datacentre on which one path is answered as to a token without the privilege. */
+function guarded(wire: Wire, forbidden: string | undefined): Wire {
+  return {
+    ...wire,
+    send: async (request, signal) =>
+      forbidden !== undefined && request.path.endsWith(forbidden)
+        ? { status: 403, reason: 'Permission check failed (/nodes/a, Sys.Audit)', headers: {}, body: '{"data":null}' }
+        : wire.send(request, signal),
+  }
+}
+
 /** Runs `croft init` against a simulated datacentre; a person types these answers, or there is nobody. */
 async function init(
   words: readonly string[],
   answers?: readonly string[],
   env: Record<string, string> = { PROXMOX_TOKEN: 'x' },
+  forbidden?: string,
 ) {
   const client = createTestClient({ timing: { callMs: [1, 1], shortTaskMs: 1 } })
   const left = [...(answers ?? [])]
@@ -50,6 +64,7 @@ async function init(
       drivers: [proxmoxDriver],
       deps: {
         ...driverDeps(client),
+        openWire: () => guarded(simWire(client.datacentre), forbidden),
         lookAtCertificate: async () => ({ fingerprint: SHOWN, notAfterMs: 2e12, distrust: 'self-signed' }),
       },
     }),
@@ -159,6 +174,12 @@ test('without --addresses and nobody to ask, the error names the flag and nothin
   assert.equal(code, 64)
   assert.match(err, /add --addresses FROM-TO/)
   assert.deepEqual(Object.keys(texts()), ['estate.yaml', 'proxmox.yaml'])
+})
+
+test('a token that may not see name servers is no obstacle: the gateway is taken', async () => {
+  const { code, err } = await init(WHOLE, undefined, { PROXMOX_TOKEN: 'x' }, '/dns')
+  assert.equal(code, 0, err)
+  assert.match(texts()['ground.yaml'] ?? '', /dns:\n {4}servers:\n {6}- 192\.168\.4\.1\n/)
 })
 
 test('without flags and without a person, a directory gets its identity and nothing else', async () => {

@@ -1,4 +1,4 @@
-import type { Driver, DriverDeps, Session } from '../../drivers/port.ts'
+import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../../drivers/port.ts'
 import type { Connection } from '../../model/estate.ts'
 import type { AddressUse, ObservedStorage } from '../../model/resource.ts'
 
@@ -28,7 +28,7 @@ export async function lookAround(driver: Driver, session: Session, signal: Abort
   const bridges: FoundBridge[] = []
   const nameServers = new Set<string>()
   for (const list of lists)
-    for (const observed of await session.list(list, signal)) {
+    for (const observed of await unlessForbidden(session.list(list, signal))) {
       const setting = await driver.importSettings?.manifest(observed)
       const { host, id, address, gateway, servers } = setting?.spec ?? {}
       if (setting?.kind === 'ProxmoxDns' && Array.isArray(servers)) for (const one of servers) nameServers.add(one)
@@ -47,6 +47,16 @@ export async function lookAround(driver: Driver, session: Session, signal: Abort
     bridges,
     storages: survey.storages,
     nameServers: [...nameServers],
+  }
+}
+
+/** A token may see hosts and not their name servers: then a person answers, or there is another guess. */
+async function unlessForbidden(list: ReturnType<Session['list']>): ReturnType<Session['list']> {
+  try {
+    return await list
+  } catch (error) {
+    if (!(error instanceof ObservationFailed) || error.refusal.connectionWide === true) throw error
+    return []
   }
 }
 
