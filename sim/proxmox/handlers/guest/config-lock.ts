@@ -22,6 +22,19 @@ export function withConfigLock<T>(
   return holding(world, host, `lock-${vmid}`, refuse, work, mode, timeoutMs)
 }
 
+/** A guest moves, goes back or loses a snapshot, and does one of it at a time: the lock for that comes before all others. */
+export function withMigrationLock<T>(world: World, host: Host, vmid: number, work: () => T | Promise<T>): Promise<T> {
+  const refuse = () => failed(`can't lock file '/var/lock/pve-manager/pve-migrate-${vmid}' - got timeout`)
+  return holding(world, host, `pve-migrate-${vmid}`, refuse, work)
+}
+
+/** The same for the end of a snapshot, which may pass by that lock, and has words of its own for it. */
+export async function withSnapshotLock(call: Call, host: Host, vmid: number, work: () => Promise<void>): Promise<void> {
+  if (flag(call, 'force')) return work()
+  const refuse = () => failed('Failed to obtain guest migration lock - replication running?')
+  return holding(call.world, host, `pve-migrate-${vmid}`, refuse, work)
+}
+
 /** The mark `lock:` in a configuration says that long work is under way, or that it died. Some work goes with some marks. */
 export function refuseLocked(guest: Guest, ...except: readonly string[]): void {
   const lock = guest.config.get('lock')
@@ -69,7 +82,7 @@ export async function underMark(
   await unmark(world, host, guest)
 }
 
-function unmark(world: World, host: Host, guest: Guest): Promise<void> {
+export function unmark(world: World, host: Host, guest: Guest): Promise<void> {
   return withConfigLock(world, host, guest.vmid, () => {
     guest.config.delete('lock')
     touch(guest)

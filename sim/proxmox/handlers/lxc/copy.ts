@@ -9,7 +9,14 @@ import type { Guest } from '../../../world/types.ts'
 import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn, volumesOf } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
-import { refuseLocked, underMark, withConfigLock } from '../guest/config-lock.ts'
+import {
+  refuseLocked,
+  underMark,
+  unmark,
+  withConfigLock,
+  withMigrationLock,
+  withSnapshotLock,
+} from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
 import {
   describe,
@@ -38,30 +45,34 @@ const ONE = '/nodes/{node}/lxc/{vmid}'
 /** Copies, templates, earlier states and other hosts. */
 export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/clone`]: clone,
-  [`POST ${ONE}/template`]: (call) => {
+  [`POST ${ONE}/template`]: async (call) => {
     const guest = guestOf(call, 'lxc')
-    refuseLocked(guest)
-    if (guest.snapshots.size > 0) throw failed('unable to create template, because CT contains snapshots')
-    if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
-    if (guest.run.status === 'running') throw failed("you can't convert a CT to template if the CT is running")
-    for (const key of guest.config.keys()) if (isMount(key)) toBase(call, guest, key)
-    guest.config.set('template', '1')
-    touch(guest)
+    await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
+      refuseLocked(guest)
+      if (guest.snapshots.size > 0) throw failed('unable to create template, because CT contains snapshots')
+      if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
+      if (guest.run.status === 'running') throw failed("you can't convert a CT to template if the CT is running")
+      for (const key of guest.config.keys()) if (isMount(key)) toBase(call, guest, key)
+      guest.config.set('template', '1')
+      touch(guest)
+    })
     return null
   },
   [`GET ${ONE}/snapshot`]: snapshots,
   [`POST ${ONE}/snapshot`]: take,
   [`GET ${ONE}/snapshot/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
   [`DELETE ${ONE}/snapshot/{snapname}`]: (call) =>
-    inOpenTask(call, 'vzdelsnapshot', async (guest, host, work) => {
-      const snapshot = needSnapshot(guest, param(call, 'snapname'))
-      await underMark(call.world, host, guest, 'snapshot-delete', async () => {
-        snapshot.state = 'delete'
-        if (guest.config.get('template') === '1') throw new Error("you can't delete a snapshot if vm is a template")
-        await work.pass(call.world.timing.shortTaskMs)
-        forget(guest, param(call, 'snapname'), snapshot)
-      })
-    }),
+    inOpenTask(call, 'vzdelsnapshot', (guest, host, work) =>
+      withSnapshotLock(call, host, guest.vmid, async () => {
+        const snapshot = needSnapshot(guest, param(call, 'snapname'))
+        await underMark(call.world, host, guest, 'snapshot-delete', async () => {
+          snapshot.state = 'delete'
+          if (guest.config.get('template') === '1') throw new Error("you can't delete a snapshot if vm is a template")
+          await work.pass(call.world.timing.shortTaskMs)
+          forget(guest, param(call, 'snapname'), snapshot)
+        })
+      }),
+    ),
   [`GET ${ONE}/snapshot/{snapname}/config`]: (call) => {
     const guest = guestOf(call, 'lxc')
     return shownSnapshot(guest, needSnapshot(guest, param(call, 'snapname')))
@@ -70,12 +81,14 @@ export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
     inOpenTask(call, 'vzrollback', async (guest, host, work) => {
       const name = param(call, 'snapname')
-      const snapshot = await rollbackTo(call, guest, name, isMount)
-      await underMark(call.world, host, guest, 'rollback', async () => {
-        powerOff(call.world, guest)
-        await work.pass(call.world.timing.shortTaskMs)
-        guest.config = wentBack(guest, snapshot)
-        guest.config.set('parent', name)
+      await withMigrationLock(call.world, host, guest.vmid, async () => {
+        const snapshot = await rollbackTo(call, guest, name, isMount)
+        await underMark(call.world, host, guest, 'rollback', async () => {
+          powerOff(call.world, guest)
+          await work.pass(call.world.timing.shortTaskMs)
+          guest.config = wentBack(guest, snapshot)
+          guest.config.set('parent', name)
+        })
       })
       if (!flag(call, 'start')) return
       startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (own) =>
@@ -162,7 +175,7 @@ function take(call: Call): string {
   })
 }
 
-function clone(call: Call): string {
+async function clone(call: Call): Promise<string> {
   const { world, params } = call
   const host = hostOf(call)
   const source = guestOf(call, 'lxc')
@@ -176,7 +189,49 @@ function clone(call: Call): string {
     if (elsewhere !== undefined && !requireEnabled(world, elsewhere, params.storage).shared)
       throw failed(`can't clone to non-shared storage '${params.storage}'`)
   }
-  refuseLocked(source)
+  // Marked before anything else is asked: who fails takes the mark off again.
+  await withConfigLock(world, host, source.vmid, () => {
+    refuseLocked(source)
+    source.config.set('lock', 'disk')
+    touch(source)
+  })
+  try {
+    refuseClone(call, source, newid, elsewhere)
+  } catch (error) {
+    await unmark(world, host, source)
+    throw error
+  }
+  // Its id is taken at once. Until the end it has everything but its volumes, and says that it is being made.
+  const copy = newGuest(newid, 'lxc', host.name, new Map([...copiedOptions(call, source), ['lock', 'create']]))
+  world.guests.set(newid, copy)
+  return inOpenTask(call, 'vzclone', async (_, __, work) => {
+    const shop = { world, host, vmid: newid, work, made: [] as string[] }
+    try {
+      work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
+      const config = new Map(copy.config)
+      for (const [key, value] of source.config)
+        if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
+      config.delete('lock')
+      copy.config = config
+      copy.node = elsewhere ?? host.name
+    } catch (error) {
+      if (error instanceof PowerLost) throw error
+      for (const volid of shop.made) freeVolume(host, volid)
+      world.guests.delete(newid)
+      await unmark(world, host, source)
+      throw error
+    }
+    await unmark(world, host, source)
+    if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(newid)
+    world.access.version += 1
+    touch(copy)
+    noteSeen(world, copy)
+  })
+}
+
+/** What keeps a container from being copied under this id. */
+function refuseClone(call: Call, source: Guest, newid: number, elsewhere: string | undefined): void {
+  const { world, params } = call
   const taken = world.guests.get(newid)
   if (taken !== undefined)
     throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${newid} already exists on node '${taken.node}'`)
@@ -191,42 +246,24 @@ function clone(call: Call): string {
       throw failed('Full clone of a running container is only possible from a snapshot')
     if (elsewhere !== undefined && isMount(key) && !entry?.shared)
       throw failed(`can't clone CT to node '${elsewhere}' (CT uses local storage)`)
-    if (linked && isMount(key) && !volumeHasFeature(world, host, 'clone', volid, params.snapname !== undefined))
+    const asSnapshot = params.snapname !== undefined
+    if (linked && isMount(key) && !volumeHasFeature(world, hostOf(call), 'clone', volid, asSnapshot))
       throw failed(`Linked clone feature for '${volid}' is not available`)
   }
-  // Its id is taken at once; until the end its configuration says nothing but that it is being made.
-  const copy = newGuest(newid, 'lxc', host.name, new Map([['lock', 'create']]))
-  world.guests.set(newid, copy)
-  return inOpenTask(call, 'vzclone', async (_, __, work) => {
-    const shop = { world, host, vmid: newid, work, made: [] as string[] }
-    const fill = async () => {
-      work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
-      const config = new Map<string, string>()
-      for (const [key, value] of source.config) {
-        if (/^(lock|template|parent|unused\d+)$/.test(key)) continue
-        if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
-        else if (/^net\d+$/.test(key))
-          config.set(key, value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`))
-        else config.set(key, value)
-      }
-      if (params.hostname !== undefined) config.set('hostname', params.hostname)
-      if (params.description !== undefined) config.set('description', params.description)
-      copy.config = config
-      copy.node = elsewhere ?? host.name
-    }
-    try {
-      await underMark(world, host, source, 'disk', fill)
-    } catch (error) {
-      if (error instanceof PowerLost) throw error
-      for (const volid of shop.made) freeVolume(host, volid)
-      world.guests.delete(newid)
-      throw error
-    }
-    if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(newid)
-    world.access.version += 1
-    touch(copy)
-    noteSeen(world, copy)
-  })
+}
+
+/** What a copy has of its source besides volumes; its cards get addresses of their own. */
+function copiedOptions(call: Call, source: Guest): ReadonlyMap<string, string> {
+  const { world, params } = call
+  const config = new Map<string, string>()
+  for (const [key, value] of source.config) {
+    if (isMount(key) || /^(lock|template|parent|unused\d+)$/.test(key)) continue
+    const isCard = /^net\d+$/.test(key)
+    config.set(key, isCard ? value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`) : value)
+  }
+  if (params.hostname !== undefined) config.set('hostname', params.hostname)
+  if (params.description !== undefined) config.set('description', params.description)
+  return config
 }
 
 async function copyMount(
@@ -268,7 +305,9 @@ function migrate(call: Call): string {
   }
   if (haEntry(world, asked) !== undefined) return movedByManager(call, asked, target, () => move(asked))
   return inOpenTask(call, 'vzmigrate', (guest, _, work) =>
-    orAborted(world, work, () => withConfigLock(world, host, guest.vmid, () => carry(guest, work))),
+    withMigrationLock(world, host, guest.vmid, () =>
+      orAborted(world, work, () => withConfigLock(world, host, guest.vmid, () => carry(guest, work))),
+    ),
   )
 
   async function carry(guest: Guest, work: Work): Promise<void> {

@@ -56,6 +56,8 @@ async function writeConfig(call: Call): Promise<null> {
   const guest = guestOf(call)
   const { world } = call
   const host = hostOf(call)
+  // Whom the guest refuses anyway does not wait for the lock.
+  refuseEarly(guest, change)
   await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
   return null
 }

@@ -7,7 +7,7 @@ import type { Guest, Host, World } from '../../../world/types.ts'
 import { carryVolumes, findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
-import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { refuseLocked, withConfigLock, withMigrationLock } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
 import { storageMap } from '../guest/storage-map.ts'
 import { movedByManager } from '../ha/power.ts'
@@ -94,7 +94,9 @@ function migrate(call: Call): string {
   }
   if (haEntry(world, guest) !== undefined) return movedByManager(call, guest, target, () => settleThere(migration))
   return startTask(world, host, 'qmigrate', `${guest.vmid}`, call.who.id, (work) =>
-    orAborted(world, work, () => withConfigLock(world, host, guest.vmid, () => move(migration, work))),
+    withMigrationLock(world, host, guest.vmid, () =>
+      orAborted(world, work, () => withConfigLock(world, host, guest.vmid, () => move(migration, work))),
+    ),
   )
 }
 

@@ -1,5 +1,6 @@
 import { between } from '../../../world/chance.ts'
 import { boots, powerOff, powerOn } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
@@ -47,8 +48,9 @@ export const qemuPowerRoutes: Routes = {
     forRoot(call, ['skiplock'])
     return suspend(call, running(call))
   },
-  [`POST ${AT}/resume`]: (call) => {
+  [`POST ${AT}/resume`]: async (call) => {
     forRoot(call, ['skiplock', 'nocheck'])
+    await atItsLock(call)
     // What was written to disk goes on with a start.
     const asleep = guestOn(call.world, param(call, 'node'), vmidOf(call))?.config.get('lock') === 'suspended'
     if (asleep) return inTask(call, 'qmresume', missingFile, starting(call))
@@ -86,6 +88,15 @@ function inTask(call: Call, type: string, missing: (node: string, vmid: number) 
     if (guest === undefined) throw new Error(missing(host.name, vmid))
     return deed(world, host, guest, work)
   })
+}
+
+/** How it was paused is looked up with the lock in hand. Who does not get it goes on as if nothing had been written to disk. */
+async function atItsLock(call: Call): Promise<void> {
+  try {
+    await withConfigLock(call.world, hostOf(call), vmidOf(call), () => {})
+  } catch (error) {
+    if (error instanceof PowerLost) throw error
+  }
 }
 
 /** The guest, of which a process is there. */

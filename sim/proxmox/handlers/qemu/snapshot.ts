@@ -8,7 +8,7 @@ import type { Guest, Host } from '../../../world/types.ts'
 import { findVolume, freeVolume } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
-import { underMark, withConfigLock } from '../guest/config-lock.ts'
+import { underMark, withConfigLock, withMigrationLock, withSnapshotLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import {
   describe,
@@ -31,10 +31,15 @@ export const qemuSnapshotRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/feature': feature,
   [`GET ${AT}`]: list,
   [`POST ${AT}`]: take,
-  [`DELETE ${AT}/{snapname}`]: (call) => inTask(call, 'qmdelsnapshot', remove),
+  [`DELETE ${AT}/{snapname}`]: (call) =>
+    inTask(call, 'qmdelsnapshot', (guest, host, work) =>
+      withSnapshotLock(call, host, guest.vmid, () => remove(guest, host, work, call)),
+    ),
   [`POST ${AT}/{snapname}/rollback`]: (call) => {
     if (flag(call, 'start')) requireRight(call, `/vms/${param(call, 'vmid')}`, 'VM.PowerMgmt')
-    return inTask(call, 'qmrollback', rollback)
+    return inTask(call, 'qmrollback', (guest, host, work) =>
+      withMigrationLock(call.world, host, guest.vmid, () => rollback(guest, host, work, call)),
+    )
   },
   [`GET ${AT}/{snapname}/config`]: (call) => {
     const guest = guestOf(call)
