@@ -70,7 +70,7 @@ async function served() {
 
 describe('a terminal of the simulated Proxmox', () => {
   const rule = (what: string, body: (it: Awaited<ReturnType<typeof served>>) => Promise<void>) => {
-    test(what, { timeout: 20_000 }, async () => {
+    test(what, { timeout: 120_000 }, async () => {
       const it = await served()
       try {
         await body(it)

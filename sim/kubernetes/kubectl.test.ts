@@ -33,7 +33,7 @@ function kubectl(args: readonly string[], input = ''): Promise<Ran> {
     const child = execFile(
       KUBECTL ?? 'kubectl',
       ['--kubeconfig', join(folder, 'config'), '--cache-dir', join(folder, 'cache'), ...args],
-      { timeout: 30_000, env: { HOME: folder, PATH: '/usr/bin:/bin' } },
+      { timeout: 120_000, env: { HOME: folder, PATH: '/usr/bin:/bin' } },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err }),
     )
     child.stdin?.end(input)

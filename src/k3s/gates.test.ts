@@ -44,7 +44,7 @@ function machine(settings: GateSettings = SETTINGS, programs: Readonly<Record<st
     pass() {
       const ran = spawnSync('sh', [join(root, GATES_PROGRAM)], {
         encoding: 'utf8',
-        timeout: 30_000,
+        timeout: 120_000,
         env: { PATH: `${join(root, 'bin')}:/usr/bin:/bin`, CROFT_ROOT: root },
       })
       const state = join(root, GATES_STATE)

@@ -32,7 +32,7 @@ test('[S-32] a pattern of a patch target cannot stop the reader', async () => {
   for (const pattern of EVIL)
     for (const field of ['name', 'kind', 'namespace', 'group', 'version']) {
       const ms = await cpuMs(() => readTexts(tree(`${field}: "${pattern}"`)))
-      assert.ok(ms < 200, `${field} ${pattern}: ${ms} ms`)
+      assert.ok(ms < 1_000, `${field} ${pattern}: ${ms} ms`)
     }
 })
 
@@ -53,7 +53,7 @@ test('[S-32] the rule of an encrypted file cannot stop the reader either', async
     const text = await sopsYaml({ token: 'x' }, { recipients, encryptedRegex: '^token$' })
     const evil = text.replace('token:', `${LONG}:`).replace('^token$', pattern)
     const ms = await cpuMs(() => assert.rejects(openSopsFile('a.yaml', evil, [identity])))
-    assert.ok(ms < 200, `${pattern}: ${ms} ms`)
+    assert.ok(ms < 1_000, `${pattern}: ${ms} ms`)
   }
   const plain = '^(data|stringData)$'
   const written = await sopsYaml({ stringData: { a: 'b' } }, { recipients, encryptedRegex: plain })

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { startSimulator } from '../../sim/serve.ts'
 import { clientsOrSkip } from './python.ts'
 
-const WAIT_MS = 20_000
+const WAIT_MS = 120_000
 
 test('prometheus-pve-exporter, as published, scrapes the simulated Proxmox', async (context) => {
   const clients = await clientsOrSkip(context)

@@ -32,7 +32,7 @@ END
 kubectl wait --for=condition=Established crd --all`
   return `mkdir ${name}.kube
 node ${ROOT}/bin/run ${ROOT}/test/docs/cluster-server.ts ${name}.kube '${JSON.stringify(node)}' > ${name}.log 2>&1 &
-tries 600 test -e ${name}.kube/config
+tries 1200 test -e ${name}.kube/config
 export KUBECONFIG=$PWD/${name}.kube/config HTTPS_PROXY=$(cat ${name}.kube/proxy)
 ${kinds.length === 0 ? '' : installed}`
 }

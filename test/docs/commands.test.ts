@@ -17,7 +17,7 @@ function commandsOf(page: string): string {
 }
 
 function inTerminal(text: string): string {
-  const simulator = text.startsWith('croft sim') ? 'tries 600 test -e infra/sim.env' : ':'
+  const simulator = text.startsWith('croft sim') ? 'tries 1200 test -e infra/sim.env' : ':'
   return `setsid bash -c ${quoted(`exec 2>&1; ${text.trim()}`)} > /dev/null &\nterminals="$terminals $!"\n${simulator}\n`
 }
 
@@ -43,7 +43,7 @@ async function typed(...pages: readonly string[]): Promise<string> {
   const room = mkdtempSync(join(tmpdir(), 'croft-docs-'))
   const bin = join(room, 'bin')
   mkdirSync(bin)
-  symlinkSync(join(ROOT, 'bin/croft'), join(bin, 'croft'))
+  symlinkSync(process.env.CROFT_TEST_BUILT ?? join(ROOT, 'bin/croft'), join(bin, 'croft'))
   symlinkSync(join(ROOT, 'examples'), join(room, 'examples'))
   const me = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
   const env = { ...me, PATH: `${bin}:${process.env.PATH ?? ''}`, HOME: room, TERM: 'dumb' }

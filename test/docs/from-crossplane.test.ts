@@ -116,7 +116,7 @@ test('[J-18] a reader who types what "From Crossplane to croft" says changes the
     }
     const before = await call('GET', VMS)
     for (const folder of ['bin', '.kube']) mkdirSync(join(room, folder))
-    symlinkSync(join(ROOT, 'bin/croft'), join(room, 'bin/croft'))
+    symlinkSync(process.env.CROFT_TEST_BUILT ?? join(ROOT, 'bin/croft'), join(room, 'bin/croft'))
     writeFileSync(join(room, '.kube/config'), api.kubeconfig, { mode: 0o600 })
     writeFileSync(join(room, 'reader.sh'), scriptOf(readFileSync(join(ROOT, 'docs/from-crossplane.md'), 'utf8')))
     const env = {

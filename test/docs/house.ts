@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..')
 export const FORGE = `mkdir -p srv/me
 git clone --quiet --bare infra srv/me/home.git
 node ${ROOT}/bin/run ${ROOT}/test/docs/forge.ts srv > forge.log 2>&1 &
-tries 200 test -e srv/ca.pem
+tries 1200 test -e srv/ca.pem
 cat srv/ca.pem >> /etc/ssl/certs/ca-certificates.crt
 echo '127.0.0.1 git.example' >> /etc/hosts
 export NO_PROXY=git.example`
@@ -14,7 +14,7 @@ export NO_PROXY=git.example`
 /** api.github.com with the pull request 12 of me/home; its comments are in github/comments. */
 export const GITHUB = `mkdir github
 node ${ROOT}/bin/run ${ROOT}/test/docs/github.ts github > github.log 2>&1 &
-tries 200 test -e github/ca.pem
+tries 1200 test -e github/ca.pem
 export NODE_EXTRA_CA_CERTS=$PWD/github/ca.pem
 echo '127.0.0.2 api.github.com' >> /etc/hosts`
 
@@ -70,7 +70,7 @@ mount --bind ~/virsh "$virsh"`
  * fast, so it stands after some seconds.
  */
 export const HOUSE = `croft sim --preset homelab --port 0 --proxy --speed 20 --write infra/ > sim.log 2>&1 &
-tries 600 test -e infra/sim.env
+tries 1200 test -e infra/sim.env
 . infra/sim.env
 mkdir infra/machines
 cp examples/homelab/machines/k3s-vm-fun-bedbug.yaml infra/machines/
@@ -182,6 +182,6 @@ ${FORGE}
 proxmox() { curl --silent --show-error --fail --insecure --noproxy '*' --header "Authorization: PVEAPIToken=$PROXMOX_TOKEN" --output /dev/null --request "$1" "$endpoint/api2/json/nodes/$2"; }
 for one in pumped-piglet/qemu/101 still-fawn/qemu/102 fun-bedbug/qemu/103; do
   proxmox POST $one/status/stop
-  tries 100 proxmox DELETE $one
+  tries 1200 proxmox DELETE $one
 done
 rm -r infra ~/.local`

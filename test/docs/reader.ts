@@ -113,7 +113,7 @@ answering() {
   return "$code"
 }
 lasting() {
-  local left=600 out=~/terminal.$1
+  local left=1200 out=~/terminal.$1
   setsid bash -c "$3" > "$out" 2>&1 &
   last=$!
   until grep -Eq -- "$2" "$out"; do
@@ -167,7 +167,7 @@ export async function walked(walk: Walk): Promise<ReadonlyMap<string, string>> {
   const room = mkdtempSync(join(tmpdir(), 'croft-reader-'))
   try {
     for (const folder of ['bin', 'here']) mkdirSync(join(room, folder))
-    symlinkSync(join(ROOT, 'bin/croft'), join(room, 'bin/croft'))
+    symlinkSync(process.env.CROFT_TEST_BUILT ?? join(ROOT, 'bin/croft'), join(room, 'bin/croft'))
     symlinkSync(join(ROOT, 'examples'), join(room, 'here/examples'))
     const script = commands
       .map((one, index) => {

@@ -1,6 +1,7 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { COMPILED } from '../compiled.ts'
 import { hostsYaml } from './keep.ts'
 import type { Lab } from './lab.ts'
 
@@ -21,6 +22,7 @@ export function personIn(one: Lab, env: Readonly<Record<string, string>> = {}) {
     timeout: 200_000,
     cwd: one.directory,
     env: {
+      ...COMPILED,
       ...one.env,
       CROFT_STATE: join(one.directory, 'croft.db'),
       XDG_CACHE_HOME: join(one.directory, 'cache'),

@@ -17,7 +17,7 @@ import { startSshd } from './sshd.ts'
  * gets out, and when the last process has ended nothing is left. `node bin/run test/real/run.ts --long` starts a used image too.
  */
 
-const BUILD_MS = 600_000
+const BUILD_MS = 1_200_000
 const STORY_MS = 1_500_000
 /** What the inner program ends with where libvirtd itself does not come up. */
 const NO_LIBVIRT = 75

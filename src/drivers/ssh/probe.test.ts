@@ -15,7 +15,7 @@ after(() => rmSync(directory, { recursive: true, force: true }))
 /** The real program, by a real sh, on this computer: it only reads. */
 function probe(asks: readonly HostQuestion[]) {
   const { text, keys } = probeInput(asks)
-  const ran = spawnSync('sh', ['-c', PROBE], { input: text, encoding: 'utf8', timeout: 30_000 })
+  const ran = spawnSync('sh', ['-c', PROBE], { input: text, encoding: 'utf8', timeout: 120_000 })
   assert.equal(ran.stderr, '')
   const probed = readProbe(ran.stdout, keys)
   assert.ok(probed, ran.stdout)

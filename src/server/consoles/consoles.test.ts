@@ -228,6 +228,7 @@ describe('neither side is sent more than it takes', () => {
     line.take = (_bytes, done) => void held.push(done)
     const block = 'z'.repeat(LIMITS.consoleTypedBytes)
     for (let at = 0; at < 400; at++) web.type(block)
+    while (line.typed.length === 0) await new Promise((done) => setTimeout(done, 5))
     await new Promise((done) => setTimeout(done, 200))
     assert.equal(line.typed.length, 1, 'the machine has one block in its hands')
     const most = 16 * LIMITS.consoleTypedBytes

@@ -18,10 +18,10 @@ const SEEN = (memory: number) =>
   `curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts[] | select(.observed == \\"${memory}\\")" > /dev/null`
 const CHANGED = (memory: number) => `curl --silent --show-error --fail --insecure --noproxy '*' --request PATCH \\
   --data '{"memory":"${memory}"}' "$endpoint/sim/guests/104" > /dev/null
-tries 300 sh -c '${SEEN(memory)}'`
+tries 1200 sh -c '${SEEN(memory)}'`
 
 /** A revert is done with the next pass, and nothing is left of the drift. */
-const REVERTED = `tries 300 sh -c 'curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts == []" > /dev/null'`
+const REVERTED = `tries 1200 sh -c 'curl --silent --noproxy "*" http://127.0.0.1:8087/api/view | jq --exit-status ".drifts == []" > /dev/null'`
 
 /** A controller, somebody who is signed in on its page, and two VMs whose removal is held because it is of two. */
 const CONTROLLER = `sed -i 's/^metadata: {name: web-1/metadata: {annotations: {croft.dev\\/drift: report}, name: web-1/' infra/vm.yaml

@@ -19,7 +19,7 @@ manual=$last
 sed -i 's/memory: 2Gi/memory: 2560Mi/' infra/vm.yaml
 git -C infra commit --quiet --all --message 'Somewhat more memory'
 waits() { curl --silent --fail http://127.0.0.1:8087/api/view | jq --exit-status '.sources[] | select(.waiting.plan)' > /dev/null; }
-tries 600 waits`
+tries 1200 waits`
 
 /** The pages of daily work with one house: consoles, checks, imports, people, the API and the controller. */
 export const CONTROLLER: Walk = {
@@ -53,7 +53,7 @@ export const CONTROLLER: Walk = {
       before: `croft apply infra/ --yes --timeout 5h
 lasting controller 'http://127.0.0.1:8087' '. infra/sim.env && croft run infra/'
 controller=$last
-tries 600 curl --silent --fail --output /dev/null http://127.0.0.1:8087/readyz`,
+tries 1200 curl --silent --fail --output /dev/null http://127.0.0.1:8087/readyz`,
     },
     [`curl -s 'http://127.0.0.1:8087/api/resource?key=Machine/web-1' | jq .action`]: {
       says: /"do": "none"|null|nothing/,

@@ -31,7 +31,7 @@ function factsOf(
     .replaceAll(`2>${root}/dev/null`, '2>/dev/null')
     .replaceAll(`>${root}/dev/null`, '>/dev/null')
     .replace('PATH=', `PATH=${join(root, 'bin')}:`)
-  const ran = spawnSync('sh', ['-c', program], { encoding: 'utf8', timeout: 20_000 })
+  const ran = spawnSync('sh', ['-c', program], { encoding: 'utf8', timeout: 120_000 })
   assert.equal(ran.stderr, '')
   const facts = readFacts(ran.stdout)
   assert.ok(facts, ran.stdout)
