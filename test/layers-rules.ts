@@ -23,7 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   drivers: ['cloudinit', 'k3s', 'proxmox', 'kubernetes', 'model', 'lib'],
   store: ['kubernetes', 'model', 'lib'],
   ssh: ['model', 'lib'],
-  helm: ['ssh/child.ts', 'drivers/chart-port.ts', 'model', 'lib'],
+  helm: ['ssh/child.ts', 'drivers/chart-port.ts', 'drivers/release-port.ts', 'model', 'lib'],
   engine: [
     'plan',
     'drivers/port.ts',

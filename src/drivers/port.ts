@@ -20,6 +20,7 @@ import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference, SshTarget } from '../model/secret.ts'
 import type { Outcome, Refusal, Step } from '../model/step.ts'
 import type { ChartRenderer } from './chart-port.ts'
+import type { HelmReleases, KubernetesLogin } from './release-port.ts'
 
 /** What a driver is given. It reads no clock, no environment and no file of its own. */
 export interface DriverDeps {
@@ -34,6 +35,8 @@ export interface DriverDeps {
   kubernetes?(connection: Connection): KubernetesWay
   /** Makes the objects of charts for previews. Without it charts are compared by their values. */
   readonly charts?: ChartRenderer
+  /** The person's own Helm, for charts that it is to install. */
+  readonly helm?: HelmReleases
   /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
 }
@@ -48,6 +51,8 @@ export interface KubernetesWay {
     | { readonly is: 'unformed' }
     | { readonly is: 'away'; readonly message: string }
   >
+  /** What another program would log in with, now. Absent: nobody else logs in there. */
+  login?(signal: AbortSignal): Promise<KubernetesLogin | { readonly problem: string }>
   /** The client that was found got no answer: look for another way next time. */
   lost(): void
   close(): Promise<void>

@@ -30,7 +30,7 @@ export const addon: Kind<AddonSpec> = {
       problems.push({ code: 'two-sources', path: ['spec', 'chart'], message, hint: 'use one of the two' })
     }
     if (preset === undefined) {
-      for (const field of ['with', 'version', 'values', 'valuesFrom', 'failurePolicy'] as const)
+      for (const field of ['with', 'version', 'values', 'valuesFrom', 'failurePolicy', 'install'] as const)
         if (spec[field] !== undefined)
           problems.push({
             code: 'no-preset',
@@ -44,7 +44,7 @@ export const addon: Kind<AddonSpec> = {
         problems.push(...explain(PRESETS[preset].fields, read.error, spec.with ?? {}, ['spec', 'with']))
     }
     if (preset !== undefined && PRESETS[preset].chart === undefined)
-      for (const field of ['values', 'valuesFrom', 'failurePolicy'] as const)
+      for (const field of ['values', 'valuesFrom', 'failurePolicy', 'install'] as const)
         if (spec[field] !== undefined)
           problems.push({
             code: 'no-chart',

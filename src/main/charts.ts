@@ -1,7 +1,36 @@
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { ChartRenderer } from '../drivers/chart-port.ts'
+import type { HelmReleases } from '../drivers/release-port.ts'
+import type { GitChart } from '../helm/fetch-chart.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Fetching } from '../source/files/fetched.ts'
+
+/** Reading what others wrote, and fetching charts: loaded with the first chart. */
+async function chartTools(env: NodeJS.ProcessEnv | Readonly<Record<string, string | undefined>>) {
+  const [{ cacheDirectory }, { createWorkerReader }, { TooCostly }] = await Promise.all([
+    import('../state/state-file.ts'),
+    import('../source/apart/reader.ts'),
+    import('../source/reader.ts'),
+  ])
+  const reader = createWorkerReader({ clock: systemClock })
+  const cacheDir = cacheDirectory(env)
+  return {
+    env,
+    clock: systemClock,
+    // A chart may make any text: it is read where it can be ended.
+    async readObjects(text: string) {
+      try {
+        return await reader.objects([{ name: 'chart.yaml', bytes: Buffer.from(text) }])
+      } catch (error) {
+        if (error instanceof TooCostly) return { problem: error.message }
+        throw error
+      }
+    },
+    checkOut: async (place: GitChart, into: string, signal: AbortSignal) =>
+      (await import('../source/git/checked-out.ts')).checkOut(place, into, { signal }),
+    ...(cacheDir === undefined ? {} : { cacheDir }),
+  }
+}
 
 /** Charts are rendered only for plans that somebody reads: Helm, and what speaks to it, is loaded with the first one. */
 export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
@@ -9,33 +38,11 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
   const newPlaces = options.charts === 'from-anywhere'
   let opened: Promise<ChartRenderer> | undefined
   const open = async (): Promise<ChartRenderer> => {
-    const [{ createChartRenderer }, { cacheDirectory }, { createWorkerReader }, { TooCostly }] = await Promise.all([
+    const [{ createChartRenderer }, tools] = await Promise.all([
       import('../helm/renderer.ts'),
-      import('../state/state-file.ts'),
-      import('../source/apart/reader.ts'),
-      import('../source/reader.ts'),
+      chartTools(options.env ?? process.env),
     ])
-    const reader = createWorkerReader({ clock: systemClock })
-    // A chart may make any text: it is read where it can be ended.
-    const readObjects = async (text: string) => {
-      try {
-        return await reader.objects([{ name: 'chart.yaml', bytes: Buffer.from(text) }])
-      } catch (error) {
-        if (error instanceof TooCostly) return { problem: error.message }
-        throw error
-      }
-    }
-    const env = options.env ?? process.env
-    const cacheDir = cacheDirectory(env)
-    return createChartRenderer({
-      env,
-      clock: systemClock,
-      newPlaces,
-      readObjects,
-      checkOut: async (place, into, signal) =>
-        (await import('../source/git/checked-out.ts')).checkOut(place, into, { signal }),
-      ...(cacheDir === undefined ? {} : { cacheDir }),
-    })
+    return createChartRenderer({ ...tools, newPlaces })
   }
   return {
     newPlaces,
@@ -54,5 +61,30 @@ export function chartsToKeep(env: EngineOptions['env']): NonNullable<Fetching['c
     const { steadyObjects } = await import('../helm/steady-objects.ts')
     const rendering = (await charts?.render({ ...wanted, upgrade: false }, signal)) ?? { is: 'no-helm' as const }
     return steadyObjects(rendering, git === undefined ? chart : `${git.url} (path ${chart})`)
+  }
+}
+
+/** The same Helm as one that installs, for releases that it is to keep. */
+export function releasesFor(env: EngineOptions['env']): HelmReleases {
+  let opened: Promise<HelmReleases> | undefined
+  let made: HelmReleases | undefined
+  const open = async () => {
+    const [{ createReleases }, tools] = await Promise.all([
+      import('../helm/releases.ts'),
+      chartTools(env ?? process.env),
+    ])
+    made = createReleases({ ...tools, read: tools.readObjects })
+    return made
+  }
+  const releases = () => {
+    opened ??= open()
+    return opened
+  }
+  return {
+    begin: async (run) => (await releases()).begin(run),
+    read: async (text) => (await releases()).read(text),
+    // What was never opened has begun nothing.
+    tasks: (cluster) => made?.tasks(cluster) ?? [],
+    outcome: (taskId) => made?.outcome(taskId),
   }
 }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { ClusterAccess, ClusterPlace } from '../cli/runtime.ts'
+import type { KubernetesLogin } from '../drivers/release-port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { openTlsWire } from '../lib/tls-wire.ts'
 import { proxyFor } from '../lib/tunnel.ts'
 import type { Wire } from '../lib/wire.ts'
+import { Secret } from '../model/secret.ts'
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** Watches hold one connection each, for as long as they last. */
@@ -22,6 +24,17 @@ export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): 
   const endpoint = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
   const wire = openTlsWire({ ...WAY, endpoint, authority: file('ca.crt') })
   return { wire: withToken(wire), namespace: file('namespace').trim() }
+}
+
+/** What another program logs in with as the pod that we are in. */
+export function insideLogin(env: NodeJS.ProcessEnv): KubernetesLogin | { readonly problem: string } {
+  const [host, port] = [env.KUBERNETES_SERVICE_HOST, env.KUBERNETES_SERVICE_PORT]
+  if (host === undefined || port === undefined) return { problem: 'this is not a pod of a cluster' }
+  return {
+    endpoint: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    caPem: file('ca.crt'),
+    token: new Secret(file('token').trim()),
+  }
 }
 
 async function byKubeconfig(name: string, context: string | undefined, env: NodeJS.ProcessEnv): Promise<ClusterAccess> {

@@ -4,7 +4,7 @@ import type { Engine } from '../engine/engine.ts'
 import { defined } from '../lib/defined.ts'
 import type { ExistingCluster } from '../model/estate.ts'
 import type { Store } from '../store/port.ts'
-import { chartsFor } from './charts.ts'
+import { chartsFor, releasesFor } from './charts.ts'
 import { openClusters } from './clusters.ts'
 import { driverDepsFor, loadDrivers, type Warn } from './drivers.ts'
 import { openPower } from './power.ts'
@@ -24,6 +24,10 @@ function wayToExisting(existing: ExistingCluster, options: EngineOptions, deps: 
       way ??= open()
       return (await way).find(signal)
     },
+    async login(signal) {
+      way ??= open()
+      return (await (await way).login?.(signal)) ?? { problem: `nobody logs in to ${existing.name} from here` }
+    },
     lost: () => void way?.then((one) => one.lost()),
     close: async () => (await way)?.close(),
   }
@@ -40,6 +44,7 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
   const driverDeps: DriverDeps = {
     ...plain,
     ...defined({ charts }),
+    helm: releasesFor(options.env),
     kubernetes({ cluster, existing, name }) {
       if (existing !== undefined) return wayToExisting(existing, options, plain)
       if (cluster === undefined) throw new Error(`${name} is not a cluster`)

@@ -7,7 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { findProgram } from '../lib/find-program.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
-import { openCluster } from './cluster-access.ts'
+import { insideLogin, openCluster } from './cluster-access.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -45,6 +45,9 @@ export async function existingTools(
     async openInside() {
       const opened = await openCluster({}, env)
       return opened.problem === undefined ? opened.wire : { problem: opened.problem }
+    },
+    async insideLogin() {
+      return insideLogin(env)
     },
     async readFile(name, besides) {
       const base = 'file' in besides ? path.dirname(homed(besides.file, env)) : undefined

@@ -48,6 +48,13 @@ export interface ObjectHook {
   readonly run?: string
 }
 
+/** A chart that the person's own Helm installs, among the objects of its add-on. */
+export const RELEASE = { apiVersion: 'helm.sh/v1', kind: 'Release' } as const
+
+export function isRelease({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
+  return apiVersion === RELEASE.apiVersion && kind === RELEASE.kind
+}
+
 /** The annotation that says which run of a hook an object is. */
 export const HOOK_RUN = 'croft.dev/run'
 
@@ -100,6 +107,8 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   'coordination.k8s.io/v1': '+leases Lease',
   'node.k8s.io/v1': 'runtimeclasses RuntimeClass',
   'discovery.k8s.io/v1': '+endpointslices EndpointSlice',
+  // No cluster serves this one: it stands for what Helm keeps in its own Secrets.
+  'helm.sh/v1': '+releases Release',
   // K3s serves these from its first moment on.
   'helm.cattle.io/v1': '+helmcharts HelmChart, +helmchartconfigs HelmChartConfig',
 }

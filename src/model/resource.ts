@@ -173,6 +173,8 @@ export interface ObservedResource {
    * the same words was.
    */
   readonly asMade?: Step
+  /** Names of other things that it brought and that go with it: the objects of a Helm release. */
+  readonly brings?: readonly string[]
   /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
   readonly close?: ObservedDetails
 }

@@ -3,7 +3,7 @@ import type { ClientCommand, Command } from './command.ts'
 import type { KubeObject } from './kube-object.ts'
 import type { Intention } from './record.ts'
 import type { SecretReference } from './secret.ts'
-import type { About, Coordinated, Lane, ObjectWrite, RestCall, Step } from './step.ts'
+import type { About, Coordinated, HelmWrite, Lane, ObjectWrite, RestCall, Step } from './step.ts'
 
 /** What a step sends, in the one form in which every lane is printed, saved and compared. */
 export interface ShownCall {
@@ -59,6 +59,7 @@ function shownWrite(write: ObjectWrite): Omit<ShownCall, 'via'> {
     const params = { apiVersion, kind, propagationPolicy, ...(uid === undefined ? {} : { uid }) }
     return { method: 'DELETE', path: write.path, params, secretParams: [] }
   }
+  if (write.do === 'helm') return shownHelm(write)
   const { path, as, force, body, secrets = {}, hidden } = write
   const references = Object.fromEntries(
     Object.entries(secrets).map(([name, reference]) => [`data.${name}`, JSON.stringify(reference)]),
@@ -68,6 +69,40 @@ function shownWrite(write: ObjectWrite): Omit<ShownCall, 'via'> {
     path: `${path}?fieldManager=${as}${force === true ? '&force=true' : ''}`,
     params: { body: JSON.stringify(body), ...references },
     secretParams: hidden === true ? ['body', ...Object.keys(references)] : Object.keys(references),
+  }
+}
+
+const HELM = 'HELM'
+
+function shownHelm(write: HelmWrite): Omit<ShownCall, 'via'> {
+  const path = `${write.run} ${write.namespace}/${write.release}`
+  if (write.run === 'uninstall') return { method: HELM, path, params: {}, secretParams: [] }
+  const { chart, values, labels, valuesFrom, takeOwnership } = write
+  const params = {
+    chart: JSON.stringify(chart),
+    values,
+    labels: JSON.stringify(labels),
+    ...(takeOwnership === true ? { takeOwnership: 'true' } : {}),
+    ...(valuesFrom === undefined ? {} : { valuesFrom: JSON.stringify(valuesFrom) }),
+  }
+  return { method: HELM, path, params, secretParams: valuesFrom === undefined ? [] : ['valuesFrom'] }
+}
+
+function readHelm({ path, params }: RestCall): HelmWrite {
+  const [run, place = ''] = path.split(' ')
+  const [namespace = '', release = ''] = place.split('/')
+  if (run === 'uninstall') return { do: 'helm', run, namespace, release }
+  const { chart = '{}', values = '', labels = '{}', valuesFrom, takeOwnership } = params
+  return {
+    do: 'helm',
+    run: 'upgrade',
+    namespace,
+    release,
+    chart: JSON.parse(chart) as Extract<HelmWrite, { run: 'upgrade' }>['chart'],
+    values,
+    labels: JSON.parse(labels) as Readonly<Record<string, string>>,
+    ...(valuesFrom === undefined ? {} : { valuesFrom: JSON.parse(valuesFrom) as SecretReference }),
+    ...(takeOwnership === undefined ? {} : { takeOwnership: true }),
   }
 }
 
@@ -162,7 +197,9 @@ function laneOf({ lane, do: verb }: SavedStep): Lane {
   return LANES[lane] ?? (lane as Lane)
 }
 
-function readWrite({ method, path, params }: RestCall, secretParams: readonly string[] = []): ObjectWrite {
+function readWrite(call: RestCall, secretParams: readonly string[] = []): ObjectWrite {
+  const { method, path, params } = call
+  if ((method as string) === HELM) return readHelm(call)
   if (method === 'DELETE') {
     const { apiVersion = '', kind = '', uid } = params
     return defined({ do: 'delete', path, apiVersion, kind, propagationPolicy: 'Background', uid })

@@ -108,6 +108,34 @@ export type ObjectWrite =
       /** Only the very object that was looked at: one that was made anew meanwhile stays. */
       readonly uid?: string
     }
+  | HelmWrite
+
+/** One run of the person's own Helm. */
+export type HelmWrite = {
+  readonly do: 'helm'
+  readonly release: string
+  readonly namespace: string
+} & (
+  | { readonly run: 'uninstall' }
+  | {
+      readonly run: 'upgrade'
+      /** Where the chart comes from, and its version. */
+      readonly chart: {
+        readonly repo?: string
+        readonly chart: string
+        readonly version: string
+        readonly git?: { readonly url: string; readonly commit: string }
+      }
+      /** A document of values, as JSON. */
+      readonly values: string
+      /** A secret document of further values. */
+      readonly valuesFrom?: SecretReference
+      /** Written to the record of the release. */
+      readonly labels: Readonly<Record<string, string>>
+      /** Take objects that belong to no release. */
+      readonly takeOwnership?: true
+    }
+)
 
 /** One effect on one thing. */
 interface OnThing extends Described {

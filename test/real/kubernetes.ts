@@ -19,6 +19,7 @@ import { WITHOUT_CHARTS } from '../real-charts.ts'
 import { acceptAll } from './charts-accepted.ts'
 import { existingCluster } from './existing-cluster.ts'
 import { existingLogin } from './existing-login.ts'
+import { helmReleases } from './helm-release.ts'
 import { missingForApi, type RealApi, startApi } from './kube-apiserver.ts'
 import { AGENT_BODY, AGENTS, agent, objectsOnly, SOURCE, widgets } from './kube-manifests.ts'
 import { presetObjects } from './preset-objects.ts'
@@ -151,6 +152,7 @@ function run(): void {
 
   existingCluster(() => api)
   existingLogin(() => api)
+  helmReleases(() => api)
 
   for (const { to, ground, keeper, manager, status } of AGENTS) {
     test(`[R22] [A52] handing over to ${to} changes the owner of every field and not the generation, and so does taking back`, async () => {

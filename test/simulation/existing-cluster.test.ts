@@ -74,6 +74,7 @@ async function twoCrofts(seed: number) {
             }
           },
           openInside: async () => ({ problem: 'no pod' }),
+          insideLogin: async () => ({ problem: 'no pod' }),
           readFile: async () => undefined,
           runProgram: async () => ({ problem: 'no program' }),
         })

@@ -44,11 +44,12 @@ export async function chartPreview(
   return inTurns(compareRenderings(then.objects, after.objects, after.again), clock)
 }
 
-const NO_HELM = 'charts are compared by their values: with helm in PATH (or CROFT_HELM) their objects are shown as well'
+export const NO_HELM =
+  'charts are compared by their values: with helm in PATH (or CROFT_HELM) their objects are shown as well'
 
 type Why = NonNullable<ChartPreview['notRendered']>['why']
 
-function notRendered(why: Why, message: string): ChartPreview {
+export function notRendered(why: Why, message: string): ChartPreview {
   return { objects: [], total: 0, relabelled: 0, unsteady: [], notRendered: { why, message } }
 }
 

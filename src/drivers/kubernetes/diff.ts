@@ -21,8 +21,12 @@ import { previewChanges } from './preview.ts'
  * kept before and that are declared no more. `applied`: this very text was applied before, so a field that is still
  * ours holds what the server made of it (`1000m` became `1`), and only one that somebody took from us has moved.
  */
-export function fieldChanges(declared: KubeObject, live: Foreign, applied: boolean): readonly Change[] {
-  const ours = ownedBy(live, MANAGER)
+export function fieldChanges(
+  declared: KubeObject,
+  live: Foreign,
+  applied: boolean,
+  ours: FieldTree | undefined = ownedBy(live, MANAGER),
+): readonly Change[] {
   const schema = allFields(live)
   const mine = leavesOf(ours)
   const holdMine = placesOf(mine)

@@ -6,6 +6,9 @@ import type { ObservedResource, Resource, Survey } from '../../model/resource.ts
 import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../port.ts'
 import { clusterApi } from './api.ts'
 import { chartPreview } from './chart-preview.ts'
+import { releasePreview } from './helm/preview.ts'
+import type { ManifestsRead } from './helm/reading.ts'
+import { runHelm } from './helm/running.ts'
 import { wantedOf } from './marks.ts'
 import { createReader, type ObjectReader } from './reading.ts'
 import { rules } from './rules.ts'
@@ -18,7 +21,10 @@ export const kubernetesDriver: Driver = { name: 'kubernetes', rules, connect: op
 function openSession(connection: Connection, deps: DriverDeps): Session {
   const way = deps.kubernetes?.(connection)
   const api = clusterApi(way)
-  const readerOf = (wanted: readonly WantedObject[]): ObjectReader => createReader(connection, deps, api, wanted)
+  const manifests: ManifestsRead = new Map()
+  const readerOf = (wanted: readonly WantedObject[]): ObjectReader =>
+    createReader(connection, deps, api, wanted, manifests)
+  const helm = { releases: deps.helm, way, cluster: clusterName(connection) }
   let reader = readerOf([])
   let lists = new Map<string, readonly ObservedResource[]>()
   let known: readonly WantedObject[] = []
@@ -28,7 +34,8 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
     known = wanted
     reader = readerOf(wanted)
     lists = new Map()
-    const empty = { connection: connection.name, hosts: [], storages: [], resources: [], tasks: [] }
+    const tasks = deps.helm?.tasks(clusterName(connection)) ?? []
+    const empty = { connection: connection.name, hosts: [], storages: [], resources: [], tasks }
     // Nothing is asked of a cluster of which nothing is wanted.
     const client = wanted.length === 0 ? undefined : await api.open(signal)
     if (client === undefined) return { ...empty, atMs: deps.clock.now() }
@@ -63,13 +70,16 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
     observe: async (observed) => observed,
     idIsFree: async () => true,
     seesEverything: async () => true,
-    taskOutcome: async () => undefined,
+    taskOutcome: async (taskId) => deps.helm?.outcome(taskId),
     async perform(step, signal) {
       try {
         const client = await api.open(signal)
         if (client === undefined)
           return { result: 'not-sent', message: `${clusterName(connection)} does not stand yet` }
-        const outcome = await send(client, step, { api, deps }, signal)
+        const outcome =
+          step.lane === 'object' && step.write.do === 'helm'
+            ? await runHelm(step.write, helm, deps, signal)
+            : await send(client, step, { api, deps }, signal)
         if (outcome.result === 'not-sent' || outcome.result === 'unclear') api.lost()
         return outcome
       } catch (error) {
@@ -80,6 +90,10 @@ function openSession(connection: Connection, deps: DriverDeps): Session {
     dryRun: {
       async preview(step, observed, signal) {
         try {
+          if (step.lane === 'object' && step.write.do === 'helm') {
+            const chart = await releasePreview(deps, step.write, observed, manifests, signal)
+            return chart === undefined ? undefined : { changes: [], chart }
+          }
           const preview = await previewOf(await api.open(signal), api, step, observed, signal)
           if (preview?.refused !== undefined) return preview
           const version = connection.cluster?.spec.version

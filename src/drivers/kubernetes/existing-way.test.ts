@@ -42,6 +42,7 @@ function world(text: string, more: Partial<ExistingTools> = {}) {
       return wire
     },
     openInside: async () => wire,
+    insideLogin: async () => ({ problem: 'no pod' }),
     readFile: async () => undefined,
     runProgram: async () => ({ problem: 'no program may be run' }),
     ...more,

@@ -8,11 +8,13 @@ import {
   readLogin,
 } from '../../kubernetes/kubeconfig-login.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Wire, WireRequest } from '../../lib/wire.ts'
 import type { ExistingCluster } from '../../model/estate.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { KubernetesWay } from '../port.ts'
+import type { KubernetesLogin } from '../release-port.ts'
 
 /** What the way to a cluster that somebody else runs is made of. */
 export interface ExistingTools {
@@ -27,6 +29,7 @@ export interface ExistingTools {
   }): Wire
   /** As the pod that we are in. */
   openInside(): Promise<Wire | { readonly problem: string }>
+  insideLogin(): Promise<KubernetesLogin | { readonly problem: string }>
   /** A file of this computer that a kubeconfig of this computer names. */
   readFile(name: string, besides: SecretReference): Promise<string | undefined>
   /** Runs a program that the administrator allows. */
@@ -40,8 +43,16 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
   let certificatePem: string | undefined
 
   async function open(signal: AbortSignal): Promise<Wire | { readonly problem: string }> {
-    const { kubeconfig, context, proxy } = cluster
+    const { kubeconfig, proxy } = cluster
     if (kubeconfig === undefined) return tools.openInside()
+    const found = await readKubeconfig(kubeconfig)
+    if ('problem' in found) return found
+    certificatePem = found.login.by === 'certificate' ? found.login.certificatePem : undefined
+    return loggedIn(found, tools, proxy === undefined ? {} : { proxy }, signal)
+  }
+
+  async function readKubeconfig(kubeconfig: SecretReference): Promise<KubeconfigLogin | AccessProblem> {
+    const { context } = cluster
     let text: string
     try {
       text = (await tools.resolveSecret(kubeconfig)).reveal()
@@ -55,10 +66,16 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
       if (read !== undefined) files.set(name, read)
     }
     const found = readLogin(text, context, { local, file: (name) => files.get(name) })
-    if ('problem' in found)
-      return { problem: `the kubeconfig of Cluster ${cluster.name} cannot be used: ${found.problem}` }
-    certificatePem = found.login.by === 'certificate' ? found.login.certificatePem : undefined
-    return loggedIn(found, tools, proxy === undefined ? {} : { proxy }, signal)
+    return 'problem' in found
+      ? { problem: `the kubeconfig of Cluster ${cluster.name} cannot be used: ${found.problem}` }
+      : found
+  }
+
+  async function login(signal: AbortSignal): Promise<KubernetesLogin | AccessProblem> {
+    const { kubeconfig, proxy } = cluster
+    if (kubeconfig === undefined) return tools.insideLogin()
+    const found = await readKubeconfig(kubeconfig)
+    return 'problem' in found ? found : loginNow(found, tools, proxy, signal)
   }
 
   return {
@@ -84,6 +101,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
       }
       return { is: 'open', client }
     },
+    login,
     // A new kubeconfig, a new token, a new address: everything is looked up again.
     lost: () => void forget(),
     close: forget,
@@ -142,6 +160,20 @@ async function loggedIn(
       )
     }
   }
+}
+
+/** The same for another program: a credential program is asked once, for a token that outlives one run. */
+async function loginNow(
+  { endpoint, caPem, login }: KubeconfigLogin,
+  tools: ExistingTools,
+  proxy: string | undefined,
+  signal: AbortSignal,
+): Promise<KubernetesLogin | AccessProblem> {
+  const to = { endpoint, ...defined({ caPem, proxy }) }
+  if (login.by === 'certificate') return { ...to, client: login }
+  if (login.by === 'token') return { ...to, token: login.token }
+  const given = await tools.runProgram(login.program, signal)
+  return 'problem' in given ? given : { ...to, ...defined({ token: given.token, client: given.client }) }
 }
 
 /** The token that holds now: asked for anew before it ends, and when nobody accepts it any more. */

@@ -13,6 +13,14 @@ export function ownedBy(object: Foreign, manager: string): FieldTree | undefined
   return entry === undefined || !isRecord(entry.fieldsV1) ? undefined : entry.fieldsV1
 }
 
+/** What those keep of an object whose names are meant, however they wrote it. */
+export function fieldsKeptBy(object: Foreign, isMeant: (manager: string) => boolean): FieldTree {
+  const all = emptyTree()
+  for (const { manager, fieldsV1 } of entriesOf(object))
+    if (typeof manager === 'string' && isMeant(manager) && isRecord(fieldsV1)) join(all, fieldsV1, 0)
+  return all
+}
+
 /** Who keeps which fields; status is its controller's and no question of ours. */
 export function entriesOf(object: Foreign): readonly Foreign[] {
   const metadata = isRecord(object.metadata) ? object.metadata : {}

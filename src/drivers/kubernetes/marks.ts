@@ -3,8 +3,9 @@ import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
-import type { Mark, ObservedResource, Resource } from '../../model/resource.ts'
+import type { Change, Mark, ObservedResource, Resource } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
+import type { ReleaseRecord } from './helm/record.ts'
 
 /** The label by which everything of ours on a cluster is found in one call for each kind. */
 export const UID_LABEL = 'croft.dev/uid'
@@ -94,7 +95,7 @@ export function isMarkField(path: string): boolean {
 
 /** The same of a path as people read it. */
 export function isMarkName(path: string): boolean {
-  return MARKS.some((one) => path.endsWith(`.${one}`))
+  return MARKS.some((one) => path.endsWith(`.${one}`)) || path.includes('.croft.dev/release')
 }
 
 function withMark(
@@ -140,8 +141,26 @@ export interface ObjectDetails {
   readonly keeper?: KeeperDetails
   /** Of a HelmChart: the job that installs it, and what became of it. */
   readonly install?: InstallDetails
+  /** Of a release of the person's own Helm: its newest revision. */
+  readonly release?: ReleaseDetails
   /** Of a HelmChart that is declared no more: definitions that its release takes with it, and all objects of them. */
   readonly definitions?: readonly string[]
+}
+
+export interface ReleaseDetails
+  extends Pick<ReleaseRecord, 'revision' | 'status' | 'description' | 'sinceMs' | 'chart'> {
+  /** It waits for a Helm that has not ended it for longer than any takes. */
+  readonly stuck: boolean
+  /** Values that may be shown; undefined: which of them are secret is not known now. */
+  readonly values: Foreign | undefined
+  /** Paths of secret values that are others. */
+  readonly secretsDiffer: readonly string[]
+  readonly drift: readonly Change[]
+  /** What holds data and goes when Helm takes the release away. */
+  readonly holding: readonly string[]
+  readonly workloads: readonly ChartWorkload[]
+  /** The Secret of this revision. */
+  readonly record: { readonly name: string; readonly uid: string }
 }
 
 export interface InstallDetails {

@@ -2,11 +2,19 @@ import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { at, type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
 import { defined } from '../../lib/defined.ts'
 import { type Connection, clusterName } from '../../model/estate.ts'
-import { type KubeKind, type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
+import {
+  isRelease,
+  type KubeKind,
+  type KubeObject,
+  objectId,
+  objectList,
+  type WantedObject,
+} from '../../model/kube-object.ts'
 import type { ObservedResource } from '../../model/resource.ts'
 import type { DriverDeps } from '../port.ts'
 import { type ClusterApi, collectionPath, objectPath, type TypeMeta } from './api.ts'
 import { keeperLook } from './handover.ts'
+import { type ManifestsRead, readHelmReleases } from './helm/reading.ts'
 import { keptByOf, markOf, type ObjectDetails, UID_LABEL } from './marks.ts'
 import { definitionsOf, readReleases } from './releases.ts'
 
@@ -25,9 +33,10 @@ export interface ObjectReader {
 
 export function createReader(
   connection: Connection,
-  deps: Pick<DriverDeps, 'clock' | 'resolveSecret'>,
+  deps: Pick<DriverDeps, 'clock' | 'resolveSecret' | 'helm'>,
   api: ClusterApi,
   wanted: readonly WantedObject[],
+  manifests: ManifestsRead,
 ): ObjectReader {
   const cluster = clusterName(connection)
   const keepers = new Map<string, Foreign | undefined>()
@@ -65,10 +74,11 @@ export function createReader(
     sort: TypeMeta,
     signal: AbortSignal,
   ): Promise<readonly ObservedResource[] | undefined> {
-    const kind = await api.kindOf(client, sort, signal)
-    if (kind === undefined) return undefined
     const list = objectList(sort)
     const declared = wanted.filter(({ object }) => objectList(object) === list)
+    if (isRelease(sort)) return readHelmReleases(client, { api, deps, connection, wanted: declared, manifests }, signal)
+    const kind = await api.kindOf(client, sort, signal)
+    if (kind === undefined) return undefined
     const objects = await found(client, sort, kind, declared, signal)
     if (objects === undefined) {
       api.forget(sort)

@@ -90,7 +90,8 @@ function releaseOf(object: Foreign): string {
   return `${annotations.get('meta.helm.sh/release-namespace') ?? ''}/${annotations.get('meta.helm.sh/release-name') ?? ''}`
 }
 
-function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
+/** How a workload of a release is. */
+export function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
   const what = `${textOf(object.kind) ?? ''} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
   const found = readinessByKind({ object }) ?? waits('Unknown', 'not known yet')
   if (found.ready || object.kind !== 'DaemonSet') return { what, readiness: found }

@@ -1,12 +1,29 @@
 import { annotationsOf, at, type Foreign } from '../../kubernetes/objects.ts'
+import { cleanText } from '../../lib/clean-text.ts'
 import { isOfEstate } from '../../model/estate.ts'
-import { builtInKind, HOOK_RUN, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
-import type { Change, Resource } from '../../model/resource.ts'
+import {
+  builtInKind,
+  HOOK_RUN,
+  isRelease,
+  objectId,
+  objectList,
+  RELEASE,
+  type WantedObject,
+} from '../../model/kube-object.ts'
+import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Readiness, type Rules } from '../../model/rules.ts'
 import { fieldChanges } from './diff.ts'
 import { ownedBy } from './fields.ts'
 import { type HandoverStep, handoverStep } from './handover.ts'
-import { appliedHash, lookOf, markOf, type ObjectDetails, type ObjectMark, wantedOf } from './marks.ts'
+import {
+  releaseChanges,
+  releaseCreation,
+  releaseDeletion,
+  releaseReadiness,
+  releaseUndeletable,
+  releaseUpdate,
+} from './helm/release-rules.ts'
+import { appliedHash, lookOf, markOf, type ObjectDetails, type ObjectMark, UID_LABEL, wantedOf } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
 import { applyStep, deletion, REST_MANAGER, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
 
@@ -27,6 +44,7 @@ export const rules: Rules = {
   obstacles: () => [],
   diff(resource, observed) {
     const wanted = wantedOf(resource)
+    if (isRelease(wanted.object)) return releaseChanges(resource, wanted, observed)
     const look = lookOf(observed)
     const mark = markOf(look.object)
     if (mark === undefined) return foreign(resource, wanted, look.object)
@@ -45,9 +63,13 @@ export const rules: Rules = {
         return [...markChanges(resource, wanted, mark), ...resting(look.object), ...fieldsOf(wanted, look, mark)]
     }
   },
-  createSteps: (resource) => [applyStep('create', resource, wantedOf(resource))],
+  createSteps(resource) {
+    const wanted = wantedOf(resource)
+    return isRelease(wanted.object) ? releaseCreation(resource, wanted) : [applyStep('create', resource, wanted)]
+  },
   updateSteps(resource, observed, changes) {
     const wanted = wantedOf(resource)
+    if (isRelease(wanted.object)) return releaseUpdate(resource, wanted, observed, changes)
     if (changes.length === 0) return []
     const look = lookOf(observed)
     const mark = markOf(look.object)
@@ -65,10 +87,17 @@ export const rules: Rules = {
   },
   adoptSteps: () => [],
   undeletable(observed) {
+    if (isReleaseSeen(observed)) return releaseUndeletable(observed)
     const { object, definitions = [] } = lookOf(observed)
     const mark = markOf(object)
     const keptBy = mark?.keptBy
     if (keptBy === undefined) {
+      const release = annotationsOf(object).get('meta.helm.sh/release-name')
+      if (release !== undefined && mark !== undefined)
+        return {
+          message: `${observed.externalId} belongs to the Helm release ${cleanText(release)} by now`,
+          allow: `let Helm take it away, or take the labels ${UID_LABEL} off it so that croft forgets it`,
+        }
       if (definitions.length === 0 || mark?.definitions === 'Delete') return undefined
       const some =
         definitions.length > 3
@@ -81,9 +110,10 @@ export const rules: Rules = {
     }
     return { message: `${observed.externalId} is kept by ${keptBy}`, allow: 'take it out there, or take it back first' }
   },
-  deleteSteps: (observed) => deletion(observed),
+  deleteSteps: (observed) => (isReleaseSeen(observed) ? releaseDeletion(observed) : deletion(observed)),
   readiness(resource, observed) {
     const wanted = wantedOf(resource)
+    if (isRelease(wanted.object)) return releaseReadiness(observed)
     const look = lookOf(observed)
     const step = markOf(look.object) === undefined ? undefined : handoverStep(wanted, look)
     if (step?.do === 'await') return { ready: false, reason: 'TakingBack', message: step.message, status: 'TakingBack' }
@@ -92,12 +122,17 @@ export const rules: Rules = {
   },
   notes(resource, observed) {
     const wanted = wantedOf(resource)
+    if (isRelease(wanted.object)) return []
     const look = lookOf(observed)
     const mark = markOf(look.object)
     if (mark === undefined)
       return wanted.object.kind === 'Namespace' ? ['it was there before and stays when this goes'] : []
     return handoverNotes(wanted, look, mark, handoverStep(wanted, look))
   },
+}
+
+function isReleaseSeen({ list }: ObservedResource): boolean {
+  return list === objectList(RELEASE)
 }
 
 /** An object that is there and does not carry our mark. */

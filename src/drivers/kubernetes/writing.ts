@@ -31,6 +31,7 @@ export async function send(
     if (asked.is === 'error' && asked.status === 404) return { result: 'done' }
     return outcomeOf(asked, doing)
   }
+  if (write.do === 'helm') throw new Error(`${doing} is not a call to the API of a cluster`)
   const path = await applyPath(client, api, write, signal)
   const whole = await withValues(write, deps)
   const asked = await client.applyAs(path, whole, doing, signal)

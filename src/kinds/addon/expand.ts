@@ -4,7 +4,7 @@ import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { wordSet } from '../../lib/word-list.ts'
 import { type Declaration, type Policy, resourceKey } from '../../model/declaration.ts'
-import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
+import { isRelease, type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { isHandedOver } from './handover.ts'
 import { type AddonObject, type AddonObjects, namespaceOf, objectsOf } from './objects.ts'
@@ -196,7 +196,7 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
     plural,
     deletion: keep === true && spec.prune !== 'all' ? 'Orphan' : deletionOf(spec, object, one.keeper === true),
     ...(hook === undefined ? {} : { hook: { phase: hook.phase, ...defined({ run: hook.run }) } }),
-    ...(object.kind === 'HelmChart' && spec.prune === 'all' ? { definitions: 'Delete' } : {}),
+    ...((object.kind === 'HelmChart' || isRelease(object)) && spec.prune === 'all' ? { definitions: 'Delete' } : {}),
     ...defined({ secrets, ready: ready?.expression }),
     ...(spec.force ? { force: true } : {}),
     ...(spec.adopt ? { adopt: true } : {}),

@@ -11,6 +11,7 @@ import { agentSecret, keepersOf } from './handover.ts'
 import type { ClusterFacts } from './presets/preset.ts'
 import { PRESETS } from './presets/registry.ts'
 import { readObject } from './read-object.ts'
+import { installOf, releaseObject, releaseProblems } from './release.ts'
 import { type ChartObject, chartPlace, renderedObjects } from './rendered-chart.ts'
 import type { AddonDeclaration, AddonSpec, ChartFields } from './schema.ts'
 
@@ -66,8 +67,12 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
   const facts = clusterFacts(lookup, spec.cluster)
   problems.push(...presetProblems(declaration, facts))
   const chart = chartOf(declaration, facts)
-  const place = chart === undefined ? undefined : chartPlace(declaration, chart, namespace, lookup)
-  if (chart !== undefined && place !== undefined) {
+  const byHelm = chart !== undefined && installOf(spec) === 'helm'
+  const place = chart === undefined || byHelm ? undefined : chartPlace(declaration, chart, namespace, lookup)
+  if (chart !== undefined && byHelm) {
+    problems.push(...releaseProblems(declaration, chart, lookup))
+    found.push(releaseObject(name, namespace, chart))
+  } else if (chart !== undefined && place !== undefined) {
     const made = renderedObjects(declaration, chart, place, lookup)
     problems.push(...made.problems)
     found.push(...made.objects.map(({ object, ...ofChart }) => ({ object, ofChart })))
@@ -141,7 +146,9 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
 /** The place of the chart of an add-on, where croft renders it: what must be rendered before it is linked. */
 export function chartPlaceOf(declaration: AddonDeclaration, lookup: Pick<Lookup, 'declaration'>): string | undefined {
   const chart = chartOf(declaration, clusterFacts(lookup, declaration.spec.cluster))
-  return chart === undefined ? undefined : chartPlace(declaration, chart, namespaceOf(declaration), lookup)
+  return chart === undefined || installOf(declaration.spec) === 'helm'
+    ? undefined
+    : chartPlace(declaration, chart, namespaceOf(declaration), lookup)
 }
 
 /** The namespace of an add-on: its own, its preset's, or the default one. */

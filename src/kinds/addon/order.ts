@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { wordSet } from '../../lib/word-list.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
-import { builtInKind, type KubeObject, objectId } from '../../model/kube-object.ts'
+import { builtInKind, type KubeObject, objectId, RELEASE } from '../../model/kube-object.ts'
 import { groupOf } from './objects.ts'
 import { type ChartHook, type ChartObject, hooksInOrder } from './rendered-chart.ts'
 
@@ -15,7 +15,7 @@ export interface Keyed {
 }
 
 /** Whose coming to rest says that an add-on works. */
-const CARRIERS = wordSet('HelmChart Deployment DaemonSet StatefulSet Job CustomResourceDefinition')
+const CARRIERS = wordSet('HelmChart Release Deployment DaemonSet StatefulSet Job CustomResourceDefinition')
 
 /** Made first and needing nothing but their place: what others read when they start. */
 const GROUND = wordSet(`
@@ -71,7 +71,7 @@ function orderWithin(all: readonly Keyed[]): AddonOrder {
     // A thousand objects that need a thousand others are a million needs. These are about order only: Kubernetes itself
     // waits for what is not there yet.
     secrets: keysOf('Secret').slice(0, LIMITS.needsPerSort),
-    charts: keysOf('HelmChart').slice(0, LIMITS.needsPerSort),
+    charts: [...keysOf('HelmChart'), ...keysOf(RELEASE.kind)].slice(0, LIMITS.needsPerSort),
     deployments: all.filter(({ object }) => object.kind === 'Deployment').slice(0, LIMITS.needsPerSort),
     carriers: [...carriersOf(all)].sort().slice(0, LIMITS.needsPerSort),
     hooks: { pre: hooksInOrder(all, 'pre'), post: hooksInOrder(all, 'post') },

@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/is-record.ts'
-import type { KubeObject } from '../../model/kube-object.ts'
+import { type KubeObject, RELEASE } from '../../model/kube-object.ts'
 import type { FieldProblem } from '../kind.ts'
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9])?$/
@@ -23,6 +23,8 @@ export function readObject(
   if (typeof apiVersion !== 'string' || !API_VERSION.test(apiVersion))
     return wrong(['apiVersion'], 'apiVersion is missing or is none')
   if (typeof kind !== 'string' || !KIND.test(kind)) return wrong(['kind'], 'kind is missing or is none')
+  if (apiVersion === RELEASE.apiVersion && kind === RELEASE.kind)
+    return wrong(['kind'], 'a Helm release is no object of Kubernetes', 'declare its chart, with install: helm')
   const called = `${kind} ${typeof name === 'string' ? name.slice(0, 100) : ''}`
   if (typeof name !== 'string' || name.length > 253 || !NAME.test(name))
     return wrong(['metadata', 'name'], `${called}: metadata.name is missing or is not a name`)

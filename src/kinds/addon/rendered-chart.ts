@@ -157,7 +157,7 @@ export function chartObjects(
         code: 'hook',
         path,
         message: `the chart has a hook for ${meant.join(', ')} (${object.kind} ${name}), which croft does not run on this cluster`,
-        hint: `add ${name} to skipHooks if it need not run, or install the chart with Helm and leave it out here`,
+        hint: `add ${name} to skipHooks if it need not run, or say install: helm`,
       })
       continue
     }

@@ -35,6 +35,9 @@ const expression = line.clone().register(freeText, { free: true })
 /** What becomes of a release that failed: it stays for a person to look at, or it is taken away and installed anew. */
 const failurePolicy = z.enum(['abort', 'reinstall'])
 
+/** On a cluster that croft does not run: croft applies the objects of the chart, or the person's Helm installs it. */
+const install = z.enum(['apply', 'helm'])
+
 const gitPlace = z.strictObject({
   url: webUrl,
   commit: matching(/^[0-9a-f]{40}$/, 'a whole commit: 40 digits, as git rev-parse prints them'),
@@ -50,6 +53,7 @@ const chart = z.strictObject({
   valuesFrom: secretReference.optional(),
   bootstrap: z.boolean().default(false),
   failurePolicy: failurePolicy.default('abort'),
+  install: install.optional(),
 })
 
 const gitRevision = matching(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, 'a branch, a tag or a commit', 200)
@@ -117,6 +121,7 @@ export const addonSchema = z.strictObject({
   values: tree.optional(),
   valuesFrom: secretReference.optional(),
   failurePolicy: failurePolicy.optional(),
+  install: install.optional(),
   chart: chart.optional(),
   skipHooks: z.array(objectName).max(50).default([]),
   chartConfig: z.strictObject({ name: objectName, values: tree }).optional(),

@@ -13,6 +13,8 @@ export const addon: Descriptions = {
   ...secretAt('valuesFrom', 'A secret YAML document with further Helm values for the chart of the preset.'),
   failurePolicy:
     'For a failed release of the preset: abort leaves it, reinstall removes and installs it again; without it abort.',
+  install:
+    'On an existing cluster: apply has croft apply the objects of the chart of the preset, helm has your Helm install it.',
   chart:
     'A Helm chart: the Helm controller of K3s installs it, or on an existing cluster croft renders and applies it.',
   'chart.repo': 'URL of the chart repository; leave it out for oci:// and for charts that K3s brings.',
@@ -27,6 +29,8 @@ export const addon: Descriptions = {
   'chart.bootstrap': 'Installs the chart while no node is Ready yet, for what the nodes themselves wait for.',
   'chart.failurePolicy':
     'For a failed release: abort leaves it as it is, reinstall removes it with its definitions and installs it again.',
+  'chart.install':
+    'On an existing cluster: apply has croft apply the objects of the chart, helm has your Helm install it as a release.',
   skipHooks: 'On an existing cluster: hooks of the chart, by name, that need not run.',
   chartConfig: 'Values for a chart that K3s itself brings, like traefik.',
   'chartConfig.name': 'Name of that chart.',

@@ -27,6 +27,8 @@ export interface GuardContext {
   readonly machines: number
   /** The same for objects, by the cluster's connection. */
   readonly objects?: ReadonlyMap<string, { readonly all: number; readonly deleting: readonly string[] }>
+  /** Declared, and not there as ours yet. */
+  readonly unseen?: ReadonlySet<string>
   /** What exists and is declared no more. */
   readonly leaving?: readonly Removal[]
   readonly nowMs: number

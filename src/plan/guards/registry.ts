@@ -5,6 +5,7 @@ import { definitionGone } from './definition-gone.ts'
 import { drift } from './drift.ts'
 import type { Guard } from './guard.ts'
 import { incompleteSource } from './incomplete-source.ts'
+import { installChanged } from './install-changed.ts'
 import { massAbsence } from './mass-absence.ts'
 import { observeOnly } from './observe-only.ts'
 import { paused } from './paused.ts'
@@ -26,6 +27,7 @@ export const GUARDS: readonly Guard[] = [
   replacement,
   incompleteSource,
   definitionGone,
+  installChanged,
   blastRadius,
   quota,
 ]

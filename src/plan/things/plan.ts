@@ -168,6 +168,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length,
     objects: objectsLeaving(estate, leaving),
     leaving,
+    unseen: new Set([...decided].filter(([, { identity }]) => identity.is !== 'ours').map(([key]) => key)),
     nowMs,
   }
   return { guarded, context, notes, estate, sorted: { sorted, cycle }, decided, removals: found }

@@ -50,7 +50,10 @@ function secretsOfStep(step: Step): readonly SecretReference[] {
       return [...inCall, ...inSeed]
     }
     case 'object':
-      return step.write.do === 'apply' ? Object.values(step.write.secrets ?? {}) : []
+      if (step.write.do === 'apply') return Object.values(step.write.secrets ?? {})
+      return step.write.do === 'helm' && step.write.run === 'upgrade' && step.write.valuesFrom !== undefined
+        ? [step.write.valuesFrom]
+        : []
     case 'commands':
       return [...referencesIn(step.commands), ...inSeed]
   }

@@ -1,0 +1,74 @@
+import { annotationsOf, type Foreign, isRecord } from '../../../kubernetes/objects.ts'
+import { LIMITS } from '../../../lib/limits.ts'
+import { wordSet } from '../../../lib/word-list.ts'
+import { builtInKind, type KubeObject, objectId } from '../../../model/kube-object.ts'
+import type { Change } from '../../../model/resource.ts'
+import { fieldChanges } from '../diff.ts'
+import { fieldsKeptBy } from '../fields.ts'
+
+/** An object of a release's manifest, and what is there of it. */
+export interface ReleaseObject {
+  readonly declared: KubeObject
+  readonly live: Foreign | undefined
+}
+
+/** Whoever installs charts: `helm`, `terraform-provider-helm_v3`, Flux' `helm-controller`. */
+const HELM = /helm/i
+
+/**
+ * How the cluster differs from what Helm sent: an object that is missing, or a field that is another and that Helm keeps no
+ * more. What the server only wrote in another form is still Helm's. Pure.
+ */
+export function releaseDrift(
+  objects: readonly ReleaseObject[],
+  { serverSide }: { readonly serverSide: boolean },
+): readonly Change[] {
+  const changes: Change[] = []
+  for (const { declared, live } of objects) {
+    if (changes.length >= LIMITS.objectChanges) break
+    const id = objectId(declared)
+    if (live === undefined) {
+      changes.push({ path: id, from: 'missing', to: 'there', effect: 'live' })
+      continue
+    }
+    const found = fieldChanges(
+      withData(declared),
+      live,
+      true,
+      fieldsKeptBy(live, (name) => HELM.test(name)),
+    )
+    const blocked = serverSide || builtInKind(declared) !== undefined ? {} : { blocked: unseen(id) }
+    changes.push(...found.map((one): Change => ({ ...one, path: `${id} ${one.path}`, effect: 'live', ...blocked })))
+  }
+  return changes
+}
+
+/** Of a custom resource Helm 3 compares two manifests and never looks at what is there. */
+function unseen(id: string): NonNullable<Change['blocked']> {
+  return {
+    message: `${id} was changed by hand, and Helm does not put back a custom resource whose manifest stays the same`,
+    allow: `change it back with kubectl, delete it so that Helm makes it again, or say install: apply`,
+  }
+}
+
+/** What goes with everything in it when Helm uninstalls a release, unless Helm was told to keep it. Pure. */
+export function holdingObjects(objects: readonly KubeObject[]): readonly string[] {
+  return objects
+    .filter((one) => HOLDING.has(one.kind) && annotationsOf(one as Foreign).get('helm.sh/resource-policy') !== 'keep')
+    .map(objectId)
+}
+
+const HOLDING = wordSet(`
+  Namespace CustomResourceDefinition PersistentVolumeClaim PersistentVolume CephCluster CephBlockPool
+`)
+
+/** What the server keeps of `stringData`. */
+function withData(object: KubeObject): KubeObject {
+  const { stringData, ...rest } = object
+  if (object.kind !== 'Secret' || !isRecord(stringData)) return object
+  const texts = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
+  return {
+    ...rest,
+    data: { ...(isRecord(object.data) ? object.data : {}), ...Object.fromEntries(texts) },
+  } as KubeObject
+}
