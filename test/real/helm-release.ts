@@ -23,6 +23,7 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import { existingEstate, PROD } from '../existing-estate.ts'
 import { HELM } from '../helm-here.ts'
 import type { RealApi } from './kube-apiserver.ts'
+import { PROGRAM } from './operator-ground.ts'
 
 /* Charts that a real Helm installs on a real kube-apiserver, by croft's word. */
 
@@ -193,7 +194,8 @@ export function helmReleases(api: () => RealApi): void {
       const replicas = at(one, 'spec', 'replicas')
       const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas }
       const status = { observedGeneration: generation, ...counts, conditions: [{ type: 'Available', status: 'True' }] }
-      await client().merge(`${deploymentAt(objectName(one) ?? '')}/status`, { status }, 'run it')
+      const path = `/apis/apps/v1/namespaces/${String(at(one, 'metadata', 'namespace'))}/deployments/${objectName(one) ?? ''}`
+      await client().merge(`${path}/status`, { status }, 'run it')
     }
   }
 
@@ -393,5 +395,31 @@ export function helmReleases(api: () => RealApi): void {
     assert.deepEqual(await planOf(await estateOf(others + till('adopt: true', '', 'swap'))), [])
     const back = (await planOf(await rendered(others + asApplied('')))).find(({ key }) => key.includes('Release'))
     assert.match(JSON.stringify(back?.action), /install-changed.*kubectl delete secret -n swap -l owner=helm,name=swap/)
+  })
+
+  test('helm: croft apply waits for Helm to end, and croft plan is empty after it', async () => {
+    const directory = join(place, 'by-program')
+    mkdirSync(directory)
+    const addon = till('createNamespace: false', '', 'byprogram').replace('namespace: byprogram', 'namespace: default')
+    const cluster = PROD.replace('{env: PROD_KUBECONFIG}', `{file: ${api().kubeconfig}}`)
+    writeFileSync(join(directory, 'estate.yaml'), (cluster + addon).replaceAll('REPO', repo))
+    const croft = async (...words: readonly string[]) => {
+      const child = spawn(process.execPath, [...PROGRAM, ...words, directory], { env: env() as NodeJS.ProcessEnv })
+      let said = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)))
+      let code: number | null | undefined
+      child.once('close', (ended) => (code = ended))
+      while (code === undefined) {
+        await play(true)
+        await sleep(200)
+      }
+      return { code, said }
+    }
+    const applied = await croft('apply', '--yes')
+    assert.equal(applied.code, 0, applied.said)
+    const { stdout } = await helmByHand('status', 'byprogram', '-n', 'default')
+    assert.match(stdout, /STATUS: deployed/)
+    const planned = await croft('plan')
+    assert.equal(planned.code, 0, planned.said)
   })
 }
