@@ -4,11 +4,12 @@ import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
-import { isGuest, type ObservedResource } from '../../model/resource.ts'
+import type { ObservedResource } from '../../model/resource.ts'
 import { openExisting, realDirectory } from '../../state/state-file.ts'
 import type { Store } from '../../store/port.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
 import { note, writeData } from '../output.ts'
+import { isEmptyScope, rehearsalScope } from '../rehearsal-scope.ts'
 import { showElapsed } from '../render/duration.ts'
 import { clean } from '../render/text.ts'
 import type { EngineOptions, ObservedConnection, Runtime } from '../runtime.ts'
@@ -18,31 +19,26 @@ import { CliError, EXIT, type Verb } from '../verb.ts'
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true, counted: true })
   const real = realDirectory(runtime, directory)
-  const estate = rehearsable(loaded.estate)
-  if ((loaded.estate.powers ?? []).length > 0)
-    note(runtime, 'Nothing is switched off in a rehearsal: what the Powers of this estate order is left out.')
+  const scope = rehearsalScope(loaded.estate)
+  const { estate, leftOut } = scope
+  if (isEmptyScope(scope) && leftOut.length > 0)
+    throw new CliError(
+      `Nothing of this estate can be rehearsed, so what would be done is not known. ${leftOutLines(leftOut).join(' ')} Run croft plan ${directory}: it says what would be done, and which hosts cannot be reached.`,
+    )
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const observed = await observe(runtime, estate, real)
   const file = stateOf(runtime, real, options)
   await using store = closing(await openExisting(runtime, file))
-  const looks = await observeClusters(runtime, store.it, loaded.estate, { directory: real, state: file })
+  const looks = await observeClusters(
+    runtime,
+    store.it,
+    { ...loaded.estate, clusters: estate.clusters ?? [] },
+    { directory: real, state: file },
+  )
   const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks)
-  if (!(await writeData(runtime, options.output, rehearsal))) runtime.out.write(renderRehearsal(rehearsal))
+  if (!(await writeData(runtime, options.output, { ...rehearsal, leftOut })))
+    runtime.out.write(renderRehearsal(rehearsal, leftOut))
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
-}
-
-/**
- * Guests and files. Settings of the hosts are not in a twin: they would all look as if they were missing. Nor is anything
- * that switches its hosts.
- */
-function rehearsable(estate: Estate): Estate {
-  const resources = estate.resources.filter(({ desired }) => isGuest(desired.type) || desired.type === 'file')
-  const kept = new Set(resources.map(({ key }) => key))
-  const { powers: _, ...rest } = estate
-  return {
-    ...rest,
-    resources: resources.map((one) => ({ ...one, needs: one.needs.filter((need) => kept.has(need)) })),
-  }
 }
 
 /** How the declared clusters are now: a rehearsal begins there. Planning writes nothing. */
@@ -85,14 +81,15 @@ async function observe(runtime: Runtime, estate: Estate, directory: string): Pro
 }
 
 /** The timeline of a rehearsal, and what it would cost. Pure. */
-function renderRehearsal(rehearsal: Rehearsed): string {
+function renderRehearsal(rehearsal: Rehearsed, leftOut: readonly string[]): string {
   const { events, startedMs, downtimes, margins, held, outcome, tookMs } = rehearsal
   const shown = events.filter(({ reason }) => reason !== 'Revision')
   const lines = shown.map(
     ({ atMs, key, type, reason, message }) =>
       `${`+${showElapsed(atMs - startedMs)}`.padStart(9)}  ${clean(key ?? '-')}  ${type === 'Warning' ? 'warning ' : ''}${clean(reason)}: ${clean(message)}`,
   )
-  if (lines.length === 0) lines.push('Nothing would be done.')
+  if (lines.length === 0)
+    lines.push(leftOut.length === 0 ? 'Nothing would be done.' : 'Nothing would be done to what was rehearsed.')
   lines.push('')
   lines.push(
     outcome === 'settled'
@@ -103,5 +100,11 @@ function renderRehearsal(rehearsal: Rehearsed): string {
   if (downtimes.length === 0) lines.push('No machine that runs now would be down.')
   for (const { cluster, lowest } of margins) lines.push(`Lowest quorum margin of ${clean(cluster)}: ${lowest}.`)
   for (const { key, reason } of held) lines.push(`Held: ${clean(key)}: ${clean(reason)}.`)
+  lines.push(...leftOutLines(leftOut))
+  if (leftOut.length > 0) lines.push('What would be done there is not known; croft plan says it.')
   return `${lines.join('\n')}\n`
+}
+
+function leftOutLines(leftOut: readonly string[]): readonly string[] {
+  return leftOut.map((one) => `Left out: ${clean(one)}.`)
 }
