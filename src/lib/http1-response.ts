@@ -150,16 +150,19 @@ function tooLarge(bodyBytes: number): Http1Error {
 }
 
 function parseHead(text: string): ResponseHead {
-  const lines = text.split('\r\n')
-  const status = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/.exec(lines[0] ?? '')
+  const first = text.indexOf('\r\n')
+  const status = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/.exec(first === -1 ? text : text.slice(0, first))
   if (status === null) throw new Http1Error('ERR_HTTP', 'the answer is not HTTP/1.1')
   const headers: Record<string, string> = Object.create(null)
-  for (let at = 1; at < lines.length; at++) {
-    const line = lines[at] ?? ''
-    const colon = line.indexOf(':')
-    if (colon <= 0) throw new Http1Error('ERR_HTTP', 'the answer has a header without a name')
-    const name = line.slice(0, colon).toLowerCase()
-    const value = line.slice(colon + 1).trim()
+  // Line by line without a list of lines: this is done for each of thousands of answers.
+  for (let at = first === -1 ? text.length : first + 2; at < text.length; ) {
+    const found = text.indexOf('\r\n', at)
+    const end = found === -1 ? text.length : found
+    const colon = text.indexOf(':', at)
+    if (colon <= at || colon >= end) throw new Http1Error('ERR_HTTP', 'the answer has a header without a name')
+    const name = text.slice(at, colon).toLowerCase()
+    const value = text.slice(colon + 1, end).trim()
+    at = end + 2
     const before = headers[name]
     if (before !== undefined && name === 'content-length' && before !== value)
       throw new Http1Error('ERR_HTTP', 'the answer has two lengths')

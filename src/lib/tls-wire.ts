@@ -54,8 +54,9 @@ interface Link {
  * HTTP/1.1 over TLS with connections kept alive. The certificate is judged before anything is written: not one byte of
  * a request, and no token, can reach the wrong host. Written on node:tls because it is on the hottest path there is:
  * a thousand small answers cost less than half of the processor time that undici needs for them, and the wire is so
- * small that nothing of a general client is missed. No redirects, no compression, no pipelining, no HTTP/2
- * (which has no status line, where Proxmox puts its error text).
+ * small that nothing of a general client is missed. No redirects, no compression, no HTTP/2
+ * (which has no status line, where Proxmox puts its error text), and no pipelining: from the second request on, Proxmox's
+ * server reads a next head while it works on the one before, into the same state.
  */
 export function openTlsWire(options: TlsWireOptions): Wire {
   const origin = new URL(options.endpoint)
@@ -75,6 +76,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
   const links = new Set<Link>()
   const idle: Link[] = []
   const waiting: PendingRequest[] = []
+  const abortions = createAbortions()
   let closed = false
 
   function start(job: PendingRequest): void {
@@ -269,7 +271,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
           if (job.over) return
           job.over = true
           clearTimeout(timer)
-          signal?.removeEventListener('abort', abort)
+          forget?.()
           if (answer instanceof WireFailure) reject(answer)
           else resolve(answer)
         },
@@ -282,12 +284,13 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       }
       const abort = () =>
         giveUp('ABORTED', job.started ? 'given up before the answer came' : 'given up before it was sent')
+      let forget: (() => void) | undefined
       const { requestMs } = options.timeouts
       // What may go on for ever ends by its signal.
       const patience = () =>
         setTimeout(() => giveUp('ETIMEDOUT', `${origin.host} did not answer within ${requestMs} ms`), requestMs)
       let timer = onPart === undefined && streamed === undefined ? patience() : undefined
-      signal?.addEventListener('abort', abort, { once: true })
+      forget = signal === undefined ? undefined : abortions.note(signal, abort)
       start(job)
     })
   }
@@ -357,6 +360,27 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       closed = true
       for (const job of waiting.splice(0)) job.settle(failure('CLOSED', 'the wire is closed'))
       for (const link of links) link.socket.destroy()
+    },
+  }
+}
+
+/** One listener for each signal, however many requests hang on it: thousands of listeners cost more than their requests. */
+function createAbortions() {
+  const bySignal = new WeakMap<AbortSignal, Set<() => void>>()
+  return {
+    note(signal: AbortSignal, abort: () => void): () => void {
+      let all = bySignal.get(signal)
+      if (all === undefined) {
+        const noted = new Set<() => void>()
+        all = noted
+        bySignal.set(signal, noted)
+        signal.addEventListener('abort', () => {
+          for (const one of noted) one()
+        })
+      }
+      all.add(abort)
+      const noted = all
+      return () => noted.delete(abort)
     },
   }
 }

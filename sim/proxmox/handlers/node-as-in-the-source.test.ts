@@ -217,3 +217,15 @@ test('what is named and not there: storages of a list, realms to log in with, wh
     false,
   )
 })
+
+test('the loopback is in every file: it can be named, and is no card', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const bond = { iface: 'bond7', type: 'bond', slaves: 'lo', bond_mode: 'active-backup' }
+  assert.equal(
+    (await client.call('POST', `${NODE}/network`, bond)).reason,
+    "bond 'bond7' - wrong interface type on slave 'lo' ('loopback' != 'eth or bond')",
+  )
+  assert.equal((await client.call('PUT', `${NODE}/network/lo`, { type: 'eth' })).status, 200)
+  assert.equal((await client.call('DELETE', `${NODE}/network/lo`)).status, 200)
+  assert.equal((await client.data<{ type: string }>('GET', `${NODE}/network/lo`)).type, 'loopback')
+})

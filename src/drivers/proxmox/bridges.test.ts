@@ -3,7 +3,15 @@ import { describe, test } from 'node:test'
 import type { Clock } from '../../lib/clock.ts'
 import type { Resource, Survey } from '../../model/resource.ts'
 import type { Api } from './api.ts'
-import { bridgeObstacles, bridgesIn, createBridgeLook, movedCardObstacles, nodesToAsk, readBridges } from './bridges.ts'
+import {
+  bridgeObstacles,
+  bridgesIn,
+  createBridgeLook,
+  isOnAll,
+  movedCardObstacles,
+  nodesToAsk,
+  readBridges,
+} from './bridges.ts'
 
 const guest = (uid: string, host: string, bridges: readonly string[], more: Partial<Resource> = {}) =>
   ({ uid, desired: { type: 'vm', vm: { host, nics: bridges.map((bridge) => ({ bridge })) } }, ...more }) as Resource
@@ -47,7 +55,7 @@ describe('which hosts are asked for their bridges', () => {
     ['no guest', [setting('bridge', 'vmbr1', 'pve1')], []],
   ] as const)
     test(why, () => {
-      const seen = new Map([['100', new Set(['vmbr0'])]])
+      const seen = new Map([['100', { net0: 'virtio=BC:24:11:00:00:01,bridge=vmbr0' }]])
       assert.deepEqual(nodesToAsk(wanted, survey(['known', 'unread']), seen), asked)
     })
 })
@@ -64,6 +72,22 @@ test('the bridges in a configuration', () =>
     ],
     ['vmbr1', 'vmbr2'],
   ))
+
+test('whether each card is on its bridge, whatever else is said of it', () => {
+  const config = { net0: 'virtio=BC:24:11:00:00:01,bridge=vmbr1,tag=7', net1: 'name=eth1,bridge=vmbr2', net2: 7 }
+  const on = (slot: string, bridge: string) => isOnAll(config, [{ slot, bridge }])
+  assert.deepEqual(
+    [
+      on('net0', 'vmbr1'),
+      on('net1', 'vmbr2'),
+      on('net0', 'vmbr'),
+      on('net0', 'vmbr2'),
+      on('net2', 'x'),
+      on('net9', 'x'),
+    ],
+    [true, true, false, false, false, false],
+  )
+})
 
 describe('a card that moves', () => {
   const vm = {

@@ -7,8 +7,8 @@ import type { Api } from './api.ts'
 import { type ApiFields, nameOf, recordsOf } from './foreign.ts'
 import { parseProperties } from './property-string.ts'
 
-/** The bridges that guests were last seen on, by their id. */
-export type ObservedBridges = ReadonlyMap<string, ReadonlySet<string>>
+/** The configurations in which guests were last seen, by their id: they name the bridges. */
+export type ObservedBridges = ReadonlyMap<string, ApiFields>
 
 /**
  * The nodes whose bridges count: those where a guest with a network card is declared that the survey does not show, and
@@ -25,12 +25,28 @@ export function nodesToAsk(wanted: readonly Resource[], survey: Survey, seen: Ob
     if (guest === undefined || guest.nics.length === 0) return []
     const there = marked.get(uid)
     if (there !== undefined) {
-      const bridges = seen.get(there.externalId)
-      return bridges === undefined || guest.nics.every(({ bridge }) => bridges.has(bridge)) ? [] : [there.host]
+      const config = seen.get(there.externalId)
+      if (config === undefined || isOnAll(config, guest.nics)) return []
+      const bridges = bridgesIn(config)
+      return guest.nics.every(({ bridge }) => bridges.has(bridge)) ? [] : [there.host]
     }
     return placement === undefined ? [guest.host] : placement.candidates.map(({ node }) => node)
   })
   return [...new Set(nodes)].filter((node) => online.has(node)).slice(0, LIMITS.examinedHosts)
+}
+
+/** Is each card on its bridge? As nearly every card is, this is asked before the configuration is taken apart. */
+export function isOnAll(
+  config: ApiFields,
+  nics: readonly { readonly slot: string; readonly bridge: string }[],
+): boolean {
+  return nics.every(({ slot, bridge }) => {
+    const text = config[slot]
+    const at = typeof text === 'string' ? text.indexOf(`,bridge=${bridge}`) : -1
+    if (typeof text !== 'string' || at === -1) return false
+    const end = at + ',bridge='.length + bridge.length
+    return end === text.length || text[end] === ','
+  })
 }
 
 /** The bridges in a guest's configuration. */
@@ -63,7 +79,7 @@ const KEPT_MS = 60_000
  */
 export function createBridgeLook(api: Api, clock: Clock) {
   const answers = new Map<string, { readonly atMs: number; readonly answer: unknown }>()
-  const seen = new Map<string, ReadonlySet<string>>()
+  const seen = new Map<string, ApiFields>()
   let declared: readonly Resource[] = []
   let byUid: ReadonlyMap<string, Resource> = new Map()
   const ask = async (nodes: readonly string[], signal: AbortSignal) => {
@@ -81,11 +97,13 @@ export function createBridgeLook(api: Api, clock: Clock) {
     signal: AbortSignal,
   ): Promise<ObservedResource | undefined> => {
     if (guest?.close === undefined) return guest
-    const bridges = bridgesIn(guest.close.config)
-    seen.set(guest.externalId, bridges)
+    const { config } = guest.close
+    seen.set(guest.externalId, config)
     const { mark } = guest
     const wanted = mark === undefined ? undefined : byUid.get(mark.uid)
     const nics = wanted === undefined ? [] : (guestIn(wanted.desired)?.nics ?? [])
+    if (isOnAll(config, nics)) return guest
+    const bridges = bridgesIn(config)
     if (nics.every(({ bridge }) => bridges.has(bridge))) return guest
     await ask([guest.host], signal)
     const hostBridges = readBridges(guest.host, answers.get(guest.host)?.answer, declared)

@@ -41,7 +41,7 @@ function checkBond(all: Interfaces, name: string, entry: Readonly<Record<string,
   const slaves = splitBySpace(entry.slaves)
   for (const slave of slaves) {
     // One that is not there has no type: that is what is complained about.
-    const type = textOf(all.get(slave)?.type)
+    const type = slave === 'lo' ? 'loopback' : textOf(all.get(slave)?.type)
     if (type !== 'eth' && type !== 'bond')
       throw failed(`bond '${name}' - wrong interface type on slave '${slave}' ('${type}' != 'eth or bond')`)
     checkMtu(all, name, slave)

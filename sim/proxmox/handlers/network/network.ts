@@ -29,7 +29,8 @@ export const networkRoutes: Routes = {
   [`DELETE ${AT}/{iface}`]: (call) => {
     const host = hostOf(call)
     const iface = param(call, 'iface')
-    if (!written(host).has(iface)) throw badParameter('iface', 'interface does not exist')
+    // The file is written without it, and with it again: it is in every file.
+    if (iface !== 'lo' && !written(host).has(iface)) throw badParameter('iface', 'interface does not exist')
     const rest = new Map(written(host))
     rest.delete(iface)
     write(host, rest)
@@ -123,7 +124,7 @@ function create(call: Call): null {
 function update(call: Call): null {
   const host = hostOf(call)
   const iface = param(call, 'iface')
-  const before = written(host).get(iface)
+  const before = iface === 'lo' ? LOOPBACK : written(host).get(iface)
   if (before === undefined) throw badParameter('iface', 'interface does not exist')
   const kept: Record<string, unknown> = { ...before }
   for (const name of deletions(call)) {
@@ -137,7 +138,9 @@ function update(call: Call): null {
   if (textOf(entry.bridge_vids) !== '') vids(entry)
   // An address that is sent takes the place of the one in the file, whole.
   for (const six of ['', '6']) if (textOf(entry[`address${six}`]) !== '') delete kept[`cidr${six}`]
-  write(host, new Map([...written(host), [iface, { ...kept, ...entry, ...families(entry) }]]))
+  // What is said of the loopback is taken and not kept here; the file is written anew all the same.
+  const changed = iface === 'lo' ? [] : [[iface, { ...kept, ...entry, ...families(entry) }] as const]
+  write(host, new Map([...written(host), ...changed]))
   return null
 }
 
