@@ -114,3 +114,27 @@ test('HA rules: each is told what stands against it', () => {
     ],
   })
 })
+
+test('where a guest could go: whom the manager takes along, and whom it must not meet', async () => {
+  const client = createTestClient()
+  const at = '/nodes/fun-bedbug'
+  for (const [vmid, node] of [
+    ['501', 'fun-bedbug'],
+    ['502', 'fun-bedbug'],
+    ['503', 'still-fawn'],
+  ] as const)
+    assert.equal(await client.task('POST', `/nodes/${node}/qemu`, { vmid }), 'OK')
+  const conditions = () => client.data<Record<string, unknown>>('GET', `${at}/qemu/501/migrate`)
+  assert.equal((await conditions())['dependent-ha-resources'], undefined, 'nobody looks after it')
+  for (const sid of ['vm:501', 'vm:502', 'vm:503']) await client.data('POST', RESOURCES, { sid, state: 'stopped' })
+  const affinity = async (rule: string, word: string, resources: string) =>
+    client.data('POST', RULES, { rule, type: 'resource-affinity', affinity: word, resources })
+  await affinity('both', 'positive', 'vm:501,vm:502')
+  await affinity('apart', 'negative', 'vm:501,vm:503')
+  const { allowed_nodes: allowed, not_allowed_nodes: not, ...rest } = await conditions()
+  assert.deepEqual(rest['dependent-ha-resources'], ['vm:502'])
+  assert.deepEqual(not, {
+    'still-fawn': { 'blocking-ha-resources': [{ sid: 'vm:503', cause: 'resource-affinity' }] },
+  })
+  assert.ok(Array.isArray(allowed) && allowed.length > 0 && !allowed.includes('still-fawn'))
+})

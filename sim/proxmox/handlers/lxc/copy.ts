@@ -30,6 +30,7 @@ import {
   wentBack,
 } from '../guest/snapshots.ts'
 import { storageMap } from '../guest/storage-map.ts'
+import { destinations } from '../ha/motion.ts'
 import { movedByManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { newDisk } from '../qemu/drive-make.ts'
@@ -107,8 +108,7 @@ export const lxcCopyRoutes: Routes = {
     refuseLocked(guest)
     return {
       running: guest.run.status === 'running' ? 1 : 0,
-      'allowed-nodes': [...call.world.hosts.keys()].filter((name) => name !== param(call, 'node')),
-      'not-allowed-nodes': {},
+      ...destinations(call, guest, 'allowed-nodes', 'not-allowed-nodes'),
     }
   },
   [`POST ${ONE}/migrate`]: migrate,

@@ -10,6 +10,7 @@ import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock, withMigrationLock } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
 import { storageMap } from '../guest/storage-map.ts'
+import { destinations } from '../ha/motion.ts'
 import { movedByManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { replicationTargets } from '../storage/replication.ts'
@@ -38,8 +39,7 @@ function conditions(call: Call): Record<string, unknown> {
   return {
     running: guest.run.status === 'running' ? 1 : 0,
     'has-dbus-vmstate': 1,
-    allowed_nodes: [...world.hosts.keys()].filter((name) => name !== host.name),
-    not_allowed_nodes: {},
+    ...destinations(call, guest, 'allowed_nodes', 'not_allowed_nodes'),
     local_resources: [],
     'mapped-resources': [],
     'mapped-resource-info': {},
