@@ -16,7 +16,19 @@ export function explain(
   base: FieldPath,
   aliases: Aliases = {},
 ): readonly FieldProblem[] {
-  return error.issues.flatMap((issue) => explainIssue(schema, issue, input, base, aliases))
+  return error.issues.flatMap((issue) => {
+    const problems = explainIssue(schema, issue, input, base, aliases)
+    const steps = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+    const foreign = isExpression(valueAt(input, steps, aliases))
+    return foreign ? problems.map((one) => ({ ...one, hint: EXPRESSION })) : problems
+  })
+}
+
+const EXPRESSION = 'it is an expression of Terraform, which nothing works out here: write the value itself'
+
+/** A value that only another program would have filled in: `${proxmox_virtual_environment_vm.a.vm_id}`. */
+function isExpression(value: unknown): boolean {
+  return typeof value === 'string' && /^\$\{[a-z_]+[.(][^}]*\}$/.test(value)
 }
 
 /** Names that the schema knows at a place, for suggestions. Empty where anything goes. */

@@ -621,3 +621,10 @@ test('instances of a kind whose definition has errors name the place of that def
   const without = readTexts({ 'graph.yaml': GRAPH.replace('kind: K3sNode', 'kind: Other'), 'instance.yaml': instance })
   assert.match(told(errorsOf(without)).join(), /no ResourceGraphDefinition here defines K3sNode/)
 })
+
+test('what kro called its definitions before 0.2 is named as that', () => {
+  const old = GRAPH.replace('kind: ResourceGraphDefinition', 'kind: ResourceGroup')
+  const [first] = errorsOf(readTexts({ 'graph.yaml': old }))
+  assert.match(first?.message ?? '', /^ResourceGroup is what kro before 0\.2 called a ResourceGraphDefinition/)
+  assert.equal(first?.hint, 'write kind: ResourceGraphDefinition')
+})

@@ -158,6 +158,14 @@ function notUnderstood(apiVersion: string, kind: string, readers: readonly ApiRe
   const group = apiVersion.split('/')[0] ?? ''
   const known = readers.flatMap((reader) => (reader.group === group ? reader.kinds : []))
   const instance = group === 'kro.run' && kind !== 'GraphRevision'
+  if (apiVersion === 'kro.run/v1alpha1' && kind === 'ResourceGroup')
+    return {
+      code: 'unknown-kind',
+      path: ['kind'],
+      severity: 'error',
+      message: 'ResourceGroup is what kro before 0.2 called a ResourceGraphDefinition, and croft does not read it',
+      hint: 'write kind: ResourceGraphDefinition',
+    }
   return {
     code: instance ? 'unknown-kind' : 'kind-not-kept',
     path: ['kind'],
