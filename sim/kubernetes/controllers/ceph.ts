@@ -1,8 +1,9 @@
 import { isPodReady } from '../../k3s/kubelet.ts'
 import type { EtcdCluster, World } from '../../world/types.ts'
-import { type KubeObject, tree } from '../object.ts'
+import { type KubeObject, type Tree, text, tree, trees } from '../object.ts'
 import { all, find, put } from '../store.ts'
 import { born } from './owned-pods.ts'
+import { nodeTakes, tolerates } from './scheduling.ts'
 
 const OPERATOR = 'rook-ceph-operator'
 
@@ -31,6 +32,7 @@ export function keepCeph(world: World, cluster: EtcdCluster): void {
           state: 'Creating',
           conditions: [{ type: 'Ready', status: 'False', reason: 'Creating' }],
         }
+    if (runs(OPERATOR)) keepPools(cluster, namespace, status.phase)
     const live = find(store, 'ceph.rook.io/cephclusters', namespace, name)
     // Once it was there it is not unmade by a night without power: Rook says nothing while it does not run.
     if (
@@ -45,7 +47,11 @@ export function keepCeph(world: World, cluster: EtcdCluster): void {
 
 function daemonsOf({ store }: EtcdCluster, ceph: KubeObject, namespace: string): readonly KubeObject[] {
   const monitors = Number(tree(tree(ceph.spec).mon).count ?? 3)
-  const nodes = all(store, '/nodes').map(({ metadata }) => metadata.name)
+  const { nodeAffinity, tolerations } = tree(tree(tree(ceph.spec).placement).all)
+  // Rook puts nothing on a node that its pods could not run on: the servers of many clusters carry a taint.
+  const nodes = all(store, '/nodes')
+    .filter((node) => nodeTakes(node, { affinity: { nodeAffinity } }) && tolerates(trees(tolerations), lasting(node)))
+    .map(({ metadata }) => metadata.name)
   const daemon = (type: string, id: string, node?: string) => {
     const app = `rook-ceph-${type}`
     const labels = {
@@ -65,6 +71,25 @@ function daemonsOf({ store }: EtcdCluster, ceph: KubeObject, namespace: string):
     daemon('mgr', 'a'),
     ...nodes.map((node, at) => daemon('osd', String(at), node)),
   ]
+}
+
+/** Taints that a person gave the node: those of a node that is away go when it comes back. */
+function lasting(node: KubeObject): readonly Tree[] {
+  return trees(tree(node.spec).taints).filter(({ key }) => !text(key).startsWith('node.kubernetes.io/'))
+}
+
+/** What else Rook keeps, once its cluster is well: it says so in a phase, and with no condition. */
+const KEPT = ['ceph.rook.io/cephblockpools', 'ceph.rook.io/cephfilesystems', 'ceph.rook.io/cephobjectstores'] as const
+
+function keepPools({ store }: EtcdCluster, namespace: string, phase: string): void {
+  for (const place of KEPT)
+    for (const one of all(store, place))
+      if (
+        one.metadata.namespace === namespace &&
+        tree(one.status).phase !== phase &&
+        tree(one.status).phase !== 'Ready'
+      )
+        put(store, place, { ...one, status: { ...tree(one.status), phase } })
 }
 
 function driversOf(namespace: string): readonly KubeObject[] {
