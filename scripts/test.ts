@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -69,8 +69,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'croft-test-'))
-// A reader of the pages types croft hundreds of times, as somebody who has installed it.
-if (files.some((file) => file.startsWith('test/docs/')))
+// Some tests start what is built there as another user.
+chmodSync(scratch, 0o755)
+// These start croft hundreds of times, as somebody does who has installed it.
+if (files.some((file) => /^test\/(?:binary|browser|docs)\//.test(file)))
   process.env.CROFT_TEST_BUILT = await buildCroft(join(scratch, 'croft'))
 const fileQueue = files.entries()
 const realQueue = (real && positionals.length === 0 ? realPrograms() : []).values()

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { COMPILED } from '../compiled.ts'
 import { childrenOf } from '../process-children.ts'
 
-export const CROFT = fileURLToPath(new URL('../../bin/croft', import.meta.url))
+export const CROFT = process.env.CROFT_TEST_BUILT ?? fileURLToPath(new URL('../../bin/croft', import.meta.url))
 
 /** No command in these tests takes this long; one that does is ended, and its test fails. */
 const LONGEST_MS = 120_000
