@@ -15,7 +15,7 @@ const TWINNED = 'proxmox'
  * other hypervisors and the objects of clusters have no twin. Nor has anything that switches its hosts. Pure.
  */
 export function rehearsalScope(whole: Estate): RehearsalScope {
-  const { powers, ...estate } = whole
+  const { powers: _, ...estate } = whole
   const connections = estate.connections.filter(({ driver }) => driver === TWINNED)
   const twinned = new Set(connections.map(({ name }) => name))
   const isKept = ({ connection, desired }: Resource) =>
@@ -38,9 +38,6 @@ export function rehearsalScope(whole: Estate): RehearsalScope {
           whole.resources.filter((part) => part.connection === one.name && !isKept(part)),
         ),
       ),
-      ...((powers ?? []).length > 0
-        ? [`${some((powers ?? []).map(({ key }) => key))}: nothing is switched off in a rehearsal`]
-        : []),
     ],
   }
 }

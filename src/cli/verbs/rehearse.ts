@@ -25,6 +25,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     throw new CliError(
       `Nothing of this estate can be rehearsed, so what would be done is not known. ${leftOutLines(leftOut).join(' ')} Run croft plan ${directory}: it says what would be done, and which hosts cannot be reached.`,
     )
+  if ((loaded.estate.powers ?? []).length > 0)
+    note(runtime, 'Nothing is switched off in a rehearsal: what the Powers of this estate order is left out.')
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const observed = await observe(runtime, estate, real)
   const file = stateOf(runtime, real, options)
