@@ -51,11 +51,17 @@ export interface KubernetesWay {
     | { readonly is: 'unformed' }
     | { readonly is: 'away'; readonly message: string }
   >
-  /** What another program would log in with, now. Absent: nobody else logs in there. */
-  login?(signal: AbortSignal): Promise<KubernetesLogin | { readonly problem: string }>
+  /** Absent: nobody else logs in there. */
+  readonly others?: LoginOfOthers
   /** The client that was found got no answer: look for another way next time. */
   lost(): void
   close(): Promise<void>
+}
+
+/** Lets a program of the person in, on the way that croft has. */
+export interface LoginOfOthers {
+  /** What it would log in with, now. */
+  login(signal: AbortSignal): Promise<KubernetesLogin | { readonly problem: string }>
 }
 
 /** A certificate as it was shown. */

@@ -24,9 +24,12 @@ function wayToExisting(existing: ExistingCluster, options: EngineOptions, deps: 
       way ??= open()
       return (await way).find(signal)
     },
-    async login(signal) {
-      way ??= open()
-      return (await (await way).login?.(signal)) ?? { problem: `nobody logs in to ${existing.name} from here` }
+    others: {
+      async login(signal) {
+        way ??= open()
+        const { others } = await way
+        return (await others?.login(signal)) ?? { problem: `nobody logs in to ${existing.name} from here` }
+      },
     },
     lost: () => void way?.then((one) => one.lost()),
     close: async () => (await way)?.close(),

@@ -101,7 +101,7 @@ export function existingWay(cluster: ExistingCluster, tools: ExistingTools): Kub
       }
       return { is: 'open', client }
     },
-    login,
+    others: { login },
     // A new kubeconfig, a new token, a new address: everything is looked up again.
     lost: () => void forget(),
     close: forget,

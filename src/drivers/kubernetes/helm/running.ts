@@ -9,7 +9,7 @@ export async function runHelm(
   { resolveSecret }: Pick<DriverDeps, 'resolveSecret'>,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const login = await way?.login?.(signal)
+  const login = await way?.others?.login(signal)
   if (login === undefined || releases === undefined)
     return stalled('NoHelm', `Helm cannot be run for ${cluster} from here`)
   if ('problem' in login) return { result: 'not-sent', message: login.problem }
