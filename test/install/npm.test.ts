@@ -29,7 +29,9 @@ describe('npm pack', () => {
       const prefix = join(room, `prefix-${major}`)
       const home = join(room, `home-${major}`)
       for (const folder of [prefix, home]) mkdirSync(folder)
-      must('npm', ['install', '--global', '--prefer-offline', '--prefix', prefix, artefact], room, env)
+      // A dependency that asks for a newer Node would only warn here; a user's npm may be set to refuse it.
+      const strictly = ['--engine-strict', '--prefer-offline', '--prefix', prefix]
+      must('npm', ['install', '--global', ...strictly, artefact], room, env)
       const croft = join(prefix, 'bin', 'croft')
       const own = { ...env, HOME: home, XDG_CACHE_HOME: '', XDG_STATE_HOME: '', CROFT_STATE: '' }
       const call = (...args: readonly string[]) =>

@@ -91,6 +91,8 @@ export const SENSITIVE = '(sensitive value)'
 export interface PlanView {
   /** Show the exact call behind every step. */
   readonly calls?: boolean
+  /** The directory as it was typed: commands that the plan suggests name it, so that they work as printed. */
+  readonly directory?: string
 }
 
 /** `spec.replicas: 1 → 2` */

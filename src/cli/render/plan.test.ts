@@ -153,10 +153,10 @@ test('a connection that cannot be seen says so once instead of once for every re
     allow: 'check it',
   } as const
   assert.equal(
-    renderPlan(plan([blind, blind], { notes: [note] }), PLAIN),
+    renderPlan(plan([blind, blind], { notes: [note] }), PLAIN, { directory: 'infra/' }),
     `Connection default: unreachable
   no answer from https://x
-  to go on: run croft doctor to see what is wrong and how to fix it; check it
+  to go on: run croft doctor infra/ to see what is wrong and how to fix it; check it
 
 No plan: the notes above say what could not be seen.
 `,

@@ -15,7 +15,7 @@ import { clean, type Paint, type Style } from './text.ts'
 /** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
   const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
-  const notes = plan.notes.map((note) => renderNote(note, style))
+  const notes = plan.notes.map((note) => renderNote(note, style, view))
   const clusters = (plan.clusters ?? []).map((look) => renderClusterPlan(look, style)).filter((text) => text !== '')
   const waiting = [...waitingKeys(plan)].map((key) => renderWaiting(key, plan, style))
   return [...notes, ...blocks, ...waiting, ...clusters, ...renderRemarks(plan, style), closingLine(plan, style)].join(
@@ -183,13 +183,13 @@ export function shownParams(step: Step): Readonly<Record<string, string>> {
   )
 }
 
-function renderNote(note: ConnectionNote, style: Style): string {
+function renderNote(note: ConnectionNote, style: Style, { directory }: PlanView): string {
   const name = style.paint(['red', 'bold'], `Connection ${clean(note.connection)}: ${note.code}`)
   const head = note.origin === undefined ? name : `${name}   ${clean(showOrigin(note.origin))}`
   // Why it cannot be seen is a question for the one command that tries it from the outside in.
   const unseen = note.code === 'refused' || note.code === 'unreachable'
   const next = unseen
-    ? `run croft doctor to see what is wrong and how to fix it; ${clean(note.allow)}`
+    ? `run ${directory === undefined ? 'croft doctor' : `croft doctor ${clean(directory)}`} to see what is wrong and how to fix it; ${clean(note.allow)}`
     : clean(note.allow)
   return `${head}\n  ${clean(note.message)}\n  to go on: ${next}\n`
 }

@@ -67,7 +67,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const only = targetsIn(loaded.estate, whole, await runtime.kinds(), targets)
   const plan = narrowed(whole, only)
   const style = styleOf(runtime, runtime.out)
-  runtime.out.write(renderPlan(plan, style, { calls: options.calls === true }))
+  runtime.out.write(renderPlan(plan, style, { calls: options.calls === true, directory }))
   const blind = blindExit(plan)
   if (dryRun) return planExit(plan)
   if (blind === EXIT.unauthorized) return blind
@@ -113,7 +113,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
       .filter(({ key, justInCase }) => justInCase !== true && only?.has(key) !== false)
       .map(({ key }) => key),
   )
-  runtime.out.write(closingLine(meant, progress, code, style, plan.clusters ?? []))
+  runtime.out.write(closingLine(meant, progress, code, style, plan.clusters ?? [], directory))
   await keepEscrow(runtime, { directory: real, state: file }, loaded.estate)
   // Nothing was seen, so nothing was done, and what is remembered of the resources is not what is asked for now.
   if (settled.effects === 0 && blindExit(settled.last.plan) !== undefined) return code
@@ -160,6 +160,7 @@ function closingLine(
   code: ExitCode,
   style: { paint(paint: 'green' | 'red' | 'yellow', text: string): string },
   clusters: NonNullable<Plan['clusters']>,
+  directory: string,
 ): string {
   const done = outcome(progress)
   const parts = [
@@ -183,7 +184,7 @@ function closingLine(
     return `\n${style.paint('yellow', late)} ${resources}${left === '' ? '' : ` ${left}`} Run croft describe KIND/NAME to see why, then croft apply again.\n`
   }
   if (blindBeyondHeld(settled.last.plan) !== undefined)
-    return `\n${style.paint('red', 'Apply failed.')} ${resources} Not every connection could be looked at: run croft doctor to see why.\n`
+    return `\n${style.paint('red', 'Apply failed.')} ${resources} Not every connection could be looked at: run croft doctor ${directory} to see why.\n`
   return `\n${style.paint('red', 'Apply failed.')} ${resources} Run croft describe KIND/NAME to see why.\n`
 }
 

@@ -46,7 +46,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (!forPeople) await writeData(runtime, output, planJson(plan, loaded.estate.revision))
   else {
     const calls = options.calls === true || output === 'wide'
-    runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out), { calls }))
+    runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out), { calls, directory }))
   }
   return planExit(plan)
 }
