@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/is-record.ts'
 import { wordSet } from '../lib/word-list.ts'
 import type { SecretReference } from './secret.ts'
 
@@ -146,4 +147,15 @@ function pluralOf(word: string): string {
   if (/(?:s|x|ch|sh)$/.test(word)) return `${word}es`
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
   return `${word}s`
+}
+
+/** What the server keeps of `stringData`: written as text it would be nobody's field. */
+export function withData(object: KubeObject): KubeObject {
+  const { stringData, ...rest } = object
+  if (object.kind !== 'Secret' || !isRecord(stringData)) return object
+  const texts = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
+  return {
+    ...rest,
+    data: { ...(isRecord(object.data) ? object.data : {}), ...Object.fromEntries(texts) },
+  } as KubeObject
 }

@@ -12,6 +12,7 @@ import { link } from '../../plan/link.ts'
 import { readFiles } from '../../source/files/read-files.ts'
 import type { Draft } from '../../source/foreign/draft.ts'
 import { fitToKind } from '../../source/foreign/fit.ts'
+import { closing } from '../load.ts'
 import type { LoadedEstate } from '../runtime.ts'
 import { CliError, EXIT } from '../verb.ts'
 
@@ -46,7 +47,7 @@ export async function findGuests(
     const driver = drivers.find(({ name }) => name === connection.driver)
     if (driver?.importGuests === undefined) continue
     const isDeclared = declaredOn(loaded, connection.name)
-    await using session = opened(driver, connection, deps)
+    await using session = closing(driver.connect(connection, deps))
     const survey = await facts(connection, session.it.survey(signal))
     for (const observed of survey.resources) {
       if (observed.type !== 'vm' && observed.type !== 'container') continue
@@ -70,7 +71,7 @@ export async function readDetails(
     const here = guests.filter((guest) => guest.connection === connection)
     const driver = here[0]?.driver
     if (driver === undefined) continue
-    await using session = opened(driver, connection, deps)
+    await using session = closing(driver.connect(connection, deps))
     await inParallel(here, connection.limits.reads, async (guest) => {
       const found = await facts(connection, session.it.observe(guest.observed, { power: true }, signal))
       if (found !== undefined) seen.set(guest, found)
@@ -177,11 +178,6 @@ function freeName({ name = '', externalId, type }: ObservedResource, isTaken: (n
     .slice(0, 200)
   const base = plain === '' ? `${type === 'container' ? 'ct' : 'vm'}-${externalId}` : plain.replace(/[^a-z0-9]+$/, '')
   return isTaken(base) ? `${base}-${externalId}` : base
-}
-
-function opened(driver: Driver, connection: Connection, deps: DriverDeps) {
-  const it = driver.connect(connection, deps)
-  return { it, [Symbol.asyncDispose]: () => it.close() }
 }
 
 async function facts<T>(connection: Connection, look: Promise<T>): Promise<T> {

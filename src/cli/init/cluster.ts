@@ -1,13 +1,15 @@
 import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../../drivers/port.ts'
 import { releaseOf } from '../../k3s/releases.ts'
+import { ipv4, ipv4Cidr } from '../../kinds/fields/address.ts'
 import { shellWord } from '../../lib/shell-quoted.ts'
 import type { Connection } from '../../model/estate.ts'
+import { closing } from '../load.ts'
 import { note } from '../output.ts'
 import { clean } from '../render/text.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { CliError, type Options } from '../verb.ts'
 import { type InitPlace, refuseToReplace, wantsCluster, writeNew } from './files.ts'
-import { type Found, lookAround, opened, whoAnswers } from './found.ts'
+import { type Found, lookAround, whoAnswers } from './found.ts'
 import { type Choices, clusterManifest, groundManifests, usualRelease } from './manifests.ts'
 import {
   addressesIn,
@@ -61,7 +63,7 @@ async function chosen(
   mayAsk: boolean,
 ): Promise<Choices> {
   try {
-    await using session = opened(driver, connection, deps)
+    await using session = closing(driver.connect(connection, deps))
     const found = await lookAround(driver, session.it, runtime.signal)
     if (found.hosts.length === 0) throw new CliError(`No host of ${connection.endpoint} is on.`)
     note(runtime, `Hosts that are on: ${found.hosts.join(', ')}.`)
@@ -111,14 +113,14 @@ async function answers(
     given: options.network,
     words: 'Network behind the bridge',
     proposed: seen.network,
-    read: (text) => (/^\d+(?:\.\d+){3}\/\d+$/.test(text) ? { is: text } : { problem: 'write it like 192.168.4.0/24' }),
+    read: (text) => (ipv4Cidr.safeParse(text).success ? { is: text } : { problem: 'write it like 192.168.4.0/24' }),
   })
   const gateway = await ask({
     flag: '--gateway',
     given: options.gateway,
     words: 'Gateway of that network',
     proposed: seen.gateway,
-    read: (text) => (/^\d+(?:\.\d+){3}$/.test(text) ? { is: text } : { problem: 'write an address like 192.168.4.1' }),
+    read: (text) => (ipv4.safeParse(text).success ? { is: text } : { problem: 'write an address like 192.168.4.1' }),
   })
   const cluster = await ask({
     flag: '--cluster',

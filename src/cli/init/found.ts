@@ -1,5 +1,4 @@
-import { type Driver, type DriverDeps, ObservationFailed, type Session } from '../../drivers/port.ts'
-import type { Connection } from '../../model/estate.ts'
+import { type Driver, ObservationFailed, type Session } from '../../drivers/port.ts'
 import type { AddressUse, ObservedStorage } from '../../model/resource.ts'
 
 /** A bridge of a host, with the network that the host has on it. */
@@ -68,9 +67,4 @@ export async function whoAnswers(
   signal: AbortSignal,
 ): Promise<readonly AddressUse[]> {
   return (await session.addresses?.inUse(host, addresses, signal)) ?? []
-}
-
-export function opened(driver: Driver, connection: Connection, deps: DriverDeps) {
-  const it = driver.connect(connection, deps)
-  return { it, [Symbol.asyncDispose]: () => it.close() }
 }

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { ipv4InNetwork, ipv4Network, ipv4Number, ipv4Text } from '../../kinds/fields/address.ts'
 import type { Found } from './found.ts'
 import type { ReadAnswer } from './question.ts'
@@ -96,7 +97,7 @@ export function readRange(
   if (!IPV4.test(from) || !IPV4.test(to) || more !== undefined)
     return { problem: `write the first and the last address, like ${example}` }
   for (const end of [from, to])
-    if (!isIpv4(end) || !ipv4InNetwork(end, network))
+    if (!isIPv4(end) || !ipv4InNetwork(end, network))
       return { problem: `${end} is not in ${network}, the network of the hosts` }
   const count = ipv4Number(to) - ipv4Number(from) + 1
   if (count < servers + 1)
@@ -110,7 +111,7 @@ export function readRange(
     if (address !== undefined) own.push({ address: address.split('/')[0] ?? '', who: `host ${host}` })
   const { first, last } = ipv4Network(network)
   own.push({ address: ipv4Text(first), who: 'the network itself' }, { address: ipv4Text(last), who: 'for broadcasts' })
-  const taken = own.find(({ address }) => isIpv4(address) && within(address, { from, to }))
+  const taken = own.find(({ address }) => isIPv4(address) && within(address, { from, to }))
   return taken === undefined
     ? { is: { from, to } }
     : { problem: `${taken.address} is ${taken.who}: choose a range without it` }
@@ -118,10 +119,6 @@ export function readRange(
 
 /** More than anybody needs to begin with, and few enough to ask whether somebody answers there. */
 const MOST = 254
-
-function isIpv4(text: string): boolean {
-  return IPV4.test(text) && text.split('.').every((octet) => Number(octet) <= 255)
-}
 
 function within(address: string, { from, to }: FreeRange): boolean {
   const value = ipv4Number(address)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.ts'
 import { isRecord } from '../../lib/is-record.ts'
-import { HOOK_RUN, type KubeObject } from '../../model/kube-object.ts'
+import { HOOK_RUN, type KubeObject, withData } from '../../model/kube-object.ts'
 import { existingCluster } from '../cluster/existing.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import { readObject } from './read-object.ts'
@@ -169,17 +169,6 @@ export function chartObjects(
       objects.push({ object: marked(object, again ? run : 'install'), hook: { ...hook, run: again ? run : 'install' } })
   }
   return { objects, problems }
-}
-
-/** What the server keeps of `stringData`: written as text it would be nobody's field. */
-function withData(object: KubeObject): KubeObject {
-  const { stringData, ...rest } = object
-  if (object.kind !== 'Secret' || !isRecord(stringData)) return object
-  const texts = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
-  return {
-    ...rest,
-    data: { ...(isRecord(object.data) ? object.data : {}), ...Object.fromEntries(texts) },
-  } as KubeObject
 }
 
 /** A finished hook stays as the proof that it ran: whoever takes it away by himself would make it run again. */

@@ -1,7 +1,7 @@
-import { annotationsOf, type Foreign, isRecord } from '../../../kubernetes/objects.ts'
+import { annotationsOf, type Foreign } from '../../../kubernetes/objects.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { wordSet } from '../../../lib/word-list.ts'
-import { builtInKind, type KubeObject, objectId } from '../../../model/kube-object.ts'
+import { builtInKind, type KubeObject, objectId, withData } from '../../../model/kube-object.ts'
 import type { Change } from '../../../model/resource.ts'
 import { fieldChanges } from '../diff.ts'
 import { fieldsKeptBy } from '../fields.ts'
@@ -61,14 +61,3 @@ export function holdingObjects(objects: readonly KubeObject[]): readonly string[
 const HOLDING = wordSet(`
   Namespace CustomResourceDefinition PersistentVolumeClaim PersistentVolume CephCluster CephBlockPool
 `)
-
-/** What the server keeps of `stringData`. */
-function withData(object: KubeObject): KubeObject {
-  const { stringData, ...rest } = object
-  if (object.kind !== 'Secret' || !isRecord(stringData)) return object
-  const texts = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
-  return {
-    ...rest,
-    data: { ...(isRecord(object.data) ? object.data : {}), ...Object.fromEntries(texts) },
-  } as KubeObject
-}
