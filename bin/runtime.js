@@ -12,7 +12,12 @@ const OLDEST_MAJOR = 24
 // searched for garbage until it has 48 MB: that was a tenth of the work of a plan of 1,000 machines, for 5 MB. The first
 // line of bin/croft and the launcher of the packages say the same to a Node that needs no other.
 const SMALL = ['--no-parallel-scavenge', '--no-maglev']
+// The optimizing compiler takes a tenth of the processor time of a plan of 1,000 machines, for code that is about to end:
+// it waits until a function has been called ten times as often as usual. What is left for other threads to do is not
+// worth waking them.
+const LATER = '--invocation-count-for-turbofan=30000'
 const FLAGS = ['--max-semi-space-size=4', '--initial-old-space-size=48', ...SMALL]
+const BRIEF = [...FLAGS, '--single-threaded', LATER]
 // For what runs for months, whatever was said before: the least nursery, garbage is looked for from the beginning, and
 // the heap grows by a third before it is collected, not to several times what is in use. Freed memory goes back to the
 // system at once: it would otherwise keep the most that it ever needed.
@@ -20,6 +25,7 @@ const FLAGS = ['--max-semi-space-size=4', '--initial-old-space-size=48', ...SMAL
 const longFlags = (verb) => [
   `--max-semi-space-size=${verb === 'operator' ? 4 : 1}`,
   '--initial-old-space-size=0',
+  '--no-single-threaded',
   ...SMALL,
   '--heap-growing-percent=30',
 ]
@@ -38,8 +44,22 @@ function pinnedNode() {
   }
 }
 
+function isCroft() {
+  return path.basename(process.argv[1] ?? '') === 'croft'
+}
+
 function isLong(args) {
-  return (args[0] === 'run' || args[0] === 'operator') && path.basename(process.argv[1] ?? '') === 'croft'
+  return isCroft() && (args[0] === 'run' || args[0] === 'operator')
+}
+
+/** Over in a second or two, or waiting for others most of the time: every verb but those that serve, and no test. */
+function isBrief(args) {
+  return isCroft() && !isLong(args) && args[0] !== 'sim'
+}
+
+function flagsFor(args) {
+  if (isLong(args)) return longFlags(args[0])
+  return isBrief(args) ? BRIEF : FLAGS
 }
 
 /** Both can be said only when a process begins. For what is over in a second that is not worth a second start. */
@@ -66,9 +86,12 @@ function codeCache() {
 }
 
 exports.run = function run(entry, args) {
-  if (Number(process.versions.node.split('.')[0]) >= OLDEST_MAJOR) {
+  const major = Number(process.versions.node.split('.')[0])
+  if (major >= OLDEST_MAJOR) {
     beginAgain(args)
     const cache = codeCache()
+    // Another Node may have another name for it, and would say so on stderr.
+    if (major === OLDEST_MAJOR && isBrief(args)) require('node:v8').setFlagsFromString(LATER)
     if (cache) require('node:module').enableCompileCache(cache)
     process.argv.splice(1, process.argv.length - 1, entry, ...args)
     void import(pathToFileURL(entry).href)
@@ -81,7 +104,7 @@ exports.run = function run(entry, args) {
   const cache = codeCache()
   if (cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = cache
   // Through the channel the program notices when this process is gone, however it went: kill -9 is handed on by nobody.
-  const child = spawn(pinnedNode(), [...(isLong(args) ? longFlags(args[0]) : FLAGS), entry, ...args], {
+  const child = spawn(pinnedNode(), [...flagsFor(args), entry, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...ALLOCATOR, ...env },
   })

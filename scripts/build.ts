@@ -29,8 +29,9 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     absWorkingDir: root,
     preserveSymlinks: true,
   })
-  await pack(outDir, metafile, PACKS)
+  // Before they are packed: a pack has the preludes of all its files under other names.
   for (const file of globSync('*.js', { cwd: outDir })) withoutIdlePrelude(join(outDir, file))
+  await pack(outDir, metafile, PACKS)
   const libraries = await Promise.all(
     Object.entries(APART).map(([name, file]) => library(root, name, join(outDir, file))),
   )

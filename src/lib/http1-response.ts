@@ -33,7 +33,7 @@ const NOTHING = Buffer.alloc(0)
 interface ResponseHead {
   readonly status: number
   readonly reason: string
-  readonly headers: Record<string, string>
+  readonly headers: Readonly<Record<string, string>>
   readonly keepAlive: boolean
   readonly body:
     | { readonly by: 'length'; readonly bytes: number }
@@ -119,7 +119,7 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
         if (rest.length > HEAD_BYTES) throw new Http1Error('ERR_HTTP', 'the head of the answer is too long')
         return undefined
       }
-      const found = parseHead(rest.toString('utf8', 0, end))
+      const found = knownHead(rest.toString('utf8', 0, end))
       rest = rest.subarray(end + HEAD_END.length)
       // 100 Continue and its like come before the answer itself.
       if (found.status >= 200) head = found
@@ -149,12 +149,26 @@ function tooLarge(bodyBytes: number): Http1Error {
   return new Http1Error('ERR_BODY_TOO_LARGE', `the answer is larger than ${bodyBytes} bytes`)
 }
 
+/** The last ones that came. */
+const heads = new Map<string, ResponseHead>()
+const KNOWN_HEADS = 32
+
+/** Of a thousand answers within a second most have the very same head: the same date, type and length. */
+function knownHead(text: string): ResponseHead {
+  const known = heads.get(text)
+  if (known !== undefined) return known
+  const head = parseHead(text)
+  if (heads.size >= KNOWN_HEADS) heads.clear()
+  heads.set(text, head)
+  return head
+}
+
 function parseHead(text: string): ResponseHead {
   const first = text.indexOf('\r\n')
   const status = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/.exec(first === -1 ? text : text.slice(0, first))
   if (status === null) throw new Http1Error('ERR_HTTP', 'the answer is not HTTP/1.1')
   const headers: Record<string, string> = Object.create(null)
-  // Line by line without a list of lines: this is done for each of thousands of answers.
+  // Line by line without a list of lines: this may be done for each of thousands of answers.
   for (let at = first === -1 ? text.length : first + 2; at < text.length; ) {
     const found = text.indexOf('\r\n', at)
     const end = found === -1 ? text.length : found
@@ -174,7 +188,7 @@ function parseHead(text: string): ResponseHead {
   return { status: code, reason: (status[3] ?? '').trim(), headers, keepAlive, body: bodyOf(code, headers) }
 }
 
-function bodyOf(status: number, headers: Record<string, string>): ResponseHead['body'] {
+function bodyOf(status: number, headers: Readonly<Record<string, string>>): ResponseHead['body'] {
   if (status < 200 || status === 204 || status === 304) return { by: 'length', bytes: 0 }
   const encoding = headers['transfer-encoding']?.toLowerCase()
   if (encoding === 'chunked') return { by: 'chunks' }

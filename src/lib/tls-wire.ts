@@ -430,10 +430,24 @@ function invalid(request: WireRequest, closed: boolean): WireFailure | undefined
   if (closed) return failure('CLOSED', 'the wire is closed')
   if (!TOKEN.test(request.method) || !/^\/[\x21-\x7e]*$/.test(request.path))
     return failure('ERR_INVALID_REQUEST', 'the method or path of the request has characters that it must not have')
-  for (const [name, value] of Object.entries(request.headers))
+  const headers = headerLines(request.headers)
+  return typeof headers === 'string' ? undefined : headers
+}
+
+const writtenHeaders = new WeakMap<WireRequest['headers'], string>()
+
+/** The headers as they are sent, or what is wrong with them. Whoever sends the same object again has them ready. */
+function headerLines(headers: WireRequest['headers']): string | WireFailure {
+  const known = writtenHeaders.get(headers)
+  if (known !== undefined) return known
+  let text = ''
+  for (const [name, value] of Object.entries(headers)) {
     if (!TOKEN.test(name) || !/^[\x20-\x7e]*$/.test(value))
       return failure('ERR_INVALID_REQUEST', `the header ${JSON.stringify(name)} has characters that it must not have`)
-  return undefined
+    text += `${name}: ${value}\r\n`
+  }
+  writtenHeaders.set(headers, text)
+  return text
 }
 
 /** Does a socket take more within this time? */
@@ -453,8 +467,7 @@ function drained(socket: Socket, ms: number): Promise<boolean> {
 }
 
 function requestText(request: WireRequest, host: string, streamedLength?: number): string {
-  let text = `${request.method} ${request.path} HTTP/1.1\r\nhost: ${host}\r\n`
-  for (const name in request.headers) text += `${name}: ${request.headers[name]}\r\n`
+  const text = `${request.method} ${request.path} HTTP/1.1\r\nhost: ${host}\r\n${headerLines(request.headers)}`
   const { body } = request
   if (streamedLength !== undefined) return `${text}content-length: ${streamedLength}\r\n\r\n`
   if (body === undefined)

@@ -113,10 +113,11 @@ function load(path: string, stamp: string): ReadonlyMap<string, readonly unknown
     const stat = fstatSync(fd)
     const mine = process.getuid === undefined || stat.uid === process.getuid()
     if (!stat.isFile() || !mine || (stat.mode & 0o022) !== 0 || stat.size > LIMITS.cacheBytes) return empty
-    const text = readFileSync(fd, 'utf8')
-    const body = text.slice(65)
-    if (text[64] !== '\n' || sha256(stamp + body) !== text.slice(0, 64)) return empty
-    return new Map(JSON.parse(body) as [string, readonly unknown[]][])
+    const bytes = readFileSync(fd)
+    const body = bytes.subarray(65)
+    // Hashed as it lies there: megabytes are not turned into text, and back, for that.
+    if (bytes[64] !== 10 || sha256(stamp, body) !== bytes.toString('latin1', 0, 64)) return empty
+    return new Map(JSON.parse(body.toString('utf8')) as [string, readonly unknown[]][])
   } catch {
     return empty
   } finally {
@@ -131,7 +132,7 @@ function store(path: string, stamp: string, entries: ReadonlyMap<string, Remembe
     if (body.length > LIMITS.cacheBytes) return
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     if ((statSync(dirname(path)).mode & 0o022) !== 0) return
-    writeFileSync(temporary, `${sha256(stamp + body)}\n${body}`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(temporary, `${sha256(stamp, body)}\n${body}`, { mode: 0o600, flag: 'wx' })
     renameSync(temporary, path)
     forgetOldest(dirname(path))
   } catch {
@@ -193,6 +194,8 @@ function documentOf({ line, text, at }: Frozen['document'], bytes: Uint8Array | 
   }
 }
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+function sha256(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('hex')
 }

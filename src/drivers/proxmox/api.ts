@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type Clock, SIM_CLOCK_HEADER } from '../../lib/clock.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { type StreamedBody, type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
+import { type StreamedBody, type Wire, WireFailure, type WireRequest, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome, Refusal, RestCall } from '../../model/step.ts'
 import { ObservationFailed } from '../port.ts'
@@ -80,6 +80,16 @@ export type ApiOutcome =
 
 export function createApi(deps: ApiDeps): Api {
   const slots = createSlots(deps.reads)
+  const headersByToken = new WeakMap<Secret, WireRequest['headers']>()
+
+  /** One object for all requests with a token: the wire checks and writes it once. */
+  function headersOf(token: Secret): WireRequest['headers'] {
+    const known = headersByToken.get(token)
+    if (known !== undefined) return known
+    const headers = { authorization: `PVEAPIToken=${token.reveal()}`, accept: 'application/json' }
+    headersByToken.set(token, headers)
+    return headers
+  }
 
   async function send(
     method: string,
@@ -89,13 +99,12 @@ export function createApi(deps: ApiDeps): Api {
     contentType = FORM,
   ): Promise<{ response: WireResponse; token: Secret }> {
     const token = await deps.token()
-    const headers: Record<string, string> = {
-      authorization: `PVEAPIToken=${token.reveal()}`,
-      accept: 'application/json',
-    }
+    const own = headersOf(token)
     // A DELETE with a body, even an empty one with a type, is refused with 501.
-    if (body !== undefined) headers['content-type'] = contentType
-    const request = { method, path: `${BASE}${path}`, headers, ...(body === undefined ? {} : { body }) }
+    const request =
+      body === undefined
+        ? { method, path: `${BASE}${path}`, headers: own }
+        : { method, path: `${BASE}${path}`, headers: { ...own, 'content-type': contentType }, body }
     return { response: await deps.wire.send(request, signal), token }
   }
 
@@ -153,11 +162,7 @@ export function createApi(deps: ApiDeps): Api {
     async upload(path, contentType, body, about, signal) {
       try {
         const token = await deps.token()
-        const headers = {
-          authorization: `PVEAPIToken=${token.reveal()}`,
-          accept: 'application/json',
-          'content-type': contentType,
-        }
+        const headers = { ...headersOf(token), 'content-type': contentType }
         const sent = deps.wire.upload?.({ method: 'POST', path: `${BASE}${path}`, headers }, body, signal)
         if (sent === undefined)
           return { result: 'not-sent', message: `could not ${about.doing}: this way takes no files` }

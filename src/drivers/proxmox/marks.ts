@@ -8,6 +8,8 @@ import { type ApiFields, decoded } from './foreign.ts'
  */
 const GENERAL_TAG = 'croft'
 const UID_TAG = /^croft-([0-9a-f]{16})$/
+/** The same within a list. */
+const TAGGED_UID = /(?:^|[;,\s])croft-([0-9a-f]{16})(?:[;,\s]|$)/
 const MARK_LINE = /^croft: (?=.*\buid=[0-9a-f]{16}\b)/
 
 export function markTags(uid: string): readonly string[] {
@@ -43,7 +45,9 @@ function isOurs(tag: string): boolean {
 export function uidOfTags(text: unknown): string | undefined {
   // Asked for every guest of every survey: most have no mark at all.
   const lower = typeof text === 'string' ? text.toLowerCase() : ''
-  if (!lower.includes('croft-')) return undefined
+  const first = lower.indexOf('croft-')
+  if (first === -1) return undefined
+  if (lower.indexOf('croft-', first + 1) === -1) return TAGGED_UID.exec(lower)?.[1]
   const uids = new Set(splitTags(lower).flatMap((tag) => UID_TAG.exec(tag)?.[1] ?? []))
   return uids.size === 1 ? [...uids][0] : undefined
 }
@@ -114,36 +118,36 @@ function readLine(text: string): MarkLine | undefined {
   }
   const uid = values.get('uid')
   if (uid === undefined) return undefined
-  const owner = values.get('owner')
-  const estate = values.get('estate')
   const deletion = values.get('deletion')
   const externalId = values.get('id')
-  const mark: Mark = {
+  const mark: Mark = defined({
     uid,
-    ...defined({ owner, estate }),
-    ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
-    ...(values.get('protect') === 'yes' ? { protect: true as const } : {}),
-    ...defined({ serverOf: values.get('server') }),
-    ...readDevices(values.get('devices')),
-    ...readSeed(values),
-  }
+    owner: values.get('owner'),
+    estate: values.get('estate'),
+    deletion: deletion === 'Delete' || deletion === 'Orphan' ? deletion : undefined,
+    protect: values.get('protect') === 'yes' ? true : undefined,
+    serverOf: values.get('server'),
+    devices: readDevices(values.get('devices')),
+    seed: readSeed(values.get('seed')),
+    seeding: readSeeding(values.get('seeding')),
+    unseeding: values.get('unseeding'),
+  })
   return externalId === undefined ? { mark } : { mark, externalId }
 }
 
-function readDevices(text: string | undefined): Pick<Mark, 'devices'> {
+function readDevices(text: string | undefined): Mark['devices'] {
   const devices = text?.split(',').filter((slot) => /^[a-z]+\d{1,3}$/.test(slot)) ?? []
-  return devices.length === 0 ? {} : { devices }
+  return devices.length === 0 ? undefined : devices
 }
 
-function readSeed(values: ReadonlyMap<string, string>): Pick<Mark, 'seed' | 'seeding' | 'unseeding'> {
-  const seed = values.get('seed')
-  const [, hash, storage] = /^([0-9a-f]{12})@(.+)$/.exec(values.get('seeding') ?? '') ?? []
-  const unseeding = values.get('unseeding')
-  return {
-    ...(seed !== undefined && /^(?:none|[0-9a-f]{12})$/.test(seed) ? { seed } : {}),
-    ...(hash === undefined || storage === undefined ? {} : { seeding: { hash, storage } }),
-    ...defined({ unseeding }),
-  }
+function readSeed(text: string | undefined): Mark['seed'] {
+  return text !== undefined && /^(?:none|[0-9a-f]{12})$/.test(text) ? text : undefined
+}
+
+function readSeeding(text: string | undefined): Mark['seeding'] {
+  if (text === undefined) return undefined
+  const [, hash, storage] = /^([0-9a-f]{12})@(.+)$/.exec(text) ?? []
+  return hash === undefined || storage === undefined ? undefined : { hash, storage }
 }
 
 function escapeValue(value: string): string {

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import { at, type Foreign, isRecord, recordOf, textOf } from '../../../kubernetes/objects.ts'
 import { cleanText } from '../../../lib/clean-text.ts'
 import { recordIn } from '../../../lib/foreign-json.ts'
@@ -46,6 +45,8 @@ function unpacked(text: string): string | undefined {
   try {
     const bytes = Buffer.from(Buffer.from(text, 'base64').toString('latin1'), 'base64')
     const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b
+    // Loaded when a release is read: no other part of a plan needs it.
+    const { gunzipSync } = process.getBuiltinModule('node:zlib')
     return (zipped ? gunzipSync(bytes, { maxOutputLength: LIMITS.addonBytes }) : bytes).toString('utf8')
   } catch {
     return undefined
