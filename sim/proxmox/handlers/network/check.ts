@@ -41,7 +41,7 @@ function checkBond(all: Interfaces, name: string, entry: Readonly<Record<string,
   const slaves = splitBySpace(entry.slaves)
   for (const slave of slaves) {
     // One that is not there has no type: that is what is complained about.
-    const type = slave === 'lo' ? 'loopback' : textOf(all.get(slave)?.type)
+    const type = typeOf(all, slave) ?? ''
     if (type !== 'eth' && type !== 'bond')
       throw failed(`bond '${name}' - wrong interface type on slave '${slave}' ('${type}' != 'eth or bond')`)
     checkMtu(all, name, slave)
@@ -49,6 +49,12 @@ function checkBond(all: Interfaces, name: string, entry: Readonly<Record<string,
   const primary = textOf(entry['bond-primary'])
   if (slaves.length > 0 && primary !== '' && !slaves.includes(primary))
     throw failed(`bond '${name}' - bond-primary interface is not a slave at ${WRITER} line 908.`)
+}
+
+/** The loopback is there even where nobody wrote of it. */
+function typeOf(all: Interfaces, name: string): string | undefined {
+  const found = all.get(name)
+  return found === undefined ? (name === 'lo' ? 'loopback' : undefined) : textOf(found.type)
 }
 
 function checkVlan(all: Interfaces, name: string, entry: Readonly<Record<string, unknown>>): void {
@@ -59,9 +65,8 @@ function checkVlan(all: Interfaces, name: string, entry: Readonly<Record<string,
   const id = dotted?.[2] ?? numbered?.[1] ?? textOf(entry['vlan-id'])
   if (id === '') throw failed(`missing vlan-id option at ${WRITER} line 962.`)
   if (Number(id) > 4094) throw failed(`vlan '${name}' - vlan-id ${id} should be <= 4094`)
-  const found = all.get(parent)
-  if (found === undefined) throw failed(`vlan '${name}' - unable to find parent '${parent}'`)
-  const type = textOf(found.type)
+  const type = typeOf(all, parent)
+  if (type === undefined) throw failed(`vlan '${name}' - unable to find parent '${parent}'`)
   if (!/^(eth|bridge|bond|vlan)$/.test(type))
     throw failed(`vlan '${name}' - wrong interface type on parent '${parent}' ('${type}' != 'eth|bond|bridge|vlan' )`)
   checkMtu(all, parent, name)
@@ -84,7 +89,7 @@ function checkBridge(all: Interfaces, name: string, entry: Readonly<Record<strin
   }
 }
 
-function checkMtu(all: Interfaces, parent: string, child: string): void {
+export function checkMtu(all: Interfaces, parent: string, child: string): void {
   const wanted = Number(all.get(child)?.mtu ?? 0)
   if (wanted === 0) return
   const above = all.get(parent)

@@ -20,7 +20,8 @@ export function throughFile(all: Interfaces, isUp: (iface: string) => boolean): 
   let priority = 3
   for (const name of inOrder(entries)) {
     const entry = readBack(name, entries.get(name) ?? {})
-    read.set(name, { ...entry, priority: priority++, ...(isUp(name) ? { active: 1 } : {}) })
+    const place = name === 'lo' ? 2 : priority++
+    read.set(name, { ...entry, priority: place, ...(isUp(name) ? { active: 1 } : {}) })
   }
   for (const [name, entry] of read) {
     const parent = entry.type === 'vlan' ? textOf(entry['vlan-raw-device']) : /^(\S+):\d+$/.exec(name)?.[1]
@@ -169,5 +170,6 @@ function sortOf(name: string, read: Entry): string {
     if (number !== undefined) read['vlan-id'] = number
     return 'vlan'
   }
+  if (name === 'lo') return 'loopback'
   return /^(?:eth\d+|en[^:.]+|ib[^:.]+|(?:nic|if)\d+)$/.test(name) ? 'eth' : 'unknown'
 }

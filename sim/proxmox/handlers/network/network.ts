@@ -8,6 +8,7 @@ import { fields, shelf, type Thing, textOf } from '../shelf.ts'
 import { checkAddress6 } from './address.ts'
 import { checkInterfaces, portParameter, portsOf, words } from './check.ts'
 import { throughFile } from './file.ts'
+import { attachOvsPorts } from './ovs.ts'
 
 const AT = '/nodes/{node}/network'
 
@@ -20,8 +21,7 @@ export const networkRoutes: Routes = {
     return null
   },
   [`GET ${AT}/{iface}`]: (call) => {
-    const iface = param(call, 'iface')
-    const found = iface === 'lo' ? LOOPBACK : written(hostOf(call)).get(iface)
+    const found = entryOf(hostOf(call), param(call, 'iface'))
     if (found === undefined) throw badParameter('iface', 'interface does not exist')
     return found
   },
@@ -29,41 +29,49 @@ export const networkRoutes: Routes = {
   [`DELETE ${AT}/{iface}`]: (call) => {
     const host = hostOf(call)
     const iface = param(call, 'iface')
-    // The file is written without it, and with it again: it is in every file.
-    if (iface !== 'lo' && !written(host).has(iface)) throw badParameter('iface', 'interface does not exist')
+    if (entryOf(host, iface) === undefined) throw badParameter('iface', 'interface does not exist')
     const rest = new Map(written(host))
     rest.delete(iface)
     write(host, rest)
+    // A file without it is read as if it were there.
+    if (iface === 'lo') host.newInterfaces?.set('lo', UNWRITTEN_LOOPBACK)
     return null
   },
 }
 
-/** In every file, and in no list. */
-const LOOPBACK = {
+const UNWRITTEN_LOOPBACK = {
   type: 'loopback',
   method: 'loopback',
   method6: 'manual',
   families: ['inet'],
   autostart: 1,
-  active: 1,
-  priority: 2,
+  priority: 1,
 }
+
+/** In every file, and in no list. */
+const LOOPBACK = { ...UNWRITTEN_LOOPBACK, active: 1, priority: 2 }
 
 /** What is in the file, loaded or not. */
 function written(host: Host): Map<string, Record<string, unknown>> {
   return host.newInterfaces ?? host.interfaces
 }
 
+function entryOf(host: Host, iface: string): Readonly<Record<string, unknown>> | undefined {
+  return written(host).get(iface) ?? (iface === 'lo' ? LOOPBACK : undefined)
+}
+
 /** Changes go to a second file until somebody loads it. What does not fit together is not written at all. */
 function write(host: Host, all: Map<string, Record<string, unknown>>): void {
-  checkInterfaces(all)
-  host.newInterfaces = throughFile(all, (iface) => host.interfaces.get(iface)?.active === 1)
+  const attached = attachOvsPorts(all)
+  checkInterfaces(attached)
+  host.newInterfaces = throughFile(attached, (iface) => iface === 'lo' || host.interfaces.get(iface)?.active === 1)
 }
 
 function list(call: Call): unknown {
   const host = hostOf(call)
   const { type } = call.params
   const rows = [...written(host)]
+    .filter(([iface]) => iface !== 'lo')
     .map(([iface, entry]): Record<string, unknown> => ({ iface, ...entry }))
     .filter((row) => !/^(?:bridge|OVSBridge)$/.test(textOf(row.type)) || usesBridge(call, String(row.iface)))
     .filter((row) => isWanted(textOf(row.type), type))
@@ -108,7 +116,7 @@ function usesBridge(call: Call, iface: string, zone = 'localnetwork'): boolean {
 function create(call: Call): null {
   const host = hostOf(call)
   const iface = param(call, 'iface')
-  if (written(host).has(iface)) throw badParameter('iface', 'interface already exists')
+  if (entryOf(host, iface) !== undefined) throw badParameter('iface', 'interface already exists')
   const given = fields(call, 'iface')
   refuseTaken(host, iface, given)
   const entry = placed(given)
@@ -124,7 +132,7 @@ function create(call: Call): null {
 function update(call: Call): null {
   const host = hostOf(call)
   const iface = param(call, 'iface')
-  const before = iface === 'lo' ? LOOPBACK : written(host).get(iface)
+  const before = entryOf(host, iface)
   if (before === undefined) throw badParameter('iface', 'interface does not exist')
   const kept: Record<string, unknown> = { ...before }
   for (const name of deletions(call)) {
@@ -138,9 +146,7 @@ function update(call: Call): null {
   if (textOf(entry.bridge_vids) !== '') vids(entry)
   // An address that is sent takes the place of the one in the file, whole.
   for (const six of ['', '6']) if (textOf(entry[`address${six}`]) !== '') delete kept[`cidr${six}`]
-  // What is said of the loopback is taken and not kept here; the file is written anew all the same.
-  const changed = iface === 'lo' ? [] : [[iface, { ...kept, ...entry, ...families(entry) }] as const]
-  write(host, new Map([...written(host), ...changed]))
+  write(host, new Map([...written(host), [iface, { ...kept, ...entry, ...families(entry) }]]))
   return null
 }
 
