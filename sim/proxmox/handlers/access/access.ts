@@ -102,14 +102,17 @@ function permissions(call: Call): Record<string, unknown> {
   const other = params.userid !== undefined && params.userid !== call.who.id
   if (other && !may(world, call.who, '/access', 'Sys.Audit')) throw forbidden('/access, Sys.Audit')
   const who = params.userid === undefined ? call.who : identityOf(call, params.userid)
-  if (who === undefined) return {}
-  const result: Record<string, unknown> = {}
-  for (const path of params.path === undefined ? knownPaths(call) : [params.path]) {
+  const at = (path: string): Record<string, unknown> => {
+    // What is no path has nothing, not even what is everywhere.
+    if (who === undefined || !path.startsWith('/')) return {}
     const own = inheritedBelow(world, who, path)
-    const entries = [...privilegesAt(world, who, path)].map((privilege) => [privilege, own.has(privilege) ? 1 : 0])
-    if (entries.length > 0) result[path] = Object.fromEntries(entries)
+    return Object.fromEntries(
+      [...privilegesAt(world, who, path)].map((privilege) => [privilege, own.has(privilege) ? 1 : 0]),
+    )
   }
-  return result
+  if (params.path !== undefined) return { [params.path]: at(params.path) }
+  const rows = [...knownPaths(call)].map((path) => [path, at(path)] as const)
+  return Object.fromEntries(rows.filter(([, privileges]) => Object.keys(privileges).length > 0))
 }
 
 /** The top ones, those that rights were set on with all above them, and pools with their members. */
@@ -126,8 +129,9 @@ function knownPaths(call: Call): Set<string> {
 }
 
 function identityOf(call: Call, id: string): Identity | undefined {
-  const [user = '', token] = id.split('!')
+  const [user = '', name] = id.split('!')
   const found = call.world.access.users.get(user)
-  if (found === undefined) return undefined
-  return { id, user, token: token === undefined ? undefined : found.tokens.get(token) }
+  const token = name === undefined ? undefined : found?.tokens.get(name)
+  if (found === undefined || (name !== undefined && token === undefined)) return undefined
+  return { id, user, token }
 }

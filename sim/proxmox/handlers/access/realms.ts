@@ -10,7 +10,6 @@ const BUILT_IN: Readonly<Record<string, Thing>> = {
   pam: { type: 'pam', comment: 'Linux PAM standard authentication' },
   pve: { type: 'pve', comment: 'Proxmox VE authentication server' },
 }
-const PLUGINS: Readonly<Record<string, string>> = { pam: 'PVE::Auth::PAM', pve: 'PVE::Auth::PVE' }
 
 const EVERY = 'default comment'
 const DIRECTORY =
@@ -56,7 +55,7 @@ const REALMS: Collection = {
   prepare: (call, { 'check-connection': checked, ...thing }, id, old) => {
     const type = String(old?.type ?? thing.type)
     const refuse = (text: string) => failed(`${old === undefined ? 'add' : 'update'} auth server failed: ${text}`)
-    if (old === undefined && PLUGINS[type] !== undefined) throw refuse(`unable to create builtin type '${type}'`)
+    if (old === undefined && BUILT_IN[type] !== undefined) throw refuse(`unable to create builtin type '${type}'`)
     if (checked !== undefined && type !== 'ldap' && type !== 'ad')
       throw refuse("'check-connection' parameter can only be set for realms of type 'ldap' or 'ad'")
     const given = Object.keys(fields(call, 'realm', 'type', 'check-connection'))
@@ -74,16 +73,16 @@ const REALMS: Collection = {
   },
   row: (_, { password: __, ...thing }) => thing,
   one: (call, thing, id, digest) => {
-    const untouched = JSON.stringify(BUILT_IN[id]) === JSON.stringify(thing)
     return {
       ...thing,
-      ...(untouched ? { plugin: PLUGINS[id] } : {}),
+      ...(id === 'pam' ? { plugin: 'PVE::Auth::PAM' } : {}),
       digest: onlyBuiltIn(call) ? EMPTY_DIGEST : digest,
     }
   },
   listed: (_, thing, realm) => {
     const row: Thing = { realm, type: thing.type }
-    for (const key of ['comment', 'tfa']) if (thing[key] !== undefined) row[key] = thing[key]
+    if (thing.comment !== undefined) row.comment = thing.comment
+    if (thing.tfa !== undefined) row.tfa = parseProperties(textOf(thing.tfa)).named.get('type')
     return thing.default === 1 ? { ...row, default: 1 } : row
   },
 }
@@ -124,6 +123,6 @@ function sync(call: Call): string {
   const kind = flag(call, 'dry-run') ? 'auth-realm-sync-test' : 'auth-realm-sync'
   return startTask(call.world, host, kind, param(call, 'realm'), call.who.id, async (work) => {
     await work.pass(call.world.timing.shortTaskMs)
-    throw new Error('unable to connect to the directory server')
+    throw new Error('Connection refused')
   })
 }

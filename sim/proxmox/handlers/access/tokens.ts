@@ -23,11 +23,12 @@ export const accessTokenRoutes: Routes = {
   },
 }
 
-/** The tokens of a user who is not there are not missing, they are forbidden. */
+/** The tokens of a user who is not there are not missing, they are forbidden; but not to root. */
 function owner(call: Call): User {
   const user = call.world.access.users.get(param(call, 'userid'))
-  if (user === undefined) throw forbidden('/access/groups, User.Modify')
-  return user
+  if (user !== undefined) return user
+  if (call.who.id === 'root@pam') throw failed(`no such user ('${param(call, 'userid')}')`)
+  throw forbidden('/access/groups, User.Modify')
 }
 
 function needToken(call: Call): Token {
@@ -76,7 +77,7 @@ function create(call: Call): Record<string, unknown> {
     ...(params.comment === undefined ? {} : { comment: params.comment }),
   })
   world.access.version += 1
-  return { 'full-tokenid': fullId(call), value: secret, info: { privsep: '1', ...sent(call) } }
+  return { 'full-tokenid': fullId(call), value: secret, info: { privsep: 1, ...sent(call) } }
 }
 
 function update(call: Call): Record<string, unknown> {
@@ -86,7 +87,8 @@ function update(call: Call): Record<string, unknown> {
   if (params.privsep !== undefined) token.privsep = params.privsep === '1'
   if (params.comment !== undefined) token.comment = params.comment
   for (const key of deletions(call)) {
-    if (key !== 'comment') throw badParameter('delete', `unknown option '${key}'`)
+    if (key !== 'comment')
+      throw failed(`updating token info failed: 400 Parameter verification failed.\ndelete: unknown option '${key}'`)
     delete token.comment
   }
   if (token.comment === '') delete token.comment

@@ -16,7 +16,9 @@ export const accessUserRoutes: Routes = {
   [`PUT ${AT}`]: update,
   [`DELETE ${AT}`]: remove,
   'PUT /access/password': (call) => {
-    needUser(call).password = param(call, 'password')
+    const user = needUser(call)
+    refuseUnknownAccount(param(call, 'userid'), '')
+    user.password = param(call, 'password')
     return null
   },
 }
@@ -58,9 +60,9 @@ function shown(user: User): Record<string, unknown> {
   return { enable: user.enable ? 1 : 0, expire: user.expireSeconds, ...user.details }
 }
 
-export function needUser(call: Call): User {
+export function needUser(call: Call, prefix = ''): User {
   const user = call.world.access.users.get(param(call, 'userid'))
-  if (user === undefined) throw failed(`no such user ('${param(call, 'userid')}')`)
+  if (user === undefined) throw failed(`${prefix}no such user ('${param(call, 'userid')}')`)
   return user
 }
 
@@ -96,7 +98,10 @@ function create(call: Call): null {
     tokens: new Map(),
     details: {},
   }
-  if (params.password !== undefined) refuseForeignPassword(call, id.replace(/^.*@/, ''), 'create user failed: ')
+  if (params.password !== undefined) {
+    refuseForeignPassword(call, id.replace(/^.*@/, ''), 'create user failed: ')
+    refuseUnknownAccount(id, 'create user failed: ')
+  }
   setGroups(call, id, 'create user failed: ')
   setDetails(call, user)
   world.access.users.set(id, user)
@@ -111,8 +116,16 @@ function refuseForeignPassword(call: Call, realm: string, prefix: string): void 
   if (type !== 'pam' && type !== 'pve') throw failed(`${prefix}can't set password on auth type '${type}'`)
 }
 
+/** Passwords of the realm `pam` are those of the host's own accounts, and root's is the only one there. */
+function refuseUnknownAccount(userid: string, prefix: string): void {
+  const account = /^(.*)@pam$/.exec(userid)?.[1]
+  if (account !== undefined && account !== 'root')
+    throw failed(`${prefix}change password failed: user '${account}' does not exist`)
+}
+
 function update(call: Call): null {
-  const user = needUser(call)
+  // Root is asked for no right on the user, so nobody has noticed yet that there is none.
+  const user = needUser(call, call.who.id === 'root@pam' ? 'update user failed: ' : '')
   setGroups(call, param(call, 'userid'), 'update user failed: ')
   setDetails(call, user)
   if (call.params.enable !== undefined) user.enable = call.params.enable === '1'
@@ -121,11 +134,11 @@ function update(call: Call): null {
   return null
 }
 
-/** All that was given to a user goes along. Root can be deleted; it stays all the same. */
+/** All that was given to a user goes along. Root can be deleted; it stays all the same, and root may delete nobody. */
 function remove(call: Call): null {
   const { access } = call.world
   const id = param(call, 'userid')
-  needUser(call)
+  if (call.who.id !== 'root@pam') needUser(call)
   for (const group of access.groups.values()) group.users.delete(id)
   const left = access.acl.filter((entry) => entry.ugid !== id && !entry.ugid.startsWith(`${id}!`))
   access.acl.splice(0, access.acl.length, ...left)
