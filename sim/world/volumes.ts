@@ -52,6 +52,15 @@ export function findVolume(host: Host, volid: string): Volume | undefined {
   return parts.length > 1 ? volumes.get(parts.slice(parts.length > 2 ? 2 : 1).join('/')) : undefined
 }
 
+/** The volume that lies at a path of the host. */
+export function volumeAtPath(world: World, host: Host, path: string): string | undefined {
+  for (const entry of world.storages.values())
+    if (entry.files)
+      for (const { name } of volumesOf(host, entry.id).values())
+        if (filePath(entry, name) === path) return `${entry.id}:${name}`
+  return undefined
+}
+
 export function usedBytes(host: Host, entry: StorageEntry): number {
   let used = entry.baseUsedBytes
   for (const volume of volumesOf(host, entry.id).values()) used += volume.usedBytes ?? volume.sizeBytes

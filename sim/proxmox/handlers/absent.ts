@@ -1,5 +1,5 @@
 import { failed } from '../api-error.ts'
-import { param, type Routes } from '../call.ts'
+import { type Call, param, type Routes } from '../call.ts'
 
 /** Answers about things that a simulated site never has, and about others that nobody here can be asked for. */
 export const absentRoutes: Routes = {
@@ -15,7 +15,7 @@ export const absentRoutes: Routes = {
   ],
   'GET /cluster/sdn/dry-run': () => ({ 'frr-diff': '', 'interfaces-diff': '' }),
   'GET /cluster/sdn/fabrics': () => ['fabric', 'node', 'all'].map((subdir) => ({ subdir })),
-  'GET /nodes/{node}/apt/changelog': (call) => `${param(call, 'name')} (1.0) unstable; urgency=medium\n`,
+  'GET /nodes/{node}/apt/changelog': changelog,
   'GET /nodes/{node}/query-oci-repo-tags': () => withoutSkopeo('list tags'),
   'POST /nodes/{node}/storage/{storage}/oci-registry-pull': () => withoutSkopeo('pull OCI images'),
   'GET /nodes/{node}/scan/nfs': (call) =>
@@ -24,8 +24,18 @@ export const absentRoutes: Routes = {
   'GET /nodes/{node}/scan/iscsi': (call) =>
     unreachable(`/usr/bin/iscsiadm --mode discovery --type sendtargets --portal ${param(call, 'portal')}`),
   'GET /nodes/{node}/scan/pbs': (call) => {
-    throw failed(`error fetching datastores - 500 Can't connect to ${param(call, 'server')}:8007`)
+    throw failed(`error fetching datastores - 500 Can't connect to ${param(call, 'server')}:8007 (Connection refused)`)
   },
+}
+
+/** Of the packages that every host has. What cannot be found out is told in the answer itself. */
+function changelog(call: Call): string {
+  const name = param(call, 'name')
+  const { version } = call.params
+  if (!/^(?:proxmox-ve|pve-[a-z-]+|qemu-server|libpve-[a-z-]+|apt|bash|dpkg|openssh-server|systemd)$/.test(name))
+    return `E: Unable to locate package ${name}\nRC: 100`
+  if (version !== undefined && version !== '1.0') return `E: Version '${version}' for '${name}' was not found\nRC: 100`
+  return `${name} (1.0) unstable; urgency=medium\n`
 }
 
 /** The program that speaks to registries is no part of an installation. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient } from '../../test-client.ts'
 import { holds } from '../../testing/answered-rows.ts'
+import { asRoot, loggedIn } from '../../testing/logged-in.ts'
 import { batchError } from '../validate/formats/command-batch.ts'
 
 /** What PVE::API2::Nodes, ::NodeConfig, ::Services, ::Tasks and ::Cluster::BulkAction say. */
@@ -148,15 +149,17 @@ test('all guests of a host move to another', async () => {
 
 test('screens and files of backups: who gets a shell, and where files can be taken from', async () => {
   const client = createTestClient({ preset: 'recording' })
-  const shell = await client.data<Record<string, unknown>>('POST', '/nodes/pve1/spiceshell', {})
+  const root = await asRoot(client)
+  const shell = await root.data<Record<string, unknown>>('POST', '/nodes/pve1/spiceshell', {})
   assert.deepEqual([shell.type, shell.title, shell.proxy], ['spice', "Shell on 'pve1'", 'http://pve1:3128'])
-  const vnc = await client.data<Record<string, unknown>>('POST', '/nodes/pve1/vncshell', {})
+  const vnc = await root.data<Record<string, unknown>>('POST', '/nodes/pve1/vncshell', {})
   assert.deepEqual(Object.keys(vnc).sort(), ['cert', 'port', 'ticket', 'upid', 'user'])
   const files = '/nodes/pve1/storage/local/file-restore/list'
   const query = new URLSearchParams({ volume: 'backup/vzdump-qemu-100-2026_01_01-00_00_00.vma', filepath: '/' })
   const answer = await client.call('GET', `${files}?${query}`)
   assert.deepEqual(JSON.parse(answer.body).errors, { storage: 'Only PBS storages supported for file-restore.' })
-  const refused = await client.call('POST', '/nodes/pve1/vncshell', { cmd: 'upgrade' })
+  const admin = await loggedIn(client, 'admin@pve', 'secret123')
+  const refused = await admin.call('POST', '/nodes/pve1/vncshell', { cmd: 'upgrade' })
   assert.deepEqual([refused.status, refused.reason], [403, 'Permission check failed (user != root@pam)'])
 })
 

@@ -1,16 +1,19 @@
 import { may } from '../../../world/access.ts'
 import { macAddress } from '../../../world/chance.ts'
+import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest } from '../../../world/types.ts'
-import { freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { contentOfName, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
-import { requireBridgeRights } from '../guest/option-rights.ts'
+import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
 import { normalTags, requireTagRights, tagStyle } from '../guest/tags.ts'
+import { requireVolume } from '../qemu/drive-check.ts'
 import { detachMount, isMount, makeMount } from './mounts.ts'
+import { checkValue } from './option-checks.ts'
 
 const NOT_CONFIG = new Set(
   (
@@ -80,7 +83,27 @@ function checkOption(
   const has = (path: string) => may(call.world, call.who, path, privilege)
   if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
     throw forbidden(`/vms/${vmid}, ${privilege}`)
+  if (isMount(key) && value !== undefined) checkMountAccess(call, value)
   for (const card of [old, value]) if (card !== undefined) requireBridgeRights(call, key, card)
+}
+
+/** A new disk needs room on its storage; one that is there must be a disk that one may use. */
+function checkMountAccess(call: Call, value: string): void {
+  const { main } = parseProperties(value, 'volume')
+  const id = parseVolumeId(main)
+  if (id === undefined) return
+  if (/^\d+(?:\.\d+)?$/.test(id.name)) {
+    requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
+    return
+  }
+  const entry = call.world.storages.get(id.storage)
+  if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
+  const unread = entry.files ? directoryNameProblem(id.name) : undefined
+  if (unread !== undefined) throw failed(unread)
+  const content = contentOfName(id.name)
+  if (content !== 'images' && content !== 'rootdir')
+    throw failed(`unable to use volume ${main} - content type needs to be 'rootdir'`)
+  requireVolume(call, main)
 }
 
 function isUnprivileged(call: Call, guest: Guest | undefined): boolean {
@@ -130,6 +153,14 @@ export function newConfig(call: Call): Map<string, string> {
 export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   const { world, params } = call
   const host = hostOf(call)
+  const wanted = Object.entries(params)
+    .filter(([key]) => !NOT_CONFIG.has(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [key, value] of wanted) {
+    if (key === 'unprivileged') throw failed("unable to modify read-only option: 'unprivileged'")
+    if (isMount(key)) refuseMount(call, guest, key, value)
+    checkValue(call, key, value)
+  }
   for (const key of listed(params.revert)) {
     guest.pending.delete(key)
     guest.pendingDelete.delete(key)
@@ -137,10 +168,7 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   for (const key of listed(params.delete)) drop(call, guest, key)
   const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
   const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
-  for (const [key, value] of Object.entries(params)) {
-    if (NOT_CONFIG.has(key)) continue
-    if (key === 'unprivileged') throw failed("unable to modify read-only option: 'unprivileged'")
-    if (isMount(key)) refuseMount(call, guest, key, value)
+  for (const [key, value] of wanted) {
     const text = isMount(key) ? await makeMount(shop, key, value) : kept(call, key, value)
     if (isMount(key)) {
       const volid = text.split(',')[0]

@@ -1,10 +1,11 @@
 import { may, seesGuest } from '../../../world/access.ts'
+import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { configDigest } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { findVolume, parseVolumeId, volumeAtPath } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
@@ -21,6 +22,7 @@ import { refuseReplicated } from '../storage/replication.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { changeContainer, checkDropped, checkOptions, newConfig, refuseConflicts } from './config.ts'
 import { isMount, makeMount, resizeMount } from './mounts.ts'
+import { checkValue } from './option-checks.ts'
 import { startContainer } from './power.ts'
 import { inTask } from './task.ts'
 
@@ -84,13 +86,17 @@ function create(call: Call): string {
   const template = param(call, 'ostemplate')
   checkTemplate(call, template)
   const mounts = wantedMounts(call)
+  for (const [key, value] of Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) checkValue(call, key, value)
   const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
   return startTask(world, host, 'vzcreate', `${vmid}`, call.who.id, async (work) => {
     const shop = { world, host, vmid, work, made: [] as string[] }
     await configured(shop, guest, async () => {
-      if (findVolume(host, template) === undefined) throw new Error(`volume '${template}' does not exist`)
+      if (findVolume(host, volumeAtPath(world, host, template) ?? template) === undefined)
+        throw new Error(
+          template.startsWith('/') ? `can't find file '${template}'` : `volume '${template}' does not exist`,
+        )
       const config = newConfig(call)
       for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
       work.log(`extracting archive '${template}'`)
@@ -138,11 +144,14 @@ function startAfterCreate(call: Call, guest: Guest): void {
 }
 
 function checkTemplate(call: Call, volid: string): void {
+  if (volid === '-') throw failed('pipe requires cli environment')
   const id = parseVolumeId(volid)
+  if (id === undefined && call.who.id === 'root@pam') return
   if (id === undefined) throw onlyRootNamesPaths()
-  if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
-  if (!id.name.includes('/') && call.world.storages.get(id.storage)?.files === true)
-    throw failed(`unable to parse directory volume name '${id.name}'`)
+  const entry = call.world.storages.get(id.storage)
+  if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
+  const unread = entry.files ? directoryNameProblem(id.name) : undefined
+  if (unread !== undefined) throw failed(unread)
   const wanted = flag(call, 'restore') ? 'backup' : 'vztmpl'
   if (!(wanted === 'backup' ? /^backup\// : /^(vztmpl|backup)\//).test(id.name))
     throw failed(`unable to use volume ${volid} - content type needs to be '${wanted}'`)

@@ -32,11 +32,12 @@ export function isMount(key: string): boolean {
 const NEW = /^([^:\s]+):(\d+(?:\.\d+)?)$/
 
 /** Makes or attaches what a mount point asks for. No size at all means a plain folder, without a limit. */
-export async function makeMount(shop: Workshop, _key: string, value: string): Promise<string> {
+export async function makeMount(shop: Workshop, key: string, value: string): Promise<string> {
   const mount = parseProperties(value, 'volume')
   const fresh = NEW.exec(mount.main)
   if (fresh === null) {
     const volume = findVolume(shop.host, mount.main)
+    if (key === 'rootfs') refuseRoot(shop, mount.main)
     if (volume === undefined || mount.main.startsWith('/')) return inOrder(mount)
     mount.named.set('size', sizeText(volume.sizeBytes))
     return inOrder(mount)
@@ -52,6 +53,14 @@ export async function makeMount(shop: Workshop, _key: string, value: string): Pr
   if (!folder && !shop.world.statusDaemon) throw failed("can't allocate loop device")
   mount.named.set('size', sizeText(bytes))
   return inOrder({ main: made, named: mount.named })
+}
+
+/** The root of a container is mounted when it is made, so it must be there. */
+function refuseRoot(shop: Workshop, main: string): void {
+  if (main.startsWith('/dev/'))
+    throw failed(`command 'mount ${main} /var/lib/lxc/${shop.vmid}/rootfs//' failed: exit code 32`)
+  if (main.startsWith('/')) throw failed(`directory '${main}' does not exist`)
+  if (findVolume(shop.host, main) === undefined) throw failed(`volume '${main}' does not exist`)
 }
 
 function sizeText(bytes: number): string {

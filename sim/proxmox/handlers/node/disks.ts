@@ -24,10 +24,20 @@ export const nodeDiskRoutes: Routes = {
   },
   [`DELETE ${AT}/directory/{name}`]: (call) => {
     const unit = `mnt-pve-${param(call, 'name').replaceAll('-', '\\x2d')}.mount`
-    return remove(call, 'dirremove', `command 'systemctl stop ${unit}' failed: exit code 5`)
+    // Which disk to wipe stands in the unit.
+    const unread = `can't open '/etc/systemd/system/${unit}' - No such file or directory`
+    const message = flag(call, 'cleanup-disks') ? unread : `command 'systemctl stop ${unit}' failed: exit code 5`
+    return remove(call, 'dirremove', message)
   },
-  'GET /nodes/{node}/scan/lvmthin': () => [],
+  'GET /nodes/{node}/scan/lvmthin': (call) => {
+    throw failed(`command '${LIST_VOLUMES} ${param(call, 'vg')}' failed: exit code 5`)
+  },
 }
+
+const LIST_VOLUMES =
+  '/sbin/lvs --separator : --noheadings --units b --unbuffered --nosuffix --config ' +
+  `'report/time_format="%s"' --options vg_name,lv_name,lv_size,lv_attr,pool_lv,data_percent,metadata_percent,` +
+  'snap_percent,uuid,tags,metadata_size,time'
 
 /** That there is nothing of the name is found by the task. */
 function remove(call: Call, type: string, message: string, id = param(call, 'name')): string {

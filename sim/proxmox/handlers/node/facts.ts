@@ -14,7 +14,7 @@ export const nodeFactRoutes: Routes = {
       { id: `pc-i440fx-${version}`, type: 'i440fx', version },
     ])
   },
-  [`GET ${AT}/capabilities/qemu/migration`]: () => ({ 'has-dbus-vmstate': 1 }),
+  [`GET ${AT}/capabilities/qemu/migration`]: () => ({ 'has-dbus-vmstate': true }),
   [`GET ${AT}/capabilities/qemu/cpu-flags`]: (call) => cpuFlags([hostOf(call).name]),
   'GET /cluster/qemu/cpu-flags': (call) => cpuFlags([...call.world.hosts.keys()]),
   [`GET ${AT}/services`]: (call) => (call.world.statusDaemon ? SERVICES.map((name) => service(call, name)) : []),

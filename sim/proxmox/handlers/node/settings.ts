@@ -42,7 +42,8 @@ export const nodeSettingRoutes: Routes = {
     const config: Thing = { ...kept(call, 'config') }
     // A file that is not there is not compared with.
     if (Object.keys(config).length > 0) refuseStale(call, digest(config))
-    Object.assign(config, fields(call))
+    // What is read of the file is text, also where it is a number.
+    for (const [name, value] of Object.entries(fields(call))) config[name] = textOf(value)
     for (const name of deletions(call)) delete config[name]
     acmeOf(call, config)
     // Its lines are comments of the file, and each comes back with its end; of none there is no trace.

@@ -2,13 +2,13 @@ import { defined } from '../../../../src/lib/defined.ts'
 import { configDigest } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { World } from '../../../world/types.ts'
-import { findVolume } from '../../../world/volumes.ts'
 import { badParameter, badParameters, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
 import { refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { type ConfigChange, refuseEarly, updateConfig } from '../guest/config-update.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
+import { hookProblem } from '../guest/hook-script.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from '../guest/option-rights.ts'
 import { shownSnapshot } from '../guest/snapshots.ts'
 import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
@@ -145,11 +145,8 @@ function requested(call: Call): ConfigChange {
 
 /** A script that Proxmox would run on the host must be a snippet that can be run. */
 export function checkHook(call: Call, volid: string | undefined): void {
-  if (volid === undefined) return
-  const volume = findVolume(hostOf(call), volid)
-  if (!/:snippets\//.test(volid)) throw badParameter('hookscript', `'${volid}' is not in the snippets directory\n`)
-  if (volume === undefined) throw badParameter('hookscript', `script '${volid}' does not exist\n`)
-  if (volume.script === undefined) throw badParameter('hookscript', `script '${volid}' is not executable\n`)
+  const problem = volid === undefined ? undefined : hookProblem(call.world, hostOf(call), volid)
+  if (problem !== undefined) throw badParameter('hookscript', `${problem}\n`)
 }
 
 function refuseUnknown(key: string, how: 'delete' | 'revert' = 'delete'): void {

@@ -46,10 +46,12 @@ export const qemuConsoleRoutes: Routes = {
     return viewer(call, `CT ${guest.vmid}`, 'spiceproxy', `${guest.vmid}`)
   },
   'POST /nodes/{node}/spiceshell': (call) => {
+    refuseTokenName(call)
     refuseCommand(call)
     return viewer(call, `Shell on '${hostOf(call).name}'`, 'spiceshell', '')
   },
   'POST /nodes/{node}/vncshell': (call) => {
+    refuseTokenName(call)
     refuseCommand(call)
     return { ...terminal(call, undefined), cert: '' }
   },
@@ -115,6 +117,11 @@ function ticketed(call: Call, path: string): Record<string, unknown> {
 }
 
 /** On a shell of the host everybody but root gets the question for a name and a password. */
+/** These two take the name of whoever asks for that of a user, and stumble over a token's. */
+function refuseTokenName({ who }: Call): void {
+  if (who.token !== undefined) throw failed(`value '${who.id}' does not look like a valid user name`)
+}
+
 function refuseCommand({ params, who }: Call): void {
   if (params.cmd !== undefined && params.cmd !== 'login' && who.id !== 'root@pam') throw forbidden('user != root@pam')
 }

@@ -59,7 +59,8 @@ function createGuest(call: Call): string {
       .filter(isDrive)
       .sort()[0]
     if (drive !== undefined) throw badParameter(drive, "option conflicts with option 'archive'")
-    if (parseVolumeId(archive) === undefined) throw onlyRootNamesPaths()
+    if (parseVolumeId(archive) === undefined)
+      throw call.who.id === 'root@pam' ? failed(`can't find file '${archive}'`) : onlyRootNamesPaths()
     if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
   }
   checkKeys(decodedKeys(call))

@@ -1,7 +1,8 @@
 import { may } from '../../../world/access.ts'
+import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { isDrive, isUnused } from '../../../world/guest-config.ts'
 import { type Properties, parseProperties } from '../../../world/properties.ts'
-import { contentOfName, parseVolumeId, storageOn } from '../../../world/volumes.ts'
+import { contentOfName, parseVolumeId, storageOn, volumeAtPath } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
@@ -16,8 +17,9 @@ export function checkDrives(call: Call): void {
 
 function checkUnused({ world }: Call, value: string): void {
   const id = parseVolumeId(value)
-  if (id !== undefined && world.storages.get(id.storage)?.files === true && !id.name.includes('/'))
-    throw failed(`unable to parse directory volume name '${id.name}'`)
+  const unread =
+    id !== undefined && world.storages.get(id.storage)?.files === true ? directoryNameProblem(id.name) : undefined
+  if (unread !== undefined) throw failed(unread)
 }
 
 const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
@@ -25,9 +27,11 @@ const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
 function checkDrive(call: Call, key: string, value: string): void {
   const { world } = call
   const host = hostOf(call)
-  const { main, named } = parseProperties(value, 'file')
-  if (main === 'none' || main === 'cdrom') return
-  if (main.startsWith('/')) throw onlyRootNamesPaths()
+  const { main: said, named } = parseProperties(value, 'file')
+  if (said === 'none' || said === 'cdrom') return
+  const main = said.startsWith('/') ? volumeOfPath(call, key, said) : said
+  // A device of the host: whether there is one is found out when it is used.
+  if (main === undefined) return
   const id = parseVolumeId(main)
   if (id === undefined) return
   // That a storage is switched off comes out when it is used.
@@ -49,9 +53,8 @@ function checkDrive(call: Call, key: string, value: string): void {
   if (source !== undefined) checkSource(call, key, { main, named }, source)
   if (source !== undefined || isNew) return
   if (entry.disabled) throw failed(`storage '${id.storage}' is disabled`)
-  if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
-    throw failed(`unable to parse directory volume name '${id.name}'`)
-  }
+  const unread = entry.files ? directoryNameProblem(id.name) : undefined
+  if (unread !== undefined) throw failed(unread)
   const content = contentOfName(id.name)
   if (content === 'iso' && named.get('media') !== 'cdrom')
     throw badParameter(key, "explicit 'media=cdrom' is required for iso images")
@@ -59,8 +62,17 @@ function checkDrive(call: Call, key: string, value: string): void {
   if (content !== 'images' && content !== 'iso') throw badParameter(key, "content type needs to be 'images' or 'iso'")
 }
 
+/** Root may name files where volumes belong, if they lie in a storage. */
+function volumeOfPath(call: Call, key: string, path: string): string | undefined {
+  if (call.who.id !== 'root@pam') throw onlyRootNamesPaths()
+  if (path.startsWith('/dev/')) return undefined
+  const volid = volumeAtPath(call.world, hostOf(call), path)
+  if (volid === undefined) throw badParameter(key, `unable to associate path '${path}' to any storage`)
+  return volid
+}
+
 /** Who may use a volume: whoever runs the storage, the guest that owns it, and those with rights on both. */
-function requireVolume(call: Call, volid: string): void {
+export function requireVolume(call: Call, volid: string): void {
   const { world, who } = call
   const id = parseVolumeId(volid)
   if (id === undefined) return
@@ -94,6 +106,7 @@ function checkSource(call: Call, key: string, { main, named }: Properties, sourc
   const unsaid = (SAID[key] ?? []).find((name) => !named.has(name))
   if (unsaid !== undefined) throw badParameter(key, `need to specify '${unsaid}' when using 'import-from'`)
   const id = parseVolumeId(source)
+  if (id === undefined && call.who.id === 'root@pam') return
   if (id === undefined) throw onlyRootNamesPaths()
   if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
   const content = contentOfName(id.name)

@@ -3,7 +3,15 @@ import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, MIB, printSize } from '../../../world/sizes.ts'
 import type { Work } from '../../../world/tasks.ts'
 import type { Host, World } from '../../../world/types.ts'
-import { allocate, filePath, findVolume, parseVolumeId, storageOn, storageProblem } from '../../../world/volumes.ts'
+import {
+  allocate,
+  filePath,
+  findVolume,
+  parseVolumeId,
+  storageOn,
+  storageProblem,
+  volumeAtPath,
+} from '../../../world/volumes.ts'
 
 /** Where disks are made: for which guest, by which task, and what was made so far, to be taken back on failure. */
 export interface Workshop {
@@ -30,7 +38,9 @@ export async function makeDrive(shop: Workshop, key: string, value: string): Pro
   if (id?.name === 'cloudinit') return makeCloudInit(shop, key, id.storage, named.get('format'))
   const fresh = NEW_DISK.exec(main)
   if (fresh === null) {
-    const volume = findVolume(shop.host, main)
+    drive.main = volumeAtPath(shop.world, shop.host, main) ?? main
+    const volume = findVolume(shop.host, drive.main)
+    if (volume === undefined && main.startsWith('/')) throw new Error(`volume ${main} does not exist`)
     if (volume === undefined) throw new Error(`volume '${main}' does not exist`)
     named.set('size', printSize(volume.sizeBytes))
     return printProperties(drive)
@@ -108,7 +118,8 @@ async function importDisk(
   source: string,
   wantedFormat: string | undefined,
 ): Promise<{ volid: string; sizeBytes: number }> {
-  const from = findVolume(shop.host, source)
+  const from = findVolume(shop.host, volumeAtPath(shop.world, shop.host, source) ?? source)
+  if (from === undefined && source.startsWith('/')) throw new Error(`can't find file '${source}'`)
   if (from === undefined) {
     const id = parseVolumeId(source)
     const entry = id && storageOn(shop.world, shop.host, id.storage)
@@ -117,7 +128,8 @@ async function importDisk(
     )
   }
   const sizeBytes = from.virtualBytes ?? from.sizeBytes
-  const own = from.format === 'qcow2' || from.format === 'vmdk' ? from.format : 'raw'
+  // A file that is named by its path is no volume whose format could be kept.
+  const own = !source.startsWith('/') && /^(?:qcow2|vmdk)$/.test(from.format) ? from.format : 'raw'
   const format = storage.files ? (wantedFormat ?? own) : 'raw'
   shop.work.log(`create full clone of drive (${source})`)
   const volid = await newDisk(shop, storage, format, sizeBytes, 'disk')

@@ -1,4 +1,5 @@
 import { may } from '../../../world/access.ts'
+import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
 import { holding, PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
@@ -63,7 +64,8 @@ function refuseFiles(call: Call): never {
   const entry = needEntry(call, id)
   const name = said?.name ?? param(call, 'volume').replace(/^(?!backup\/)/, 'backup/')
   const owner = backupName(name)?.vmid
-  if (owner === undefined && entry.type !== 'pbs') throw failed(`unable to parse directory volume name '${name}'`)
+  const problem = entry.files ? directoryNameProblem(name) : undefined
+  if (problem !== undefined) throw failed(problem)
   if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
   if (entry.type !== 'pbs') throw badParameter('storage', 'Only PBS storages supported for file-restore.')
   throw failed(`unable to open the backup '${id}:${name}': no server answers`)
@@ -96,8 +98,10 @@ function keepOf(call: Call, entry: StorageEntry): Keep {
 }
 
 function dryRun(call: Call): Thing[] {
+  const asked = needEntry(call, param(call, 'storage'))
+  if (!asked.content.includes('backup')) throw failed(`storage '${asked.id}' does not support backups`)
+  const keep = keepOf(call, asked)
   const entry = needStorage(call)
-  const keep = keepOf(call, entry)
   const { vmid, type } = call.params
   const groups = new Map<string, { volume: Volume; seconds: number; type: string; vmid: number }[]>()
   for (const volume of volumesOf(hostOf(call), entry.id).values()) {
@@ -131,14 +135,14 @@ function prune(call: Call): string {
     requireRight(call, place, 'Datastore.AllocateSpace')
     requireRight(call, `/vms/${call.params.vmid}`, 'VM.Backup')
   }
-  const entry = needStorage(call)
-  // What is to be kept is looked for by the task.
+  const storage = param(call, 'storage')
+  // Whether there is one, and what is to be kept there, is looked for by the task.
   const doomed = () => dryRun(call).filter((row) => row.mark === 'remove')
-  const id = call.params.vmid === undefined ? entry.id : `${call.params.vmid}@${entry.id}`
+  const id = call.params.vmid === undefined ? storage : `${call.params.vmid}@${storage}`
   return startTask(world, host, 'prunebackups', id, call.who.id, async (work) => {
     for (const { volid } of doomed()) {
       work.log(`removing backup '${String(volid)}'`)
-      volumesOf(host, entry.id).delete(String(volid).slice(entry.id.length + 1))
+      volumesOf(host, storage).delete(String(volid).slice(storage.length + 1))
     }
     await work.pass(world.timing.shortTaskMs)
   })

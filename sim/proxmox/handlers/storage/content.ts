@@ -1,4 +1,5 @@
 import { may } from '../../../world/access.ts'
+import { directoryNameProblem, imageNameProblem } from '../../../world/directory-name.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
 import { parseSize } from '../../../world/sizes.ts'
 import { startTask } from '../../../world/tasks.ts'
@@ -114,6 +115,7 @@ function allocateVolume(call: Call): string {
   const name = entry.files ? `${vmid}/${filename}` : filename
   if (volumesOf(host, entry.id).has(name)) throw failed(`disk image '${filePath(entry, name)}' already exists`)
   const size = param(call, 'size')
+  if (entry.files && format === 'subvol') throw failed('storage does not support subvol quotas')
   addVolume(call.world, host, entry, {
     name,
     content: 'images',
@@ -129,9 +131,9 @@ function allocateVolume(call: Call): string {
 /** A directory takes any name with an extension that fits; elsewhere a volume is named after its guest. */
 function checkName(entry: StorageEntry, vmid: number, name: string, format: string): void {
   if (entry.files) {
-    if (/^snap-.*\.qcow2$/.test(name)) throw failed(`'${name}' is a snapshot filename, not a volume!`)
-    const extension = /^[^/\s]+\.(raw|qcow2|vmdk|subvol)$/.exec(name)?.[1]
-    if (extension === undefined) throw failed(`unable to parse volume filename '${name}'`)
+    const problem = imageNameProblem(name)
+    if (problem !== undefined) throw failed(problem)
+    const extension = name.replace(/^.*\./, '')
     if (extension !== format)
       throw failed(`illegal name '${name}' - wrong extension for format ('${extension} != '${format}')`)
     return
@@ -146,9 +148,8 @@ function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
   const text = param(call, 'volume')
   const id = parseVolumeId(text) ?? { storage: entry.id, name: text }
   if (id.storage !== entry.id) throw badParameter('volume', `storage ID mismatch (${id.storage} != ${entry.id})\n`)
-  if (entry.files && (contentOfName(id.name) === undefined || !id.name.includes('/'))) {
-    throw failed(`unable to parse directory volume name '${id.name}'`)
-  }
+  const problem = entry.files ? directoryNameProblem(id.name) : undefined
+  if (problem !== undefined) throw failed(problem)
   return { entry, volid: `${entry.id}:${id.name}` }
 }
 

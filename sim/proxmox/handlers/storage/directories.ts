@@ -12,7 +12,7 @@ const BELOW: Readonly<Record<string, readonly [string, string]>> = {
   '/nodes/{node}/disks': ['name', 'list initgpt smart lvm lvmthin directory wipedisk zfs'],
   '/nodes/{node}/hardware/pci/{pci-id-or-mapping}': ['method', 'mdev'],
   '/nodes/{node}/replication/{id}': ['name', 'schedule_now log status'],
-  '/nodes/{node}/scan': ['method', 'cifs iscsi lvm lvmthin nfs pbs zfs'],
+  '/nodes/{node}/scan': ['method', 'cifs iscsi lvm nfs pbs zfs'],
   '/nodes/{node}/sdn': ['name', 'zones fabrics vnets'],
   '/nodes/{node}/sdn/zones/{zone}': ['subdir', 'content bridges ip-vrf'],
   '/nodes/{node}/sdn/vnets/{vnet}': ['subdir', 'mac-vrf'],

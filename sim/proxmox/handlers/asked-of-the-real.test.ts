@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClient } from '../../test-client.ts'
+import { holds } from '../../testing/answered-rows.ts'
+import { asRoot } from '../../testing/logged-in.ts'
+
+/** Rows that the real daemon was asked in the same order, with the same state before. */
+
+const NODE = '/nodes/pve1'
+
+test('interfaces: the loopback, and ports of Open vSwitch on a host without it', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = `${NODE}/network`
+  await holds(client, [
+    ['POST', at, { iface: 'lo', type: 'bridge' }, { iface: 'interface already exists' }],
+    [
+      'POST',
+      at,
+      { iface: 'vlan8', type: 'vlan', 'vlan-raw-device': 'lo' },
+      "500 vlan 'vlan8' - wrong interface type on parent 'lo' ('loopback' != 'eth|bond|bridge|vlan' )",
+    ],
+    [
+      'PUT',
+      `${at}/vmbr0`,
+      { type: 'OVSBridge', ovs_ports: 'eth1' },
+      "500 OVS bridge 'vmbr0' - unable to find port 'eth1'",
+    ],
+    [
+      'PUT',
+      `${at}/eth0`,
+      { type: 'OVSPort', ovs_bridge: 'vmbr0' },
+      "500 bridge 'vmbr0' - unable to find bridge port 'eth0'",
+    ],
+    ['PUT', `${at}/lo`, { type: 'eth', comments: 'x' }, 'done'],
+  ])
+  const changed = await client.data<Record<string, unknown>>('GET', `${at}/lo`)
+  assert.deepEqual([changed.type, changed.method, changed.comments, changed.priority], ['loopback', 'manual', 'x\n', 2])
+  await holds(client, [['DELETE', `${at}/lo`, undefined, 'done']])
+  const forgotten = await client.data<Record<string, unknown>>('GET', `${at}/lo`)
+  assert.deepEqual([forgotten.method, forgotten.priority, forgotten.active], ['loopback', 1, undefined])
+  await holds(client, [
+    ['PUT', `${at}/vmbr0`, { type: 'OVSBridge', delete: 'bridge_ports', ovs_ports: 'eth0' }, 'done'],
+  ])
+  const port = await client.data<Record<string, unknown>>('GET', `${at}/eth0`)
+  assert.deepEqual([port.type, port.ovs_bridge, port.autostart], ['OVSPort', 'vmbr0', 1])
+})
+
+test('a host: numbers of its configuration are text, what cannot be found is told', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await holds(client, [
+    ['PUT', `${NODE}/config`, { 'ballooning-target': '50' }, 'done'],
+    [
+      'DELETE',
+      `${NODE}/disks/directory/d1`,
+      { 'cleanup-disks': '1' },
+      "task: can't open '/etc/systemd/system/mnt-pve-d1.mount' - No such file or directory",
+    ],
+    [
+      'GET',
+      `${NODE}/scan/pbs?server=127.0.0.1&username=root@pam&password=x`,
+      undefined,
+      "500 error fetching datastores - 500 Can't connect to 127.0.0.1:8007 (Connection refused)",
+    ],
+    ['POST', `${NODE}/vncshell`, {}, "500 value 'admin@pve!t1' does not look like a valid user name"],
+    ['POST', `${NODE}/spiceshell`, {}, "500 value 'admin@pve!t1' does not look like a valid user name"],
+  ])
+  assert.equal((await client.data<Record<string, unknown>>('GET', `${NODE}/config`))['ballooning-target'], '50')
+  assert.equal((await client.data<unknown[]>('GET', `${NODE}/scan`)).length, 6)
+  assert.equal(
+    await client.data('GET', `${NODE}/apt/changelog?name=nothing-such`),
+    'E: Unable to locate package nothing-such\nRC: 100',
+  )
+})
+
+test('users that are not there: root hears of it later, and of some things never', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await asRoot(client)
+  const none = "no such user ('nope@pve')"
+  await holds(client, [
+    [
+      'POST',
+      '/access/users',
+      { userid: 'u2@pam', password: 'secret12' },
+      "500 create user failed: change password failed: user 'u2' does not exist",
+    ],
+    ['POST', '/access/users', { userid: 'u2@pam' }, 'done'],
+    ['PUT', '/access/users/nope@pve', { comment: 'x' }, `500 ${none}`],
+    ['POST', '/access/users/admin@pve/token/tk', { expire: '1' }, 'done'],
+    [
+      'PUT',
+      '/access/users/admin@pve/token/tk',
+      { delete: 'bogus' },
+      '500 updating token info failed: 400 Parameter verification failed.',
+    ],
+  ])
+  await holds(root, [
+    ['GET', '/access/users/nope@pve', undefined, `500 ${none}`],
+    ['PUT', '/access/users/nope@pve', { comment: 'x' }, `500 update user failed: ${none}`],
+    ['DELETE', '/access/users/nope@pve', undefined, 'done'],
+    ['GET', '/access/users/nope@pve/token', undefined, `500 ${none}`],
+    ['POST', '/access/users/nope@pve/token/x1', {}, `500 ${none}`],
+    [
+      'PUT',
+      '/access/password',
+      { userid: 'u2@pam', password: 'secret12', 'confirmation-password': 'rootpw123' },
+      "500 change password failed: user 'u2' does not exist",
+    ],
+  ])
+  for (const [query, expected] of [
+    ['userid=nope@pve&path=/vms', { '/vms': {} }],
+    ['path=nope', { nope: {} }],
+    ['userid=admin@pve!nope', {}],
+  ] as const)
+    assert.deepEqual(await client.data('GET', `/access/permissions?${query}`), expected, query)
+  const made = await client.data<{ info: unknown }>('POST', '/access/users/admin@pve/token/tk2', {})
+  assert.deepEqual(made.info, { privsep: 1 }, 'what nobody sent is a number')
+  const realm = { realm: 'l3', type: 'ldap', server1: '127.0.0.1', base_dn: 'dc=x', user_attr: 'uid', tfa: 'type=oath' }
+  await holds(client, [
+    ['POST', '/access/domains', realm, 'done'],
+    ['POST', '/access/domains/l3/sync', { scope: 'users' }, 'task: Connection refused'],
+  ])
+  const realms = await client.data<{ realm: string; tfa?: string }[]>('GET', '/access/domains')
+  assert.equal(realms.find(({ realm: id }) => id === 'l3')?.tfa, 'oath')
+})
+
+test('storages: names that are none, sizes that folders do not have, backups elsewhere', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = `${NODE}/storage`
+  await holds(client, [
+    ['POST', '/storage', { storage: 's1', type: 'dir', path: '/var/lib/s1', content: 'iso' }, 'done'],
+    [
+      'GET',
+      `${at}/s1/prunebackups?prune-backups=keep-last%3D1`,
+      undefined,
+      "500 storage 's1' does not support backups",
+    ],
+    [
+      'DELETE',
+      `${at}/s1/prunebackups`,
+      { 'prune-backups': 'keep-last=1' },
+      "task: storage 's1' does not support backups",
+    ],
+    [
+      'POST',
+      `${at}/local/content`,
+      { filename: 'vm-100-disk-3.subvol', size: '1G', vmid: '100', format: 'subvol' },
+      '500 storage does not support subvol quotas',
+    ],
+    ['DELETE', `${at}/local/content/iso%2F..%2Fx`, undefined, "500 unable to parse directory volume name 'iso/../x'"],
+    [
+      'GET',
+      `${at}/local/file-restore/list?volume=backup/x.vma&filepath=/`,
+      undefined,
+      { storage: 'Only PBS storages supported for file-restore.' },
+    ],
+  ])
+})
+
+const TEMPLATE = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+
+test('containers: what the host must have for an option is looked at before anything is written', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await asRoot(client)
+  const at = `${NODE}/lxc`
+  const ct = { vmid: '300', ostemplate: TEMPLATE, rootfs: 'local:0' }
+  await holds(root, [
+    ['POST', at, { ...ct, hookscript: 'local:snippets/nope.sh' }, "500 script 'local:snippets/nope.sh' does not exist"],
+    [
+      'POST',
+      at,
+      { ...ct, hookscript: 'local:snippets/u.yaml' },
+      "500 script 'local:snippets/u.yaml' is not executable",
+    ],
+    [
+      'POST',
+      at,
+      { ...ct, hookscript: 'local:iso/cloud.img' },
+      "500 'local:iso/cloud.img' is not in the snippets directory",
+    ],
+    ['POST', at, { ...ct, hookscript: 'nope:snippets/u.yaml' }, "500 storage 'nope' does not exist"],
+    ['POST', at, { ...ct, dev0: '/dev/nope' }, '500 Device /dev/nope does not exist'],
+    ['POST', at, { ...ct, dev0: '/dev/shm' }, '500 /dev/shm is not a device'],
+    ['POST', at, { ...ct, dev0: 'mode=0660' }, '500 Path has to be defined'],
+    ['POST', at, { ...ct, rootfs: '/mnt/x' }, "task: unable to create CT 300 - directory '/mnt/x' does not exist"],
+    ['POST', at, { ...ct, ostemplate: '/nope' }, "task: unable to create CT 300 - can't find file '/nope'"],
+    ['POST', at, ct, 'task: OK'],
+    ['PUT', `${at}/300/config`, { dev0: '/dev/nope' }, '500 Device /dev/nope does not exist'],
+    ['PUT', `${at}/300/config`, { dev0: '/dev/null' }, 'done'],
+    ['PUT', `${at}/300/config`, { hookscript: 'local:snippets/hook.sh' }, 'done'],
+  ])
+  const card = 'name=eth0,bridge=vmbr0'
+  await holds(client, [
+    [
+      'POST',
+      at,
+      { ...ct, vmid: '301', net0: `${card},mtu=9000` },
+      "500 net0: MTU size '9000' is bigger than bridge MTU '1500'",
+    ],
+    [
+      'PUT',
+      `${at}/300/config`,
+      { net0: `${card},host-managed=1,ip6=auto` },
+      '500 net0: SLAAC is not supported for host-managed network configuration.',
+    ],
+    ['POST', at, { ...ct, vmid: '301', ostemplate: '-' }, '500 pipe requires cli environment'],
+    [
+      'POST',
+      at,
+      { ...ct, vmid: '301', ostemplate: 'local:vztmpl/nope.zip' },
+      "500 unable to parse directory volume name 'vztmpl/nope.zip'",
+    ],
+    [
+      'POST',
+      at,
+      { ...ct, vmid: '301', rootfs: 'local:iso/cloud.img' },
+      "500 unable to use volume local:iso/cloud.img - content type needs to be 'rootdir'",
+    ],
+    [
+      'POST',
+      at,
+      { ...ct, vmid: '301', rootfs: 'local:999/vm-999-disk-0.raw' },
+      "task: unable to create CT 301 - volume 'local:999/vm-999-disk-0.raw' does not exist",
+    ],
+    [
+      'PUT',
+      `${at}/300/config`,
+      { mp2: 'local:iso/cloud.img,mp=/y' },
+      "500 unable to use volume local:iso/cloud.img - content type needs to be 'rootdir'",
+    ],
+  ])
+})
+
+test('machines: root may name files of the host, if they lie in a storage', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await asRoot(client)
+  const at = `${NODE}/qemu`
+  const elsewhere = { scsi0: "unable to associate path '/etc/passwd' to any storage" }
+  await holds(root, [
+    [
+      'POST',
+      at,
+      { vmid: '200', scsi0: '/dev/nope' },
+      'task: unable to create VM 200 - volume /dev/nope does not exist',
+    ],
+    ['POST', at, { vmid: '200', scsi0: '/etc/passwd' }, elsewhere],
+    [
+      'POST',
+      at,
+      { vmid: '200', scsi0: 'local:0,import-from=/nope' },
+      "task: unable to create VM 200 - can't find file '/nope'",
+    ],
+    ['POST', at, { vmid: '200', archive: '/nope' }, "500 can't find file '/nope'"],
+    ['POST', at, { vmid: '200', ide2: '/var/lib/vz/template/iso/cloud.img,media=cdrom' }, 'task: OK'],
+    ['PUT', `${at}/200/config`, { scsi0: '/dev/nope' }, '500 volume /dev/nope does not exist'],
+    ['PUT', `${at}/200/config`, { scsi0: '/etc/passwd' }, elsewhere],
+    [
+      'PUT',
+      `${at}/200/config`,
+      { scsi1: '/var/lib/vz/import/cloud.qcow2' },
+      { scsi1: "content type needs to be 'images' or 'iso'" },
+    ],
+  ])
+  const { ide2 } = await client.data<{ ide2: string }>('GET', `${at}/200/config`)
+  assert.match(ide2, /^local:iso\/cloud\.img,media=cdrom,/)
+  await holds(client, [
+    [
+      'PUT',
+      `${at}/200/config`,
+      { scsi0: '/dev/nope' },
+      '500 Only root can pass arbitrary filesystem paths. at /usr/share/perl5/PVE/Storage.pm line 651.',
+    ],
+  ])
+})
