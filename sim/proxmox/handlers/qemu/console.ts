@@ -37,7 +37,8 @@ export const qemuConsoleRoutes: Routes = {
   [`POST ${CONTAINER}/termproxy`]: (call) => terminal(call, guestOf(call, 'lxc')),
   'POST /nodes/{node}/termproxy': (call) => terminal(call, undefined),
   [`POST ${AT}/spiceproxy`]: (call) => {
-    guestOf(call)
+    const guest = guestOf(call)
+    if (guest.run.status !== 'running') throw failed(`VM ${guest.vmid} not running`)
     throw failed('no spice port')
   },
   [`POST ${CONTAINER}/spiceproxy`]: (call) => {

@@ -44,7 +44,8 @@ export async function removeGuest(
   options: { readonly purge: boolean; readonly unreferenced: boolean },
 ): Promise<void> {
   const volumes = ownVolumes(host, guest)
-  for (const volid of volumes)
+  // Of one that is a template no longer, the disks that others stand on stay, with a warning.
+  for (const volid of guest.config.get('template') === '1' ? volumes : [])
     if (isBaseInUse(host, volid)) throw new Error(`base volume '${volid}' is still in use by linked cloned`)
   await work.pass(world.timing.shortTaskMs)
   for (const volid of volumes) await freeOrWarn(world, host, volid, work)
@@ -69,6 +70,7 @@ async function freeOrWarn(world: World, host: Host, volid: string, work: Work): 
   try {
     await lockingStorage(world, host, volid.slice(0, volid.indexOf(':')), async () => {
       await work.pass(between(world.random, world.timing.freeMs))
+      if (isBaseInUse(host, volid)) throw new Error(`base volume '${volid}' is still in use`)
       freeVolume(host, volid)
     })
   } catch (error) {
