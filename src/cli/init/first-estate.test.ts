@@ -158,6 +158,13 @@ test('without a token the connection is written, and the same command goes on wh
   assert.deepEqual(Object.keys(texts()), ['cluster.yaml', 'estate.yaml', 'ground.yaml', 'proxmox.yaml'])
 })
 
+test('who asks for the connection alone is told how to go on', async () => {
+  const { code, out } = await init(['--proxmox', '192.168.4.175', '--fingerprint', SHOWN, '--yes'])
+  assert.equal(code, 0)
+  assert.match(out, /croft init \S+ --cluster NAME --addresses FROM-TO/)
+  assert.match(out, /croft import proxmox \S+ --all/)
+})
+
 test('files that are there stay as they are', async () => {
   assert.equal((await init(WHOLE)).code, 0)
   const before = texts()
