@@ -17,10 +17,16 @@ const SESSION_MS = 600_000
 
 const SESSIONS: readonly (GoSession & { readonly name: string })[] = [
   {
-    name: 'go-proxmox v0.4.0 (the client of cluster-api-provider-proxmox)',
+    name: 'go-proxmox v0.4.0',
     module: 'github.com/luthermonson/go-proxmox',
     version: 'v0.4.0',
     source: join(import.meta.dirname, 'go', 'go_proxmox.go'),
+  },
+  {
+    name: 'cluster-api-provider-proxmox v0.8.2, its own client',
+    module: 'github.com/ionos-cloud/cluster-api-provider-proxmox',
+    version: 'v0.8.2',
+    source: join(import.meta.dirname, 'go', 'capmox_client.go'),
   },
   {
     name: "proxmox-api-go of April 2024 (the client of Telmate's provider and of packer's plugin)",
