@@ -46,9 +46,17 @@ export async function updateConfig(
   if (change.drop.includes('vmstate')) dropState(guest)
   const shop: Workshop = { world, host, vmid: guest.vmid, work, made: [] }
   for (const [key, value] of change.set) await setOption(shop, guest, key, value)
+  forgetUsed(guest)
   pinMachine(guest, change)
   touch(guest)
   noteSeen(world, guest)
+}
+
+/** A volume that a drive names is not lying about, whoever says so. */
+function forgetUsed(guest: Guest): void {
+  const drives = [...guest.config, ...guest.pending].filter(([key]) => isDrive(key))
+  const used = new Set(drives.map(([, value]) => driveVolume(value)))
+  for (const [key, volid] of guest.config) if (isUnused(key) && used.has(volid)) guest.config.delete(key)
 }
 
 /** Windows takes a new board for new hardware: the newest one there is at the time is kept. */
@@ -148,7 +156,6 @@ function refuseSecondCloudInit(guest: Guest, key: string): void {
   }
 }
 
-/** A disc that is put in can be booted from, after all that could be before. */
 /** What the state of a TPM was made as it stays. */
 function refuseOtherTpm(current: string, value: string): void {
   const version = (text: string) => parseProperties(text).named.get('version') ?? 'v1.2'
@@ -156,6 +163,7 @@ function refuseOtherTpm(current: string, value: string): void {
     throw failed('cannot change TPM state version after creation')
 }
 
+/** A drive for discs, even an empty one, can be booted from after all that could be before. */
 function bootFrom(guest: Guest, key: string): void {
   const order = /^order=(.+)$/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
   if (order === undefined || order.split(';').includes(key)) return
@@ -169,15 +177,10 @@ async function setOption(shop: Workshop, guest: Guest, key: string, value: strin
   if (isDrive(key) && /:cloudinit(,|$)/.test(value)) refuseSecondCloudInit(guest, key)
   if (key === 'tpmstate0' && current !== undefined) refuseOtherTpm(current, value)
   const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world, key, value)
-  if (isDrive(key)) {
-    // A volume that was lying about unused is in use again.
-    for (const [name, volid] of guest.config)
-      if (isUnused(name) && volid === driveVolume(kept)) guest.config.delete(name)
-  }
   guest.pendingDelete.delete(key)
   guest.pending.delete(key)
+  if (isDrive(key) && isCdrom(kept) && !/cloudinit/.test(kept)) bootFrom(guest, key)
   if (current === kept) return
-  if (isDrive(key) && isCdrom(kept) && driveVolume(kept) !== '' && !/cloudinit/.test(kept)) bootFrom(guest, key)
   if (key === 'description' && kept === '') {
     guest.config.delete(key)
     return

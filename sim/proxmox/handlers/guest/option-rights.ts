@@ -5,7 +5,13 @@ import { failed, forbidden } from '../../api-error.ts'
 import type { Call } from '../../call.ts'
 
 /** A token is never root here, not even one of root's own. */
-export function refuseRootOnly(call: Call, key: string, value: string | undefined, current?: string): void {
+export function refuseRootOnly(
+  call: Call,
+  key: string,
+  value: string | undefined,
+  current?: string,
+  deed: 'set' | 'modify' | 'delete' = 'set',
+): void {
   if (call.who.id === 'root@pam') return
   if (!FOR_USERS.some((pattern) => pattern.test(key))) throw failed(`only root can set '${key}' config`)
   const text = value ?? current ?? ''
@@ -17,8 +23,8 @@ export function refuseRootOnly(call: Call, key: string, value: string | undefine
   if (/^usb\d+$/.test(key) && /(^|,)host=|^[0-9a-fA-F]{4}:|^\d+-/.test(text)) {
     throw failed(`only root can set '${key}' config for real devices`)
   }
-  if (/^serial\d+$/.test(key) && text !== 'socket' && text !== '') {
-    throw failed(`only root can modify '${key}' config for real devices`)
+  if (/^serial\d+$/.test(key) && [value, current].some((port) => port !== undefined && port !== 'socket')) {
+    throw failed(`only root can ${deed} '${key}' config for real devices`)
   }
 }
 

@@ -12,6 +12,7 @@ import { type Call, guestOn, hostOf, param, type Routes, vmidOf } from '../../ca
 import { clonedConfig } from '../guest/clone-names.ts'
 import { COPY_TIMEOUT_MS, refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
+import { copyRate } from '../storage/bandwidth.ts'
 import { requireEnabled, requireImages } from '../storage-check.ts'
 import { volumeHasFeature } from '../volume-features.ts'
 import { copyBytes, newDisk, type Workshop } from './drive-make.ts'
@@ -153,7 +154,7 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
     work.log(`creating a clone of VM ${source.vmid} with ID ${target.vmid}`)
     const config = clonedConfig(world, plan.config)
     for (const key of [...config.keys()].filter(isDrive).sort())
-      config.set(key, await copyDrive(shop, plan, key, config.get(key) ?? ''))
+      config.set(key, await copyDrive(call, shop, plan, key, config.get(key) ?? ''))
     config.set('name', params.name ?? `Copy-of-VM-${source.config.get('name') ?? source.vmid}`)
     // A snapshot's own words go with a copy of it.
     const words = params.description ?? (plan.snapshot ? plan.snapshot.description : source.config.get('description'))
@@ -175,7 +176,7 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
   if (!isHere(host, params.target)) target.node = params.target ?? host.name
 }
 
-async function copyDrive(shop: Workshop, plan: Plan, key: string, value: string): Promise<string> {
+async function copyDrive(call: Call, shop: Workshop, plan: Plan, key: string, value: string): Promise<string> {
   const volid = driveVolume(value)
   const volume = findVolume(shop.host, volid)
   if (volid === '' || volume === undefined || volume.content === 'iso') return value
@@ -189,7 +190,7 @@ async function copyDrive(shop: Workshop, plan: Plan, key: string, value: string)
     const format = storage.files ? (isCloudInit ? 'qcow2' : (plan.format ?? volume.format)) : 'raw'
     drive.main = await newDisk(shop, storage, format, volume.sizeBytes, isCloudInit ? 'cloudinit' : 'disk')
     shop.work.log(`allocated target volume '${drive.main}'`)
-    if (!isCloudInit) await copyBytes(shop, volume.sizeBytes, shop.world.timing.cloneBytesPerSecond)
+    if (!isCloudInit) await copyBytes(shop, volume.sizeBytes, copyRate(call, 'clone', [ownStorage.id, storage.id]))
     const made = findVolume(shop.host, drive.main)
     if (made !== undefined && volume.system !== undefined) made.system = volume.system
   } else {

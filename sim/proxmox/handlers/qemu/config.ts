@@ -131,8 +131,8 @@ function requested(call: Call): ConfigChange {
   const current = call.world.guests.get(vmid)?.config
   checkKeys(decodedKeys(call))
   checkHook(call, set.get('hookscript'))
-  for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key))
-  for (const [key, value] of set) refuseRootOnly(call, key, value)
+  for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key), 'delete')
+  for (const [key, value] of set) refuseRootOnly(call, key, value, current?.get(key), 'modify')
   for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
   for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
   for (const [key, value] of set) requireBridgeRights(call, key, value)

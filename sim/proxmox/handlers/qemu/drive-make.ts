@@ -42,7 +42,8 @@ export async function makeDrive(shop: Workshop, key: string, value: string): Pro
     const volume = findVolume(shop.host, drive.main)
     if (volume === undefined && main.startsWith('/')) throw new Error(`volume ${main} does not exist`)
     if (volume === undefined) throw new Error(`volume '${main}' does not exist`)
-    named.set('size', printSize(volume.sizeBytes))
+    // QEMU counts in whole sectors.
+    named.set('size', printSize(Math.ceil(volume.sizeBytes / 512) * 512))
     return printProperties(drive)
   }
   const storage = needStorage(shop, fresh[1] ?? '')

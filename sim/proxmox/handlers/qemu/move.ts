@@ -11,6 +11,7 @@ import { type Call, flag, guestOf, hostOf, missingConfig, param, type Routes } f
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { keepUnused, leaveBootOrder } from '../guest/config-update.ts'
 import { requireRight } from '../guest/option-rights.ts'
+import { copyRate } from '../storage/bandwidth.ts'
 import { requireImages } from '../storage-check.ts'
 import { volumeHasFeature } from '../volume-features.ts'
 import { copyBytes, newDisk } from './drive-make.ts'
@@ -88,7 +89,7 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
   )
   work.log(`create full clone of drive ${param(call, 'disk')} (${old})`)
   drive.main = await newDisk(shop, storage, format, volume?.sizeBytes ?? 0, 'disk')
-  await copyBytes(shop, volume?.sizeBytes ?? 0, world.timing.cloneBytesPerSecond)
+  await copyBytes(shop, volume?.sizeBytes ?? 0, copyRate(call, 'move', [parseVolumeId(old)?.storage, storage.id]))
   const made = findVolume(host, drive.main)
   if (made !== undefined && volume?.system !== undefined) made.system = volume.system
   drive.named.set('size', printSize(volume?.sizeBytes ?? 0))

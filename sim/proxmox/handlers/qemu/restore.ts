@@ -10,6 +10,7 @@ import { failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { keptValue } from '../guest/option-values.ts'
+import { copyRate } from '../storage/bandwidth.ts'
 import { copyBytes, makeDrive, type Workshop } from './drive-make.ts'
 import { startAfterCreate } from './start-after-create.ts'
 
@@ -84,7 +85,7 @@ async function restoredDrive(call: Call, shop: Workshop, key: string, value: str
   const bytes = parseSize(named.get('size') ?? '') ?? 0
   named.delete('size')
   const made = await makeDrive(shop, key, printProperties({ main: `${storage}:${bytes / GIB}`, named }))
-  await copyBytes(shop, bytes, call.world.timing.cloneBytesPerSecond)
+  await copyBytes(shop, bytes, copyRate(call, 'restore', [storage]))
   return made
 }
 

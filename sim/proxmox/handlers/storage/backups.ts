@@ -13,6 +13,7 @@ import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import type { Thing } from '../shelf.ts'
 import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
+import { dumpRate } from './bandwidth.ts'
 import { type Keep, marks } from './prune.ts'
 import { needStorage } from './storage.ts'
 
@@ -269,7 +270,7 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
   const name = `backup/vzdump-${type}-${guest.vmid}-${stamp}.${format}`
   work.log(`INFO: Starting Backup of VM ${guest.vmid} (${type})`)
   const bytes = Math.round(maxDiskBytes(host, guest) / 4)
-  await work.pass(Math.ceil((bytes / world.timing.cloneBytesPerSecond) * 1000))
+  await work.pass(Math.ceil((bytes / dumpRate(call)) * 1000))
   addVolume(world, host, entry, {
     name,
     content: 'backup',
