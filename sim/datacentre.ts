@@ -136,6 +136,7 @@ export function createDatacentre(options: DatacentreOptions): Datacentre {
       if (fault.kind === 'delay') await clock.sleep(fault.delayMs ?? 1000)
       if (fault.kind === 'drop-before') throw lost(fault.sent ?? 'maybe')
       if (fault.kind === 'fail') return failedResponse(fault)
+      if (fault.kind === 'lost-worker') world.losesWorkers += 1
     }
     const response = await serve()
     for (const fault of struck) {

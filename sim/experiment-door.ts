@@ -76,7 +76,7 @@ function onGuest(datacentre: Door, method: string, vmid: number, body: () => Rec
   return { ok: true }
 }
 
-const KINDS = ['fail', 'delay', 'drop-before', 'drop-after', 'html', 'truncated', 'empty']
+const KINDS = ['fail', 'delay', 'drop-before', 'drop-after', 'html', 'truncated', 'empty', 'lost-worker']
 
 function faultOf(body: Record<string, unknown>): Fault {
   if (typeof body.kind !== 'string' || !KINDS.includes(body.kind))

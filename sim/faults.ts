@@ -5,7 +5,7 @@ import type { SimClock } from './sim-clock.ts'
 /** Something that goes wrong on purpose. `match` is a regular expression against `GET /nodes/x/qemu?full=1`. */
 export interface Fault {
   readonly match?: string
-  readonly kind: 'fail' | 'delay' | 'drop-before' | 'drop-after' | 'html' | 'truncated' | 'empty'
+  readonly kind: 'fail' | 'delay' | 'drop-before' | 'drop-after' | 'html' | 'truncated' | 'empty' | 'lost-worker'
   /** How often at most; without it for ever. */
   readonly count?: number
   /** How many that match are let through first. */

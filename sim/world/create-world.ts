@@ -54,6 +54,7 @@ export function createWorld(options: WorldOptions): World {
     downloads: new Map(),
     statusDaemon: options.statusDaemon ?? true,
     quorate: true,
+    losesWorkers: 0,
     storageBusyMs: new Map(),
     k3s: createK3sSite(),
     metal: new Map(),

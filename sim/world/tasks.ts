@@ -35,6 +35,12 @@ export function startTask(
   body: (work: Work) => void | Promise<void>,
 ): string {
   const task = newTask(world, host, type, id, user)
+  if (world.losesWorkers > 0) {
+    world.losesWorkers -= 1
+    // What the call has done before it, such as the lock of a new guest, stays. Nobody wrote how it ended.
+    finishTask(world, host, task, 'unexpected status')
+    throw new Error('got no worker upid - start worker failed')
+  }
   const life = host.life
   let warnings = 0
   const work: Work = {
@@ -80,7 +86,8 @@ export function finishTask(world: World, host: Host, task: Task, exit: string): 
   if (task.exit !== undefined) return
   task.exit = exit
   task.endSeconds = Math.floor(world.clock.now() / 1000)
-  task.log.push(exit === 'OK' || exit.startsWith('WARNINGS: ') ? `TASK ${exit}` : `TASK ERROR: ${exit}`)
+  if (exit !== 'unexpected status')
+    task.log.push(exit === 'OK' || exit.startsWith('WARNINGS: ') ? `TASK ${exit}` : `TASK ERROR: ${exit}`)
   host.runningTasks.delete(task)
   if (host.tasks.length > TASKS_KEPT + 500) {
     for (const old of host.tasks.splice(0, 500)) if (!host.runningTasks.has(old)) host.tasksById.delete(old.upid)

@@ -43,6 +43,8 @@ export interface World {
   /** Without the status daemon nodes show as unknown and every other number is fresh: so it was in the recordings. */
   readonly statusDaemon: boolean
   quorate: boolean
+  /** How many of the next tasks lose their process before it begins: those that are asked for while others end. */
+  losesWorkers: number
   /** For how long the lock of each storage was held, by host and storage: `pve1/local`. */
   readonly storageBusyMs: Map<string, number>
   /** All that K3s is besides what lies on single machines. */

@@ -8,6 +8,7 @@ import type { Refusal } from '../model/step.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { observedWorld, type World } from '../plan/things/world.ts'
 import type { ConnectionMemory } from './connections.ts'
+import { desertedIn } from './deserted.ts'
 import { type DetailCache, remember } from './detail-cache.ts'
 
 /** What a pass has seen of one connection so far; grows while the plan finds that it lacks something. */
@@ -15,6 +16,8 @@ export interface ConnectionFacts {
   readonly connection: Connection
   readonly session: Session
   readonly survey: Survey
+  /** Creations that nobody finishes any more. */
+  readonly deserted: ReadonlySet<string>
   /** The survey's resources by external id: looked up once for every guest that is read closely. */
   readonly seen: ReadonlyMap<string, ObservedResource>
   readonly looks: DetailCache
@@ -53,6 +56,7 @@ export async function surveyConnection(
       connection,
       session,
       survey,
+      deserted: desertedIn(survey, memory.idle),
       seen,
       looks,
       memory,
@@ -76,7 +80,7 @@ export function worldOf(facts: ConnectionFacts): World {
       ? facts.survey
       : { ...facts.survey, resources: facts.survey.resources.filter((s) => !facts.gone.has(s.externalId)) }
   const close = facts.asMade.size === 0 ? facts.close : new Map([...facts.asMade, ...facts.close])
-  return observedWorld(facts.connection, survey, close, facts.lists, facts.probes)
+  return { ...observedWorld(facts.connection, survey, close, facts.lists, facts.probes), deserted: facts.deserted }
 }
 
 /** The worlds of these connections, with what was read since they were surveyed. */

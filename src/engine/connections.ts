@@ -30,6 +30,8 @@ export interface ConnectionMemory {
   /** Words of creations of which one was read, or was to be; and those of which one was read and is as declared. */
   readonly sampled: Set<string>
   readonly proved: Set<string>
+  /** Since when a guest has shown nothing but the lock of its creation, with nobody at work on it. */
+  readonly idle: Map<string, number>
   /** Agents that are waited for: since when, and when they were last asked. */
   readonly waited: Map<string, { readonly sinceMs: number; readonly askedMs: number }>
 }
@@ -50,6 +52,7 @@ export function nothingRemembered(): ConnectionMemory {
     made: new Map(),
     sampled: new Set(),
     proved: new Set(),
+    idle: new Map(),
     waited: new Map(),
   }
 }

@@ -171,6 +171,8 @@ export const LIMITS = {
   connectionBackoff: { baseMs: 2_000, factor: 2, maxMs: 60_000 },
   /** A connection that says no (wrong token, missing right) is asked at most once a minute. */
   refusedConnectionMs: 60_000,
+  /** A guest that shows nothing but the lock of its creation for this long, with no task about it, is finished by nobody. */
+  desertedCreationMs: 20_000,
   /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
   restartGraceMs: 600_000,
   /** A person waits this long for a snapshot to be taken, gone back to or removed. */

@@ -346,6 +346,12 @@ export type Outcome =
   | { readonly result: 'unclear'; readonly message: string }
   | { readonly result: 'refused'; readonly refusal: Refusal }
 
+/**
+ * The reason of a creation that took its id and nothing else: no process was begun for it and none will be, so the same may
+ * be made under another id.
+ */
+export const NEVER_BEGUN = 'NeverBegun'
+
 /** A foreign error in our words: what it means for retrying. */
 export interface Refusal {
   /** Stable word: `IdTaken`, `Locked`, `PermissionDenied`, `Unauthorized`, `DigestMismatch`, `NotFound`, `NoQuorum`… */

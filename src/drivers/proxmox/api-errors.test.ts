@@ -21,6 +21,7 @@ const TABLE: readonly Row[] = [
   [500, "unable to create VM 101 - VM 101 already exists on node 'pve1'", 'IdTaken', 'waiting'],
   [500, 'unable to create VM 101: config file already exists', 'IdTaken', 'waiting'],
   [400, 'Parameter verification failed. VM 100 already exists', 'IdTaken', 'waiting'],
+  [500, 'got no worker upid - start worker failed', 'NeverBegun', 'waiting'],
   [500, 'VM is locked (clone)', 'Locked', 'waiting'],
   [500, 'VM is locked (snapshot-delete)', 'Locked', 'waiting'],
   [500, 'checksum mismatch (file change by other user?)', 'DigestMismatch', 'waiting'],

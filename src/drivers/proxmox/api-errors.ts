@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { Refusal } from '../../model/step.ts'
+import { NEVER_BEGUN, type Refusal } from '../../model/step.ts'
 import { cleanText } from './foreign.ts'
 
 /** A foreign error, before it is translated. */
@@ -15,6 +15,9 @@ export interface ForeignError {
   readonly host?: string
   readonly guest?: string
 }
+
+/** The daemon did not get round to beginning the process of a task. */
+export const WORKER_LOST = /got no worker upid|got strange worker upid|starting worker failed/
 
 interface Pattern {
   readonly when: RegExp
@@ -62,6 +65,12 @@ const PATTERNS: readonly Pattern[] = [
     reason: 'LockTimeout',
     meaning: 'waiting',
     advice: () => 'something else is at work on it',
+  },
+  {
+    when: WORKER_LOST,
+    reason: NEVER_BEGUN,
+    meaning: 'waiting',
+    advice: () => 'the host was busy and did not begin the task; nothing came of it but the id, which stays taken',
   },
   { when: /(?:VM|CT) is locked \(([\w-]+)\)/, reason: 'Locked', meaning: 'waiting', advice: lockAdvice },
   {

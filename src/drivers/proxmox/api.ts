@@ -6,13 +6,15 @@ import { type StreamedBody, type Wire, WireFailure, type WireRequest, type WireR
 import type { Secret } from '../../model/secret.ts'
 import type { Outcome, Refusal, RestCall } from '../../model/step.ts'
 import { ObservationFailed } from '../port.ts'
-import { type ForeignError, translate } from './api-errors.ts'
+import { type ForeignError, translate, WORKER_LOST } from './api-errors.ts'
 import { type ApiFields, cleanText, isRecord } from './foreign.ts'
 import { multipart } from './multipart.ts'
 import { parseUpid } from './upid.ts'
 
 const BASE = '/api2/json'
 const FORM = 'application/x-www-form-urlencoded'
+/** The host loses about one worker in thirty while others end: a second time in a row is rare, a fifth is something else. */
+const WORKER_ATTEMPTS = 5
 /** Beyond this, a refused login is most likely a matter of clocks. */
 const SKEW_MS = 60_000
 
@@ -191,8 +193,11 @@ export function createApi(deps: ApiDeps): Api {
     const path = inQuery && params !== '' ? `${call.path}?${params}` : call.path
     try {
       const body = form?.body ?? (inQuery ? undefined : params)
-      const { response, token } = await send(call.method, path, body, signal, form?.contentType)
-      return judged(response, about, [token, ...secrets.values()])
+      for (let attempt = 1; ; attempt++) {
+        const { response, token } = await send(call.method, path, body, signal, form?.contentType)
+        if (attempt < WORKER_ATTEMPTS && workerWasLost(response) && !reservesGuest(call) && !signal.aborted) continue
+        return judged(response, about, [token, ...secrets.values()])
+      }
     } catch (error) {
       return failureOf(error, about)
     }
@@ -236,6 +241,19 @@ function isProxyFailure({ status, body, reason }: WireResponse): boolean {
   if (/timed? ?out|broken pipe|connection (?:reset|refused|closed)|proxy/i.test(reason) && !/got timeout/.test(reason))
     return true
   return body === '' && (reason === '' || reason === 'Internal Server Error')
+}
+
+/**
+ * The end of an earlier task interrupts the daemon while it waits for the process of this one; it takes that process for
+ * dead and ends it before it does anything. So nothing has happened, and the same call works the next moment.
+ */
+function workerWasLost({ status, reason, body }: WireResponse): boolean {
+  return status === 500 && (WORKER_LOST.test(reason) || WORKER_LOST.test(body))
+}
+
+/** Calls that take the id, with a lock that only root may lift, before their process is begun: a second one meets the first. */
+function reservesGuest({ method, path }: RestCall): boolean {
+  return method === 'POST' && /\/(?:qemu|lxc)(?:\/\d+\/clone)?$/.test(path)
 }
 
 function readError(

@@ -105,6 +105,22 @@ describe('readSurvey', () => {
     [{ upid: UPID, status: 'stopped', exitstatus: 'unable to \u001b[31mstart' }, 'failed', 'unable to start'],
     [{ upid: UPID, status: 'stopped' }, 'failed', undefined],
   ] as const) {
+    it('takes a storage without statistics for available where its host has none either', () => {
+      const seen = (host: string, storage: string) =>
+        readSurvey(
+          'default',
+          5,
+          [
+            { type: 'storage', storage: 'local', node: 'pve1', status: storage, content: 'images' },
+            { type: 'node', node: 'pve1', status: host },
+          ],
+          [],
+        ).storages[0]?.available
+      assert.equal(seen('unknown', 'unknown'), true)
+      assert.equal(seen('online', 'unknown'), false)
+      assert.equal(seen('unknown', 'disabled'), false)
+    })
+
     it(`a task ${JSON.stringify(entry).slice(80)} is ${state}`, () => {
       const task = readTask(entry)
       assert.equal(task?.state, state)

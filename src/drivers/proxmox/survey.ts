@@ -16,11 +16,13 @@ export function readSurvey(connection: string, atMs: number, listed: unknown, ta
   const hosts: ObservedHost[] = []
   const storages: ObservedStorage[] = []
   const resources: ObservedResource[] = []
-  for (const entry of recordsOf(listed)) {
+  const entries = recordsOf(listed)
+  const silent = new Set(entries.filter(({ type, status }) => type === 'node' && status === 'unknown').map(hostOf))
+  for (const entry of entries) {
     const type = entry.type
     if (type === 'qemu' || type === 'lxc')
       push(resources, readGuest(connection, entry, type === 'qemu' ? 'vm' : 'container'))
-    else if (type === 'storage') push(storages, readStorage(entry))
+    else if (type === 'storage') push(storages, readStorage(entry, silent.has(hostOf(entry))))
     else if (type === 'node') push(hosts, readHost(entry))
   }
   const remote: RemoteTask[] = []
@@ -102,7 +104,12 @@ function usage({ maxmem, mem, maxcpu, cpu }: ApiFields) {
   return defined({ memoryBytes, memoryUsedBytes, cpus, load })
 }
 
-function readStorage(entry: ApiFields): ObservedStorage | undefined {
+function hostOf(entry: ApiFields): string | undefined {
+  return nameOf(entry.node)
+}
+
+/** A storage without statistics is not in use on its host; unless the host itself gives none, as for its first seconds. */
+function readStorage(entry: ApiFields, silentHost: boolean): ObservedStorage | undefined {
   const name = nameOf(entry.storage)
   const host = nameOf(entry.node)
   if (name === undefined || host === undefined) return undefined
@@ -114,7 +121,7 @@ function readStorage(entry: ApiFields): ObservedStorage | undefined {
     host,
     name,
     content,
-    available: entry.status === 'available',
+    available: entry.status === 'available' || (silentHost && entry.status === 'unknown'),
     shared: flagOf(entry.shared) ?? false,
     ...defined({ totalBytes: countOf(entry.maxdisk), usedBytes: countOf(entry.disk) }),
   }

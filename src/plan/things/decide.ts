@@ -7,7 +7,7 @@ import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
 import { isAsMade } from './as-made.ts'
 import { detailsNeeded } from './details-needed.ts'
-import { isBeingMade, isHollow, type ThingIdentity } from './identify.ts'
+import { isBeingMade, isHollow, isLeft, type ThingIdentity } from './identify.ts'
 import { blocked, dataAtStake, notInPlace, unfit } from './impossible.ts'
 import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
@@ -120,8 +120,9 @@ function decideByIdentity(situation: Situation): Action {
 function abandoned({ resource, rules, world, ledger }: Situation, observed: ObservedResource): Action | undefined {
   const { externalId, host, lock } = observed
   const record = ledger.records.get(resource.key)
-  if ((lock !== 'create' && !isHollow(observed)) || record?.made !== true || record.externalId !== externalId)
-    return undefined
+  const left = isLeft(resource, observed, world, ledger)
+  if (record?.externalId !== externalId || !(left || record.made === true)) return undefined
+  if (!left && lock !== 'create' && !isHollow(observed)) return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
   if (busy || !online) return undefined
@@ -379,7 +380,7 @@ function unfinishedByAnyone(
 ): Action | undefined {
   if (!ledger.fresh || declaredId !== undefined) return undefined
   for (const guest of world.guests.values()) {
-    if (guest.mark !== undefined || !isBeingMade(guest)) continue
+    if (guest.mark !== undefined || !isBeingMade(guest) || world.deserted?.has(guest.externalId) === true) continue
     const id = Number(guest.externalId)
     if (id < range.from || id > range.to) continue
     return {

@@ -1,6 +1,7 @@
 import { isOfEstate } from '../../model/estate.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
+import { NEVER_BEGUN } from '../../model/step.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Which thing in the world a resource is, if any. */
@@ -30,7 +31,7 @@ export function identify(resource: Resource, rules: Rules, world: World, ledger:
   const declaredId = rules.declaredId(resource)
   const list = rules.listOf(resource)
   return list === undefined
-    ? identifyGuest(resource, declaredId, world, ledger)
+    ? identifyGuest(resource, rules, world, ledger)
     : identifyListed(declaredId, world.lists.get(list))
 }
 
@@ -43,12 +44,8 @@ function identifyListed(
   return observed === undefined ? { is: 'absent' } : { is: 'ours', observed }
 }
 
-function identifyGuest(
-  resource: Resource,
-  declaredId: string | undefined,
-  world: World,
-  ledger: Ledger,
-): ThingIdentity {
+function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: Ledger): ThingIdentity {
+  const declaredId = rules.declaredId(resource)
   const intended = ledger.intentions.get(resource.key)?.externalId
   const recorded = ledger.records.get(resource.key)?.externalId
   const marked = world.marked.get(resource.uid) ?? []
@@ -67,8 +64,12 @@ function identifyGuest(
   // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
   const begun = intended ?? recorded
   const forming = begun === undefined ? undefined : world.guests.get(begun)
-  if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
+  if (forming !== undefined && forming.mark === undefined && isBeingMade(forming)) {
+    // It stays what it is until root clears it away, and the id was nobody's wish: another one serves as well.
+    const isFree = declaredId === undefined && rules.abandonedSteps(resource, forming) === undefined
+    if (isFree && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
     return { is: 'forming', observed: forming }
+  }
   if (forming !== undefined && isHollow(forming) && ledger.records.get(resource.key)?.made === true)
     return { is: 'forming', observed: forming }
   // A copy that we made has the source's tags at first, and somebody may have taken ours away.
@@ -95,6 +96,13 @@ function isOfOurEstate({ mark, close }: ObservedResource, { estate }: Resource):
 /** A guest in this state shows neither name nor tags, whoever makes it. */
 export function isBeingMade(observed: ObservedResource): boolean {
   return observed.lock === 'create' || observed.lock === 'clone'
+}
+
+/** Nobody makes this guest any more: the host never began with it, or has left it alone for long enough. */
+export function isLeft({ key }: Resource, { externalId }: ObservedResource, world: World, ledger: Ledger): boolean {
+  const record = ledger.records.get(key)
+  const neverBegun = record?.failure?.reason === NEVER_BEGUN && record.externalId === externalId
+  return neverBegun || world.deserted?.has(externalId) === true
 }
 
 /**

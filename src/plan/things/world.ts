@@ -18,6 +18,8 @@ export interface World {
   readonly lists: ReadonlyMap<string, ReadonlyMap<string, ObservedResource>>
   /** Ids that were asked for by name: is there anything behind it, visible to us or not? */
   readonly probes: ReadonlyMap<string, 'free' | 'taken'>
+  /** Ids of guests that show nothing but the lock of a creation which nobody finishes any more. */
+  readonly deserted?: ReadonlySet<string>
 }
 
 /** What the store remembers, as the plan needs it. */

@@ -15,7 +15,7 @@ import { judgeClocks, judgeToken, judgeUnauthorized, judgeVersion } from './judg
 import { judgeRights } from './judge-rights.ts'
 import { rolePrefix } from './least-role.ts'
 import type { NeedOptions } from './needs.ts'
-import { findOrphans } from './orphans.ts'
+import { findOrphans, judgeUnfinished } from './orphans.ts'
 
 /** Looks at one connection from the outside in; where one thing is wrong, what stands on it is not looked at. */
 export async function examine(
@@ -85,6 +85,7 @@ async function examineInside(
     ...judgeRights({ ...seen, who, prefix: rolePrefix(connection) }),
     ...(survey === undefined ? [] : judgePlaces(resources, survey)),
     ...judgeBridges(bridgesOf(resources), seen.networks, seen.zones, seen.held),
+    ...(survey === undefined ? [] : judgeUnfinished(survey)),
     ...(survey === undefined ? [] : await findOrphans(resources, survey, ask)),
   ]
 }

@@ -43,6 +43,31 @@ export async function findOrphans(
   return judgeOrphans([...orphans.values()])
 }
 
+/**
+ * Guests that show nothing but the lock of a creation nobody is at work on: the host lost its power, or was too busy to
+ * begin. They hold their id and nothing else, and only root may clear them away.
+ */
+export function judgeUnfinished({ resources, tasks }: Survey): readonly Check[] {
+  const busy = new Set(tasks.filter(({ state }) => state === 'running').map(({ subject }) => subject))
+  const left = resources.filter(
+    (seen) => seen.lock === 'create' && seen.mark === undefined && !busy.has(seen.externalId),
+  )
+  if (left.length === 0) return []
+  return [
+    {
+      about: 'hosts',
+      code: 'unfinished-guests',
+      level: 'warning',
+      found: `${left.length === 1 ? '1 guest was' : `${left.length} guests were`} begun and never made`,
+      details: left.slice(0, MOST_SHOWN).map(({ externalId, host }) => `${externalId} on ${host}, locked (create)`),
+      fix: left.slice(0, MOST_SHOWN).map(({ type, externalId, host }) => {
+        const tool = type === 'container' ? 'pct' : 'qm'
+        return `${tool} unlock ${externalId} && ${tool} destroy ${externalId} --destroy-unreferenced-disks 1   # on ${host}`
+      }),
+    },
+  ]
+}
+
 const DISKS = new Set(['images', 'rootdir'])
 
 /** Where the declared guests keep disks. */
