@@ -67,7 +67,9 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming)) {
     // It stays what it is until root clears it away, and the id was nobody's wish: another one serves as well.
     const isFree = declaredId === undefined && rules.abandonedSteps(resource, forming) === undefined
-    if (isFree && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
+    // A creation that did begin may have left disks: then a person clears the id, and them with it.
+    const isEmpty = ledger.records.get(resource.key)?.made !== true
+    if (isFree && isEmpty && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
     return { is: 'forming', observed: forming }
   }
   if (forming !== undefined && isHollow(forming) && ledger.records.get(resource.key)?.made === true)
