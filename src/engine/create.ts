@@ -19,7 +19,7 @@ import type { PassDeps, QuietMemory } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
 import { QUIET_RULES } from './quiet.ts'
-import { countUnreached, givenUpOn, type Unreached } from './settled.ts'
+import { countUnreached, countUnread, givenUpOn, type Unreached, type Unread } from './settled.ts'
 import type { StepFailures } from './steps.ts'
 import { nothingLearnt } from './widths.ts'
 
@@ -171,13 +171,15 @@ export function createEngine(deps: EngineDeps): Engine {
       let effects = 0
       let last: PassReport
       let unreached: Unreached = new Map()
+      let unread: Unread = new Map()
       const unforeseen = agreed === undefined ? new Map() : unforeseenIn(agreed)
       for (;;) {
         const observed = passes === 0 ? youngEnough(plan, estate) : undefined
         const chosen = only === undefined ? {} : { only }
-        const without = givesUp === true ? { givenUp: givenUpOn(unreached) } : {}
+        const without = givesUp === true ? { givenUp: givenUpOn(unreached, unread) } : {}
         last = await runOne(estate, signal, { ...chosen, ...without }, observed, unforeseen)
         unreached = countUnreached(unreached, last.plan, passes === 0)
+        unread = countUnread(unread, last.plan)
         passes++
         effects += last.effects
         onPass?.(last)

@@ -29,6 +29,7 @@ import { isGoodFor } from './detail-cache.ts'
 import { withHistory } from './history.ts'
 import { learnAlike } from './made-alike.ts'
 import { leavingIn, type MissingFacts, NOTHING, putOff } from './put-off.ts'
+import { CANNOT_BE_READ } from './settled.ts'
 
 /** What one pass has seen, and the plan that follows from it. */
 export interface Observation {
@@ -323,5 +324,5 @@ function withReason(entry: PlanEntry, facts: Pick<ConnectionFacts, 'survey' | 'f
     return { ...entry, action: { ...action, reason: 'NoSuchHost', message } }
   }
   const said = facts.failed.get(JSON.stringify(action.missing))
-  return said === undefined ? entry : { ...entry, action: { ...action, reason: 'CannotBeRead', message: said } }
+  return said === undefined ? entry : { ...entry, action: { ...action, reason: CANNOT_BE_READ, message: said } }
 }

@@ -5,7 +5,16 @@ import type { Action, Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { UNKNOWN_PACE } from '../plan/pace.ts'
 import { machine, recordOf } from '../plan/testing/fixture.ts'
-import { countUnreached, givenUpOn, isSettled, nextLookMs, type Unreached } from './settled.ts'
+import {
+  CANNOT_BE_READ,
+  countUnreached,
+  countUnread,
+  givenUpOn,
+  isSettled,
+  nextLookMs,
+  type Unreached,
+  type Unread,
+} from './settled.ts'
 
 const refuse: Action = { do: 'refuse', guard: 'stalled', reason: 'it failed', allow: 'correct it' }
 const hold: Action = {
@@ -40,6 +49,32 @@ test('what waits for something that a person must see to does not keep anybody w
   assert.equal(settled({ a: waits, b: waits }, { a: ['b'], b: ['a'] }), false)
 })
 
+test('one thing that cannot be read is given up on after many passes in a row, and what waits for it with it', () => {
+  const unread: Action = { do: 'wait', reason: CANNOT_BE_READ, message: 'exit code 1', lookAgainMs: 1_000 }
+  const entry = (key: string, action: Action) => ({
+    key,
+    uid: key,
+    connection: 'default',
+    type: 'setting' as const,
+    action,
+  })
+  const plan = (...entries: ReturnType<typeof entry>[]): Plan => ({ entries, notes: [], problems: [] })
+  const whole = plan(entry('a', unread), entry('b', waits))
+  const resources = [
+    { key: 'a', needs: [] },
+    { key: 'b', needs: ['a'] },
+  ]
+  const settledAfter = (passes: readonly Plan[]) => {
+    let counts: Unread = new Map()
+    for (const one of passes) counts = countUnread(counts, one)
+    return isSettled(whole, [], 0, 0, resources, givenUpOn(new Map(), counts))
+  }
+  const often = Array.from({ length: LIMITS.unreadPasses }, () => whole)
+  assert.equal(settledAfter(often), true)
+  assert.equal(settledAfter(often.slice(1)), false)
+  assert.equal(settledAfter([...often.slice(1), plan(entry('a', waits)), whole]), false, 'it was read once')
+})
+
 const note = (connection: string) => ({
   connection,
   code: 'unreachable' as const,
@@ -52,7 +87,7 @@ test('a connection that never answered is given up on after a few passes; one th
     let unreached: Unreached = new Map()
     for (const [index, away] of all.entries())
       unreached = countUnreached(unreached, { notes: away.map(note) }, index === 0)
-    return [...givenUpOn(unreached)]
+    return [...givenUpOn(unreached, new Map())]
   }
   assert.deepEqual(passes([['cow'], ['cow']]), [])
   assert.deepEqual(passes([['cow'], ['cow'], ['cow']]), ['cow'])

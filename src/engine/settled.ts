@@ -6,6 +6,9 @@ import type { Resource } from '../model/resource.ts'
 import { nextTaskLookMs, type Pace } from '../plan/pace.ts'
 import { isTrue } from './conditions.ts'
 
+/** The reason of a wait for something that whoever was asked could not tell. */
+export const CANNOT_BE_READ = 'CannotBeRead'
+
 /** Nothing is under way and nothing would come of another pass until the world or Git changes. */
 export function isSettled(
   plan: Plan,
@@ -53,9 +56,19 @@ export function countUnreached(before: Unreached, plan: Pick<Plan, 'notes'>, isF
   return new Map(away.flatMap((name) => (isFirst || before.has(name) ? [[name, (before.get(name) ?? 0) + 1]] : [])))
 }
 
-/** Those that nobody needs to wait for any longer: whoever applies is told, and the rest is done. */
-export function givenUpOn(unreached: Unreached): ReadonlySet<string> {
-  return new Set([...unreached].flatMap(([name, passes]) => (passes >= LIMITS.unreachedPasses ? [name] : [])))
+/** How often in a row each thing could not be read, although its connection answers. */
+export type Unread = ReadonlyMap<ResourceKey, number>
+
+export function countUnread(before: Unread, plan: Pick<Plan, 'entries'>): Unread {
+  const unread = plan.entries.filter(({ action }) => action.do === 'wait' && action.reason === CANNOT_BE_READ)
+  return new Map(unread.map(({ key }) => [key, (before.get(key) ?? 0) + 1]))
+}
+
+/** Connections and things that nobody needs to wait for any longer: whoever applies is told, and the rest is done. */
+export function givenUpOn(unreached: Unreached, unread: Unread): ReadonlySet<string> {
+  const over = (counts: ReadonlyMap<string, number>, most: number) =>
+    [...counts].flatMap(([name, passes]) => (passes >= most ? [name] : []))
+  return new Set([...over(unreached, LIMITS.unreachedPasses), ...over(unread, LIMITS.unreadPasses)])
 }
 
 /** What waits, however far away, for something that a person must see to: it will not come by waiting. */
@@ -70,7 +83,8 @@ function stuckIn(
   for (const { key, action, connection } of plan.entries) {
     const isUnseen = action.do === 'wait' && action.reason === 'ConnectionNotSeen' && unseen.has(connection)
     const failed = action.do === 'nothing' && isFailed(records.get(key)?.conditions ?? [])
-    if (action.do === 'refuse' || isUnseen || failed) stuck.add(key)
+    const isUnread = action.do === 'wait' && action.reason === CANNOT_BE_READ && unseen.has(key)
+    if (action.do === 'refuse' || isUnseen || isUnread || failed) stuck.add(key)
   }
   for (let before = -1; before !== stuck.size; ) {
     before = stuck.size

@@ -181,6 +181,8 @@ export const LIMITS = {
   suspiciousPasses: 3,
   /** A connection that never answered since an apply began is tried this often; then the rest is finished without it. */
   unreachedPasses: 3,
+  /** One thing that cannot be read, although its connection answers, is tried this often in a row. */
+  unreadPasses: 20,
   sweepIntervalMs: 10_000,
   /** After a pass that found everything as declared, so long nothing is planned anew while nothing that was seen changes. */
   quietMs: 600_000,

@@ -30,3 +30,17 @@ test('one that answers again in time is waited for, and everything is made', asy
   const names = [...run.datacentre.world.guests.values()].map(({ config }) => config.get('name'))
   for (const { name } of MACHINES) assert.ok(names.includes(name), `${name} was not made`)
 })
+
+test('an apply ends although one setting of a host cannot be read, and the rest is made', async () => {
+  const clock = `apiVersion: croft.dev/v1alpha1
+kind: ProxmoxTime
+metadata: {name: clock}
+spec: {host: still-fawn, timeZone: Europe/Vienna}
+`
+  const run = simulate({ seed: 3, estate: estateFrom({ ...filesOf(MACHINES), 'clock.yaml': clock }) })
+  const reason = "command 'timedatectl show' failed: exit code 1"
+  run.datacentre.faults.add({ kind: 'fail', match: '^GET /nodes/still-fawn/time', status: 500, reason })
+  assert.equal(await run.untilSettled(run.start(), { mostMs: 600_000, givesUp: true }), 'settled')
+  const names = [...run.datacentre.world.guests.values()].map(({ config }) => config.get('name'))
+  for (const { name } of MACHINES) assert.ok(names.includes(name), `${name} was not made`)
+})
