@@ -57,6 +57,7 @@ function isOf(type: string, value: unknown): boolean {
 
 /** Where the real daemon does not keep to its own schema, and so the simulator does not either. */
 const KNOWN: Readonly<Record<string, string>> = {
+  '/nodes/{node}/sdn/zones/{zone}/bridges': 'the real daemon answers whether a bridge filters with a number',
   '/cluster/nextid': 'recorded as a text',
   '/cluster/config/apiversion': 'recorded as a text',
   '/cluster/config/join': 'the rows are those of corosync.conf, where everything is text',

@@ -79,6 +79,8 @@ function carryOut(world: World, identity: Identity, asked: Asked): unknown {
   if (operation !== undefined) {
     requirePermission(world, identity, operation, asked.path, given)
     requireNode(world, operation, pathParams)
+    // The node that was asked, whatever it is called.
+    if (pathParams.node === 'localhost') given.node = world.hosts.keys().next().value
   }
   if (!world.quorate && asked.method !== 'GET') throw failed('cluster not ready - no quorum?')
   let values: Readonly<Record<string, unknown>> = given

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient } from '../../test-client.ts'
+import { createTestClient, exitOf } from '../../test-client.ts'
 import { holds } from '../../testing/answered-rows.ts'
 import { asRoot } from '../../testing/logged-in.ts'
 
@@ -269,5 +269,113 @@ test('machines: root may name files of the host, if they lie in a storage', asyn
       { scsi0: '/dev/nope' },
       '500 Only root can pass arbitrary filesystem paths. at /usr/share/perl5/PVE/Storage.pm line 651.',
     ],
+  ])
+})
+
+test('the network of the cluster: what is in effect, what is pending, and its lock', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/cluster/sdn'
+  const pending =
+    '500 could not acquire lock for SDN config: configuration has pending changes at /usr/share/perl5/PVE/API2/Network/SDN.pm line 150.'
+  const wrong = 'invalid lock token provided! at /usr/share/perl5/PVE/Network/SDN.pm line 291.'
+  await holds(client, [
+    ['POST', `${at}/zones`, { type: 'simple', zone: 'zb1' }, 'done'],
+    ['POST', `${at}/zones`, { type: 'simple', zone: 'za1' }, 'done'],
+    ['POST', `${at}/lock`, {}, pending],
+    ['POST', `${at}/lock`, { 'allow-pending': '1' }, 'done'],
+    ['POST', `${at}/lock`, { 'allow-pending': '1' }, `500 could not acquire lock for SDN config: ${wrong}`],
+    ['DELETE', `${at}/lock`, { 'lock-token': 'abc' }, `500 could not release lock: ${wrong}`],
+    ['DELETE', `${at}/lock`, { force: '1' }, 'done'],
+    ['POST', `${at}/vnets`, { vnet: 'va1', zone: 'zb1' }, 'done'],
+    [
+      'POST',
+      `${at}/vnets/va1/subnets`,
+      {
+        subnet: '10.0.4.0/24',
+        type: 'subnet',
+        'dhcp-range': 'start-address=10.0.4.10,end-address=10.0.4.20',
+      },
+      'done',
+    ],
+    [
+      'POST',
+      `${at}/dns`,
+      { dns: 'd1', type: 'powerdns', url: 'http://127.0.0.1:9', key: 'x' },
+      "500 create sdn dns object failed: dns api error: Invalid response from server: 500 Can't connect to 127.0.0.1:9 (Connection refused)",
+    ],
+    [
+      'POST',
+      `${at}/ipams`,
+      { ipam: 'i1', type: 'netbox', url: 'http://127.0.0.1:9', token: 'x' },
+      "500 create sdn ipam object failed: Can't connect to netbox api: Invalid response from server: 500 Can't connect to 127.0.0.1:9 (Connection refused)",
+    ],
+  ])
+  const zones = async (query = '') =>
+    (await client.data<{ zone: string; pending?: unknown }[]>('GET', `${at}/zones${query}`)).map(
+      ({ zone, pending: later }) => `${zone}${later === undefined ? '' : ' pending'}`,
+    )
+  assert.deepEqual(await zones(), ['za1', 'zb1'], 'by name')
+  assert.deepEqual(await zones('?pending=1'), ['za1 pending', 'zb1 pending'])
+  const [subnet] = await client.data<Record<string, unknown>[]>('GET', `${at}/vnets/va1/subnets`)
+  assert.deepEqual(subnet?.['dhcp-range'], [{ 'start-address': '10.0.4.10', 'end-address': '10.0.4.20' }])
+  assert.deepEqual(await client.data('GET', `${NODE}/sdn/zones`), [])
+  await holds(client, [['PUT', at, {}, 'task: OK']])
+  assert.deepEqual(await zones('?pending=1'), ['za1', 'zb1'], 'nothing is left to come')
+  assert.deepEqual(await client.data('GET', `${NODE}/sdn/zones/zb1/content`), [
+    { vnet: 'va1', status: 'available', statusmsg: null },
+  ])
+  assert.deepEqual(await client.data('GET', `${NODE}/sdn/zones/nope/content`), [])
+})
+
+test('small things: the node that was asked, firewalls that are on since, helpers in a list', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const firewall = '/cluster/firewall/options'
+  await holds(client, [
+    ['GET', '/nodes/localhost/qemu', undefined, 'done'],
+    [
+      'GET',
+      '/nodes/localhost/qemu/999/config',
+      undefined,
+      "500 Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist",
+    ],
+    ['PUT', firewall, { enable: '2' }, 'done'],
+    ['PUT', `${NODE}/firewall/options`, { nf_conntrack_helpers: 'ftp,tftp' }, 'done'],
+    [
+      'PUT',
+      `${NODE}/firewall/options`,
+      { nf_conntrack_helpers: 'ftp,' },
+      { nf_conntrack_helpers: 'invalid format - extraneous commas in list\n' },
+    ],
+    ['PUT', '/cluster/options', { migration: 'type=secure', migration_unsecure: '1' }, 'done'],
+  ])
+  const { enable } = await client.data<{ enable: number }>('GET', firewall)
+  assert.equal(enable, Math.floor(client.clock.now() / 1000))
+  assert.deepEqual(await client.data('GET', `${NODE}/firewall/log?since=1&until=2`), [])
+  assert.equal((await client.data<Record<string, unknown>>('GET', '/cluster/options')).migration_unsecure, 1)
+})
+
+test('copies take as long as their limit says; who stops one is told what was stopped', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = `${NODE}/qemu`
+  await holds(client, [['POST', at, { vmid: '160', scsi0: 'local:4' }, 'task: OK']])
+  const held = "can't lock file '/var/lock/qemu-server/lock-160.conf' - got timeout"
+  const limited = { disk: 'scsi0', storage: 'local', format: 'qcow2', bwlimit: '1024' }
+  const upid = await client.data<string>('POST', `${at}/160/move_disk`, limited)
+  await client.pass(1_000)
+  const before = client.clock.now()
+  await holds(client, [['POST', at, { vmid: '160' }, `500 unable to create VM 160 - ${held}`]])
+  assert.equal(client.clock.now() - before, 5_000, 'a creation waits half as long as others')
+  await holds(client, [
+    ['PUT', `${at}/160/config`, { cores: '2' }, `500 ${held}`],
+    ['DELETE', `${NODE}/tasks/${encodeURIComponent(upid)}`, undefined, 'done'],
+  ])
+  const images = '/var/lib/vz/images/160'
+  const command = `/usr/bin/qemu-img convert -p -n -r 1024K -f raw -O qcow2 ${images}/vm-160-disk-0.raw zeroinit:${images}/vm-160-disk-1.qcow2`
+  assert.equal(
+    await exitOf(client, upid),
+    `storage migration failed: copy failed: command '${command}' failed: interrupted by signal`,
+  )
+  await holds(client, [
+    ['POST', at, { vmid: '160' }, "500 unable to create VM 160 - VM 160 already exists on node 'pve1'"],
   ])
 })

@@ -33,6 +33,7 @@ function shownOption(key: string, value: unknown): unknown {
   const text = String(value)
   if (key === 'registered-tags') return text.split(/[,;\s]+/).sort()
   if (key === 'description') return text === '' ? '' : `${text.replace(/\n+$/, '')}\n`
+  if (key === 'migration_unsecure') return Number(text)
   if (!IN_PARTS.test(key)) return text
   const { main, named } = parseProperties(text, 'type')
   const parts: Thing = main === '' ? {} : { type: main }

@@ -29,8 +29,9 @@ function index(at: string, names: readonly string[]): Routes {
   return { [`GET ${at}`]: () => names.map((name) => ({ name })) }
 }
 
-/** Nothing is written to a log here. */
-function noLog(): Answer {
+/** Nothing is written to a log here. Whoever asks for a time gets the lines of it, of which there are none. */
+function noLog({ params }: Call): Answer {
+  if (params.since !== undefined || params.until !== undefined) return new Answer([], { total: 0 })
   return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
 }
 
@@ -48,10 +49,15 @@ function optionRoutes(at: string): Routes {
         delete kept[name]
       }
       // What is set and deleted by the same call is set.
-      shelf(call.world, place(call)).set('options', { ...kept, ...fields(call) })
+      shelf(call.world, place(call)).set('options', { ...kept, ...fields(call), ...since(call, at) })
       return null
     },
   }
+}
+
+/** The firewall of the datacentre keeps since when it is on, of whoever says more than yes. */
+function since({ params, world }: Call, at: string): Thing {
+  return at === CLUSTER && Number(params.enable ?? 0) > 1 ? { enable: Math.floor(world.clock.now() / 1000) } : {}
 }
 
 function optionsOf(call: Call): Thing {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { parseProperties } from '../../../world/properties.ts'
+import { answers, portOf } from '../../../world/reachable.ts'
 import type { World } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, param } from '../../call.ts'
@@ -97,6 +98,18 @@ export function refuseWithoutLock(call: Call, before: string): void {
   const token = shelf(call.world, 'sdn-lock').get('token')?.token
   if (token !== undefined && token !== call.params['lock-token'])
     throw died(before, 'invalid lock token provided!', 'Network/SDN', 291)
+}
+
+/** A server of names or addresses is asked before it is written down. */
+export function checkServer({ world }: Call, { type, url }: Thing, before: string): void {
+  if (!URL.canParse(textOf(url))) return
+  const place = new URL(textOf(url))
+  const [host, port] = [place.hostname, portOf(place)]
+  if (answers(world, host, port)) return
+  const told = type === 'powerdns' ? 'dns api error' : `Can't connect to ${textOf(type)} api`
+  throw failed(
+    `${before}${told}: Invalid response from server: 500 Can't connect to ${host}:${port} (Connection refused)`,
+  )
 }
 
 function there(world: World, kind: string): readonly (readonly [string, Thing])[] {

@@ -1,24 +1,27 @@
-import { hexDigits } from '../../../world/chance.ts'
+import { uuid } from '../../../world/chance.ts'
+import type { World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, param, type Routes } from '../../call.ts'
 import { splitList } from '../../validate/formats/format.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
-
-/** The zone that every host has: its own bridges. */
-const LOCAL = 'localnetwork'
+import { refuseWithoutLock } from './sdn-check.ts'
 
 /** What of the network of the cluster is in effect on a host, and who may change it now. */
 export const sdnStateRoutes: Routes = {
-  'GET /nodes/{node}/sdn/zones': (call) => [
-    { zone: LOCAL, status: 'available' },
-    ...[...shelf(call.world, 'sdn/zones')].map(([zone, thing]) => ({
-      zone,
-      status: thing.applied === undefined ? 'pending' : 'available',
-    })),
-  ],
+  'GET /nodes/{node}/sdn/zones': (call) =>
+    [...shelf(call.world, 'sdn/zones').keys()]
+      .filter((zone) => isHere(call, running(call, 'zones', zone)))
+      .sort()
+      .map((zone) => ({ zone, status: 'available' })),
   'GET /nodes/{node}/sdn/zones/{zone}/content': content,
   'GET /nodes/{node}/sdn/zones/{zone}/bridges': (call) =>
-    bridges(call).map((name) => ({ name, vlan_filtering: '0', ports: [] })),
+    [...hostOf(call).interfaces]
+      .filter(([, { type }]) => type === 'bridge')
+      .map(([name, { bridge_vlan_aware: aware, bridge_ports: ports }]) => ({
+        name,
+        vlan_filtering: Number(aware ?? 0),
+        ports: splitList(textOf(ports)).map((port) => ({ name: port })),
+      })),
   'GET /nodes/{node}/sdn/zones/{zone}/ip-vrf': (call) => {
     const zone = running(call, 'zones', param(call, 'zone'))
     if (zone === undefined) throw badParameter('zone', 'zone does not exist')
@@ -51,16 +54,17 @@ export const sdnStateRoutes: Routes = {
   ),
   'POST /cluster/sdn/lock': (call) => {
     const held = shelf(call.world, 'sdn-lock')
-    if (held.has('token')) throw failed('SDN configuration has already been locked')
-    const token = hexDigits(call.world.random, 40)
+    const before = 'could not acquire lock for SDN config: '
+    refuseWithoutLock(call, before)
+    if (!flag(call, 'allow-pending') && hasPending(call.world))
+      throw failed(`${before}configuration has pending changes at /usr/share/perl5/PVE/API2/Network/SDN.pm line 150.`)
+    const token = uuid(call.world.random)
     held.set('token', { token, pending: flag(call, 'allow-pending') })
     return token
   },
   'DELETE /cluster/sdn/lock': (call) => {
     const held = shelf(call.world, 'sdn-lock')
-    const token = held.get('token')?.token
-    if (token !== undefined && !flag(call, 'force') && token !== call.params['lock-token'])
-      throw failed('invalid lock token provided')
+    if (!flag(call, 'force')) refuseWithoutLock(call, 'could not release lock: ')
     held.delete('token')
     return null
   },
@@ -75,10 +79,22 @@ function running(call: Call, kind: string, id: string): Thing | undefined {
   return shelf(call.world, `sdn/${kind}`).get(id)?.applied as Thing | undefined
 }
 
+/** Something of the cluster's network that was never applied differs from what is in effect. */
+function hasPending(world: World): boolean {
+  return [...world.shelves].some(
+    ([name, things]) =>
+      /^sdn\/(?:zones|vnets|controllers|subnets\/)/.test(name) &&
+      [...things.values()].some(({ applied, ...now }) => JSON.stringify(applied) !== JSON.stringify(now)),
+  )
+}
+
+function isHere(call: Call, zone: Thing | undefined): boolean {
+  const nodes = splitList(textOf(zone?.nodes))
+  return zone !== undefined && (nodes.length === 0 || nodes.includes(hostOf(call).name))
+}
+
 function refuseElsewhere(call: Call, zone: Thing, before: string): void {
-  const nodes = splitList(textOf(zone.nodes))
-  if (nodes.length > 0 && !nodes.includes(hostOf(call).name))
-    throw badParameter('zone', `${before} ${hostOf(call).name}`)
+  if (!isHere(call, zone)) throw badParameter('zone', `${before} ${hostOf(call).name}`)
 }
 
 /** Whoever applies or takes back what is pending gives the lock back with it, unless they say otherwise. */
@@ -97,13 +113,8 @@ function takeBack(things: Map<string, Thing>): void {
 
 function content(call: Call): unknown[] {
   const zone = param(call, 'zone')
-  if (zone === LOCAL) return bridges(call).map((vnet) => ({ vnet, status: 'available' }))
-  if (!shelf(call.world, 'sdn/zones').has(zone)) throw failed(`can't find any sdn zone with name '${zone}'`)
-  return [...shelf(call.world, 'sdn/vnets')]
-    .filter(([, thing]) => thing.zone === zone)
-    .map(([vnet, thing]) => ({ vnet, status: thing.applied === undefined ? 'pending' : 'available' }))
-}
-
-function bridges(call: Call): readonly string[] {
-  return [...hostOf(call).interfaces].filter(([, { type }]) => type === 'bridge').map(([name]) => name)
+  if (!isHere(call, running(call, 'zones', zone))) return []
+  return [...shelf(call.world, 'sdn/vnets').keys()]
+    .filter((vnet) => running(call, 'vnets', vnet)?.zone === zone)
+    .map((vnet) => ({ vnet, status: 'available', statusmsg: null }))
 }

@@ -1,14 +1,16 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { may } from '../../../world/access.ts'
+import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { deletions, refuseDeletions, refuseStale, STALE } from '../collection.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { digestOf, fields, shelf, type Thing, textOf } from '../shelf.ts'
+import { digestOf, fields, listOf, shelf, type Thing, textOf } from '../shelf.ts'
 import {
   checkController,
   checkSection,
+  checkServer,
   checkSubnet,
   checkVnet,
   checkZone,
@@ -134,7 +136,14 @@ export function visible(thing: Thing): Thing {
 }
 
 function shown(call: Call, kind: Kind, id: string, thing: Thing): Thing {
-  return { ...kind.extra?.(call, id), ...visible(thing), [kind.key]: id }
+  return { ...kind.extra?.(call, id), ...visible(thing), ...ranges(kind, thing), [kind.key]: id }
+}
+
+/** Ranges are told apart where they are in effect or to be written; what is still to come shows them as text. */
+function ranges(kind: Kind, thing: Thing): Thing {
+  const texts = kind.word === 'subnet' ? listOf(thing['dhcp-range']) : []
+  if (texts.length === 0) return {}
+  return { 'dhcp-range': texts.map((text) => Object.fromEntries(parseProperties(text).named)) }
 }
 
 function list(call: Call, kind: Kind): Thing[] {
@@ -142,7 +151,7 @@ function list(call: Call, kind: Kind): Thing[] {
   const digest = digestOf([...things])
   const rows: Thing[] = []
   if (kind.word === 'subnet') requireSight(call, kind)
-  for (const [id, thing] of things) {
+  for (const [id, thing] of [...things].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!isListed(call, kind, id, thing)) continue
     const applied = thing.applied as Thing | undefined
     if (flag(call, 'running')) {
@@ -162,6 +171,7 @@ function newRow(call: Call, kind: Kind, id: string, thing: Thing): Thing {
   const known = Object.entries(rest).filter(([key]) => visible(thing)[key] === undefined)
   return {
     ...Object.fromEntries(known),
+    ...(kind.word === 'subnet' ? { 'dhcp-range': [] } : {}),
     ...defined({ type, vnet }),
     [kind.key]: id,
     state: 'new',
@@ -174,7 +184,7 @@ export function pending(thing: Thing, applied: Thing | undefined): Thing {
   if (thing.gone === true) return { state: 'deleted', pending: {} }
   const now = visible(thing)
   const names = [...new Set([...Object.keys(now), ...Object.keys(applied)])].filter((key) => now[key] !== applied[key])
-  if (names.length === 0) return { pending: {} }
+  if (names.length === 0) return {}
   return { state: 'changed', pending: Object.fromEntries(names.map((key) => [key, now[key] ?? 'deleted'])) }
 }
 
@@ -207,6 +217,7 @@ function check(call: Call, kind: Kind, id: string, thing: Thing, given: Thing, o
   else if (kind.word === 'controller') checkController(call, id, thing, before)
   else if (kind.word === 'vnet') checkVnet(call, id, thing, old, before)
   else if (kind.word === 'subnet') checkSubnet(call, id, thing, before)
+  else checkServer(call, thing, before)
 }
 
 function add(call: Call, kind: Kind): null {

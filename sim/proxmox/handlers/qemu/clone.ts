@@ -15,7 +15,7 @@ import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
 import { copyRate } from '../storage/bandwidth.ts'
 import { requireEnabled, requireImages } from '../storage-check.ts'
 import { volumeHasFeature } from '../volume-features.ts'
-import { copyBytes, newDisk, type Workshop } from './drive-make.ts'
+import { copyVolume, newDisk, type Workshop } from './drive-make.ts'
 
 export const qemuCloneRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/clone': clone }
 
@@ -190,7 +190,7 @@ async function copyDrive(call: Call, shop: Workshop, plan: Plan, key: string, va
     const format = storage.files ? (isCloudInit ? 'qcow2' : (plan.format ?? volume.format)) : 'raw'
     drive.main = await newDisk(shop, storage, format, volume.sizeBytes, isCloudInit ? 'cloudinit' : 'disk')
     shop.work.log(`allocated target volume '${drive.main}'`)
-    if (!isCloudInit) await copyBytes(shop, volume.sizeBytes, copyRate(call, 'clone', [ownStorage.id, storage.id]))
+    if (!isCloudInit) await copyVolume(shop, volid, drive.main, copyRate(call, 'clone', [ownStorage.id, storage.id]))
     const made = findVolume(shop.host, drive.main)
     if (made !== undefined && volume.system !== undefined) made.system = volume.system
   } else {

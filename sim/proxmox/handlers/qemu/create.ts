@@ -5,7 +5,7 @@ import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
+import { ApiError, badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
@@ -38,12 +38,13 @@ const NOT_CONFIG = new Set([
 ])
 
 export const CREATION_QEMU = '10.0.13'
+const CREATION_TIMEOUT_MS = 5_000
 
 /**
  * The id is taken at once, with nothing in the configuration but `lock: create`; name, tags and all the rest appear
  * only when the task has made the disks. Whoever looks for a guest by name in between does not find it.
  */
-function createGuest(call: Call): string {
+function createGuest(call: Call): string | Promise<string> {
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
@@ -74,10 +75,7 @@ function createGuest(call: Call): string {
   if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
   const taken = world.guests.get(vmid)
   if (archive !== undefined) return restore(call, archive, wanted)
-  if (taken !== undefined) {
-    const what = taken.type === 'qemu' ? 'VM' : 'CT'
-    throw failed(`unable to create VM ${vmid} - ${what} ${vmid} already exists on node '${taken.node}'`)
-  }
+  if (taken !== undefined) return refuseTaken(call, taken)
   const guest = newGuest(vmid, 'qemu', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
@@ -88,6 +86,17 @@ function createGuest(call: Call): string {
       shelf(world, 'ha/resources').set(`vm:${vmid}`, { type: 'vm', state: flag(call, 'start') ? 'started' : 'stopped' })
     if (flag(call, 'start')) startAfterCreate(call, guest, work)
   })
+}
+
+/** That the id is taken is looked at under its lock, for which a creation waits five seconds. */
+async function refuseTaken(call: Call, { vmid, type, node }: Guest): Promise<never> {
+  const refuse = (text: string) => failed(`unable to create VM ${vmid} - ${text}`)
+  const host = hostOf(call)
+  if (type === 'qemu' && node === host.name)
+    await withConfigLock(call.world, host, vmid, () => {}, 'exclusive', CREATION_TIMEOUT_MS).catch((error: unknown) => {
+      throw error instanceof ApiError ? refuse(error.message) : error
+    })
+  throw refuse(`${type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${node}'`)
 }
 
 async function build(call: Call, guest: Guest, wanted: [string, string][], work: Work): Promise<void> {

@@ -1,7 +1,7 @@
 import type { StorageEntry } from '../../../world/parts.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, MIB, printSize } from '../../../world/sizes.ts'
-import type { Work } from '../../../world/tasks.ts'
+import { Interrupted, type Work } from '../../../world/tasks.ts'
 import type { Host, World } from '../../../world/types.ts'
 import {
   allocate,
@@ -139,6 +139,26 @@ async function importDisk(
   const made = findVolume(shop.host, volid)
   if (made !== undefined && from.system !== undefined) made.system = from.system
   return { volid, sizeBytes }
+}
+
+/** Of one volume into another. Who stops it is told which command was stopped. */
+export async function copyVolume(shop: Workshop, from: string, to: string, bytesPerSecond: number): Promise<void> {
+  try {
+    await copyBytes(shop, findVolume(shop.host, from)?.sizeBytes ?? 0, bytesPerSecond)
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    const [source, target] = [from, to].map((volid) => placeOf(shop, volid))
+    const limited = bytesPerSecond < shop.world.timing.cloneBytesPerSecond
+    const rate = limited ? `-r ${Math.round(bytesPerSecond / 1024)}K ` : ''
+    const command = `convert -p -n ${rate}-f ${source?.format} -O ${target?.format} ${source?.path} zeroinit:${target?.path}`
+    throw new Error(`copy failed: command '/usr/bin/qemu-img ${command}' failed: ${error.message}`)
+  }
+}
+
+function placeOf({ world, host }: Workshop, volid: string): { readonly path: string; readonly format: string } {
+  const entry = world.storages.get(parseVolumeId(volid)?.storage ?? '')
+  const volume = findVolume(host, volid)
+  return { path: entry && volume ? filePath(entry, volume.name) : volid, format: volume?.format ?? 'raw' }
 }
 
 /** The time that copying takes, with the progress lines of the real log. */

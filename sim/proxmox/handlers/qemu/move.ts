@@ -1,5 +1,6 @@
 import { may } from '../../../world/access.ts'
 import { configDigest, driveVolume, isCdrom, isDrive, isUnused, touch } from '../../../world/guest-config.ts'
+import { PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry } from '../../../world/parts.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { printSize } from '../../../world/sizes.ts'
@@ -14,7 +15,7 @@ import { requireRight } from '../guest/option-rights.ts'
 import { copyRate } from '../storage/bandwidth.ts'
 import { requireImages } from '../storage-check.ts'
 import { volumeHasFeature } from '../volume-features.ts'
-import { copyBytes, newDisk } from './drive-make.ts'
+import { copyVolume, newDisk } from './drive-make.ts'
 
 export const qemuMoveRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/move_disk': moveDisk }
 
@@ -88,8 +89,14 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
     `copying volume '${old}' from current storage '${parseVolumeId(old)?.storage}' to target storage '${storage.id}'`,
   )
   work.log(`create full clone of drive ${param(call, 'disk')} (${old})`)
-  drive.main = await newDisk(shop, storage, format, volume?.sizeBytes ?? 0, 'disk')
-  await copyBytes(shop, volume?.sizeBytes ?? 0, copyRate(call, 'move', [parseVolumeId(old)?.storage, storage.id]))
+  try {
+    drive.main = await newDisk(shop, storage, format, volume?.sizeBytes ?? 0, 'disk')
+    await copyVolume(shop, old, drive.main, copyRate(call, 'move', [parseVolumeId(old)?.storage, storage.id]))
+  } catch (error) {
+    if (error instanceof PowerLost) throw error
+    for (const volid of shop.made) freeVolume(host, volid)
+    throw new Error(`storage migration failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
   const made = findVolume(host, drive.main)
   if (made !== undefined && volume?.system !== undefined) made.system = volume.system
   drive.named.set('size', printSize(volume?.sizeBytes ?? 0))

@@ -56,7 +56,12 @@ export const FIREWALL_FORMATS: Formats = {
       text === '' || PROTOCOLS.has(text) || text === 'icmpv6' ? undefined : `unknown protocol '${text}'`,
   },
   'pve-fw-conntrack-helper': {
-    judge: (text) => (CONNTRACK_HELPERS.has(text) ? undefined : `unknown helper ${text}`),
+    judge: (text) => {
+      // As Perl splits: empty ones at the end are dropped, and that is what is complained about.
+      if (/,$/.test(text)) return 'extraneous commas in list'
+      const unknown = text === '' ? undefined : text.split(',').find((helper) => !CONNTRACK_HELPERS.has(helper))
+      return unknown === undefined ? undefined : `unknown helper ${unknown}`
+    },
   },
   IPorCIDR: { judge: ipOrCidrError },
   IPorCIDRorAlias: {
