@@ -187,7 +187,11 @@ test('containers: what the host must have for an option is looked at before anyt
     ['PUT', `${at}/300/config`, { dev0: '/dev/nope' }, '500 Device /dev/nope does not exist'],
     ['PUT', `${at}/300/config`, { dev0: '/dev/null' }, 'done'],
     ['PUT', `${at}/300/config`, { hookscript: 'local:snippets/hook.sh' }, 'done'],
+    ['PUT', `${at}/300/config`, { mp1: 'local:0,mp=/x' }, 'done'],
+    ['PUT', `${at}/300/config`, { mp1: 'local:0,mp=/y' }, 'done'],
   ])
+  const kept = await root.data<Record<string, unknown>>('GET', `${at}/300/config`)
+  assert.equal(kept.unused0, 'local:300/subvol-300-disk-1.subvol', 'what another disk takes the place of')
   const card = 'name=eth0,bridge=vmbr0'
   await holds(client, [
     [

@@ -172,6 +172,9 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
     const text = isMount(key) ? await makeMount(shop, key, value) : kept(call, key, value)
     if (isMount(key)) {
       const volid = text.split(',')[0]
+      const old = guest.config.get(key)
+      // What another disk takes the place of stays, as one that is not used.
+      if (old !== undefined && old.split(',')[0] !== volid && guest.run.status !== 'running') detachMount(guest, old)
       for (const [name, unused] of guest.config)
         if (/^unused\d+$/.test(name) && unused === volid) guest.config.delete(name)
     }

@@ -58,7 +58,7 @@ export const FIREWALL_FORMATS: Formats = {
   'pve-fw-conntrack-helper': {
     judge: (text) => {
       // As Perl splits: empty ones at the end are dropped, and that is what is complained about.
-      if (/,$/.test(text)) return 'extraneous commas in list'
+      if (text.endsWith(',')) return 'extraneous commas in list'
       const unknown = text === '' ? undefined : text.split(',').find((helper) => !CONNTRACK_HELPERS.has(helper))
       return unknown === undefined ? undefined : `unknown helper ${unknown}`
     },
