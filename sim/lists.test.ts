@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, exitOf, HOST, type TestClient, WEB } from './test-client.ts'
+import { createTestClient, exitOf, HOST, NOBLE_IMAGE, type TestClient, WEB } from './test-client.ts'
 
 type Row = Record<string, unknown>
 const resources = (client: TestClient) => client.data<Row[]>('GET', '/cluster/resources')
@@ -103,7 +103,9 @@ test('a task can be read line by line, and stopped', async () => {
     ['running', 'root@pam', 'croft', undefined],
   )
   assert.equal(await client.data('DELETE', `${HOST}/tasks/${upid}`), null)
-  assert.equal(await exitOf(client, upid), 'unable to create VM 114 - interrupted by signal')
+  const command = `/usr/bin/qemu-img convert -p -n -t none -f qcow2 -O raw /var/lib/vz/${NOBLE_IMAGE.slice(6)} zeroinit:/dev/zvol/rpool/data/vm-114-disk-0`
+  const failure = `cannot import from '${NOBLE_IMAGE}' - copy failed: command '${command}' failed: interrupted by signal`
+  assert.equal(await exitOf(client, upid), `unable to create VM 114 - ${failure}`)
   assert.equal(client.datacentre.world.guests.has(114), false)
   const log = await client.data<Row[]>('GET', `${HOST}/tasks/${upid}/log?start=0&limit=1`)
   assert.equal(log.length, 1)

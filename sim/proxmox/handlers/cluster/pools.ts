@@ -21,6 +21,7 @@ function list(call: Call): unknown[] {
   return [...call.world.pools.values()]
     .filter((pool) => may(call.world, call.who, `/pool/${pool.id}`, 'Pool.Audit'))
     .map((pool) => ({ poolid: pool.id, ...comment(pool) }))
+    .sort((one, other) => (one.poolid < other.poolid ? -1 : 1))
 }
 
 const comment = (pool: Pool) => (pool.comment === undefined ? {} : { comment: pool.comment })

@@ -1,12 +1,32 @@
-import type { World } from '../../../world/types.ts'
+import type { Guest, World } from '../../../world/types.ts'
 import type { Call } from '../../call.ts'
 import { shelf, type Thing } from '../shelf.ts'
 
 export const CLUSTER_PLACE = '/cluster/firewall'
 
-/** Which firewall a call is about: the path up to and with the word itself. */
+/** Which firewall a call is about: the path up to and with the word itself. That of a guest goes with it to other hosts. */
 export function place(call: Call): string {
-  return call.path.replace(/\/firewall(\/.*)?$/, '/firewall')
+  return call.path.replace(/^\/nodes\/[^/]+(?=\/(?:qemu|lxc)\/)/, '').replace(/\/firewall(\/.*)?$/, '/firewall')
+}
+
+const guestPlace = ({ type, vmid }: Guest) => `/${type}/${vmid}/firewall`
+
+/** A guest that goes leaves no rules for the next one with its id. */
+export function forgetFirewall(world: World, guest: Guest): void {
+  for (const name of shelvesOf(world, guestPlace(guest))) world.shelves.delete(name)
+}
+
+/** A copy has the rules, names and sets of its source. */
+export function copyFirewall(world: World, from: Guest, to: Guest): void {
+  forgetFirewall(world, to)
+  for (const name of shelvesOf(world, guestPlace(from))) {
+    const copy = structuredClone(world.shelves.get(name) ?? new Map())
+    world.shelves.set(name.replace(guestPlace(from), guestPlace(to)), copy)
+  }
+}
+
+function shelvesOf(world: World, at: string): string[] {
+  return [...world.shelves.keys()].filter((name) => name === at || name.startsWith(`${at}/`))
 }
 
 export function isGuest(at: string): boolean {

@@ -6,7 +6,7 @@ import { noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest } from '../../../world/types.ts'
 import { contentOfName, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
 import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
@@ -91,6 +91,8 @@ function checkOption(
 function checkMountAccess(call: Call, value: string): void {
   const { main } = parseProperties(value, 'volume')
   const id = parseVolumeId(main)
+  // A number alone is a size on the storage that the call names elsewhere.
+  if (id === undefined && !/^\d/.test(main) && call.who.id !== 'root@pam') throw onlyRootNamesPaths()
   if (id === undefined) return
   if (/^\d+(?:\.\d+)?$/.test(id.name)) {
     requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')

@@ -9,6 +9,7 @@ import type { Guest } from '../../../world/types.ts'
 import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn, volumesOf } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { copyFirewall, forgetFirewall } from '../firewall/place.ts'
 import {
   refuseLocked,
   underMark,
@@ -208,6 +209,7 @@ async function clone(call: Call): Promise<string> {
     const shop = { world, host, vmid: newid, work, made: [] as string[] }
     try {
       work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
+      copyFirewall(world, source, copy)
       const config = new Map(copy.config)
       for (const [key, value] of source.config)
         if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
@@ -217,6 +219,7 @@ async function clone(call: Call): Promise<string> {
     } catch (error) {
       if (error instanceof PowerLost) throw error
       for (const volid of shop.made) freeVolume(host, volid)
+      forgetFirewall(world, copy)
       world.guests.delete(newid)
       await unmark(world, host, source)
       throw error

@@ -20,7 +20,8 @@ import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { keepUnused } from '../guest/config-update.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { newDisk, type Workshop } from '../qemu/drive-make.ts'
+import { newDisk } from '../qemu/drive-make.ts'
+import type { Workshop } from '../qemu/workshop.ts'
 import { volumeHasFeature } from '../volume-features.ts'
 
 export const lxcMountRoutes: Routes = { 'POST /nodes/{node}/lxc/{vmid}/move_volume': move }

@@ -9,13 +9,16 @@ import type { Guest, Host } from '../../../world/types.ts'
 import { addVolume, findVolume, freeVolume, nextDiskName, parseVolumeId, storageOn } from '../../../world/volumes.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, guestOn, hostOf, param, type Routes, vmidOf } from '../../call.ts'
+import { copyFirewall, forgetFirewall } from '../firewall/place.ts'
 import { clonedConfig } from '../guest/clone-names.ts'
 import { COPY_TIMEOUT_MS, refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
-import { copyRate } from '../storage/bandwidth.ts'
+import { copyLimit, rateUnder } from '../storage/bandwidth.ts'
 import { requireEnabled, requireImages } from '../storage-check.ts'
 import { volumeHasFeature } from '../volume-features.ts'
-import { copyVolume, newDisk, type Workshop } from './drive-make.ts'
+import { copyDisk } from './copy-disk.ts'
+import { newDisk } from './drive-make.ts'
+import type { Workshop } from './workshop.ts'
 
 export const qemuCloneRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/clone': clone }
 
@@ -152,6 +155,7 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
   const shop: Workshop = { world, host, vmid: target.vmid, work, made: [] }
   try {
     work.log(`creating a clone of VM ${source.vmid} with ID ${target.vmid}`)
+    copyFirewall(world, source, target)
     const config = clonedConfig(world, plan.config)
     for (const key of [...config.keys()].filter(isDrive).sort())
       config.set(key, await copyDrive(call, shop, plan, key, config.get(key) ?? ''))
@@ -166,6 +170,7 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
   } catch (error) {
     if (error instanceof PowerLost) throw error
     for (const volid of shop.made) freeVolume(host, volid)
+    forgetFirewall(world, target)
     world.guests.delete(target.vmid)
     throw new Error(`clone failed: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -190,7 +195,11 @@ async function copyDrive(call: Call, shop: Workshop, plan: Plan, key: string, va
     const format = storage.files ? (isCloudInit ? 'qcow2' : (plan.format ?? volume.format)) : 'raw'
     drive.main = await newDisk(shop, storage, format, volume.sizeBytes, isCloudInit ? 'cloudinit' : 'disk')
     shop.work.log(`allocated target volume '${drive.main}'`)
-    if (!isCloudInit) await copyVolume(shop, volid, drive.main, copyRate(call, 'clone', [ownStorage.id, storage.id]))
+    if (!isCloudInit) {
+      const limit = copyLimit(call, 'clone', [ownStorage.id, storage.id])
+      const snapshot = call.params.snapname
+      await copyDisk(shop, { from: volid, to: drive.main, bytesPerSecond: rateUnder(call, limit), limit, snapshot })
+    }
     const made = findVolume(shop.host, drive.main)
     if (made !== undefined && volume.system !== undefined) made.system = volume.system
   } else {

@@ -2,10 +2,11 @@ import { may } from '../../../world/access.ts'
 import { uuid } from '../../../world/chance.ts'
 import { defaultBootDevices, isDrive } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
+import { holding } from '../../../world/locks.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { ApiError, badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
@@ -14,6 +15,7 @@ import { keptValue } from '../guest/option-values.ts'
 import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
 import { requireTagRights } from '../guest/tags.ts'
 import { shelf } from '../shelf.ts'
+import { requireBackupAccess } from '../storage/backups.ts'
 import { checkDrives } from './drive-check.ts'
 import { makeDrive } from './drive-make.ts'
 import { restore } from './restore.ts'
@@ -38,7 +40,6 @@ const NOT_CONFIG = new Set([
 ])
 
 export const CREATION_QEMU = '10.0.13'
-const CREATION_TIMEOUT_MS = 5_000
 
 /**
  * The id is taken at once, with nothing in the configuration but `lock: create`; name, tags and all the rest appear
@@ -60,8 +61,9 @@ function createGuest(call: Call): string | Promise<string> {
       .filter(isDrive)
       .sort()[0]
     if (drive !== undefined) throw badParameter(drive, "option conflicts with option 'archive'")
-    if (parseVolumeId(archive) === undefined)
-      throw call.who.id === 'root@pam' ? failed(`can't find file '${archive}'`) : onlyRootNamesPaths()
+    if (archive === '-') throw failed('pipe requires cli environment')
+    requireBackupAccess(call, archive)
+    if (parseVolumeId(archive) === undefined) throw failed(`can't find file '${archive}'`)
     if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
   }
   checkKeys(decodedKeys(call))
@@ -73,9 +75,27 @@ function createGuest(call: Call): string | Promise<string> {
   for (const [key, value] of wanted) requireBridgeRights(call, key, value)
   requireTagRights(call, '', call.params.tags ?? '')
   if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
-  const taken = world.guests.get(vmid)
   if (archive !== undefined) return restore(call, archive, wanted)
-  if (taken !== undefined) return refuseTaken(call, taken)
+  const unable = (problem: string) => failed(`unable to create VM ${vmid} - ${problem}`)
+  const begin = () => {
+    const taken = world.guests.get(vmid)
+    if (taken === undefined) return beginCreate(call, wanted)
+    throw unable(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
+  }
+  if (!host.locks.has(`lock-${vmid}`)) return begin()
+  // Somebody works on that id: whether it is free shows when they are done.
+  const refuse = () => unable(`can't lock file '/var/lock/qemu-server/lock-${vmid}.conf' - got timeout`)
+  return holding(world, host, `lock-${vmid}`, refuse, begin, 'exclusive', CREATE_TIMEOUT_MS)
+}
+
+/** How long a new guest waits for its id. */
+const CREATE_TIMEOUT_MS = 5_000
+
+function beginCreate(call: Call, wanted: [string, string][]): string {
+  const { world } = call
+  const host = hostOf(call)
+  const vmid = vmidOf(call)
+  const pool = call.params.pool
   const guest = newGuest(vmid, 'qemu', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
@@ -86,17 +106,6 @@ function createGuest(call: Call): string | Promise<string> {
       shelf(world, 'ha/resources').set(`vm:${vmid}`, { type: 'vm', state: flag(call, 'start') ? 'started' : 'stopped' })
     if (flag(call, 'start')) startAfterCreate(call, guest, work)
   })
-}
-
-/** That the id is taken is looked at under its lock, for which a creation waits five seconds. */
-async function refuseTaken(call: Call, { vmid, type, node }: Guest): Promise<never> {
-  const refuse = (text: string) => failed(`unable to create VM ${vmid} - ${text}`)
-  const host = hostOf(call)
-  if (type === 'qemu' && node === host.name)
-    await withConfigLock(call.world, host, vmid, () => {}, 'exclusive', CREATION_TIMEOUT_MS).catch((error: unknown) => {
-      throw error instanceof ApiError ? refuse(error.message) : error
-    })
-  throw refuse(`${type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${node}'`)
 }
 
 async function build(call: Call, guest: Guest, wanted: [string, string][], work: Work): Promise<void> {

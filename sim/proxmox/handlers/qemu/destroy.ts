@@ -6,6 +6,7 @@ import type { Guest, Host, World } from '../../../world/types.ts'
 import { findVolume, freeVolume, lockingStorage, volumesOf, volumesOfGuest } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
+import { forgetFirewall } from '../firewall/place.ts'
 import { refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { haId } from '../guest/guest-rows.ts'
 import { leaveJobs } from '../storage/backup-jobs.ts'
@@ -52,6 +53,9 @@ export async function removeGuest(
   // What is still there by its name, a disk that could not be removed a moment ago among it.
   if (options.unreferenced)
     for (const volid of volumesOfGuest(host, guest.vmid)) await freeOrWarn(world, host, volid, work)
+  const rights = world.access.acl.filter(({ path }) => path !== `/vms/${guest.vmid}`)
+  world.access.acl.splice(0, world.access.acl.length, ...rights)
+  forgetFirewall(world, guest)
   if (options.purge) {
     const what = guest.type === 'qemu' ? 'VM' : 'CT'
     work.log(`purging ${what} ${guest.vmid} from related configurations..`)

@@ -1,8 +1,7 @@
 import type { StorageEntry } from '../../../world/parts.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, MIB, printSize } from '../../../world/sizes.ts'
-import { Interrupted, type Work } from '../../../world/tasks.ts'
-import type { Host, World } from '../../../world/types.ts'
+import type { Work } from '../../../world/tasks.ts'
 import {
   allocate,
   filePath,
@@ -12,15 +11,8 @@ import {
   storageProblem,
   volumeAtPath,
 } from '../../../world/volumes.ts'
-
-/** Where disks are made: for which guest, by which task, and what was made so far, to be taken back on failure. */
-export interface Workshop {
-  readonly world: World
-  readonly host: Host
-  readonly vmid: number
-  readonly work: Pick<Work, 'log' | 'pass'> & Partial<Work>
-  readonly made: string[]
-}
+import { CopyFailed, copyDisk } from './copy-disk.ts'
+import type { Workshop } from './workshop.ts'
 
 const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
 const EFI_BYTES = 528 * 1024
@@ -119,7 +111,8 @@ async function importDisk(
   source: string,
   wantedFormat: string | undefined,
 ): Promise<{ volid: string; sizeBytes: number }> {
-  const from = findVolume(shop.host, volumeAtPath(shop.world, shop.host, source) ?? source)
+  const known = volumeAtPath(shop.world, shop.host, source) ?? source
+  const from = findVolume(shop.host, known)
   if (from === undefined && source.startsWith('/')) throw new Error(`can't find file '${source}'`)
   if (from === undefined) {
     const id = parseVolumeId(source)
@@ -135,41 +128,14 @@ async function importDisk(
   shop.work.log(`create full clone of drive (${source})`)
   const volid = await newDisk(shop, storage, format, sizeBytes, 'disk')
   shop.work.log(`allocated target volume '${volid}'`)
-  await copyBytes(shop, sizeBytes, shop.world.timing.importBytesPerSecond)
+  const to = { from: known, to: volid, bytesPerSecond: shop.world.timing.importBytesPerSecond }
+  await copyDisk(shop, to).catch((error: unknown) => {
+    if (error instanceof CopyFailed) error.message = `cannot import from '${source}' - ${error.message}`
+    throw error
+  })
   const made = findVolume(shop.host, volid)
   if (made !== undefined && from.system !== undefined) made.system = from.system
   return { volid, sizeBytes }
-}
-
-/** Of one volume into another. Who stops it is told which command was stopped. */
-export async function copyVolume(shop: Workshop, from: string, to: string, bytesPerSecond: number): Promise<void> {
-  try {
-    await copyBytes(shop, findVolume(shop.host, from)?.sizeBytes ?? 0, bytesPerSecond)
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error
-    const [source, target] = [from, to].map((volid) => placeOf(shop, volid))
-    const limited = bytesPerSecond < shop.world.timing.cloneBytesPerSecond
-    const rate = limited ? `-r ${Math.round(bytesPerSecond / 1024)}K ` : ''
-    const command = `convert -p -n ${rate}-f ${source?.format} -O ${target?.format} ${source?.path} zeroinit:${target?.path}`
-    throw new Error(`copy failed: command '/usr/bin/qemu-img ${command}' failed: ${error.message}`)
-  }
-}
-
-function placeOf({ world, host }: Workshop, volid: string): { readonly path: string; readonly format: string } {
-  const entry = world.storages.get(parseVolumeId(volid)?.storage ?? '')
-  const volume = findVolume(host, volid)
-  return { path: entry && volume ? filePath(entry, volume.name) : volid, format: volume?.format ?? 'raw' }
-}
-
-/** The time that copying takes, with the progress lines of the real log. */
-export async function copyBytes(shop: Workshop, bytes: number, bytesPerSecond: number): Promise<void> {
-  const gib = (value: number) => (bytes < GIB ? `${(value / MIB).toFixed(1)} MiB` : `${(value / GIB).toFixed(1)} GiB`)
-  const steps = bytes > GIB ? 4 : 1
-  shop.work.log(`transferred 0.0 B of ${gib(bytes)} (0.00%)`)
-  for (let step = 1; step <= steps; step++) {
-    await shop.work.pass(Math.ceil((bytes / steps / bytesPerSecond) * 1000))
-    shop.work.log(`transferred ${gib((bytes * step) / steps)} of ${gib(bytes)} (${((100 * step) / steps).toFixed(2)}%)`)
-  }
 }
 
 function needStorage(shop: Workshop, id: string): StorageEntry {

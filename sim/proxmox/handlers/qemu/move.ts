@@ -12,10 +12,11 @@ import { type Call, flag, guestOf, hostOf, missingConfig, param, type Routes } f
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
 import { keepUnused, leaveBootOrder } from '../guest/config-update.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { copyRate } from '../storage/bandwidth.ts'
+import { copyLimit, rateUnder } from '../storage/bandwidth.ts'
 import { requireImages } from '../storage-check.ts'
 import { volumeHasFeature } from '../volume-features.ts'
-import { copyVolume, newDisk } from './drive-make.ts'
+import { copyDisk } from './copy-disk.ts'
+import { newDisk } from './drive-make.ts'
 
 export const qemuMoveRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/move_disk': moveDisk }
 
@@ -91,7 +92,8 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
   work.log(`create full clone of drive ${param(call, 'disk')} (${old})`)
   try {
     drive.main = await newDisk(shop, storage, format, volume?.sizeBytes ?? 0, 'disk')
-    await copyVolume(shop, old, drive.main, copyRate(call, 'move', [parseVolumeId(old)?.storage, storage.id]))
+    const limit = copyLimit(call, 'move', [parseVolumeId(old)?.storage, storage.id])
+    await copyDisk(shop, { from: old, to: drive.main, bytesPerSecond: rateUnder(call, limit), limit })
   } catch (error) {
     if (error instanceof PowerLost) throw error
     for (const volid of shop.made) freeVolume(host, volid)

@@ -10,9 +10,11 @@ import { failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { keptValue } from '../guest/option-values.ts'
-import { copyRate } from '../storage/bandwidth.ts'
-import { copyBytes, makeDrive, type Workshop } from './drive-make.ts'
+import { copyLimit, rateUnder } from '../storage/bandwidth.ts'
+import { copyBytes } from './copy-disk.ts'
+import { makeDrive } from './drive-make.ts'
 import { startAfterCreate } from './start-after-create.ts'
+import type { Workshop } from './workshop.ts'
 
 /** Makes a machine out of its backup, or puts one that is there back with `force`. */
 export function restore(call: Call, archive: string, wanted: readonly (readonly [string, string])[]): string {
@@ -85,7 +87,7 @@ async function restoredDrive(call: Call, shop: Workshop, key: string, value: str
   const bytes = parseSize(named.get('size') ?? '') ?? 0
   named.delete('size')
   const made = await makeDrive(shop, key, printProperties({ main: `${storage}:${bytes / GIB}`, named }))
-  await copyBytes(shop, bytes, copyRate(call, 'restore', [storage]))
+  await copyBytes(shop, bytes, rateUnder(call, copyLimit(call, 'restore', [storage])))
   return made
 }
 

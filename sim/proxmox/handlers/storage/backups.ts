@@ -6,14 +6,14 @@ import type { StorageEntry, Volume } from '../../../world/parts.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { addVolume, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
+import { addVolume, contentOfName, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import type { Thing } from '../shelf.ts'
 import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
-import { dumpRate } from './bandwidth.ts'
+import { rateUnder } from './bandwidth.ts'
 import { type Keep, marks } from './prune.ts'
 import { needStorage } from './storage.ts'
 
@@ -40,15 +40,34 @@ export function backupName(name: string): { type: string; vmid: number; seconds:
   return { type, vmid: Number(vmid), seconds, format }
 }
 
+/** Only backups are read as such, and by those who may: paths by root alone. */
+export function requireBackupAccess(call: Call, volid: string): void {
+  const id = parseVolumeId(volid)
+  if (id === undefined) {
+    if (call.who.id !== 'root@pam') throw onlyRootNamesPaths()
+    return
+  }
+  const entry = needEntry(call, id.storage)
+  const unread = entry.files ? directoryNameProblem(id.name) : undefined
+  if (unread !== undefined) throw failed(unread)
+  if (contentOfName(id.name) !== 'backup')
+    throw failed(`unable to use volume ${volid} - content type needs to be 'backup'`)
+  const at = `/storage/${id.storage}`
+  if (may(call.world, call.who, at, 'Datastore.Allocate')) return
+  requireRight(call, at, 'Datastore.AllocateSpace')
+  const owner = backupName(id.name)?.vmid
+  if (owner === undefined) throw failed(`missing privileges to access ${volid}`)
+  requireRight(call, `/vms/${owner}`, 'VM.Backup')
+}
+
 /** The configuration of a guest as it lies in its backup. */
 function extractConfig(call: Call): string {
   const volid = param(call, 'volume')
   const id = parseVolumeId(volid)
-  if (id === undefined) throw onlyRootNamesPaths()
-  requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
+  requireBackupAccess(call, volid)
+  if (id === undefined) throw failed(`can't find file '${volid}'`)
   const owner = backupName(id.name)?.vmid
-  if (owner === undefined) throw failed(`unable to parse directory volume name '${id.name}'`)
-  requireRight(call, `/vms/${owner}`, 'VM.Backup')
+  if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
   const volume = findVolume(hostOf(call), volid)
   if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
   if (volume.saved === undefined)
@@ -270,7 +289,7 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
   const name = `backup/vzdump-${type}-${guest.vmid}-${stamp}.${format}`
   work.log(`INFO: Starting Backup of VM ${guest.vmid} (${type})`)
   const bytes = Math.round(maxDiskBytes(host, guest) / 4)
-  await work.pass(Math.ceil((bytes / dumpRate(call)) * 1000))
+  await work.pass(Math.ceil((bytes / rateUnder(call, Number(call.params.bwlimit ?? 0))) * 1000))
   addVolume(world, host, entry, {
     name,
     content: 'backup',
