@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, exitOf } from '../../test-client.ts'
 import { holds } from '../../testing/answered-rows.ts'
-import { asRoot } from '../../testing/logged-in.ts'
+import { asRoot, loggedIn } from '../../testing/logged-in.ts'
 
 /** Rows that the real daemon was asked in the same order, with the same state before. */
 
@@ -105,6 +105,20 @@ test('users that are not there: root hears of it later, and of some things never
       { userid: 'u2@pam', password: 'secret12', 'confirmation-password': 'rootpw123' },
       "500 change password failed: user 'u2' does not exist",
     ],
+  ])
+  const admin = await loggedIn(client, 'admin@pve', 'secret123')
+  const change = (userid: string, confirmed?: string) => ({
+    userid,
+    password: 'secret124',
+    ...(confirmed === undefined ? {} : { 'confirmation-password': confirmed }),
+  })
+  const required = { 'confirmation-password': 'password is required to modify user' }
+  await holds(admin, [
+    ['PUT', '/access/password', change('admin@pve'), required],
+    ['PUT', '/access/password', change('admin@pve', 'wrong'), '500 invalid credentials'],
+    ['PUT', '/access/password', change('root@pam', 'secret123'), '403 Permission check failed'],
+    ['PUT', '/access/password', change('u2@pam', 'secret123'), '403 Permission check failed'],
+    ['PUT', '/access/password', change('admin@pve', 'secret123'), 'done'],
   ])
   for (const [query, expected] of [
     ['userid=nope@pve&path=/vms', { '/vms': {} }],

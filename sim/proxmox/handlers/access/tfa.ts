@@ -1,8 +1,9 @@
 import { may } from '../../../world/access.ts'
 import { hexDigits, uuid } from '../../../world/chance.ts'
-import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
+import { ApiError, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { shelf, type Thing } from '../shelf.ts'
+import { confirm } from './confirm.ts'
 import { isCodeOf, parseTotp } from './totp.ts'
 
 /** Second factors. Recovery keys and numbers of the time can be set up: the others need a device at the other end. */
@@ -65,17 +66,6 @@ function seesFactors(call: Call, userid: string): boolean {
   return ['', ...groups].some((group) =>
     ['User.Modify', 'Sys.Audit'].some((privilege) => may(world, who, `/access/groups${group}`, privilege)),
   )
-}
-
-/** Whoever changes a factor shows again who they are; root need not. */
-function confirm(call: Call): void {
-  const { world, who, params } = call
-  const userid = param(call, 'userid')
-  if (!world.access.users.has(userid)) throw failed(`no such user ('${userid}')`)
-  if (who.id === 'root@pam') return
-  if (userid === 'root@pam') throw forbidden()
-  if (params.password === undefined) throw badParameter('password', 'password is required to modify user')
-  if (world.access.users.get(who.user)?.password !== params.password) throw failed('invalid credentials')
 }
 
 const RECOVERY_KEYS = 10

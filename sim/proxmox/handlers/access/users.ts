@@ -1,7 +1,8 @@
 import { may } from '../../../world/access.ts'
 import type { User } from '../../../world/parts.ts'
-import { failed } from '../../api-error.ts'
+import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
+import { confirm } from './confirm.ts'
 import { tokenTable } from './tokens.ts'
 
 const AT = '/access/users/{userid}'
@@ -17,7 +18,11 @@ export const accessUserRoutes: Routes = {
   [`DELETE ${AT}`]: remove,
   'PUT /access/password': (call) => {
     const user = needUser(call)
-    refuseUnknownAccount(param(call, 'userid'), '')
+    const userid = param(call, 'userid')
+    confirm(call, 'confirmation-password')
+    // Accounts of the host are for root to change, and for whoever has one.
+    if (userid.endsWith('@pam') && call.who.id !== 'root@pam' && call.who.id !== userid) throw forbidden()
+    refuseUnknownAccount(userid, '')
     user.password = param(call, 'password')
     return null
   },
