@@ -93,6 +93,7 @@ function dropOption(host: Host, guest: Guest, key: string, force: boolean): void
   const current = guest.config.get(key)
   if (current === undefined) return
   if (guest.config.get('protection') === '1') refuseProtected(key, current)
+  leaveBootOrder(guest, key)
   if (!changesLive(guest, key, undefined)) {
     guest.pendingDelete.add(key)
     return
@@ -104,7 +105,6 @@ function dropOption(host: Host, guest: Guest, key: string, force: boolean): void
   }
   guest.pendingDelete.delete(key)
   guest.config.delete(key)
-  leaveBootOrder(guest, key)
   if (isUnused(key) || key === 'vmstate') freeVolume(host, driveVolume(current))
   else if (isDrive(key)) detach(host, guest, current, force)
 }
@@ -134,11 +134,17 @@ function detach(host: Host, guest: Guest, value: string, force: boolean): void {
   }
 }
 
+/** What is to go is not booted from any more, whether or not it can go at once. */
 export function leaveBootOrder(guest: Guest, key: string): void {
-  const order = /(?:^|,)order=([^,]*)/.exec(guest.config.get('boot') ?? '')?.[1]
+  const order = /(?:^|,)order=([^,]*)/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
   if (!order?.split(';').includes(key)) return
   const left = order.split(';').filter((device) => device !== key)
-  guest.config.set('boot', left.length > 0 ? `order=${left.join(';')}` : ' ')
+  setBoot(guest, left.length > 0 ? `order=${left.join(';')}` : ' ')
+}
+
+function setBoot(guest: Guest, wanted: string): void {
+  if (changesLive(guest, 'boot', wanted)) guest.config.set('boot', wanted)
+  else guest.pending.set('boot', wanted)
 }
 
 export function keepUnused(guest: Guest, volid: string): void {
@@ -168,9 +174,7 @@ function refuseOtherTpm(current: string, value: string): void {
 function bootFrom(guest: Guest, key: string): void {
   const order = /^order=(.+)$/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
   if (order === undefined || order.split(';').includes(key)) return
-  const wanted = `order=${order};${key}`
-  if (changesLive(guest, 'boot', wanted)) guest.config.set('boot', wanted)
-  else guest.pending.set('boot', wanted)
+  setBoot(guest, `order=${order};${key}`)
 }
 
 async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {

@@ -9,6 +9,7 @@ export async function configured(
   { world, host, made }: { readonly world: World; readonly host: Host; readonly made: readonly string[] },
   guest: Guest,
   make: () => Promise<Map<string, string>>,
+  deed: 'create' | 'restore' = 'create',
 ): Promise<void> {
   try {
     guest.config = await make()
@@ -21,7 +22,7 @@ export async function configured(
     world.guests.delete(guest.vmid)
     const what = guest.type === 'lxc' ? 'CT' : 'VM'
     throw new Error(
-      `unable to create ${what} ${guest.vmid} - ${error instanceof Error ? error.message : String(error)}`,
+      `unable to ${deed} ${what} ${guest.vmid} - ${error instanceof Error ? error.message : String(error)}`,
     )
   }
 }

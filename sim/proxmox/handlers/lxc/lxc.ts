@@ -90,19 +90,25 @@ function create(call: Call): string {
   const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
-  return startTask(world, host, 'vzcreate', `${vmid}`, call.who.id, async (work) => {
+  const restores = flag(call, 'restore')
+  return startTask(world, host, restores ? 'vzrestore' : 'vzcreate', `${vmid}`, call.who.id, async (work) => {
     const shop = { world, host, vmid, work, made: [] as string[] }
-    await configured(shop, guest, async () => {
-      if (findVolume(host, volumeAtPath(world, host, template) ?? template) === undefined)
-        throw new Error(
-          template.startsWith('/') ? `can't find file '${template}'` : `volume '${template}' does not exist`,
-        )
-      const config = newConfig(call)
-      for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
-      work.log(`extracting archive '${template}'`)
-      await work.pass(world.timing.shortTaskMs)
-      return config
-    })
+    await configured(
+      shop,
+      guest,
+      async () => {
+        if (findVolume(host, volumeAtPath(world, host, template) ?? template) === undefined)
+          throw new Error(
+            template.startsWith('/') ? `can't find file '${template}'` : `volume '${template}' does not exist`,
+          )
+        const config = newConfig(call)
+        for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
+        work.log(`extracting archive '${template}'`)
+        await work.pass(world.timing.shortTaskMs)
+        return config
+      },
+      restores ? 'restore' : 'create',
+    )
     if (pool !== undefined) world.pools.get(pool)?.guests.add(vmid)
     world.access.version += 1
     if (flag(call, 'ha-managed'))

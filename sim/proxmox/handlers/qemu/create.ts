@@ -115,7 +115,9 @@ async function build(call: Call, guest: Guest, wanted: [string, string][], work:
   const shop = { world, host, vmid, work, made: [] as string[] }
   await configured(shop, guest, async () => {
     const config = new Map<string, string>()
-    for (const [key, value] of wanted) if (!isDrive(key)) config.set(key, keptValue(world, key, value))
+    // A password that comes with a new guest is kept as it came; only a later one is hashed.
+    for (const [key, value] of wanted)
+      if (!isDrive(key)) config.set(key, key === 'cipassword' ? value : keptValue(world, key, value))
     const drives = new Map(wanted.filter(([key]) => isDrive(key)))
     for (const key of [...drives.keys()].sort()) config.set(key, await makeDrive(shop, key, drives.get(key) ?? ''))
     complete(call, config)

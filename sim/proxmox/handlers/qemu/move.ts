@@ -101,7 +101,7 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
   }
   const made = findVolume(host, drive.main)
   if (made !== undefined && volume?.system !== undefined) made.system = volume.system
-  drive.named.set('size', printSize(volume?.sizeBytes ?? 0))
+  if (!isUnused(param(call, 'disk'))) drive.named.set('size', printSize(volume?.sizeBytes ?? 0))
   guest.config.set(param(call, 'disk'), printProperties(drive))
   if (flag(call, 'delete')) freeVolume(host, old)
   else keepUnused(guest, old)

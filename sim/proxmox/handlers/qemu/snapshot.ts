@@ -7,7 +7,7 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
 import { findVolume, freeVolume } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
-import { type Call, flag, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { type Call, flag, guestOf, guestOn, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { underMark, withConfigLock, withMigrationLock, withSnapshotLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import {
@@ -108,7 +108,9 @@ function refuseUnsavable(guest: Guest): void {
 }
 
 function feature(call: Call): Record<string, unknown> {
-  const guest = guestOf(call)
+  const node = hostOf(call).name
+  const guest = guestOn(call.world, node, vmidOf(call))
+  if (guest === undefined) throw failed(`unable to find configuration file for VM ${vmidOf(call)} on node '${node}'`)
   const { snapname } = call.params
   const config = snapname === undefined ? guest.config : needSnapshot(guest, snapname).config
   const able = hasFeature(call, config, param(call, 'feature') as VolumeFeature, snapname !== undefined)
