@@ -49,6 +49,24 @@ test('what waits for something that a person must see to does not keep anybody w
   assert.equal(settled({ a: waits, b: waits }, { a: ['b'], b: ['a'] }), false)
 })
 
+test('what cannot leave keeps nobody waiting once it has stalled', () => {
+  const key = 'Machine/pool'
+  const action: Action = { do: 'wait', reason: 'ApiError', message: 'pool is not empty', lookAgainMs: 60_000 }
+  const entries = [{ key, uid: key, connection: 'default', type: 'setting' as const, action }]
+  const failure = {
+    kind: 'failing',
+    reason: 'ApiError',
+    message: 'pool is not empty',
+    count: 5,
+    firstMs: 0,
+    lastMs: 0,
+  } as const
+  const failing = { ...recordOf(machine('pool')), failure: { ...failure, nextAttemptMs: 60_000 } }
+  const isOver = (record: ResourceRecord) => isSettled({ entries, notes: [], problems: [] }, [record], 0, 0)
+  assert.equal(isOver(failing), false)
+  assert.equal(isOver({ ...failing, stalledGeneration: failing.generation }), true)
+})
+
 test('one thing that cannot be read is given up on after many passes in a row, and what waits for it with it', () => {
   const unread: Action = { do: 'wait', reason: CANNOT_BE_READ, message: 'exit code 1', lookAgainMs: 1_000 }
   const entry = (key: string, action: Action) => ({

@@ -37,11 +37,17 @@ export function isSettled(
         return record.status === 'Orphaned' || isTrue(record.conditions, 'Ready') || isFailed(record.conditions)
       }
       case 'wait':
-        return (action.reason === 'ConnectionNotSeen' && refused.has(connection)) || stuck().has(key)
+        if (action.reason === 'ConnectionNotSeen' && refused.has(connection)) return true
+        return isStalledFor(action.reason, byKey.get(key)) || stuck().has(key)
       default:
         return false
     }
   })
+}
+
+/** What leaves and cannot is tried again, ever more seldom: whoever applies need not wait for that. */
+function isStalledFor(reason: string, record: ResourceRecord | undefined): boolean {
+  return record?.stalledGeneration !== undefined && record.failure?.reason === reason
 }
 
 /** How often each connection was not reached since a settling began, as long as it never was. */
