@@ -85,3 +85,19 @@ test('a container from a backup is restored, not created', async () => {
   assert.match(upid, /:vzrestore:810:/)
   assert.equal(await exitOf(client, upid), `unable to restore CT 810 - volume '${archive}' does not exist`)
 })
+
+test('a container keeps a wish for a new root as it came, and is not copied without all of its volumes', async () => {
+  const { client } = await site()
+  const template = 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+  const made = { vmid: '704', ostemplate: template, rootfs: 'local:0' }
+  assert.equal(await client.task('POST', '/nodes/pve1/lxc', made), 'OK')
+  await client.data('PUT', '/nodes/pve1/lxc/704/config', { mp1: 'local:704/nope.raw,mp=/c' })
+  assert.equal(
+    await client.task('POST', '/nodes/pve1/lxc/704/clone', { newid: '705' }),
+    "clone failed: volume 'local:704/nope.raw' does not exist",
+  )
+  assert.equal(client.datacentre.world.guests.has(705), false)
+  await client.data('PUT', '/nodes/pve1/lxc/704/config', { rootfs: 'local:0' })
+  const config = await client.data<Config>('GET', '/nodes/pve1/lxc/704/config')
+  assert.deepEqual([config.rootfs, config.unused0], ['local:0', undefined])
+})

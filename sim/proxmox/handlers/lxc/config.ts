@@ -12,7 +12,7 @@ import { findOperation } from '../../validate/operations.ts'
 import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
 import { normalTags, requireTagRights, tagStyle } from '../guest/tags.ts'
 import { requireVolume } from '../qemu/drive-check.ts'
-import { detachMount, isMount, makeMount } from './mounts.ts'
+import { detachMount, isMount, makeMount, NEW_MOUNT } from './mounts.ts'
 import { checkValue } from './option-checks.ts'
 
 const NOT_CONFIG = new Set(
@@ -171,8 +171,10 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
   const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
   for (const [key, value] of wanted) {
-    const text = isMount(key) ? await makeMount(shop, key, value) : kept(call, key, value)
-    if (isMount(key)) {
+    // No new root is made for a container that has one: such a wish is written down as it came.
+    const isDisk = isMount(key) && !(key === 'rootfs' && NEW_MOUNT.test(value))
+    const text = isDisk ? await makeMount(shop, key, value) : kept(call, key, value)
+    if (isDisk) {
       const volid = text.split(',')[0]
       const old = guest.config.get(key)
       // What another disk takes the place of stays, as one that is not used.

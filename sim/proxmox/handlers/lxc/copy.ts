@@ -222,7 +222,7 @@ async function clone(call: Call): Promise<string> {
       forgetFirewall(world, copy)
       world.guests.delete(newid)
       await unmark(world, host, source)
-      throw error
+      throw new Error(`clone failed: ${error instanceof Error ? error.message : String(error)}`)
     }
     await unmark(world, host, source)
     if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(newid)
@@ -280,8 +280,9 @@ async function copyMount(
   if (parseVolumeId(volid) === undefined) return value
   if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
   const old = findVolume(shop.host, volid)
-  const folder = old === undefined || old.format === 'subvol'
-  const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', old?.sizeBytes ?? 0, folder ? 'subvol' : 'disk')
+  if (old === undefined) throw new Error(`volume '${volid}' does not exist`)
+  const folder = old.format === 'subvol'
+  const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', old.sizeBytes, folder ? 'subvol' : 'disk')
   return value.replace(/^[^,]*/, made)
 }
 

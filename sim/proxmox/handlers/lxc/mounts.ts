@@ -30,12 +30,13 @@ export function isMount(key: string): boolean {
   return /^(rootfs|mp\d+)$/.test(key)
 }
 
-const NEW = /^([^:\s]+):(\d+(?:\.\d+)?)$/
+/** A storage and a size in GiB. */
+export const NEW_MOUNT = /^([^:\s]+):(\d+(?:\.\d+)?)$/
 
 /** Makes or attaches what a mount point asks for. No size at all means a plain folder, without a limit. */
 export async function makeMount(shop: Workshop, key: string, value: string): Promise<string> {
   const mount = parseProperties(value, 'volume')
-  const fresh = NEW.exec(mount.main)
+  const fresh = NEW_MOUNT.exec(mount.main)
   if (fresh === null) {
     const volume = findVolume(shop.host, mount.main)
     if (key === 'rootfs') refuseRoot(shop, mount.main)
