@@ -43,7 +43,8 @@ export function diffGuest<Spec extends Outside>(
   const running = isUp(powerOf(observed))
   if (running && spec.restart !== 'never' && configured.pending.length > 0) {
     const declared = new Set([...Object.keys(createParams(options, wanted)), ...(wanted.mark.devices ?? []), ...keys])
-    comparePending(declared, configured.pending, changes)
+    const waiting = configured.pending.filter((key) => declared.has(key) && !isOwnAddition(key, close))
+    comparePending(waiting, changes)
   }
   comparePower(spec, observed, changes)
   return changes.map((change) => {
@@ -93,14 +94,24 @@ export function withoutTakenBack(
  * Values that are written and wait for a restart look like the wanted ones in the configuration. Only those that the
  * declaration has a say in count: a restart for somebody else's change is not ours to make.
  */
-function comparePending(
-  declared: ReadonlySet<string>,
-  pending: readonly string[] | undefined,
-  changes: Change[],
-): void {
-  const waiting = pending?.filter((key) => declared.has(key)) ?? []
+function comparePending(waiting: readonly string[], changes: Change[]): void {
   if (waiting.length === 0) return
-  changes.push({ path: 'restart', from: `pending: ${waiting.sort().join(', ')}`, to: 'in force', effect: 'restart' })
+  changes.push({
+    path: 'restart',
+    from: `pending: ${waiting.toSorted().join(', ')}`,
+    to: 'in force',
+    effect: 'restart',
+  })
+}
+
+/** Proxmox itself puts a disc drive that is written at the end of the boot order; that can wait for the next start. */
+function isOwnAddition(key: string, { config, inForce }: Pick<ObservedDetails, 'config' | 'inForce'>): boolean {
+  const [before, now] = [String(inForce?.boot), String(config.boot)]
+  if (key !== 'boot' || !now.startsWith(`${before};`)) return false
+  return now
+    .slice(before.length + 1)
+    .split(';')
+    .every((device) => /(?:^|,)media=cdrom(?:,|$)/.test(String(config[device])))
 }
 
 function comparePower({ power, template }: Outside, observed: ObservedResource, changes: Change[]): void {
