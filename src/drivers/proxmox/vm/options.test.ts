@@ -73,7 +73,20 @@ describe('options of a VM', () => {
       proxmoxRules.diff(resource, exampleObserved({ ide2: 'local:114/vm-114-cloudinit.qcow2,media=cdrom' }))[0]?.secret,
       true,
     )
-    assert.deepEqual(proxmoxRules.createSteps(resource, '114')[0]?.secretParams, ['cipassword'])
+  })
+
+  it('a password goes by itself, before the first start: a creation keeps it in clear text on the host', () => {
+    const cloudInit = { storage: 'local', slot: 'ide2', password: { env: 'PW' } } as const
+    const steps = proxmoxRules.createSteps(exampleResource({ cloudInit, power: 'running' }), '114')
+    assert.deepEqual(
+      steps.map(({ verb, secretParams }) => [verb, secretParams]),
+      [
+        ['create', undefined],
+        ['configure', ['cipassword']],
+        ['start', undefined],
+      ],
+    )
+    assert.equal(steps[0]?.call?.params.cipassword, undefined)
   })
 
   it('names, tags and descriptions', () => {

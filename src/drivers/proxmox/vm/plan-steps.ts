@@ -20,9 +20,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
   const guest = guestAt(vm.host, externalId)
   const wanted = wantedOf(resource, vm, externalId, bornWith(vm, survey))
   const steps: Step[] =
-    vm.clone === undefined
-      ? [guests.createStep(guest, vm.name, createParams(OPTIONS, wanted), storagesOf(vm), survey)]
-      : clonedSteps(guest, wanted, vm.clone, survey)
+    vm.clone === undefined ? madeSteps(guest, wanted, survey) : clonedSteps(guest, wanted, vm.clone, survey)
   for (const { slot, sizeGb, storage, importFrom } of vm.disks) {
     if ((importFrom === undefined && vm.clone === undefined) || sizeGb === undefined) continue
     steps.push(guests.growStep(guest, { slot, sizeGb, storage }, undefined, survey))
@@ -33,6 +31,15 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
   // Not `start=1` on creation: its task ends well even when the start failed.
   else if (vm.power === 'running') steps.push(guests.startStep(guest))
   return steps
+}
+
+/** A password is sent by itself: Proxmox hashes it when it changes a VM, and keeps it as it came when it creates one. */
+function madeSteps(guest: guests.GuestPlace, wanted: VmWanted, survey?: Survey): Step[] {
+  const { cipassword, ...params } = createParams(OPTIONS, wanted)
+  const create = guests.createStep(guest, wanted.spec.name, params, storagesOf(wanted.spec), survey)
+  if (cipassword === undefined) return [create]
+  const summary = `set cipassword of ${guests.called(guest)} on ${guest.host}`
+  return [create, guests.guestStep(guest, 'PUT', '/config', { verb: 'configure', summary, params: { cipassword } })]
 }
 
 function clonedSteps(guest: guests.GuestPlace, wanted: VmWanted, clone: VmClone, survey?: Survey): Step[] {

@@ -536,7 +536,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
   {
     what: 'cloud-init password',
     declared: ci({ password: { env: 'PW' } }),
-    create: { ide2: 'local:cloudinit', cipassword: '{"env":"PW"}' },
+    create: { ide2: 'local:cloudinit' },
     same: [{ ...DRIVE, cipassword: '**********' }],
     differs: [
       {
