@@ -44,6 +44,8 @@ export async function builtSession({ module, version, source }: GoSession): Prom
   const name = `${module.split('/').at(-1)}-${version}`
   const place = join(CACHE, `session-${name}`)
   const path = join(place, 'session')
+  const fetched = await run(go, ['mod', 'download', '-json', `${module}@${version}`], CACHE)
+  if (fetched.code !== 0) return `${module} ${version} is not to be had: ${reason(fetched.output)}`
   mkdirSync(place, { recursive: true })
   copyFileSync(source, join(place, 'main.go'))
   writeFileSync(join(place, 'go.mod'), `module croft.dev/session\n\ngo 1.24.0\n\nrequire ${module} ${version}\n`)
@@ -67,8 +69,8 @@ function findGo(): string | undefined {
 
 /** The line that says it, if there is one. */
 function reason(output: string): string {
-  const said = /"Error": "([^"]+)"/.exec(output)?.[1]
-  return said ?? output.trim().slice(-TAIL)
+  const said = /"Error": "((?:[^"\\]|\\.)+)"/.exec(output)?.[1]
+  return said?.split('\\n')[0] ?? output.trim().slice(-TAIL)
 }
 
 function run(
