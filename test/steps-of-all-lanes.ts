@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { rules as objectRules } from '../src/drivers/kubernetes/rules.ts'
 import { deletion } from '../src/drivers/kubernetes/steps.ts'
 import { applied, MAP, resource as objectResource, seen, wanted } from '../src/drivers/kubernetes/testing/fixture.ts'
@@ -42,6 +43,15 @@ export interface StepsOfAllLanes {
 const MEMORY: Change = { path: 'memory.dedicatedMb', from: 2048, to: 4096, effect: 'live' }
 const SECRET = { ...MAP, kind: 'Secret' }
 
+/** The croft that wrote the files sent a password together with the creation: a step with secrets and much else. */
+function inOneCall([create, password, ...rest]: readonly Step[]): readonly Step[] {
+  assert.ok(create?.lane === 'rest' && password?.lane === 'rest')
+  const { secretParams } = password
+  assert.ok(secretParams)
+  const params = { ...create.call.params, ...password.call.params }
+  return [{ ...create, call: { ...create.call, params }, secretParams }, ...rest]
+}
+
 export function stepsOfAllLanes(): StepsOfAllLanes {
   const vm = { memory: { dedicatedMb: 4096 }, cloudInit: { user: 'u', password: { env: 'PW' } } } as never
   const guest = exampleResource(vm)
@@ -51,7 +61,7 @@ export function stepsOfAllLanes(): StepsOfAllLanes {
   return {
     thing: {
       proxmox: [
-        ...proxmoxRules.createSteps(guest, '114'),
+        ...inOneCall(proxmoxRules.createSteps(guest, '114')),
         ...proxmoxRules.updateSteps(guest, exampleObserved({ memory: '2048' }), [MEMORY]),
         ...proxmoxRules.deleteSteps(exampleObserved({ memory: '2048' })),
       ],
