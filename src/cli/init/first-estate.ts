@@ -19,7 +19,6 @@ import type { InitPlace } from './files.ts'
 export async function writeFirstEstate(runtime: Runtime, place: InitPlace): Promise<void> {
   const mayAsk = runtime.interactive && place.options.yes !== true
   let loaded = await runtime.load(place.real)
-  const word = shellWord(place.directory)
   const declared = loaded.estate.connections.filter(({ driver }) => driver === 'proxmox').map(({ name }) => name)
   if (declared.length === 0) {
     if (!(await writeConnection(runtime, place, loaded, mayAsk))) return
@@ -29,8 +28,11 @@ export async function writeFirstEstate(runtime: Runtime, place: InitPlace): Prom
       `${place.directory} declares the connection ${declared.join(', ')} already. Leave out --proxmox.`,
     )
   if (await writeCluster(runtime, place, loaded, mayAsk)) await closing(runtime, place)
-  else if (declared.length === 0)
-    runtime.out.write(`
+  else if (declared.length === 0) sayHowToGoOn(runtime, shellWord(place.directory))
+}
+
+function sayHowToGoOn(runtime: Runtime, word: string): void {
+  runtime.out.write(`
 Next:
   croft init ${word} --cluster NAME --addresses FROM-TO   writes a first cluster
   croft import proxmox ${word} --all                      prints manifests of the guests that are there

@@ -44,10 +44,10 @@ export function readRecord(secret: Foreign): ReleaseRecord | undefined {
 function unpacked(text: string): string | undefined {
   try {
     const bytes = Buffer.from(Buffer.from(text, 'base64').toString('latin1'), 'base64')
-    const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b
+    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
     // Loaded when a release is read: no other part of a plan needs it.
     const { gunzipSync } = process.getBuiltinModule('node:zlib')
-    return (zipped ? gunzipSync(bytes, { maxOutputLength: LIMITS.addonBytes }) : bytes).toString('utf8')
+    return gunzipSync(bytes, { maxOutputLength: LIMITS.addonBytes }).toString('utf8')
   } catch {
     return undefined
   }

@@ -89,6 +89,20 @@ describe('options of a VM', () => {
     assert.equal(steps[0]?.call?.params.cipassword, undefined)
   })
 
+  it('a disc drive that the host itself put at the end of the boot order is no reason for a restart', () => {
+    const seen = exampleObserved({ ide2: 'local:iso/a.iso,media=cdrom', scsi1: 'local:114/vm-114-disk-1.raw,size=1G' })
+    const waits = (before: string, now: string) => {
+      const close = { ...seen.close, config: { ...seen.close?.config, boot: now }, pending: ['boot'] }
+      const observed = { ...seen, close: { ...close, inForce: { boot: before } } } as typeof seen
+      const found = proxmoxRules.diff(exampleResource({ bootOrder: now.slice('order='.length).split(';') }), observed)
+      return found.some(({ path }) => path === 'restart')
+    }
+    assert.equal(waits('order=scsi0', 'order=scsi0;ide2'), false)
+    assert.equal(waits('order=scsi0', 'order=scsi0;scsi1'), true)
+    assert.equal(waits('order=scsi0', 'order=ide2;scsi0'), true)
+    assert.equal(waits('order=scsi0;ide2', 'order=scsi0'), true)
+  })
+
   it('names, tags and descriptions', () => {
     const mark = `croft: owner=EnvironmentVM/web-1 estate=home deletion=Delete id=114 uid=${EXAMPLE_UID}`
     const params = createParams({ tags: ['Prod', 'k3s'], description: 'hello\n' })
