@@ -173,6 +173,8 @@ export const LIMITS = {
   refusedConnectionMs: 60_000,
   /** A guest that shows nothing but the lock of its creation for this long, with no task about it, is finished by nobody. */
   desertedCreationMs: 20_000,
+  /** So old may be what a list of guests says of their power: a Proxmox host counts every 10 s, and takes its time. */
+  statisticsMs: 20_000,
   /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
   restartGraceMs: 600_000,
   /** A person waits this long for a snapshot to be taken, gone back to or removed. */

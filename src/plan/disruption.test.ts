@@ -60,6 +60,13 @@ const CASES: readonly [
     ['Machine/web restarts, about 2 min away'],
   ],
   [
+    'what is only shut down does not come back',
+    { entries: [entry(doing('update', step('start', 'none'), step('shutdown', 'restart')))] },
+    'outage',
+    0,
+    ['Machine/web is shut down and stays off'],
+  ],
+  [
     'the same after a wait',
     {
       entries: [entry({ do: 'wait', reason: '', message: '', lookAgainMs: 1, next: doing('update', ...RESTART) })],

@@ -70,9 +70,15 @@ function machineDisruption({ key, type, action }: PlanEntry): readonly Disruptio
   }
   const restarts = restartsIn(doing.steps)
   if (restarts === 0) return []
+  if (staysOff(doing.steps)) return [{ ...NONE, subject: key, worst: 'outage', text: 'is shut down and stays off' }]
   const minutesAway = restarts * MINUTES.restart
   const text = `restarts${restarts === 1 ? '' : ` ${restarts} times`}, ${about(minutesAway)} away`
   return [{ ...NONE, subject: key, worst: 'restart', restarts, minutesAway, minutes: minutesAway, text }]
+}
+
+/** A shutdown that nothing follows. */
+function staysOff(steps: readonly Step[]): boolean {
+  return steps.at(-1)?.verb === 'shutdown' || steps.at(-1)?.verb === 'stop'
 }
 
 /** A shutdown and the start after it are one restart. */

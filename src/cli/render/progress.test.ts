@@ -108,6 +108,16 @@ test('stalled ends the story as a failure', () => {
   assert.equal(outcome(progress).create, 0)
 })
 
+test('what had stalled in an earlier run and ends well in this one is no failure', () => {
+  const starting: Action = { do: 'update', externalId: '1', changes: [], steps: [], reason: '' }
+  const stalled = { type: 'Stalled', status: 'True', message: 'no space' } as const
+  let { progress } = advance(beginProgress(0), report(starting, 'Stalled', [stalled]), 0)
+  progress = advance(progress, report(waiting, 'Starting'), 1).progress
+  assert.deepEqual([outcome(progress).failed, outcome(progress).unfinished], [0, 1])
+  progress = advance(progress, report({ do: 'nothing' }, 'Running', [{ status: 'True' }]), 2).progress
+  assert.deepEqual([outcome(progress).failed, outcome(progress).update], [0, 1])
+})
+
 test('a machine whose cloud-init failed is told as failed, and nobody says any more that it is being made', () => {
   const begun = advance(beginProgress(0), report(creating, 'Creating'), 0).progress
   const failed = { reason: 'CloudInitFailed', status: 'False', message: 'cloud-init failed: no space' } as const

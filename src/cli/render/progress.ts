@@ -72,7 +72,7 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
   lines = lines.filter((line) => line.reason !== 'NotReady' || !isOpen(tracked, line.key))
   const reported = new Set(lines.map((line) => line.key))
   for (const [key, before] of tracked) {
-    if (before.endedMs !== undefined && !isOpenAgain(actions.get(key))) continue
+    if (before.endedMs !== undefined && !isOpenAgain(before, actions.get(key), records.get(key))) continue
     const { after, line } = follow(before, actions.get(key), records.get(key), nowMs, reported.has(key))
     tracked.set(key, after)
     if (line === undefined) continue
@@ -225,8 +225,14 @@ function isOpen(tracked: ReadonlyMap<ResourceKey, Tracked>, key: ResourceKey | u
   return one !== undefined && one.endedMs === undefined
 }
 
-function isOpenAgain(action: Action | undefined): boolean {
-  return action !== undefined && isDoing(action)
+/** More is done to it, or the trouble of an earlier run that it began with is over. */
+function isOpenAgain(before: Tracked, action: Action | undefined, record: ResourceRecord | undefined): boolean {
+  if (action !== undefined && isDoing(action)) return true
+  return before.failed === true && record !== undefined && !isStalled(record) && !isFailed(record.conditions)
+}
+
+function isStalled({ conditions }: ResourceRecord): boolean {
+  return conditions.some(({ type, status }) => type === 'Stalled' && status === 'True')
 }
 
 function follow(

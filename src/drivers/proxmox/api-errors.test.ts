@@ -48,6 +48,7 @@ const TABLE: readonly Row[] = [
   [500, 'VM 101 is not running', 'NotRunning', 'waiting'],
   [500, 'QEMU guest agent is not running', 'AgentDown', 'waiting'],
   [undefined, 'VM quit/powerdown failed - got timeout', 'ShutdownIgnored', 'backoff'],
+  [500, 'VM is paused - cannot shutdown', 'Paused', 'backoff'],
   [500, "storage 'nope' does not exist", 'StorageUnfit', 'stalled'],
   [undefined, "unable to create VM 102 - storage 's2' is disabled", 'StorageUnfit', 'stalled'],
   [500, "storage 'nfs' is not online", 'StorageOffline', 'backoff'],

@@ -112,6 +112,13 @@ const PATTERNS: readonly Pattern[] = [
     advice: (_, { guest, host }) =>
       `the guest did not shut down in time; stop it by hand if that is safe: qm stop ${guest ?? 'ID'}${host === undefined ? '' : ` (on ${host})`}`,
   },
+  {
+    when: /VM is paused - cannot shutdown/,
+    reason: 'Paused',
+    meaning: 'backoff',
+    advice: (_, { guest, host }) =>
+      `somebody paused it; resume it first: qm resume ${guest ?? 'ID'}${host === undefined ? '' : ` (on ${host})`}`,
+  },
   { when: /(?:VM|CT) \d+ (?:is )?not running/, reason: 'NotRunning', meaning: 'waiting' },
   {
     when: /guest agent is not running|qga command .* failed|agent not (?:configured|available)/i,

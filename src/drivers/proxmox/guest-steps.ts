@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { ObservedResource, Resource, Survey } from '../../model/resource.ts'
+import type { ObservedResource, PowerState, Resource, Survey } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
 import { type Option, type Params, type WantedGuest, wantedOf } from './option.ts'
 import { beforeOthers, withoutDigest } from './slots.ts'
@@ -158,6 +158,11 @@ export function startStep(guest: GuestPlace, paused = false): Step {
 export function shutdownStep(guest: GuestPlace, params: Params = {}, why = ''): Step {
   const summary = `shut down ${called(guest)} on ${guest.host}${why}`
   return guestStep(guest, 'POST', '/status/shutdown', { verb: 'shutdown', summary, params, disruption: 'restart' })
+}
+
+/** A paused guest hears no request: Proxmox refuses to send one. It is resumed first. */
+export function shutdownSteps(guest: GuestPlace, power: PowerState): readonly Step[] {
+  return [...(power === 'paused' ? [startStep(guest, true)] : []), shutdownStep(guest)]
 }
 
 export function rebootStep(guest: GuestPlace): Step {

@@ -208,9 +208,24 @@ describe('steps', () => {
       steps.map(({ verb, disruption }) => [verb, disruption]),
       [
         ['configure', 'none'],
+        ['start', 'none'],
         ['reboot', 'restart'],
       ],
     )
+    assert.equal(steps[1]?.call?.path.split('/').at(-1), 'resume')
+    const declared = update({ cpu: { cores: 4 }, power: 'running' }, exampleObserved({}, { power: 'paused' }))
+    assert.deepEqual(
+      declared.map(({ verb }) => verb),
+      ['configure', 'start', 'reboot'],
+    )
+  })
+
+  it('a paused guest hears no request to shut down: it is resumed first', () => {
+    for (const wanted of [{ power: 'stopped' }, { template: true }] as const) {
+      const steps = update(wanted, exampleObserved({}, { power: 'paused' }))
+      const ends = steps.map(({ call }) => call?.path.split('/').at(-1))
+      assert.deepEqual(ends.slice(0, 2), ['resume', 'shutdown'], JSON.stringify(wanted))
+    }
   })
 
   it('foreign names cannot leave their place in a path', () => {

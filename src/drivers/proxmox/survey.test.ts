@@ -9,6 +9,32 @@ const UID = '0123456789abcdef'
 const UPID = 'UPID:pve1:00000102:0004F35D:6AF9041E:qmcreate:101:admin@pve!t1:'
 
 describe('readSurvey', () => {
+  it('does not know the power of a guest that a task has switched since the host counted', () => {
+    const at = 1_794_984_900
+    const task = (type: string, started: number, ended: number | undefined, status = 'OK', id = '101') => ({
+      upid: `UPID:pve1:00000102:0004F35D:${started.toString(16).toUpperCase()}:${type}:${id}:root@pam:`,
+      ...(ended === undefined ? {} : { endtime: ended, status }),
+    })
+    const table: readonly (readonly [name: string, listed: string, tasks: readonly unknown[], power: string])[] = [
+      ['shut down a moment ago', 'running', [task('qmshutdown', at - 9, at - 4)], 'unknown'],
+      ['started a moment ago', 'stopped', [task('qmstart', at - 9, at - 4)], 'unknown'],
+      ['paused a moment ago', 'running', [task('qmpause', at - 5, at - 4)], 'paused'],
+      ['a container', 'running', [task('vzstop', at - 5, at - 4)], 'unknown'],
+      ['as the task left it', 'running', [task('qmstart', at - 9, at - 4)], 'running'],
+      ['the last task counts', 'running', [task('qmstop', at - 9, at - 8), task('qmstart', at - 7, at - 4)], 'running'],
+      ['the clock of the host goes ahead', 'running', [task('qmstop', at + 50, at + 60)], 'unknown'],
+      ['long ago', 'running', [task('qmstop', at - 99, at - 90)], 'running'],
+      ['did not do it', 'running', [task('qmstop', at - 9, at - 4, 'got timeout')], 'running'],
+      ['still at it', 'running', [task('qmstop', at - 9, undefined)], 'running'],
+      ['another guest', 'running', [task('qmstop', at - 9, at - 4, 'OK', '102')], 'running'],
+      ['a task of another kind', 'running', [task('qmconfig', at - 9, at - 4)], 'running'],
+    ]
+    for (const [name, status, tasks, expected] of table) {
+      const { resources } = readSurvey('c', at * 1000, [{ type: 'qemu', vmid: 101, node: 'pve1', status }], tasks)
+      assert.equal(resources[0]?.power, expected, name)
+    }
+  })
+
   it('reads hosts, storages, guests and tasks', () => {
     const survey = readSurvey(
       'default',

@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type {
   ObservedHost,
   ObservedResource,
@@ -27,7 +28,45 @@ export function readSurvey(connection: string, atMs: number, listed: unknown, ta
   }
   const remote: RemoteTask[] = []
   for (const entry of recordsOf(tasks)) push(remote, readTask(entry))
-  return { connection, atMs, hosts, storages, resources, tasks: remote }
+  return { connection, atMs, hosts, storages, resources: withoutOldPower(resources, remote, atMs), tasks: remote }
+}
+
+/** How a guest is after a task of this name. A restart is followed by a start of its own. */
+const POWER_AFTER: Readonly<Record<string, PowerState>> = {
+  qmstart: 'running',
+  qmresume: 'running',
+  qmpause: 'paused',
+  qmsuspend: 'stopped',
+  qmstop: 'stopped',
+  qmshutdown: 'stopped',
+  vzstart: 'running',
+  vzstop: 'stopped',
+  vzshutdown: 'stopped',
+}
+
+/**
+ * The list of guests knows power from statistics that a host gathers every 10 s and more. Where a task has ended since
+ * that left the guest otherwise, nothing is known until the guest is asked.
+ */
+function withoutOldPower(
+  guests: readonly ObservedResource[],
+  tasks: readonly RemoteTask[],
+  atMs: number,
+): readonly ObservedResource[] {
+  const last = new Map<string, RemoteTask>()
+  for (const task of tasks) {
+    if (task.state !== 'succeeded' || !Object.hasOwn(POWER_AFTER, task.verb)) continue
+    if ((task.endedMs ?? 0) < atMs - LIMITS.statisticsMs) continue
+    const before = last.get(task.subject)
+    if (before === undefined || before.startedMs < task.startedMs) last.set(task.subject, task)
+  }
+  if (last.size === 0) return guests
+  return guests.map((guest) => {
+    const task = last.get(guest.externalId)
+    const after = task === undefined ? guest.power : POWER_AFTER[task.verb]
+    // What is paused must say so itself: every other list calls it running.
+    return after === guest.power ? guest : { ...guest, power: after === 'paused' ? after : 'unknown' }
+  })
 }
 
 /** A task from a list or from its own status. Without `status: stopped` or an end it is running. */

@@ -75,7 +75,7 @@ export function updateVmSteps(
   for (const disk of growing(vm.disks, chosen)) steps.push(guests.growStep(guest, disk, digest(), survey))
   if (chosen.has('pool') && vm.pool !== undefined) steps.push(guests.poolStep(guest, vm.pool))
   if (chosen.has('template') && vm.template === true) {
-    if (isUp(powerOf(observed))) steps.push(guests.shutdownStep(guest))
+    if (isUp(powerOf(observed))) steps.push(...guests.shutdownSteps(guest, powerOf(observed)))
     return [...steps, guests.templateStep(guest)]
   }
 
@@ -87,9 +87,11 @@ export function updateVmSteps(
   const restarts = changes.some((change) => change.effect === 'restart')
   // The seed brings its own shutting down and starting along.
   if (seeds && moves.includes('start')) return steps
-  if (chosen.has('power') && vm.power === 'stopped') steps.push(guests.shutdownStep(guest))
-  else if (chosen.has('power')) steps.push(guests.startStep(guest, power === 'paused'))
-  else if (isUp(power) && restarts && vm.restart !== 'never') steps.push(guests.rebootStep(guest))
+  if (chosen.has('power') && vm.power === 'stopped') return [...steps, ...guests.shutdownSteps(guest, power)]
+  const restart = isUp(power) && restarts && vm.restart !== 'never'
+  // What is paused cannot be asked to restart.
+  if (chosen.has('power') || (restart && power === 'paused')) steps.push(guests.startStep(guest, power === 'paused'))
+  if (restart) steps.push(guests.rebootStep(guest))
   return steps
 }
 
