@@ -56,6 +56,7 @@ function isLong(args) {
 function isBrief(args) {
   return isCroft() && !isLong(args) && args[0] !== 'sim'
 }
+exports.isBrief = isBrief
 
 function flagsFor(args) {
   if (isLong(args)) return longFlags(args[0])

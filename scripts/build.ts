@@ -6,8 +6,9 @@ import { cpSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 
 import { dirname, join, relative } from 'node:path'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 import { BUILD_STAMP } from '../src/source/disk-cache.ts'
+import { builtinModules } from './builtin-modules.ts'
 import { licenceTexts } from './licence-texts.ts'
-import { OUTPUT, type Pack, pack } from './pack.ts'
+import { OUTPUT, type Pack, pack } from './parts/pack.ts'
 import { startedAs } from './started.ts'
 
 /** Builds the sources of a tree into a folder; rejects with what esbuild says when it cannot. */
@@ -24,13 +25,12 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     chunkNames: 'code-[hash]',
     format: 'esm',
     banner: { js: PRELUDE },
-    plugins: [keepPlaces(root), apart(root), oneLanguage()],
+    plugins: [keepPlaces(root), apart(root), oneLanguage(), builtinModules()],
     metafile: true,
     absWorkingDir: root,
     preserveSymlinks: true,
   })
-  // Before they are packed: a pack has the preludes of all its files under other names.
-  for (const file of globSync('*.js', { cwd: outDir })) withoutIdlePrelude(join(outDir, file))
+  for (const file of globSync('code-*.js', { cwd: outDir })) withoutPrelude(join(outDir, file))
   await pack(outDir, metafile, PACKS)
   const libraries = await Promise.all(
     Object.entries(APART).map(([name, file]) => library(root, name, join(outDir, file))),
@@ -59,9 +59,9 @@ function stampOf(outDir: string): string {
 
 /** What every command loads, what reads manifests, and what looks at the world: plan, apply and their like. */
 const PACKS: readonly Pack[] = [
-  { file: 'pack-start.js', entries: ['src/main.ts'] },
+  { file: 'pack-start.cjs', entries: ['src/main.ts'] },
   {
-    file: 'pack-manifests.js',
+    file: 'pack-manifests.cjs',
     entries: [
       'src/kinds/registry.ts',
       'src/source/read-tree.ts',
@@ -71,7 +71,7 @@ const PACKS: readonly Pack[] = [
     ],
   },
   {
-    file: 'pack-engine.js',
+    file: 'pack-engine.cjs',
     entries: [
       'src/cli/verbs/plan.ts',
       'src/controller/sources/link-revision.ts',
@@ -166,12 +166,10 @@ const PRELUDE = [
   "const croftAt=(folder)=>{const dirname=croftJoin(import.meta.dirname,folder);return{dirname,url:croftUrl(croftJoin(dirname,'_')).href}}",
 ].join(';')
 
-/** esbuild puts the prelude into every file. Where nothing asks for it, its three imports only cost time at start. */
-function withoutIdlePrelude(file: string): void {
+/** esbuild puts the prelude into every file. Parts are given the same by what loads them. */
+function withoutPrelude(file: string): void {
   const text = readFileSync(file, 'utf8')
-  if (!text.startsWith(PRELUDE)) return
-  const rest = text.slice(PRELUDE.length)
-  if (!/\brequire\b|\bcroftAt\b/.test(rest)) writeFileSync(file, rest.replace(/^;?\s*/, ''))
+  if (text.startsWith(PRELUDE)) writeFileSync(file, text.slice(PRELUDE.length).replace(/^;?\s*/, ''))
 }
 
 if (startedAs(import.meta.filename)) {

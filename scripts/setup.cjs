@@ -30,3 +30,13 @@ if (done !== lock) {
   }
   writeFileSync(stamp, lock)
 }
+
+// What starts croft from this clone finds it built. It runs without, too: only slower.
+const { builtOf } = require('../bin/built.js')
+if (builtOf(root) === undefined && existsSync(path.join(root, 'node_modules', 'esbuild'))) {
+  const built = spawnSync(process.execPath, ['bin/run', 'scripts/build-clone.ts'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (built.status !== 0) process.stderr.write('croft could not be built from this clone and runs from its sources\n')
+}

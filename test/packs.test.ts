@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { build } from 'esbuild'
-import { pack } from '../scripts/pack.ts'
+import { pack } from '../scripts/parts/pack.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'croft-pack-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
@@ -24,10 +35,13 @@ const SOURCES = {
     "import { name, seen } from './shared.js'\nimport { bump } from './counter.js'\nexport const two = () => (bump(), [name, seen()])",
 }
 
-async function split(entries: Parameters<typeof pack>[2]): Promise<string> {
+async function split(
+  entries: Parameters<typeof pack>[2],
+  sources: Readonly<Record<string, string>> = SOURCES,
+): Promise<string> {
   const out = mkdtempSync(join(scratch, 'out-'))
   const from = mkdtempSync(join(scratch, 'from-'))
-  for (const [name, text] of Object.entries(SOURCES)) writeFileSync(join(from, name), text)
+  for (const [name, text] of Object.entries(sources)) writeFileSync(join(from, name), text)
   const { metafile } = await build({
     entryPoints: [join(from, 'main.js')],
     outdir: out,
@@ -53,20 +67,66 @@ function printed(out: string): string {
 }
 
 test('a packed program does the same: each module is there once, and a name that changes is seen to change', async () => {
-  const whole = [{ file: 'pack-start.js', entries: ['main.js'] }]
-  const both = [...whole, { file: 'pack-rest.js', entries: ['one.js', 'two.js'] }]
-  const one = [{ file: 'pack-one.js', entries: ['one.js'] }]
+  const whole = [{ file: 'pack-start.cjs', entries: ['main.js'] }]
+  const both = [...whole, { file: 'pack-rest.cjs', entries: ['one.js', 'two.js'] }]
+  const one = [{ file: 'pack-one.cjs', entries: ['one.js'] }]
   const expected = printed(await split([]))
   assert.equal(expected, '[["shared",2],["shared",3]]')
   for (const packs of [whole, both, one]) assert.equal(printed(await split(packs)), expected)
 })
 
 test('what a pack holds is in no other file', async () => {
-  const out = await split([{ file: 'pack-rest.js', entries: ['one.js', 'two.js'] }])
+  const out = await split([{ file: 'pack-rest.cjs', entries: ['one.js', 'two.js'] }])
   const holding = readdirSync(out).filter((file) => readFileSync(join(out, file), 'utf8').includes('"shared"'))
-  assert.deepEqual(holding, ['pack-rest.js'])
+  assert.deepEqual(holding, ['pack-rest.cjs'])
 })
 
 test('a pack of a module that nothing imports when needed says so', async () => {
-  await assert.rejects(split([{ file: 'pack-x.js', entries: ['shared.js'] }]), /shared\.js is in the pack pack-x\.js/)
+  await assert.rejects(split([{ file: 'pack-x.cjs', entries: ['shared.js'] }]), /shared\.js is in the pack pack-x\.cjs/)
+})
+
+/** Runs a program whose script is large enough to be kept compiled, and says what is kept of it. */
+function ran(out: string, cache: string, exitCode = '0') {
+  const env = { ...process.env, NODE_COMPILE_CACHE: cache, EXIT: exitCode }
+  const { status, stdout } = spawnSync(process.execPath, [join(out, 'main.js'), 'plan'], { encoding: 'utf8', env })
+  const kept = globSync('*/*.code*', { cwd: cache })
+  return { status, printed: stdout.trim(), kept: kept.map((file) => join(cache, file)) }
+}
+
+async function large(text: string): Promise<string> {
+  const idle = Array.from({ length: 900 }, (_, i) => `export function idle${i}() { return ${i} }`).join('\n')
+  const out = await split([{ file: 'pack-one.cjs', entries: ['one.js'] }], {
+    'main.js': "console.log((await import('./one.js')).one())\nprocess.exitCode = Number(process.env.EXIT)",
+    'one.js': `${idle}\nexport const one = () => '${text}'`,
+  })
+  return out
+}
+
+test('what a verb called is kept compiled, for this script alone; damaged or in strange hands it is made again', async () => {
+  const cache = mkdtempSync(join(scratch, 'cache-'))
+  const out = await large('first')
+  assert.deepEqual(ran(out, cache, '1'), { status: 1, printed: 'first', kept: [] })
+  const [file = ''] = ran(out, cache).kept
+  const whole = readFileSync(file)
+  assert.match(file, /-plan-pack-one\.cjs\.code$/)
+  const written = statSync(file).mtimeMs
+  assert.deepEqual(ran(out, cache), { status: 0, printed: 'first', kept: [file] })
+  assert.equal(statSync(file).mtimeMs, written)
+  const old = Date.now() / 1000 - 8 * 86_400
+  for (const harm of [
+    () => truncateSync(file, whole.length / 2),
+    () => writeFileSync(file, Buffer.alloc(whole.length)),
+    () => chmodSync(file, 0o666),
+    () => utimesSync(file, old, old),
+  ]) {
+    harm()
+    const { ino } = statSync(file)
+    assert.deepEqual(ran(out, cache), { status: 0, printed: 'first', kept: [file] })
+    assert.notEqual(statSync(file).ino, ino, harm.toString())
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+  }
+  const { printed: second, kept } = ran(await large('other'), cache)
+  assert.equal(second, 'other')
+  assert.equal(kept.length, 1)
+  assert.notEqual(kept[0], file)
 })

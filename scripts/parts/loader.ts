@@ -1,0 +1,156 @@
+/** Where the parts of the program are, as `pack` wrote it into this file when it built the program. */
+declare const PARTS: {
+  /** The script that each part is in. */
+  readonly home: Readonly<Record<string, string>>
+  /** A hash of each script: what was compiled of another one is of no use. */
+  readonly hash: Readonly<Record<string, string>>
+}
+
+type Part = Readonly<Record<string, unknown>>
+
+const {
+  closeSync,
+  constants: { O_NOFOLLOW, O_NONBLOCK, O_RDONLY },
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = process.getBuiltinModule('node:fs')
+const { createRequire, getCompileCacheDir } = process.getBuiltinModule('node:module')
+const { join } = process.getBuiltinModule('node:path')
+const { pathToFileURL } = process.getBuiltinModule('node:url')
+const { constants, Script } = process.getBuiltinModule('node:vm')
+
+const WEEK_MS = 7 * 86_400_000
+/** To open a file costs more than to compile so little. */
+const LEAST_BYTES = 20_000
+const scripts = new Map<string, Readonly<Record<string, Part>>>()
+const outside = createRequire(import.meta.url)
+
+/** What a part exports. It is loaded, with all parts of its script, when something asks for it first. */
+export function part(name: string): Part {
+  const script = PARTS.home[name]
+  if (script === undefined) throw new Error(`croft has no part ${name}: the installation is not complete`)
+  const parts = scripts.get(script) ?? load(script)
+  return parts[name] as Part
+}
+
+/** In place of `import()`. */
+export async function partSoon(name: string): Promise<unknown> {
+  return name.startsWith('node:') ? process.getBuiltinModule(name) : part(name)
+}
+
+function load(script: string): Readonly<Record<string, Part>> {
+  const filename = join(import.meta.dirname, script)
+  // The build writes nothing but ASCII, and V8 keeps that in half of the memory if it is told so.
+  const text = readFileSync(filename, 'latin1')
+  const kept = text.length < LEAST_BYTES ? undefined : keptCode(script)
+  const cachedData = kept?.read()
+  const compiled = new Script(`(function(require,croftAt,croftPartSoon,module){${text}\n})`, {
+    filename,
+    ...(cachedData === undefined ? {} : { cachedData }),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  if (kept !== undefined && (cachedData === undefined || compiled.cachedDataRejected === true))
+    process.once('exit', (code) => kept.write(code, () => compiled.createCachedData()))
+  const given: { exports: Readonly<Record<string, Part>> } = { exports: {} }
+  compiled.runInThisContext()(required, at, partSoon, given)
+  const parts: Record<string, Part> = {}
+  for (const [name, one] of Object.entries(given.exports)) parts[name] = quick(one)
+  scripts.set(script, parts)
+  return parts
+}
+
+function required(name: string): unknown {
+  return name.startsWith('./code-') ? part(name.slice(2)) : outside(name)
+}
+
+/** Bundled, every module still finds its tables as if it lay where it lies among the sources. */
+function at(folder: string): { readonly dirname: string; readonly url: string } {
+  const dirname = join(import.meta.dirname, folder)
+  return { dirname, url: pathToFileURL(join(dirname, '_')).href }
+}
+
+/** A function stays what it is, and is called thousands of times; any other value is looked up where it is kept. */
+function quick(one: Part): Part {
+  const made: Record<string, unknown> = {}
+  for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(one))) {
+    const value = one[name]
+    if (typeof value === 'function' || get === undefined) made[name] = value
+    else Object.defineProperty(made, name, { get, enumerable: true })
+  }
+  return made
+}
+
+/**
+ * What V8 compiled of a script, between runs of a verb. Node keeps what is compiled when a file is loaded; this is read
+ * when the verb has ended, and has every function that it called.
+ */
+function keptCode(script: string) {
+  const directory = getCompileCacheDir()
+  const verb = process.argv[2] ?? ''
+  if (directory === undefined || !/^[a-z-]{1,40}$/.test(verb)) return undefined
+  const ending = `-${verb}-${script}.code`
+  const name = `${PARTS.hash[script]}${ending}`
+  const file = join(directory, name)
+  return {
+    read: () => readTrusted(file),
+    write(exitCode: number, code: () => Uint8Array): void {
+      // A verb that failed called little, and a thread calls something else.
+      if (exitCode !== 0 && exitCode !== 2) return
+      if (!process.getBuiltinModule('node:worker_threads').isMainThread) return
+      try {
+        for (const old of readdirSync(directory))
+          if (old.endsWith(ending) && old !== name) rmSync(join(directory, old), { force: true })
+        writeWhole(file, code())
+      } catch {
+        // A disk that is full or may not be written costs time, nothing else.
+      }
+    },
+  }
+}
+
+/**
+ * Compiled code is believed as the program is: it must be this user's own and writable by nobody else. What was kept by a
+ * run that did less than others do is made again after a week.
+ */
+function readTrusted(file: string): Buffer | undefined {
+  let fd: number
+  try {
+    fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+  try {
+    const { uid, mode, mtimeMs } = fstatSync(fd)
+    const mine = process.getuid === undefined || uid === process.getuid()
+    if (!mine || (mode & 0o022) !== 0 || mtimeMs < Date.now() - WEEK_MS) return undefined
+    return readFileSync(fd)
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** V8 looks at little more than the length: half a file must never have this name, not even after a power cut. */
+function writeWhole(file: string, bytes: Uint8Array): void {
+  const half = `${file}.${process.pid}`
+  try {
+    const fd = openSync(half, 'wx', 0o600)
+    try {
+      writeFileSync(fd, bytes)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(half, file)
+  } catch (error) {
+    rmSync(half, { force: true })
+    throw error
+  }
+}
