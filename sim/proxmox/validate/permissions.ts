@@ -127,9 +127,8 @@ function decide(permission: Permission, params: Readonly<Record<string, unknown>
       return denied()
     case 'and':
       return permission.of.map((one) => decide(one, params, asker)).find((verdict) => verdict !== true) ?? true
-    // Which of several ways is closed is not said.
     case 'or':
-      return permission.of.some((one) => decide(one, params, asker) === true) || denied()
+      return oneOf(permission.of, params, asker)
     case 'privileges': {
       if (permission.onlyWith !== undefined && params[permission.onlyWith] === undefined) return denied()
       return hasAt(filledIn(permission.path, params), permission.privileges, permission.need, asker)
@@ -148,6 +147,15 @@ function decide(permission: Permission, params: Readonly<Record<string, unknown>
     case 'modify-access':
       return modifiesAccess(filledIn(permission.path, params), asker)
   }
+}
+
+/** Which of several ways is closed is not said, unless one of them asks for several things: that ends the search. */
+function oneOf(ways: readonly Permission[], params: Readonly<Record<string, unknown>>, asker: Asker): true | Refusal {
+  for (const way of ways) {
+    const verdict = decide(way, params, asker)
+    if (verdict === true || way.kind === 'and') return verdict
+  }
+  return denied()
 }
 
 function groupsOfUser(

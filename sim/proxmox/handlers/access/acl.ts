@@ -6,10 +6,7 @@ export const accessAclRoutes: Routes = {
   'GET /access/acl': (call) =>
     [...call.world.access.acl]
       .sort((a, b) => (`${a.path}\0${a.ugid}` < `${b.path}\0${b.ugid}` ? -1 : 1))
-      .filter(
-        ({ path }) =>
-          may(call.world, call.who, path, 'Sys.Audit') || may(call.world, call.who, path, 'Permissions.Modify'),
-      )
+      .filter(({ path }) => audits(call) || mayModify(call, path))
       .map(({ path, type, ugid, roleid, propagate }) => ({
         path,
         type,
@@ -18,6 +15,17 @@ export const accessAclRoutes: Routes = {
         propagate: propagate ? 1 : 0,
       })),
   'PUT /access/acl': update,
+}
+
+function audits({ world, who }: Call): boolean {
+  return may(world, who, '/access', 'Sys.Audit')
+}
+
+/** Who may make things of a sort may also say who else uses one. */
+function mayModify({ world, who }: Call, path: string): boolean {
+  const sort = /^\/(storage|vms|pool)\/./.exec(path)?.[1] ?? ''
+  const right = { storage: 'Datastore.Allocate', vms: 'VM.Allocate', pool: 'Pool.Allocate' }[sort]
+  return may(world, who, path, 'Permissions.Modify') || (right !== undefined && may(world, who, path, right))
 }
 
 const NAME = '[A-Za-z0-9._-]+'

@@ -52,6 +52,11 @@ const REALMS: Collection = {
       }[verb],
     ),
   stale: failed(`update auth server failed: ${STALE}`),
+  refuseChange: (call) => {
+    const there = things(REALMS, call).has(param(call, 'realm'))
+    if (!there && Object.keys(fields(call, 'realm')).length === 0 && textOf(call.params.delete) === '')
+      throw failed('update auth server failed: no options specified')
+  },
   prepare: (call, { 'check-connection': checked, ...thing }, id, old) => {
     const type = String(old?.type ?? thing.type)
     const refuse = (text: string) => failed(`${old === undefined ? 'add' : 'update'} auth server failed: ${text}`)
@@ -123,6 +128,7 @@ function sync(call: Call): string {
   const kind = flag(call, 'dry-run') ? 'auth-realm-sync-test' : 'auth-realm-sync'
   return startTask(call.world, host, kind, param(call, 'realm'), call.who.id, async (work) => {
     await work.pass(call.world.timing.shortTaskMs)
-    throw new Error('Connection refused')
+    const isName = !/^(?:[\d.]+|[\da-f]*:[\da-f:]*|localhost)$/i.test(textOf(realm.server1))
+    throw new Error(isName ? 'Temporary failure in name resolution' : 'Connection refused')
   })
 }

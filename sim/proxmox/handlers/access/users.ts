@@ -62,7 +62,10 @@ export function groupsOf(call: Call, userid: string): string[] {
 const DETAILS = ['comment', 'email', 'firstname', 'lastname', 'keys'] as const
 
 function shown(user: User): Record<string, unknown> {
-  return { enable: user.enable ? 1 : 0, expire: user.expireSeconds, ...user.details }
+  const { comment, keys } = user.details
+  // A line of the file says nothing about an address, but for what stands behind it.
+  const behind = comment !== undefined || keys !== undefined
+  return { enable: user.enable ? 1 : 0, expire: user.expireSeconds, ...(behind ? { email: '' } : {}), ...user.details }
 }
 
 export function needUser(call: Call, prefix = ''): User {

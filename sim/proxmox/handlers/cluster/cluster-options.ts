@@ -12,27 +12,48 @@ export const clusterOptionRoutes: Routes = {
   'GET /': () => ['version', 'cluster', 'nodes', 'storage', 'access', 'pools'].map((subdir) => ({ subdir })),
   'GET /cluster': () => CLUSTER_PARTS.split(' ').map((name) => ({ name })),
   'GET /cluster/log': (call) => {
-    if (!may(call.world, call.who, '/', 'Sys.Syslog')) return []
-    return clusterLog(call).slice(0, Number(call.params.max ?? 50))
+    const seesAll = may(call.world, call.who, '/', 'Sys.Syslog')
+    const lines = clusterLog(call).filter(({ user }) => seesAll || user === call.who.id)
+    return lines.slice(0, Number(call.params.max ?? 50))
   },
-  'GET /nodes/{node}/capabilities/qemu/cpu': () =>
-    CPU_TYPES.map((name) => ({
+  'GET /nodes/{node}/capabilities/qemu/cpu': ({ params }) =>
+    (params.arch === 'aarch64' ? ARM_TYPES : CPU_TYPES).map((name) => ({
       name,
       custom: 0,
-      vendor: vendorOf(name),
+      vendor: params.arch === 'aarch64' && name !== 'max' ? 'ARM' : vendorOf(name),
       ...(name.startsWith('x86-64') ? { abstract: 1 } : {}),
     })),
 }
+
+const ARM_TYPES = [
+  'a64fx',
+  ...['35', '53', '55', '57', '710', '72', '76'].map((core) => `cortex-a${core}`),
+  'max',
+  ...['n1', 'n2', 'v1'].map((core) => `neoverse-${core}`),
+]
+
+const INFO = 6
+const ERROR = 3
 
 /** Who did what, newest first: beginnings and ends of tasks, and how it all began. */
 function clusterLog({ world }: Call): readonly Record<string, unknown>[] {
   const [first] = world.hosts.values()
   const lines = [...world.hosts.values()].flatMap(({ tasks }) =>
     tasks.flatMap(({ upid, node, pid, user, startSeconds, endSeconds, exit }) => [
-      { node, pid, user, time: startSeconds, tag: 'pvedaemon', msg: `starting task ${upid}` },
+      { node, pid, user, time: startSeconds, tag: 'pvedaemon', msg: `starting task ${upid}`, pri: INFO },
       ...(endSeconds === undefined
         ? []
-        : [{ node, pid, user, time: endSeconds, tag: 'pvedaemon', msg: `end task ${upid} ${exit ?? ''}` }]),
+        : [
+            {
+              node,
+              pid,
+              user,
+              time: endSeconds,
+              tag: 'pvedaemon',
+              msg: `end task ${upid} ${exit ?? ''}`,
+              pri: /^(OK|WARNINGS: \d+)$/.test(exit ?? '') ? INFO : ERROR,
+            },
+          ]),
     ]),
   )
   const node = first?.name ?? ''
@@ -42,7 +63,7 @@ function clusterLog({ world }: Call): readonly Record<string, unknown>[] {
     { node, pid: 90, user: 'root@pam', time: began, tag: 'pvedaemon', msg: "successful auth for user 'root@pam'" },
     ...lines.toSorted((a, b) => a.time - b.time),
   ]
-  return all.map((line, at) => ({ ...line, pri: 6, uid: `${at + 1}`, id: `${at + 1}:${line.node}` })).reverse()
+  return all.map((line, at) => ({ pri: INFO, ...line, uid: `${at + 1}`, id: `${at + 1}:${line.node}` })).reverse()
 }
 
 function vendorOf(cpu: string): string {

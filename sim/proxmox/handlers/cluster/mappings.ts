@@ -1,8 +1,9 @@
 import { may } from '../../../world/access.ts'
 import { pciProblem, usbProblem } from '../../../world/hardware.ts'
+import { hasDirectory } from '../../../world/host-directories.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Host } from '../../../world/types.ts'
-import { failed, unknownNode } from '../../api-error.ts'
+import { failed } from '../../api-error.ts'
 import type { Call, Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, STALE } from '../collection.ts'
 import { listOf, type Thing } from '../shelf.ts'
@@ -13,19 +14,7 @@ type Kind = (typeof KINDS)[number]
 
 export const mappingRoutes: Routes = Object.assign(
   { 'GET /cluster/mapping': () => ['dir', 'pci', 'usb'].map((name) => ({ name })) },
-  ...KINDS.map((kind) => {
-    const at = `/cluster/mapping/${kind}`
-    const routes = collectionRoutes(mapping(kind))
-    return {
-      ...routes,
-      // The node that is to be looked at answers.
-      [`GET ${at}`]: (call: Call) => {
-        const node = call.params['check-node']
-        if (node !== undefined && node !== 'localhost' && !call.world.hosts.has(node)) throw unknownNode(node)
-        return routes[`GET ${at}`]?.(call)
-      },
-    }
-  }),
+  ...KINDS.map((kind) => collectionRoutes(mapping(kind))),
 )
 
 function mapping(kind: Kind): Collection {
@@ -79,16 +68,8 @@ function checkDirectories(call: Call, entries: readonly string[]): void {
     const { named } = parseProperties(entry)
     const path = named.get('path') ?? ''
     const host = call.world.hosts.get(named.get('node') ?? '')
-    if (host !== undefined && !hasDirectory(call, path)) throw failed(`Path ${path} does not exist`)
+    if (host !== undefined && !hasDirectory(call.world, path)) throw failed(`Path ${path} does not exist`)
   }
-}
-
-/** The directories of a host: those that are always there, and those of its storages. */
-function hasDirectory(call: Call, path: string): boolean {
-  if (/^\/(var|var\/lib|mnt|srv|root|tmp|etc|home)?\/?$/.test(path)) return true
-  return (
-    /^\/(var\/lib\/vz|mnt|srv)/.test(path) || [...call.world.storages.values()].some((entry) => entry.path === path)
-  )
 }
 
 /** What is wrong with a mapping on one node. For USB the answer calls its list otherwise. */

@@ -1,8 +1,9 @@
-import { badParameter } from '../../api-error.ts'
-import { Answer, type Call, type Routes } from '../../call.ts'
+import { may } from '../../../world/access.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { Answer, type Call, param, type Routes } from '../../call.ts'
 import { findOperation } from '../../validate/index.ts'
 import { deletions, refuseStale } from '../collection.ts'
-import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from '../shelf.ts'
+import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing, textOf } from '../shelf.ts'
 import { firewallMacroRoutes } from './macros.ts'
 import { firewallNameRoutes, refs } from './names.ts'
 import { place } from './place.ts'
@@ -16,7 +17,8 @@ const VNET = '/cluster/sdn/vnets/{vnet}/firewall'
 
 export const firewallRoutes: Routes = Object.assign(
   {},
-  ...[CLUSTER, NODE, VNET, ...GUESTS].map((at): Routes => ({ ...optionRoutes(at), ...firewallRuleRoutes(at) })),
+  ...[CLUSTER, NODE, ...GUESTS].map((at): Routes => ({ ...optionRoutes(at), ...firewallRuleRoutes(at) })),
+  ofVnets({ ...optionRoutes(VNET), ...firewallRuleRoutes(VNET) }),
   ...[CLUSTER, ...GUESTS].map((at): Routes => ({ ...firewallNameRoutes(at), [`GET ${at}/refs`]: refs })),
   ...[NODE, ...GUESTS].map((at): Routes => ({ [`GET ${at}/log`]: noLog })),
   firewallMacroRoutes,
@@ -24,6 +26,28 @@ export const firewallRoutes: Routes = Object.assign(
   index(NODE, ['rules', 'options', 'log']),
   ...GUESTS.map((at) => index(at, ['rules', 'aliases', 'ipset', 'refs', 'options'])),
 )
+
+/** A network of the datacentre has a firewall as long as it is there. Who may ask is a matter of its zone. */
+function ofVnets(routes: Routes): Routes {
+  const asked = (call: Call) => {
+    const id = param(call, 'vnet')
+    const vnet = shelf(call.world, 'sdn/vnets').get(id)
+    if (vnet === undefined || vnet.gone === true)
+      throw failed('invalid vnet specified at /usr/share/perl5/PVE/API2/Firewall/Helpers.pm line 54.')
+    const path = `/sdn/zones/${textOf(vnet.zone)}/${id}`
+    const rights = call.method === 'GET' ? ['SDN.Audit', 'SDN.Allocate'] : ['SDN.Allocate']
+    if (!rights.some((right) => may(call.world, call.who, path, right))) throw forbidden(`${path}, ${rights.join('|')}`)
+  }
+  return Object.fromEntries(
+    Object.entries(routes).map(([key, handler]) => [
+      key,
+      (call: Call) => {
+        asked(call)
+        return handler(call)
+      },
+    ]),
+  )
+}
 
 function index(at: string, names: readonly string[]): Routes {
   return { [`GET ${at}`]: () => names.map((name) => ({ name })) }

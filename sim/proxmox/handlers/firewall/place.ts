@@ -29,6 +29,15 @@ function shelvesOf(world: World, at: string): string[] {
   return [...world.shelves.keys()].filter((name) => name === at || name.startsWith(`${at}/`))
 }
 
+/** There is a file for it: rules, options or names. */
+export function isWritten(world: World, at: string): boolean {
+  return shelvesOf(world, at).some((name) =>
+    [...(world.shelves.get(name) ?? [])].some(([key, thing]) =>
+      Array.isArray(thing.list) ? thing.list.length > 0 : key !== 'options' || Object.keys(thing).length > 0,
+    ),
+  )
+}
+
 export function isGuest(at: string): boolean {
   return /\/(qemu|lxc)\/\d+\/firewall$/.test(at)
 }

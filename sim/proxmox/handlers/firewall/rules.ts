@@ -3,7 +3,7 @@ import { type Call, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, deletions, digestOfAll, list, refuseStale } from '../collection.ts'
 import { digestOf, fields, shelf, type Thing, textOf } from '../shelf.ts'
 import { preferredMacro } from './macros.ts'
-import { CLUSTER_PLACE, isGuest, names, place } from './place.ts'
+import { CLUSTER_PLACE, isGuest, isWritten, names, place } from './place.ts'
 import { type RuleEnv, ruleErrors, ruleVersion } from './rule-check.ts'
 
 /** Ordered lists of rules. A new one stands first, whatever position was asked for. */
@@ -91,7 +91,7 @@ function ruleRoutes(at: string, where: Where): Routes {
     [`PUT ${at}/{pos}`]: (call) => {
       const all = rules(call)
       refuseStale(call, digest(call))
-      const old = need(call, all)
+      const old = need(call, all, 373)
       const to = call.params.moveto
       if (to !== undefined && to !== param(call, 'pos')) {
         move(all, Number(param(call, 'pos')), Number(to))
@@ -102,7 +102,9 @@ function ruleRoutes(at: string, where: Where): Routes {
         if (!PROPERTIES.has(name)) throw badParameter('delete', `no such property ('${name}')`)
         if (name === 'type' || name === 'action')
           throw badParameter('delete', `unable to delete required property '${name}'`)
-        delete rule[name]
+        // What does not say that it is off is on when it is read again.
+        if (name === 'enable') rule.enable = 1
+        else delete rule[name]
       }
       check(call, rule)
       all[Number(param(call, 'pos'))] = rule
@@ -111,7 +113,7 @@ function ruleRoutes(at: string, where: Where): Routes {
     [`DELETE ${at}/{pos}`]: (call) => {
       const all = rules(call)
       refuseStale(call, digest(call))
-      need(call, all)
+      need(call, all, 462)
       all.splice(Number(param(call, 'pos')), 1)
       return null
     },
@@ -153,7 +155,12 @@ function rulesAt(call: Call, name: string): Thing[] {
   return entry.list as Thing[]
 }
 
-function need(call: Call, rules: readonly Thing[]): Thing {
+/** Who would change a rule where nothing at all was ever written finds not even a list of none. */
+function need(call: Call, rules: readonly Thing[], line?: number): Thing {
+  if (line !== undefined && !isWritten(call.world, place(call)))
+    throw failed(
+      `Can't use an undefined value as an ARRAY reference at /usr/share/perl5/PVE/API2/Firewall/Rules.pm line ${line}.`,
+    )
   const rule = rules[Number(param(call, 'pos'))]
   if (rule === undefined) throw failed(`no rule at position ${param(call, 'pos')}`)
   return rule

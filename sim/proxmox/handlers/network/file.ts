@@ -55,8 +55,8 @@ const RANKS: Readonly<Record<string, number>> = {
 function inOrder(entries: ReadonlyMap<string, Entry>): string[] {
   const rank = (name: string) => {
     const [root = '', ...below] = name.split(/[.:]/)
-    const known = RANKS[textOf(entries.get(root)?.type)]
-    return known === undefined ? undefined : known * 100_000 + below.length
+    const type = textOf(entries.get(root)?.type)
+    return type === '' || type === 'unknown' ? undefined : (RANKS[type] ?? 0) * 100_000 + below.length
   }
   return [...entries.keys()].sort((a, b) => {
     const [first, second] = [rank(a), rank(b)]

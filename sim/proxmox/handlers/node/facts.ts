@@ -15,8 +15,8 @@ export const nodeFactRoutes: Routes = {
     ])
   },
   [`GET ${AT}/capabilities/qemu/migration`]: () => ({ 'has-dbus-vmstate': true }),
-  [`GET ${AT}/capabilities/qemu/cpu-flags`]: (call) => cpuFlags([hostOf(call).name]),
-  'GET /cluster/qemu/cpu-flags': (call) => cpuFlags([...call.world.hosts.keys()]),
+  [`GET ${AT}/capabilities/qemu/cpu-flags`]: (call) => cpuFlags(call, [hostOf(call).name]),
+  'GET /cluster/qemu/cpu-flags': (call) => cpuFlags(call, [...call.world.hosts.keys()]),
   [`GET ${AT}/services`]: (call) => (call.world.statusDaemon ? SERVICES.map((name) => service(call, name)) : []),
   [`GET ${AT}/services/{service}/state`]: (call) => service(call, param(call, 'service')),
   ...Object.fromEntries(
@@ -66,7 +66,8 @@ const SERVICES =
     ' ',
   )
 
-function cpuFlags(hosts: readonly string[]): unknown[] {
+function cpuFlags({ params }: Call, hosts: readonly string[]): unknown[] {
+  if (params.arch === 'aarch64') return []
   return FLAGS.split(' ').map((name) => ({ name, 'supported-on': hosts }))
 }
 

@@ -1,4 +1,5 @@
-import { type Call, guestOf, hostOf, type Routes } from '../../call.ts'
+import { failed } from '../../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../../call.ts'
 
 export const rrdRoutes: Routes = {
   'GET /nodes/{node}/rrddata': (call) => {
@@ -7,17 +8,24 @@ export const rrdRoutes: Routes = {
     if (load === undefined) return rrdTimes(call)
     return rrdTimes(call).map(({ time }) => ({ time, cpu: time * 1000 > load.sinceMs ? load.value : IDLE }))
   },
-  'GET /nodes/{node}/qemu/{vmid}/rrddata': (call) => {
-    guestOf(call)
-    return rrdTimes(call)
-  },
-  'GET /nodes/{node}/lxc/{vmid}/rrddata': (call) => {
-    guestOf(call, 'lxc')
-    return rrdTimes(call)
-  },
+  'GET /nodes/{node}/qemu/{vmid}/rrddata': ofGuest,
+  'GET /nodes/{node}/lxc/{vmid}/rrddata': ofGuest,
 }
 
 const IDLE = 0.05
+
+export const notMeasured = (file: string) =>
+  failed(
+    'RRD error: rrdcached@unix:/var/run/rrdcached.sock: rrd_fetch_r failed: ' +
+      `opening '/var/lib/rrdcached/db/${file}': No such file or directory`,
+  )
+
+/** Nobody looks for the guest, only for what was measured of it. */
+function ofGuest(call: Call): unknown {
+  const id = param(call, 'vmid')
+  if (!call.world.guests.has(Number(id))) throw notMeasured(`pve-vm-9.0/${id}`)
+  return rrdTimes(call)
+}
 
 /** Seconds between two points, and how many points there are, for each span. */
 const SPANS: Readonly<Record<string, readonly [number, number]>> = {

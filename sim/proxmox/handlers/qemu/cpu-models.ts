@@ -10,7 +10,8 @@ const MODELS: Collection = {
   sections: '',
   idOf: (call) => param(call, 'cputype').replace(/^custom-/, ''),
   exists: (id) => failed(`custom CPU model '${id}' already exists`),
-  missing: (id, verb) => (verb === 'delete' ? undefined : failed(`custom CPU model '${id}' not found`)),
+  missing: (id, verb) =>
+    failed(verb === 'read' ? `Custom cputype '${id}' not found` : `custom CPU model '${id}' does not exist`),
   refuseChange: (call) => {
     for (const name of ['cputype', 'reported-model'])
       if (deletions(call).includes(name)) throw failed(`cannot delete '${name}'`)

@@ -3,7 +3,6 @@ import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
 import { holding, PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
-import { parseProperties } from '../../../world/properties.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
 import { addVolume, contentOfName, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
@@ -11,10 +10,12 @@ import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-e
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import type { Thing } from '../shelf.ts'
+import { type Thing, textOf } from '../shelf.ts'
 import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
+import { keepOf, refuseOneMore, removeOld } from './backup-limits.ts'
+import { backupName } from './backup-name.ts'
 import { rateUnder } from './bandwidth.ts'
-import { type Keep, marks } from './prune.ts'
+import { marks } from './prune.ts'
 import { needStorage } from './storage.ts'
 
 const RESTORE = '/nodes/{node}/storage/{storage}/file-restore'
@@ -28,16 +29,6 @@ export const backupRoutes: Routes = {
   'GET /nodes/{node}/vzdump/extractconfig': extractConfig,
   [`GET ${RESTORE}/list`]: refuseFiles,
   [`GET ${RESTORE}/download`]: refuseFiles,
-}
-
-/** Name, guest and time of a backup are in its file name. */
-export function backupName(name: string): { type: string; vmid: number; seconds: number; format: string } | undefined {
-  const parts = /^backup\/vzdump-(qemu|lxc|openvz)-(\d+)-(\d{4})_(\d\d)_(\d\d)-(\d\d)_(\d\d)_(\d\d)\.(.+)$/.exec(name)
-  if (parts === null) return undefined
-  const [, type = '', vmid, year, month, day, hour, minute, second, format = ''] = parts
-  const seconds =
-    Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000
-  return { type, vmid: Number(vmid), seconds, format }
 }
 
 /** Only backups are read as such, and by those who may: paths by root alone. */
@@ -110,17 +101,11 @@ function savedOf(guest: Guest): NonNullable<Volume['saved']> {
   return { config: new Map(guest.config), text: `${own.trimEnd()}\n${maps.join('')}` }
 }
 
-/** What is asked for, else what the storage says. */
-function keepOf(call: Call, entry: StorageEntry): Keep {
-  const text = call.params['prune-backups'] ?? entry.options['prune-backups']
-  if (text === undefined) throw failed(`no prune-backups options configured for storage '${entry.id}'`)
-  return new Map([...parseProperties(String(text)).named].map(([key, value]) => [key, Number(value)]))
-}
-
 function dryRun(call: Call): Thing[] {
   const asked = needEntry(call, param(call, 'storage'))
   if (!asked.content.includes('backup')) throw failed(`storage '${asked.id}' does not support backups`)
   const keep = keepOf(call, asked)
+  if (keep === undefined) throw failed(`no prune-backups options configured for storage '${asked.id}'`)
   const entry = needStorage(call)
   const { vmid, type } = call.params
   const groups = new Map<string, { volume: Volume; seconds: number; type: string; vmid: number }[]>()
@@ -224,7 +209,6 @@ function dump(call: Call): string {
   // Another node sees to what runs there: no task begins here.
   if (!wanted.some(isHere) && (!all || params.stop === '1')) return 'OK'
   requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.AllocateSpace')
-  for (const id of ids) if (!mayBackUp(call, Number(id))) throw forbidden(`/vms/${id}, VM.Backup`)
   return startTask(world, host, 'vzdump', ids.length === 1 ? (ids[0] ?? '') : '', call.who.id, async (work) => {
     const id = params.storage ?? 'local'
     const entry = world.storages.get(id)
@@ -238,7 +222,12 @@ function dump(call: Call): string {
       throw new Error(
         `could not get storage information for '${id}': can't use storage '${id}' for backups - wrong content type`,
       )
-    await oneJobAtATime(call, host, work, () => dumpAll(wanted, work, entry))
+    await oneJobAtATime(call, host, work, () => {
+      // Of all guests those are left out that one may not back up; one that is named ends the job.
+      const refused = wanted.find((vmid) => world.guests.has(vmid) && !mayBackUp(call, vmid))
+      if (refused !== undefined && !all) throw new Error(`403 Permission check failed (/vms/${refused}, VM.Backup)`)
+      return dumpAll(all ? wanted.filter((vmid) => mayBackUp(call, vmid)) : wanted, work, entry)
+    })
   })
   async function dumpAll(vmids: readonly number[], work: Work, entry: StorageEntry): Promise<void> {
     let failures = 0
@@ -287,6 +276,7 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
   const stamp = now.toISOString().slice(0, 19).replace(/[-:]/g, '_').replace('T', '-')
   const format = `${type === 'qemu' ? 'vma' : 'tar'}${EXTENSIONS[param(call, 'compress')] ?? ''}`
   const name = `backup/vzdump-${type}-${guest.vmid}-${stamp}.${format}`
+  refuseOneMore(call, entry, guest)
   work.log(`INFO: Starting Backup of VM ${guest.vmid} (${type})`)
   const bytes = Math.round(maxDiskBytes(host, guest) / 4)
   await work.pass(Math.ceil((bytes / rateUnder(call, Number(call.params.bwlimit ?? 0))) * 1000))
@@ -298,12 +288,24 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
     vmid: guest.vmid,
     ctimeSeconds: Math.floor(now.getTime() / 1000),
     saved: savedOf(guest),
-    notes: (call.params['notes-template'] ?? '{{guestname}}')
-      .replaceAll('{{guestname}}', guestName(guest))
-      .replaceAll('{{vmid}}', `${guest.vmid}`)
-      .replaceAll('{{node}}', host.name),
+    ...notesOf(call, host, guest),
     ...(call.params.protected === '1' ? { protected: true } : {}),
   })
   work.log(`INFO: archive file: ${filePath(entry, name)}`)
+  removeOld(call, entry, guest, work)
   work.log(`INFO: Finished Backup of VM ${guest.vmid}`)
+}
+
+function notesOf({ params, world }: Call, host: Host, guest: Guest): { notes?: string } {
+  const template = params['notes-template']
+  if (template === undefined) return {}
+  const named = textOf(world.shelves.get('corosync')?.get('cluster')?.name ?? 'sim')
+  const cluster = world.hosts.size > 1 ? named : 'standalone node'
+  const words: Readonly<Record<string, string>> = {
+    guestname: guestName(guest),
+    vmid: `${guest.vmid}`,
+    node: host.name,
+    cluster,
+  }
+  return { notes: template.replace(/\{\{(guestname|vmid|node|cluster)\}\}/g, (_, word: string) => words[word] ?? '') }
 }

@@ -16,7 +16,7 @@ import { type ApiError, badParameter, failed, forbidden } from '../../api-error.
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { isBaseInUse } from '../qemu/destroy.ts'
-import { backupName } from './backups.ts'
+import { backupName } from './backup-name.ts'
 import { needStorage } from './storage.ts'
 
 const AT = '/nodes/{node}/storage/{storage}/content'

@@ -1,3 +1,4 @@
+import { hasDirectory } from '../../../world/host-directories.ts'
 import type { Call } from '../../call.ts'
 
 /** What a kind of storage sets by itself when it is made. */
@@ -14,7 +15,7 @@ export function addProblem(call: Call, type: string): string | undefined {
   if (type === 'pbs' && params['master-pubkey'] !== undefined && params['encryption-key'] === undefined)
     return "'master-pubkey' can only be used together with 'encryption-key'"
   if (type === 'esxi' && params.password === undefined) return 'missing password'
-  if ((type === 'dir' || type === 'btrfs') && params.disable !== '1') return mountProblem(call)
+  if ((type === 'dir' || type === 'btrfs') && params.disable !== '1') return mountProblem(call) ?? pathProblem(call)
   return undefined
 }
 
@@ -34,4 +35,12 @@ function mountProblem({ world, params }: Call): string | undefined {
   if ([...world.storages.values()].some((entry) => entry.backed === true && entry.path === path)) return undefined
   const what = 'directory is expected to be a mount point but is not mounted'
   return `unable to activate storage '${params.storage}' - ${what}: '${path}'`
+}
+
+/** Who says that the folder is not to be made must have one. */
+function pathProblem(call: Call): string | undefined {
+  const { params } = call
+  const isMade = (params['create-base-path'] ?? params.mkdir) !== '0'
+  if (isMade || hasDirectory(call.world, params.path ?? '')) return undefined
+  return `unable to activate storage '${params.storage}' - directory '${params.path}' does not exist or is unreachable`
 }

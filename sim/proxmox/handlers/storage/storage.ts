@@ -8,7 +8,7 @@ import { storageOn, usedBytes } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { deletions, STALE } from '../collection.ts'
-import { rrdTimes } from '../node/rrd.ts'
+import { notMeasured, rrdTimes } from '../node/rrd.ts'
 import type { Thing } from '../shelf.ts'
 import { checkChange, checkNew, checkRemoval, configRow, contentFor, keyAnswer, optionsOf } from './storage-config.ts'
 import { addProblem, ownOptions } from './storage-hooks.ts'
@@ -31,7 +31,8 @@ export const storageRoutes: Routes = {
     return statusRow(call.world, hostOf(call), entry)
   },
   'GET /nodes/{node}/storage/{storage}/rrddata': (call) => {
-    needStorage(call)
+    const id = param(call, 'storage')
+    if (!call.world.storages.has(id)) throw notMeasured(`pve-storage-9.0/${hostOf(call).name}/${id}`)
     return rrdTimes(call)
   },
   'GET /nodes/{node}/storage/{storage}/identity': (call) => {
@@ -193,8 +194,11 @@ function update(call: Call): Thing {
   for (const key of drop) {
     if (key === 'nodes') entry.nodes = undefined
     else if (key === 'disable') entry.disabled = false
-    else if (key === 'shared') entry.shared = false
-    else if (key === 'content') entry.content = contentFor(entry.type, STORAGE_TYPES[entry.type]?.defaultContent ?? '')
+    else if (key === 'shared') {
+      entry.shared = false
+      delete entry.options.shared
+    } else if (key === 'content')
+      entry.content = contentFor(entry.type, STORAGE_TYPES[entry.type]?.defaultContent ?? '')
     else delete entry.options[key]
   }
   return { storage: entry.id, type: entry.type, ...answer }

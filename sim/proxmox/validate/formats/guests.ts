@@ -62,7 +62,7 @@ export const GUEST_FORMATS: Formats = {
     judge: (text) =>
       text === 'host' || (/^\d+$/.test(text) && Number(text) >= 8 && Number(text) <= 64)
         ? undefined
-        : 'value must be an integer between 8 and 64, or the keyword host',
+        : "value must be an integer between 8 and 64 or 'host'",
   },
   'proxmox-remote': {
     keys: inlineKeys({
