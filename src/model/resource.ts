@@ -292,3 +292,22 @@ export function usedNear(host: string, neighbours: readonly Neighbour[]): readon
     return { address, by, ...(hardware === undefined ? {} : { hardware }) }
   })
 }
+
+/** A guest in this state shows neither name nor tags, whoever makes it. */
+export function isBeingMade({ lock }: ObservedResource): boolean {
+  return lock === 'create' || lock === 'clone'
+}
+
+/**
+ * It shows nothing but the lock of its creation, its host answers, and no task works on it. One look proves nothing: guests
+ * and tasks are listed by two calls, and a creation locks its id a moment before its task begins.
+ */
+export function isUnattended(seen: ObservedResource, { hosts, tasks }: Survey): boolean {
+  if (!isBeingMade(seen) || seen.mark !== undefined) return false
+  if (!hosts.some(({ name, online }) => name === seen.host && online)) return false
+  // The task of a clone is named after its source.
+  return !tasks.some(
+    ({ state, subject, verb }) =>
+      state === 'running' && (subject === seen.externalId || (seen.lock === 'clone' && verb.endsWith('clone'))),
+  )
+}

@@ -2,12 +2,19 @@ import { estateUidIn } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
 import { hypervisorRow, visibilityOf } from '../../model/hypervisors.ts'
 import type { Action } from '../../model/plan.ts'
-import { type Change, guestIn, type ObservedResource, type Resource, withGuestFields } from '../../model/resource.ts'
+import {
+  type Change,
+  guestIn,
+  isBeingMade,
+  type ObservedResource,
+  type Resource,
+  withGuestFields,
+} from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
 import { isAsMade } from './as-made.ts'
 import { detailsNeeded } from './details-needed.ts'
-import { isBeingMade, isHollow, isLeft, type ThingIdentity } from './identify.ts'
+import { isHollow, isLeft, type ThingIdentity } from './identify.ts'
 import { blocked, dataAtStake, notInPlace, unfit } from './impossible.ts'
 import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'

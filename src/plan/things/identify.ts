@@ -1,5 +1,5 @@
 import { isOfEstate } from '../../model/estate.ts'
-import type { ObservedResource, Resource } from '../../model/resource.ts'
+import { isBeingMade, type ObservedResource, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { NEVER_BEGUN } from '../../model/step.ts'
 import type { Ledger, World } from './world.ts'
@@ -93,11 +93,6 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
 /** Only the description says of which estate it is, so what was not read closely yet may be ours. */
 function isOfOurEstate({ mark, close }: ObservedResource, { estate }: Resource): boolean {
   return close === undefined || estate === undefined || isOfEstate(mark?.estate, estate)
-}
-
-/** A guest in this state shows neither name nor tags, whoever makes it. */
-export function isBeingMade(observed: ObservedResource): boolean {
-  return observed.lock === 'create' || observed.lock === 'clone'
 }
 
 /** Nobody makes this guest any more: the host never began with it, or has left it alone for long enough. */

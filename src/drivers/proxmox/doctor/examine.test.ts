@@ -8,10 +8,12 @@ import { seededRandom } from '../../../lib/random.ts'
 import { lookAtCertificate } from '../../../lib/tls-certificate.ts'
 import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../../../lib/wire.ts'
 import type { Connection } from '../../../model/estate.ts'
+import type { Survey } from '../../../model/resource.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { DriverDeps, PeerCertificate } from '../../port.ts'
 import { exampleResource } from '../testing/vm-example.ts'
 import { examine } from './examine.ts'
+import { judgeUnfinished } from './orphans.ts'
 
 const NOW_MS = 1_760_000_000_000
 const A = Array(32).fill('AA').join(':')
@@ -210,4 +212,37 @@ describe('disks that no guest has', () => {
     )
     assert.ok(!checks.some(({ code }) => code === 'orphan-volumes'))
   })
+})
+
+describe('guests that were begun and never made', () => {
+  type Parts = Partial<Pick<Survey, 'tasks' | 'hosts'>>
+  const survey = (lock: string, parts: Parts = {}): Survey => ({
+    connection: 'default',
+    atMs: NOW_MS,
+    hosts: [{ name: 'pve1', online: true }],
+    storages: [],
+    resources: [{ connection: 'default', type: 'vm', externalId: '300', host: 'pve1', power: 'stopped', lock }],
+    tasks: [],
+    ...parts,
+  })
+  const task = (verb: string, subject: string): Parts => ({
+    tasks: [{ id: 'UPID', host: 'pve1', verb, subject, user: 'croft', startedMs: 0, state: 'running' }],
+  })
+  const rows: readonly (readonly [what: string, seen: Survey, found: boolean])[] = [
+    ['a creation that nobody works on', survey('create'), true],
+    ['a clone that nobody works on', survey('clone'), true],
+    ['a creation under way', survey('create', task('qmcreate', '300')), false],
+    ['a clone under way, whose task is named after its source', survey('clone', task('qmclone', '9000')), false],
+    ['a host that does not answer', survey('create', { hosts: [{ name: 'pve1', online: false }] }), false],
+    ['another lock', survey('backup'), false],
+  ]
+  for (const [what, seen, found] of rows) {
+    test(what, () => {
+      const [check] = judgeUnfinished(seen)
+      assert.equal(check?.code, found ? 'unfinished-guests' : undefined)
+      if (!found) return
+      assert.deepEqual(check?.details, [`300 on pve1, locked (${seen.resources[0]?.lock})`])
+      assert.match(check?.fix?.[0] ?? '', /^qm unlock 300 && qm destroy 300 /)
+    })
+  }
 })

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../lib/limits.ts'
-import type { Resource, Survey } from '../../../model/resource.ts'
+import { isUnattended, type Resource, type Survey } from '../../../model/resource.ts'
 import type { Check } from '../../port.ts'
 import { countOf, nameOf, recordsOf } from '../foreign.ts'
 import { proxmoxRules as rules } from '../rules.ts'
@@ -47,11 +47,8 @@ export async function findOrphans(
  * Guests that show nothing but the lock of a creation nobody is at work on: the host lost its power, or was too busy to
  * begin. They hold their id and nothing else, and only root may clear them away.
  */
-export function judgeUnfinished({ resources, tasks }: Survey): readonly Check[] {
-  const busy = new Set(tasks.filter(({ state }) => state === 'running').map(({ subject }) => subject))
-  const left = resources.filter(
-    (seen) => seen.lock === 'create' && seen.mark === undefined && !busy.has(seen.externalId),
-  )
+export function judgeUnfinished(survey: Survey): readonly Check[] {
+  const left = survey.resources.filter((seen) => isUnattended(seen, survey))
   if (left.length === 0) return []
   return [
     {
@@ -59,7 +56,9 @@ export function judgeUnfinished({ resources, tasks }: Survey): readonly Check[] 
       code: 'unfinished-guests',
       level: 'warning',
       found: `${left.length === 1 ? '1 guest was' : `${left.length} guests were`} begun and never made`,
-      details: left.slice(0, MOST_SHOWN).map(({ externalId, host }) => `${externalId} on ${host}, locked (create)`),
+      details: left
+        .slice(0, MOST_SHOWN)
+        .map(({ externalId, host, lock }) => `${externalId} on ${host}, locked (${lock})`),
       fix: left.slice(0, MOST_SHOWN).map(({ type, externalId, host }) => {
         const tool = type === 'container' ? 'pct' : 'qm'
         return `${tool} unlock ${externalId} && ${tool} destroy ${externalId} --destroy-unreferenced-disks 1   # on ${host}`
