@@ -75,6 +75,15 @@ test('a packed program does the same: each module is there once, and a name that
   for (const packs of [whole, both, one]) assert.equal(printed(await split(packs)), expected)
 })
 
+test('a part is strict, as the module was that it is made of', async () => {
+  const out = await split([], {
+    'main.js':
+      "const { change } = await import('./one.js')\ntry { change() } catch (error) { console.log(error.name) }",
+    'one.js': 'const fixed = Object.freeze({ a: 1 })\nexport function change() { fixed.a = 2; return fixed }',
+  })
+  assert.equal(printed(out), 'TypeError')
+})
+
 test('what a pack holds is in no other file', async () => {
   const out = await split([{ file: 'pack-rest.cjs', entries: ['one.js', 'two.js'] }])
   const holding = readdirSync(out).filter((file) => readFileSync(join(out, file), 'utf8').includes('"shared"'))

@@ -50,7 +50,8 @@ function load(script: string): Readonly<Record<string, Part>> {
   const text = readFileSync(filename, 'latin1')
   const kept = text.length < LEAST_BYTES ? undefined : keptCode(script)
   const cachedData = kept?.read()
-  const compiled = new Script(`(function(require,croftAt,croftPartSoon,module){${text}\n})`, {
+  // A module is strict by itself, a script only if it says so.
+  const compiled = new Script(`(function(require,croftAt,croftPartSoon,module){"use strict";${text}\n})`, {
     filename,
     ...(cachedData === undefined ? {} : { cachedData }),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
