@@ -15,7 +15,8 @@ export interface Collection {
   readonly shelf: string | ((call: Call) => string)
   /** Things are made on their own path rather than on the list. */
   readonly madeInPlace?: boolean
-  readonly exists: (id: string) => ApiError
+  /** `written` is the name as the call has it. */
+  readonly exists: (id: string, written: string) => ApiError
   /** Undefined: what is not there is removed without complaint. */
   readonly missing: (id: string, verb: Verb) => ApiError | undefined
   readonly stale?: ApiError
@@ -126,7 +127,7 @@ function create(spec: Collection): Handler {
   return (call) => {
     const id = idOf(spec, call)
     spec.refuseNew?.(call, id)
-    if (things(spec, call).has(id)) throw spec.exists(id)
+    if (things(spec, call).has(id)) throw spec.exists(id, param(call, spec.key))
     const wanted = fields(call, spec.key)
     things(spec, call).set(id, spec.prepare?.(call, wanted, id, undefined) ?? wanted)
     return null

@@ -132,6 +132,79 @@ test('firewalls: of networks that are there, and rules where nothing was ever wr
   assert.equal((await client.data<Record<string, unknown>>('GET', `${guest}/0`)).enable, 1)
 })
 
+test('firewalls of networks: only what passes through, and only once the network is in effect', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/cluster/sdn/vnets/v1/firewall'
+  const pass = { type: 'forward', action: 'ACCEPT' }
+  await holds(client, [
+    ['POST', '/cluster/sdn/zones', { zone: 'z1', type: 'simple' }, 'done'],
+    ['POST', '/cluster/sdn/vnets', { vnet: 'v1', zone: 'z1' }, 'done'],
+    [
+      'POST',
+      `${at}/rules`,
+      pass,
+      '500 invalid vnet specified at /usr/share/perl5/PVE/API2/Firewall/Helpers.pm line 54.',
+    ],
+    ['PUT', '/cluster/sdn', {}, 'task: OK'],
+    ['POST', `${at}/rules`, pass, 'done'],
+    ['POST', `${at}/rules`, { ...pass, type: 'in' }, { type: "invalid rule type 'in' for rule_env 'vnet'" }],
+    ['PUT', `${at}/options`, { enable: '1' }, 'done'],
+    ['POST', '/cluster/firewall/aliases', { name: 'lan', cidr: '10.0.0.0/24' }, 'done'],
+    ['POST', '/cluster/firewall/aliases', { name: 'LAN', cidr: '10.0.0.0/24' }, { name: "alias 'LAN' already exists" }],
+    [
+      'POST',
+      '/cluster/firewall/rules',
+      { ...pass, source: '10.0.0.9-10.0.0.1' },
+      {
+        source: 'invalid format - invalid IP address: Begin address is greater than End address 10.0.0.9 - 10.0.0.1\n',
+      },
+    ],
+  ])
+  const options = await client.data<Record<string, unknown>>('GET', `${at}/options`)
+  assert.deepEqual(Object.keys(options).toSorted(), ['digest', 'enable'])
+})
+
+test('high availability: ignored guests, comments, rules that a purged guest leaves; tags that are registered', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const rule = { rule: 'r1', type: 'resource-affinity', affinity: 'positive', resources: 'vm:100,vm:101' }
+  await holds(client, [
+    ...['100', '101', '102'].map((vmid): AnsweredRow => ['POST', `${NODE}/qemu`, { vmid }, 'task: OK']),
+    ['POST', '/cluster/ha/resources', { sid: 'vm:100', comment: 'c' }, 'done'],
+    ['POST', '/cluster/ha/resources', { sid: 'vm:101' }, 'done'],
+    ['POST', '/cluster/ha/resources', { sid: 'vm:102', state: 'ignored' }, 'done'],
+    ['POST', '/cluster/ha/rules', rule, 'done'],
+    ['DELETE', `${NODE}/qemu/101`, { purge: '1' }, 'task: OK'],
+    [
+      'PUT',
+      '/cluster/options',
+      { 'user-tag-access': 'user-allow=list,user-allow-list=a;b;x', 'registered-tags': 'a;b' },
+      'done',
+    ],
+  ])
+  type Row = Record<string, unknown>
+  const status = await client.data<Row[]>('GET', '/cluster/ha/status/current')
+  assert.deepEqual(
+    status.slice(2).map(({ sid, state, comment }) => [sid, state, comment]),
+    [
+      ['vm:100', 'queued', 'c'],
+      ['vm:102', 'ignored', undefined],
+    ],
+  )
+  const [left] = await client.data<Row[]>('GET', '/cluster/ha/rules')
+  assert.equal(left?.resources, 'vm:100')
+  const alice = await withAlice(client)
+  assert.deepEqual((await alice.data<Row>('GET', '/cluster/options'))['allowed-tags'], ['x'])
+  await holds(alice, [
+    [
+      'POST',
+      '/cluster/replication',
+      { id: '100-0', type: 'local', target: 'pve2' },
+      '403 Permission check failed (/vms/100, VM.Replicate)',
+    ],
+  ])
+  assert.deepEqual(await client.data('GET', '/cluster/resources?type=sdn'), [])
+})
+
 test('what is not there: measurements, models of processors, nodes that are to be looked at', async () => {
   const client = createTestClient({ preset: 'recording' })
   const measured = (file: string) =>

@@ -33,7 +33,8 @@ function resources(call: Call): unknown[] {
   }
   if (wanted('node')) for (const host of world.hosts.values()) rows.push(nodeResource(world, host, call.who))
   if (wanted('storage')) rows.push(...storageRows(call))
-  if (wanted('sdn')) {
+  // Whoever asks for the networks by their old name is told of none.
+  if (wanted('network')) {
     for (const host of world.hosts.values()) {
       if (!may(world, who, '/sdn/zones/localnetwork', 'SDN.Audit')) continue
       rows.push({

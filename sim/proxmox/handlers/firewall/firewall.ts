@@ -31,8 +31,9 @@ export const firewallRoutes: Routes = Object.assign(
 function ofVnets(routes: Routes): Routes {
   const asked = (call: Call) => {
     const id = param(call, 'vnet')
-    const vnet = shelf(call.world, 'sdn/vnets').get(id)
-    if (vnet === undefined || vnet.gone === true)
+    // One that is only written down is none yet.
+    const vnet = shelf(call.world, 'sdn/vnets').get(id)?.applied as Thing | undefined
+    if (vnet === undefined)
       throw failed('invalid vnet specified at /usr/share/perl5/PVE/API2/Firewall/Helpers.pm line 54.')
     const path = `/sdn/zones/${textOf(vnet.zone)}/${id}`
     const rights = call.method === 'GET' ? ['SDN.Audit', 'SDN.Allocate'] : ['SDN.Allocate']
@@ -73,7 +74,7 @@ function optionRoutes(at: string): Routes {
         delete kept[name]
       }
       // What is set and deleted by the same call is set.
-      shelf(call.world, place(call)).set('options', { ...kept, ...fields(call), ...since(call, at) })
+      shelf(call.world, place(call)).set('options', { ...kept, ...fields(call, 'vnet'), ...since(call, at) })
       return null
     },
   }

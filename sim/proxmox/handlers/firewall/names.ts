@@ -16,7 +16,7 @@ function aliasRoutes(at: string): Routes {
     shelf: (call) => `${place(call)}/aliases`,
     // Known in small letters, and shown as it was written.
     idOf: (call) => param(call, 'name').toLowerCase(),
-    exists: (id) => badParameter('name', `alias '${id}' already exists`),
+    exists: (_, written) => badParameter('name', `alias '${written}' already exists`),
     missing: (_, verb) => (verb === 'delete' ? undefined : badParameter('name', 'no such alias')),
     row: (_, thing) => ({ ...thing, ipversion: String(thing.cidr).includes(':') ? 6 : 4 }),
     // A change writes the whole line anew: a comment that is not given again is gone.
@@ -36,7 +36,7 @@ function aliasRoutes(at: string): Routes {
       const all = names(call.world, place(call), 'aliases')
       const to = call.params.rename?.toLowerCase()
       const from = param(call, 'name').toLowerCase()
-      if (to !== undefined && to !== from && all.has(to)) throw spec.exists(call.params.rename ?? '')
+      if (to !== undefined && to !== from && all.has(to)) throw spec.exists(to, call.params.rename ?? '')
       routes[`PUT ${at}/aliases/{name}`]?.(call)
       const alias = all.get(from)
       if (alias !== undefined && call.params.rename !== undefined) alias.name = call.params.rename

@@ -3,7 +3,7 @@ import { type Thing, textOf } from '../shelf.ts'
 import { MACROS, macroClash } from './macros.ts'
 import { findAlias, findSet } from './place.ts'
 
-export type RuleEnv = 'cluster' | 'host' | 'vm' | 'ct' | 'group'
+export type RuleEnv = 'cluster' | 'host' | 'vm' | 'ct' | 'group' | 'vnet'
 
 const TYPES: Readonly<Record<RuleEnv, readonly string[]>> = {
   cluster: ['in', 'out', 'forward', 'group'],
@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<RuleEnv, readonly string[]>> = {
   vm: ['in', 'out', 'group'],
   ct: ['in', 'out', 'group'],
   group: ['in', 'out', 'forward'],
+  vnet: ['forward', 'group'],
 }
 
 /** What is wrong with a rule where it stands, by field, in the order in which it is found. */
@@ -24,7 +25,8 @@ export function ruleErrors(world: World, at: string, env: RuleEnv, rule: Thing):
   if (!TYPES[env].includes(type)) add('type', `invalid rule type '${type}' for rule_env '${env}'`)
   if (type !== 'group') add('action', actionProblem(type, text('action') ?? ''))
   const iface = text('iface')
-  if (iface !== undefined && env === 'group') add('type', 'parameter -i not allowed for this rule type')
+  if (iface !== undefined && (env === 'group' || env === 'vnet'))
+    add('type', 'parameter -i not allowed for this rule type')
   if (iface !== undefined && (env === 'vm' || env === 'ct') && !/^net\d+$/.test(iface))
     add('iface', "value does not match the regex pattern 'net\\d+'")
   const macro = text('macro')

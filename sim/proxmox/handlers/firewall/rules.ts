@@ -78,7 +78,7 @@ function ruleRoutes(at: string, where: Where): Routes {
     },
     [`POST ${at}`]: (call) => {
       const all = rules(call)
-      const rule = withGiven({ enable: 0 }, fields(call, 'pos', 'group'))
+      const rule = withGiven({ enable: 0 }, fields(call, 'pos', 'group', 'vnet'))
       check(call, rule)
       all.unshift(rule)
       return null
@@ -97,7 +97,7 @@ function ruleRoutes(at: string, where: Where): Routes {
         move(all, Number(param(call, 'pos')), Number(to))
         return null
       }
-      const rule = withGiven(old, fields(call, 'pos', 'group', 'moveto'))
+      const rule = withGiven(old, fields(call, 'pos', 'group', 'vnet', 'moveto'))
       for (const name of deletions(call)) {
         if (!PROPERTIES.has(name)) throw badParameter('delete', `no such property ('${name}')`)
         if (name === 'type' || name === 'action')
@@ -170,6 +170,7 @@ function envOf(call: Call): RuleEnv {
   const at = place(call)
   if (call.params.group !== undefined && at === CLUSTER_PLACE) return 'group'
   if (isGuest(at)) return at.includes('/lxc/') ? 'ct' : 'vm'
+  if (call.params.vnet !== undefined) return 'vnet'
   return at === CLUSTER_PLACE ? 'cluster' : 'host'
 }
 

@@ -120,7 +120,7 @@ export function resourceRow(world: World, host: Host, guest: Guest, pool: string
   }
   if (pool !== undefined) row.pool = pool
   const managed = world.shelves.get('ha/resources')?.get(haId(guest))
-  if (managed !== undefined) row.hastate = managed.state ?? null
+  if (managed !== undefined) row.hastate = managed.state ?? (world.statusDaemon ? 'started' : null)
   const lock = config.get('lock')
   if (lock !== undefined) row.lock = lock
   const tags = config.get('tags')

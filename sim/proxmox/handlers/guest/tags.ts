@@ -25,8 +25,9 @@ export function normalTags(value: string, style: TagStyle): string {
 export function allowedTags(call: Call): string[] {
   const { world } = call
   const rules = tagRules(call)
-  const registered = may(world, call.who, '/', 'Sys.Modify') ? [...rules.registered] : []
-  return [...new Set([...rules.user, ...registered])].sort()
+  if (!may(world, call.who, '/', 'Sys.Modify')) return [...rules.user].sort()
+  const used = [...world.guests.values()].flatMap(({ config }) => listed(config.get('tags') ?? ''))
+  return [...new Set([...rules.listed, ...used, ...rules.registered])].sort()
 }
 
 /** Refuses a change of tags that only an administrator may make. */
@@ -41,22 +42,29 @@ export function requireTagRights(call: Call, before: string, after: string): voi
   }
 }
 
-function tagRules(call: Call): { free: boolean; registered: ReadonlySet<string>; user: ReadonlySet<string> } {
+interface TagRules {
+  readonly free: boolean
+  readonly registered: ReadonlySet<string>
+  readonly listed: readonly string[]
+  /** What those may set who are no administrators. Registered ones are never among them. */
+  readonly user: ReadonlySet<string>
+}
+
+function tagRules(call: Call): TagRules {
   const { world } = call
   const { named } = parseProperties(option(world, 'user-tag-access'))
   const mode = named.get('user-allow') ?? 'free'
   const registered = new Set(listed(option(world, 'registered-tags')))
-  const user = new Set<string>()
-  if (mode === 'list' || mode === 'existing') {
-    for (const tag of listed(named.get('user-allow-list') ?? '')) user.add(tag)
-  }
+  const allowed = listed(named.get('user-allow-list') ?? '')
+  const user = new Set(mode === 'none' ? [] : allowed)
   if (mode === 'free' || mode === 'existing') {
     for (const guest of world.guests.values()) {
       if (!seesGuest(world, call.who, guest.vmid)) continue
-      for (const tag of listed(guest.config.get('tags') ?? '')) if (!registered.has(tag)) user.add(tag)
+      for (const tag of listed(guest.config.get('tags') ?? '')) user.add(tag)
     }
   }
-  return { free: mode === 'free', registered, user }
+  for (const tag of registered) user.delete(tag)
+  return { free: mode === 'free', registered, listed: allowed, user }
 }
 
 function option(world: World, key: string): string {

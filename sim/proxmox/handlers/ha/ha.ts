@@ -55,8 +55,9 @@ function current(call: Call): Thing[] {
 function service(call: Call, sid: string, entry: Thing): Thing {
   const guest = call.world.guests.get(Number(sid.slice(3)))
   const node = guest?.node ?? firstNode(call)
-  const state = !call.world.statusDaemon ? 'queued' : guest?.run.status === 'running' ? 'started' : 'stopped'
-  const { comment: _, type: __, state: wanted, ...rest } = entry
+  const { type: _, state: wanted, ...rest } = entry
+  const seen = guest?.run.status === 'running' ? 'started' : 'stopped'
+  const state = wanted === 'ignored' ? wanted : call.world.statusDaemon ? seen : 'queued'
   return {
     id: `service:${sid}`,
     type: 'service',

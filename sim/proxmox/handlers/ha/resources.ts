@@ -77,7 +77,7 @@ function checkNew(call: Call, sid: string): void {
 }
 
 /** A rule loses the resource, and one that named nothing else goes with it. */
-function leaveRules(world: World, sid: string): void {
+export function leaveRules(world: World, sid: string): void {
   const rules = shelf(world, 'ha/rules')
   for (const [name, rule] of rules) {
     const before = textOf(rule.resources).split(',')

@@ -9,6 +9,7 @@ import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { forgetFirewall } from '../firewall/place.ts'
 import { refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { haId } from '../guest/guest-rows.ts'
+import { leaveRules } from '../ha/resources.ts'
 import { leaveJobs } from '../storage/backup-jobs.ts'
 import { leaveReplication, refuseReplicated } from '../storage/replication.ts'
 
@@ -61,8 +62,10 @@ export async function removeGuest(
     work.log(`purging ${what} ${guest.vmid} from related configurations..`)
     leaveReplication(world, guest.vmid)
     leaveJobs(world, guest.vmid)
-    if (world.shelves.get('ha/resources')?.delete(haId(guest)))
+    if (world.shelves.get('ha/resources')?.delete(haId(guest))) {
+      leaveRules(world, haId(guest))
       work.log(`NOTE: removed ${what} ${guest.vmid} from HA resource configuration.`)
+    }
   }
   for (const pool of world.pools.values()) pool.guests.delete(guest.vmid)
   world.guests.delete(guest.vmid)

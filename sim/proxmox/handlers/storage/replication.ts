@@ -6,6 +6,7 @@ import { parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { Answer, type Call, flag, param, type Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, things } from '../collection.ts'
+import { requireRight } from '../guest/option-rights.ts'
 import { textOf } from '../shelf.ts'
 
 const noJob = (id: string) => failed(`no such replication job '${id}'`)
@@ -19,6 +20,8 @@ const JOBS: Collection = {
   exists: (id) => failed(`replication job '${id}' already exists`),
   missing: (id, verb) => (verb === 'read' ? noJob(id) : failed(`no such job '${id}'`)),
   sees: (call, _, thing) => may(call.world, call.who, `/vms/${textOf(thing.guest)}`, 'VM.Audit'),
+  refuseNew: (call, id) => requireRight(call, `/vms/${id.split('-')[0]}`, 'VM.Replicate'),
+  refuseChange: (call) => requireRight(call, `/vms/${param(call, 'id').split('-')[0]}`, 'VM.Replicate'),
   prepare: (call, thing, id, old) => {
     // A change is not compared with the site any more.
     if (old !== undefined) return { ...thing, guest: old.guest, jobnum: old.jobnum, source: old.source }

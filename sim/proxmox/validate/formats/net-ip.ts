@@ -8,8 +8,16 @@ export function networkError(text: string): string | undefined {
   const prefixed = /^(\S+?)(\/\S+)$/.exec(text)
   if (prefixed) return addressError(prefixed[1] ?? '') ?? prefixError(prefixed[1] ?? '', (prefixed[2] ?? '').slice(1))
   const range = /^(.+?)\s*-\s*(.+)$/.exec(text)
-  if (range) return addressError(range[1] ?? '') ?? addressError(range[2] ?? '')
+  if (range)
+    return addressError(range[1] ?? '') ?? addressError(range[2] ?? '') ?? orderError(range[1] ?? '', range[2] ?? '')
   return addressError(text)
+}
+
+function orderError(low: string, high: string): string | undefined {
+  const [begin, end] = [bitsOf(low), bitsOf(high)]
+  return begin.length === end.length && begin > end
+    ? `Begin address is greater than End address ${low} - ${high}`
+    : undefined
 }
 
 export function networkVersion(text: string): 4 | 6 {
