@@ -55,7 +55,6 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, readonly KnownDifference
   C: [
     { line: 442, label: 'macros', differs: 'descr', why: 'the names are the same; the descriptions are our own words' },
     { line: 523, label: 'log', differs: '.id: ', why: 'a counter of each run' },
-    { line: 533, label: 'res-sdn', differs: '0 items != 1', why: 'the status daemon of the sandbox reported no zones' },
   ],
   E: [
     { line: 342, label: 'running-resources', differs: 'status: unknown != running', why: NOT_SEEN },
