@@ -54,7 +54,7 @@ type InnerFieldOf<K extends string, Inner, T> = Inner extends T | string | numbe
 type ScalarOption<Spec, T> = (
   path: FieldOf<Required<Spec>, T>,
   key: string,
-  effect: Effect,
+  effect: ScalarRule<Spec, T>['effect'],
   fallback: T,
   more?: Pick<ScalarRule<Spec, T>, 'same' | 'unsent' | 'born'>,
 ) => Option<Spec>

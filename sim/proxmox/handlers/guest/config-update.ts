@@ -12,9 +12,9 @@ import { noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { findVolume, freeVolume } from '../../../world/volumes.ts'
-import { badParameter, failed } from '../../api-error.ts'
+import { badParameters, failed } from '../../api-error.ts'
 import { makeDrive } from '../qemu/drive-make.ts'
-import { canUnplug, changesLive, replacesCard } from '../qemu/hotplug.ts'
+import { type Plugging, plugging } from '../qemu/hotplug.ts'
 import type { Workshop } from '../qemu/workshop.ts'
 import { refuseLocked } from './config-lock.ts'
 import { keptValue } from './option-values.ts'
@@ -39,18 +39,49 @@ export async function updateConfig(
 ): Promise<void> {
   refuseEarly(guest, change)
   checkBootOrder(guest, change)
+  // What can be done is done, whatever becomes of the rest.
+  const problems: PlugProblems = {}
   for (const key of change.revert) {
-    guest.pending.delete(key)
+    letGo(host, guest, key)
     guest.pendingDelete.delete(key)
   }
-  for (const key of change.drop) dropOption(host, guest, key, change.force)
+  const boots: BootList = { order: orderIn(guest.config.get('boot')) }
+  for (const key of change.drop) {
+    if (guest.config.has(key) || guest.pending.has(key)) leaveBootOrder(guest, key, boots)
+    dropOption(host, guest, key, change.force, problems)
+  }
   if (change.drop.includes('vmstate')) dropState(guest)
   const shop: Workshop = { world, host, vmid: guest.vmid, work, made: [] }
-  for (const [key, value] of change.set) await setOption(shop, guest, key, value)
+  for (const [key, value] of change.set) await setOption(shop, guest, key, value, problems, boots)
   forgetUsed(guest)
   pinMachine(guest, change)
+  // A drive for cloud-init that is still to come is made anew with every change.
+  if (guest.run.status === 'running' && comingSeed(guest)) guest.seed = new Map(guest.config)
   touch(guest)
   noteSeen(world, guest)
+  if (Object.keys(problems).length > 0) throw badParameters(problems)
+}
+
+type PlugProblems = Record<string, string>
+
+/** Is this option changed now? Where it should be and cannot, that is noted. */
+function isNow(key: string, how: Plugging, problems: PlugProblems): boolean {
+  if (typeof how !== 'string') problems[key] = `hotplug problem - ${how.problem}\n`
+  return how === 'now'
+}
+
+/** Does a drive for cloud-init wait for the next start? */
+export function comingSeed(guest: Guest): boolean {
+  return [...guest.pending].some(([key, value]) => isDrive(key) && /cloudinit/.test(driveVolume(value)))
+}
+
+/** A value that waited is wanted no more. A disk that was made for it stays, as an unused one. */
+function letGo(host: Host, guest: Guest, key: string): void {
+  const value = guest.pending.get(key)
+  guest.pending.delete(key)
+  if (value === undefined || !isDrive(key)) return
+  const current = guest.config.get(key)
+  if (current === undefined || driveVolume(current) !== driveVolume(value)) detach(host, guest, value, false)
 }
 
 /** A volume that a drive names is not lying about, whoever says so. */
@@ -88,20 +119,14 @@ function checkBootOrder(guest: Guest, change: ConfigChange): void {
   }
 }
 
-function dropOption(host: Host, guest: Guest, key: string, force: boolean): void {
-  guest.pending.delete(key)
+function dropOption(host: Host, guest: Guest, key: string, force: boolean, problems: PlugProblems): void {
+  letGo(host, guest, key)
   const current = guest.config.get(key)
   if (current === undefined) return
   if (guest.config.get('protection') === '1') refuseProtected(key, current)
-  leaveBootOrder(guest, key)
-  if (!changesLive(guest, key, undefined)) {
+  if (!isNow(key, plugging(guest, key, undefined), problems)) {
     guest.pendingDelete.add(key)
     return
-  }
-  if (!canUnplug(guest, key)) {
-    guest.pendingDelete.add(key)
-    touch(guest)
-    throw stillBusy(key)
   }
   guest.pendingDelete.delete(key)
   guest.config.delete(key)
@@ -120,10 +145,6 @@ function refuseProtected(key: string, value: string): void {
   if (isDrive(key) && !isCdrom(value)) throw failed(`can't remove drive '${key}' - protection mode enabled`)
 }
 
-function stillBusy(key: string) {
-  return badParameter(key, `hotplug problem - error on hot-unplugging device '${key}' - still busy in guest?\n`)
-}
-
 /** A disk that is taken out stays, as `unusedN`; a cloud-init drive is thrown away. */
 function detach(host: Host, guest: Guest, value: string, force: boolean): void {
   const volid = driveVolume(value)
@@ -134,16 +155,31 @@ function detach(host: Host, guest: Guest, value: string, force: boolean): void {
   }
 }
 
+/** What a running guest boots from, as one request changes it: a change that waits is not looked at. */
+interface BootList {
+  order: readonly string[] | undefined
+}
+
+function orderIn(boot: string | undefined): readonly string[] | undefined {
+  return /(?:^|,)order=([^,]*)/
+    .exec(boot ?? '')?.[1]
+    ?.split(';')
+    .filter((device) => device !== '')
+}
+
 /** What is to go is not booted from any more, whether or not it can go at once. */
-export function leaveBootOrder(guest: Guest, key: string): void {
-  const order = /(?:^|,)order=([^,]*)/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
-  if (!order?.split(';').includes(key)) return
-  const left = order.split(';').filter((device) => device !== key)
-  setBoot(guest, left.length > 0 ? `order=${left.join(';')}` : ' ')
+export function leaveBootOrder(
+  guest: Guest,
+  key: string,
+  boots: BootList = { order: orderIn(guest.config.get('boot')) },
+): void {
+  if (boots.order?.includes(key) !== true) return
+  boots.order = boots.order.filter((device) => device !== key)
+  setBoot(guest, boots.order.length > 0 ? `order=${boots.order.join(';')}` : ' ')
 }
 
 function setBoot(guest: Guest, wanted: string): void {
-  if (changesLive(guest, 'boot', wanted)) guest.config.set('boot', wanted)
+  if (plugging(guest, 'boot', wanted) === 'now') guest.config.set('boot', wanted)
   else guest.pending.set('boot', wanted)
 }
 
@@ -171,33 +207,36 @@ function refuseOtherTpm(current: string, value: string): void {
 }
 
 /** A drive for discs, even an empty one, can be booted from after all that could be before. */
-function bootFrom(guest: Guest, key: string): void {
-  const order = /^order=(.+)$/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
-  if (order === undefined || order.split(';').includes(key)) return
-  setBoot(guest, `order=${order};${key}`)
+function bootFrom(guest: Guest, key: string, boots: BootList): void {
+  if (boots.order === undefined || boots.order.length === 0 || boots.order.includes(key)) return
+  boots.order = [...boots.order, key]
+  setBoot(guest, `order=${boots.order.join(';')}`)
 }
 
-async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {
+async function setOption(
+  shop: Workshop,
+  guest: Guest,
+  key: string,
+  value: string,
+  problems: PlugProblems,
+  boots: BootList,
+): Promise<void> {
   const current = guest.config.get(key)
   if (isDrive(key) && /:cloudinit(,|$)/.test(value)) refuseSecondCloudInit(guest, key)
   if (key === 'tpmstate0' && current !== undefined) refuseOtherTpm(current, value)
   const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world, key, value)
   guest.pendingDelete.delete(key)
+  if (guest.pending.get(key) !== value) letGo(shop.host, guest, key)
   guest.pending.delete(key)
-  if (isDrive(key) && isCdrom(kept) && !/cloudinit/.test(kept)) bootFrom(guest, key)
+  if (isDrive(key) && isCdrom(kept) && !/cloudinit/.test(kept)) bootFrom(guest, key, boots)
   if (current === kept) return
   if (key === 'description' && kept === '') {
     guest.config.delete(key)
     return
   }
-  if (!changesLive(guest, key, kept)) {
+  if (!isNow(key, plugging(guest, key, kept), problems)) {
     guest.pending.set(key, kept)
     return
-  }
-  if (current !== undefined && replacesCard(key, current, kept) && !canUnplug(guest, key)) {
-    guest.pending.set(key, kept)
-    touch(guest)
-    throw stillBusy(key)
   }
   if (isDrive(key) && current !== undefined && driveVolume(current) !== driveVolume(kept)) {
     guest.config.delete(key)

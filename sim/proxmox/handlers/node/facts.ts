@@ -1,7 +1,8 @@
 import { startTask } from '../../../world/tasks.ts'
-import { badParameter } from '../../api-error.ts'
-import { Answer, type Call, guestOf, hostOf, param, type Routes } from '../../call.ts'
+import { badParameter, failed } from '../../api-error.ts'
+import { Answer, type Call, hostOf, param, type Routes } from '../../call.ts'
 import { shelf } from '../shelf.ts'
+import { guestFile } from './rrd.ts'
 
 const AT = '/nodes/{node}'
 
@@ -50,8 +51,8 @@ export const nodeFactRoutes: Routes = {
     throw badParameter('template', 'no such template')
   },
   ...rrdPicture(AT, (call) => `pve-node-9.0/${hostOf(call).name}`),
-  ...rrdPicture(`${AT}/qemu/{vmid}`, (call) => `pve-vm-9.0/${guestOf(call).vmid}`),
-  ...rrdPicture(`${AT}/lxc/{vmid}`, (call) => `pve-vm-9.0/${guestOf(call, 'lxc').vmid}`),
+  ...rrdPicture(`${AT}/qemu/{vmid}`, vmPicture),
+  ...rrdPicture(`${AT}/lxc/{vmid}`, vmPicture),
   ...rrdPicture(
     `${AT}/storage/{storage}`,
     (call) => `pve-storage-9.0/${param(call, 'node')}/${param(call, 'storage')}`,
@@ -105,6 +106,22 @@ const POINT = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
   'base64',
 ).toString('latin1')
+
+/** What is measured of a guest. */
+const VM_SERIES: ReadonlySet<string> = new Set(
+  'maxcpu cpu maxmem mem maxdisk disk netin netout diskread diskwrite memhost'
+    .split(' ')
+    .concat(['cpu', 'io', 'memory'].flatMap((what) => [`pressure${what}some`, `pressure${what}full`])),
+)
+
+function vmPicture(call: Call): string {
+  const file = guestFile(call)
+  const unknown = param(call, 'ds')
+    .split(/[,;\s]+/)
+    .find((name) => !VM_SERIES.has(name))
+  if (unknown !== undefined) throw failed(`RRD error: No DS called '${unknown}' in '/var/lib/rrdcached/db/${file}'`)
+  return file
+}
 
 function rrdPicture(at: string, of: (call: Call) => string): Routes {
   return {

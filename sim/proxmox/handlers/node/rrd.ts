@@ -20,10 +20,16 @@ export const notMeasured = (file: string) =>
       `opening '/var/lib/rrdcached/db/${file}': No such file or directory`,
   )
 
-/** Nobody looks for the guest, only for what was measured of it. */
-function ofGuest(call: Call): unknown {
+/** The file with what was measured of a guest. Nobody looks for the guest itself. */
+export function guestFile(call: Call): string {
   const id = param(call, 'vmid')
-  if (!call.world.guests.has(Number(id))) throw notMeasured(`pve-vm-9.0/${id}`)
+  const file = `pve-vm-9.0/${id}`
+  if (!call.world.guests.has(Number(id))) throw notMeasured(file)
+  return file
+}
+
+function ofGuest(call: Call): unknown {
+  guestFile(call)
   return rrdTimes(call)
 }
 

@@ -62,5 +62,6 @@ async function grow(call: Call, work: Work): Promise<void> {
   drive.named.set('size', printSize(wanted))
   guest.config.set(key, printProperties(drive))
   touch(guest)
-  work.log('Image resized.')
+  // The process of a running guest does it itself, and is silent.
+  if (guest.run.status !== 'running') work.log('Image resized.')
 }

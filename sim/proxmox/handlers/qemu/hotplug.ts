@@ -4,64 +4,118 @@ import type { Guest } from '../../../world/types.ts'
 
 /** Options that never need the running process. */
 const AT_ONCE =
-  /^(name|description|tags|onboot|startup|protection|hotplug|hookscript|lock|migrate_.*|shares|balloon|cpuunits|cpulimit|tablet|template|vmstatestorage|autostart|bootdisk|affinity|ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain|ipconfig\d+|unused\d+|parent)$/
+  /^(description|hookscript|lock|migrate_downtime|migrate_speed|name|onboot|protection|shares|startup|tags|vmstatestorage|vmstate|cpuunits|cpulimit|ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain|ipconfig\d+|unused\d+)$/
 
-/** May this option change under a running guest, or must it wait for its next start? */
-export function changesLive(guest: Guest, key: string, value: string | undefined): boolean {
-  if (guest.run.status !== 'running') return true
-  if (AT_ONCE.test(key)) return true
+/** What becomes of a change under a running guest: it is made, waits for the next start, or waits with an error. */
+export type Plugging = 'now' | 'later' | { readonly problem: string }
+
+/** An option that gets a value; undefined: it is taken away. */
+export function plugging(guest: Guest, key: string, value: string | undefined): Plugging {
+  if (guest.run.status !== 'running' || AT_ONCE.test(key)) return 'now'
+  const before = guest.config.get(key)
   const plugs = hotplugs(guest)
-  if (/^net\d+$/.test(key)) return plugs.has('network')
-  if (/^usb\d+$/.test(key)) return plugs.has('usb')
-  if (/^(scsi|virtio|sata|ide)\d+$/.test(key)) {
-    const before = guest.config.get(key)
-    if (before !== undefined && value !== undefined && !isCdrom(value) && sameDevice(before, value)) return true
-    if (/^(scsi|virtio)\d+$/.test(key)) return plugs.has('disk') && !reshaped(before, value)
+  if (/^net\d+$/.test(key)) return card(guest, key, before, value, plugs.has('network'))
+  if (isDrive(key)) return drive(guest, key, before, value, plugs.has('disk'))
+  if (/^usb\d+$/.test(key)) return plugs.has('usb') && plugsUsb(guest) ? unplugging(guest, key) : 'later'
+  return option(key, before, value, plugs) ? 'now' : 'later'
+}
+
+function option(
+  key: string,
+  before: string | undefined,
+  value: string | undefined,
+  plugs: ReadonlySet<string>,
+): boolean {
+  switch (key) {
+    case 'hotplug':
+      return ![before, value].some((text) => /memory|cpu/.test(text ?? ''))
+    case 'tablet':
+      return plugs.has('usb')
+    case 'vcpus':
+      return plugs.has('cpu')
+    case 'memory':
+      return plugs.has('memory')
+    case 'balloon':
+      // The device itself cannot come or go.
+      return (Number(before ?? 1) !== 0) === (Number(value ?? 1) !== 0)
+    case 'agent':
+      return before !== undefined && value !== undefined && sameAgent(before, value)
+    default:
+      return false
   }
-  if (key === 'agent') return sameAgent(guest.config.get(key) ?? '', value ?? '')
-  // A disc can be changed in a drive that is there; the drive itself cannot come or go.
-  if (isDrive(key)) return isCdrom(guest.config.get(key) ?? '') && isCdrom(value ?? '')
-  if (/^(cores|sockets|vcpus)$/.test(key)) return plugs.has('cpu') && key === 'vcpus'
-  if (key === 'memory') return plugs.has('memory')
-  return false
 }
 
-/** Parts of a drive that concern no device: whether it is backed up, how fast it may be, how large it is. */
-const BESIDE_THE_DEVICE = /^(backup|replicate|size|(mbps|iops|bps)(_rd|_wr)?(_max)?(_length|_max_length)?)$/
-
-function deviceOf(value: string, ignored: RegExp): string {
-  const { main, named } = parseProperties(value, 'file')
-  return JSON.stringify([main, [...named].filter(([name]) => !ignored.test(name)).sort(([a], [b]) => (a < b ? -1 : 1))])
+/** A bridge, a tag or a limit changes under the same card; another card needs a slot that can be plugged. */
+function card(
+  guest: Guest,
+  key: string,
+  before: string | undefined,
+  value: string | undefined,
+  plugs: boolean,
+): Plugging {
+  if (before !== undefined && value !== undefined && sameCard(before, value)) return 'now'
+  if (!plugs) return 'later'
+  return before === undefined ? 'now' : unplugging(guest, key)
 }
+
+function sameCard(before: string, after: string): boolean {
+  const of = (text: string) => {
+    const { named } = parseProperties(text)
+    return JSON.stringify([text.split(',')[0], named.get('queues'), named.get('mtu'), named.has('bridge')])
+  }
+  return of(before) === of(after)
+}
+
+function drive(
+  guest: Guest,
+  key: string,
+  before: string | undefined,
+  value: string | undefined,
+  plugs: boolean,
+): Plugging {
+  if (/^(efidisk|tpmstate)/.test(key)) return 'later'
+  const fixed = !plugs || /^(ide|sata)/.test(key)
+  if (value === undefined) return fixed ? 'later' : unplugging(guest, key)
+  if (before === undefined) return fixed ? 'later' : 'now'
+  if (isCdrom(before) !== isCdrom(value)) return { problem: 'unable to change media type' }
+  if (isCdrom(before)) return 'now'
+  if (driveVolume(before) === driveVolume(value)) return sameDevice(before, value) ? 'now' : 'later'
+  return plugs ? unplugging(guest, key) : 'later'
+}
+
+/** Parts of a drive that only a restart gives the guest. */
+const OF_THE_DEVICE = ['aio', 'discard', 'iothread', 'queues', 'product', 'cache', 'ssd', 'vendor', 'ro']
 
 function sameDevice(before: string, after: string): boolean {
-  return deviceOf(before, BESIDE_THE_DEVICE) === deviceOf(after, BESIDE_THE_DEVICE)
-}
-
-/** The same volume as another device: only a restart gives the guest that. */
-function reshaped(before: string | undefined, after: string | undefined): boolean {
-  if (before === undefined || after === undefined) return false
-  return driveVolume(before) === driveVolume(after) && !sameDevice(before, after)
+  const [old, now] = [parseProperties(before, 'file').named, parseProperties(after, 'file').named]
+  return OF_THE_DEVICE.every((name) => old.get(name) === now.get(name))
 }
 
 /** What is asked of the agent can change, the channel to it cannot. */
 function sameAgent(before: string, after: string): boolean {
   const channel = (text: string) => {
     const { main, named } = parseProperties(text, 'enabled')
-    return `${main} ${named.get('type') ?? 'virtio'}`
+    const rest = [...named]
+      .filter(([name]) => name !== 'fstrim_cloned_disks')
+      .map(([name, value]) => `${name}=${value}`)
+    return [main, ...rest.toSorted()].join(',')
   }
   return channel(before) === channel(after)
 }
 
 /** Taking a card or a virtio disk out needs a system inside that lets it go; a SCSI disk can always be taken. */
-export function canUnplug(guest: Guest, key: string): boolean {
-  if (guest.run.status !== 'running' || !/^(net|virtio|usb)\d+$/.test(key)) return true
-  return guest.run.system !== undefined && guest.run.bootedAtMs !== undefined
+function unplugging(guest: Guest, key: string): Plugging {
+  if (!guest.config.has(key)) return 'now'
+  const order = /(?:^|,)order=([^,]*)/.exec(guest.config.get('boot') ?? '')?.[1]
+  if (isDrive(key) && order?.split(';').includes(key) === true) return { problem: `can't unplug bootdisk '${key}'` }
+  if (/^(ide|sata)/.test(key)) return { problem: `can't unplug device '${key}'` }
+  const lets = guest.run.system !== undefined && guest.run.bootedAtMs !== undefined
+  if (lets || !/^(net|virtio|usb)\d+$/.test(key)) return 'now'
+  return { problem: `error on hot-unplugging device '${key}' - still busy in guest?` }
 }
 
-/** Another model or address is another card: the old one must be taken out first. */
-export function replacesCard(key: string, before: string, after: string): boolean {
-  return /^net\d+$/.test(key) && before.split(',')[0] !== after.split(',')[0]
+function plugsUsb(guest: Guest): boolean {
+  return /^(l26|win(8|10|11))$/.test(guest.config.get('ostype') ?? '')
 }
 
 function hotplugs(guest: Guest): ReadonlySet<string> {

@@ -1,11 +1,13 @@
 import { between } from '../../../world/chance.ts'
-import { boots, powerOff, powerOn } from '../../../world/guest-run.ts'
+import { agentEnabled } from '../../../world/guest-config.ts'
+import { agentAnswers, boots, powerOff, powerOn } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
 import { refuseLocked, refuseLockedFor, withConfigLock } from '../guest/config-lock.ts'
+import { comingSeed } from '../guest/config-update.ts'
 import { byManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { startGuest } from './start.ts'
@@ -137,8 +139,21 @@ function stop(call: Call, world: World, host: Host, guest: Guest, work: Work): P
     if (guest.run.status === 'stopped') return
     refuseLockedFor(call, guest)
     await work.pass(world.timing.shortTaskMs)
+    tellSeed(guest, work)
     powerOff(world, guest)
   })
+}
+
+/** What waited for the end of the process is put in place with it, and a drive for cloud-init is filled. */
+function tellSeed(guest: Guest, work: Work): void {
+  if (comingSeed(guest)) work.log('generating cloud-init ISO')
+}
+
+/** Whoever is asked through the agent must answer there first. */
+function tellAgent(guest: Guest, work: Work): void {
+  if (!agentEnabled(guest.config) || agentAnswers(guest)) return
+  const ping = `VM ${guest.vmid} qga command 'guest-ping' failed - got timeout`
+  work.log(`QEMU Guest Agent is not running - ${ping}`)
 }
 
 /** Asks the system inside to go down. One that is not up yet, or not there, does not hear it. */
@@ -166,9 +181,15 @@ function shutdown(call: Call, world: World, host: Host, guest: Guest, work: Work
   return withConfigLock(world, host, guest.vmid, async () => {
     if (guest.run.status === 'stopped') return
     refuseLockedFor(call, guest)
-    if (await goesDown(call, world, guest, work)) return
+    tellAgent(guest, work)
+    const coming = comingSeed(guest)
+    if (await goesDown(call, world, guest, work)) {
+      if (coming) work.log('generating cloud-init ISO')
+      return
+    }
     if (!flag(call, 'forceStop')) throw new Error('VM quit/powerdown failed - got timeout')
-    work.log('VM quit/powerdown failed - terminating now with SIGTERM')
+    work.log('VM still running - terminating now with SIGTERM')
+    tellSeed(guest, work)
     powerOff(world, guest)
   })
 }
@@ -177,6 +198,7 @@ function shutdown(call: Call, world: World, host: Host, guest: Guest, work: Work
 function reboot(call: Call, world: World, host: Host, guest: Guest, work: Work): Promise<void> {
   return withConfigLock(world, host, guest.vmid, async () => {
     refuseLocked(guest)
+    tellAgent(guest, work)
     if (!(await goesDown(call, world, guest, work))) throw new Error('VM quit/powerdown failed - got timeout')
     await work.pass(between(world.random, world.timing.startMs))
     powerOn(world, host, guest)

@@ -1,11 +1,20 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { uuid } from '../../../world/chance.ts'
-import { configDigest, driveKeys, driveVolume, isCdrom, isDrive, touch } from '../../../world/guest-config.ts'
-import { powerOff, powerOn } from '../../../world/guest-run.ts'
+import {
+  agentEnabled,
+  configDigest,
+  driveKeys,
+  driveVolume,
+  isCdrom,
+  isDrive,
+  touch,
+} from '../../../world/guest-config.ts'
+import { agentAnswers, powerOff, powerOn } from '../../../world/guest-run.ts'
+import { parseProperties } from '../../../world/properties.ts'
 import { parseSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { findVolume, freeVolume } from '../../../world/volumes.ts'
+import { filePath, findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, guestOn, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { underMark, withConfigLock, withMigrationLock, withSnapshotLock } from '../guest/config-lock.ts'
@@ -91,12 +100,42 @@ function take(call: Call): string {
       guest.snapshots.set(name, snapshot)
     }
     const deed = async () => {
-      for (const key of disks) work.log(`snapshotting 'drive-${key}' (${driveVolume(guest.config.get(key) ?? '')})`)
+      const up = guest.run.status === 'running'
+      if (up) tellState(call, host, guest, name, work)
+      for (const key of disks) {
+        const volid = driveVolume(guest.config.get(key) ?? '')
+        work.log(`snapshotting 'drive-${key}' (${volid})`)
+        if (up && findVolume(host, volid)?.format === 'qcow2') work.log('internal qemu snapshot')
+      }
       await passOrForget(call, guest, name, work)
       guest.config.set('parent', name)
     }
     await underMark(call.world, host, guest, 'snapshot', deed, prepare)
   })
+}
+
+/** Where the memory is not kept, the guest's own caches are to be on disk: that is for its agent. */
+function tellState(call: Call, host: Host, guest: Guest, name: string, work: Work): void {
+  const memory = guest.snapshots.get(name)?.config.get('vmstate')
+  if (memory !== undefined) {
+    const volume = findVolume(host, memory)
+    const storage = call.world.storages.get(parseVolumeId(memory)?.storage ?? '')
+    if (storage?.files && volume !== undefined)
+      work.log(`Formatting '${filePath(storage, volume.name)}', fmt=raw size=${volume.sizeBytes} preallocation=off`)
+    work.log(`saving VM state and RAM using storage '${storage?.id}'`)
+    work.log('completed saving the VM state in 1s, saved 64.00 MiB')
+    return
+  }
+  const freezes = parseProperties(guest.config.get('agent') ?? '', 'enabled').named.get('freeze-fs') !== '0'
+  const why =
+    !agentEnabled(guest.config) || !freezes
+      ? 'disabled in VM options'
+      : !agentAnswers(guest)
+        ? 'agent configured but not running?'
+        : guest.run.frozen
+          ? 'already frozen'
+          : undefined
+  if (why !== undefined) work.log(`skipping guest filesystem freeze - ${why}`)
 }
 
 /** Memory that is shared with the host or encrypted cannot be written down. */

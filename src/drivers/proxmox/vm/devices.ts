@@ -12,7 +12,7 @@ import type {
 } from '../../../model/vm.ts'
 import { device, devices } from '../parts.ts'
 import { type Properties, parseProperties } from '../property-string.ts'
-import { hotplugs, textOf, type VmOption } from './option.ts'
+import { hotplugs, plugsUsb, textOf, type VmOption } from './option.ts'
 
 /* Devices that are one property string each. Only USB devices can be plugged while the guest runs. */
 
@@ -86,7 +86,7 @@ export const numaNodes = devices<VmSpec, VmNumaNode>({
 export const usb = devices<VmSpec, VmUsb>({
   path: 'usb',
   bare: 'host',
-  effect: (config) => (hotplugs(config, 'usb') ? 'live' : 'restart'),
+  effect: (config) => (plugsUsb(config) ? 'live' : 'restart'),
   items: (vm) => vm.usb,
   parts: [
     { field: 'device', key: 'host' },
@@ -183,14 +183,15 @@ export const nics: VmOption = devices<VmSpec, VmNic>({
   parts: [
     { field: 'model', key: 'model' },
     { field: 'mac', key: 'macaddr', anyCase: true },
-    { field: 'bridge', key: 'bridge' },
-    { field: 'firewall', key: 'firewall', fallback: false },
-    { field: 'disconnected', key: 'link_down', fallback: false },
+    // The same card on another wire: nothing is plugged for that.
+    { field: 'bridge', key: 'bridge', effect: 'live' },
+    { field: 'firewall', key: 'firewall', fallback: false, effect: 'live' },
+    { field: 'disconnected', key: 'link_down', fallback: false, effect: 'live' },
     { field: 'mtu', key: 'mtu', noneAtZero: true },
     { field: 'queues', key: 'queues', noneAtZero: true },
-    { field: 'rateMBps', key: 'rate', noneAtZero: true },
-    { field: 'vlan', key: 'tag', noneAtZero: true },
-    { field: 'trunks', key: 'trunks', read: expandTrunks },
+    { field: 'rateMBps', key: 'rate', noneAtZero: true, effect: 'live' },
+    { field: 'vlan', key: 'tag', noneAtZero: true, effect: 'live' },
+    { field: 'trunks', key: 'trunks', read: expandTrunks, effect: 'live' },
   ],
 })
 

@@ -12,7 +12,8 @@ const DEFAULT_SIZE_GB = 8
 /** A disk with its speed limits beside everything else, as Proxmox has them. */
 type FlatDisk = Omit<VmDisk, 'speed'> & { readonly [F in keyof VmDiskSpeed as `speed.${F}`]: VmDiskSpeed[F] }
 
-// Proxmox changes only these on a running guest: backup and replicate concern no device, and limits are kept outside it.
+// Proxmox changes only these on a running guest: backup and replicate concern no device, limits are kept outside it, and a
+// serial number is written without a word and seen by the guest at its next start.
 export const PARTS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'importFrom', key: 'import-from', onlyNew: true },
   { field: 'format', key: 'format', onlyNew: true },
@@ -23,7 +24,14 @@ export const PARTS: readonly PropertyPart<FlatDisk>[] = [
   { field: 'discard', key: 'discard', fallback: 'ignore' },
   { field: 'backup', key: 'backup', fallback: true, effect: 'live' },
   { field: 'replicate', key: 'replicate', fallback: true, effect: 'live' },
-  { field: 'serial', key: 'serial', fallback: '', print: (text) => encodeURIComponent(String(text)), read: decoded },
+  {
+    field: 'serial',
+    key: 'serial',
+    fallback: '',
+    effect: 'live',
+    print: (text) => encodeURIComponent(String(text)),
+    read: decoded,
+  },
   { field: 'queues', key: 'queues', type: 'count' },
 ]
 

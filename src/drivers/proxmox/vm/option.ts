@@ -16,3 +16,8 @@ export function hotplugs(config: ApiFields, feature: 'network' | 'disk' | 'usb' 
     return feature === 'network' || feature === 'disk' || feature === 'usb'
   return features.split(/[;,\s]+/).includes(feature)
 }
+
+/** Proxmox plugs USB devices only under systems that are known to bear it. */
+export function plugsUsb(config: ApiFields): boolean {
+  return hotplugs(config, 'usb') && /^(?:l26|win(?:8|10|11))$/.test(textOf(config.ostype) ?? '')
+}

@@ -103,6 +103,44 @@ describe('options of a VM', () => {
     assert.equal(waits('order=scsi0;ide2', 'order=scsi0'), true)
   })
 
+  it('what may be plugged under this guest decides what is live', () => {
+    const card = (text: string) => ({ net0: `virtio=BC:24:11:00:00:01,${text}` })
+    const mac = 'BC:24:11:00:00:01'
+    const nic = { slot: 'net0', model: 'virtio', mac, bridge: 'vmbr1' } as const
+    const table: readonly (readonly [Parameters<typeof exampleResource>[0], Record<string, string>, string])[] = [
+      [{ usb: [{ slot: 'usb0', mapping: 'coral' }] }, { ostype: 'l26' }, 'usb.usb0 live'],
+      [{ usb: [{ slot: 'usb0', mapping: 'coral' }] }, { ostype: 'win7' }, 'usb.usb0 restart'],
+      [{ usb: [{ slot: 'usb0', mapping: 'coral' }] }, { ostype: 'l26', hotplug: 'disk' }, 'usb.usb0 restart'],
+      [{ tablet: false }, {}, 'tablet live'],
+      [{ tablet: false }, { hotplug: 'disk' }, 'tablet restart'],
+      [{ nics: [nic] }, { ...card('bridge=vmbr0'), hotplug: '0' }, 'nics.net0.bridge live'],
+      [{ nics: [{ ...nic, model: 'e1000' }] }, { ...card('bridge=vmbr1'), hotplug: '0' }, 'nics.net0.model restart'],
+      [{ nics: [{ ...nic, model: 'e1000' }] }, card('bridge=vmbr1'), 'nics.net0.model live'],
+      [{ hotplug: '0' }, { hotplug: 'network,cpu' }, 'hotplug restart'],
+      [{ hotplug: '0' }, { hotplug: 'network' }, 'hotplug live'],
+    ]
+    for (const [declared, config, expected] of table) {
+      const found = proxmoxRules.diff(exampleResource(declared), exampleObserved(config))
+      assert.deepEqual(
+        found.map(({ path, effect }) => `${path} ${effect}`),
+        [expected],
+        JSON.stringify([declared, config]),
+      )
+    }
+  })
+
+  it('a disk that the guest boots from goes with a restart, any other at once', () => {
+    const disk = { scsi1: 'local:114/vm-114-disk-1.raw,size=1G' }
+    const gone = (boot: string) => {
+      const seen = exampleObserved({ ...disk, boot })
+      const mark = { uid: EXAMPLE_UID, ...seen.mark, devices: ['scsi1'] }
+      const found = proxmoxRules.diff(exampleResource({}), { ...seen, mark })
+      return found.find(({ path }) => path === 'disks.scsi1')?.effect
+    }
+    assert.equal(gone('order=scsi0'), 'live')
+    assert.equal(gone('order=scsi0;scsi1'), 'restart')
+  })
+
   it('names, tags and descriptions', () => {
     const mark = `croft: owner=EnvironmentVM/web-1 estate=home deletion=Delete id=114 uid=${EXAMPLE_UID}`
     const params = createParams({ tags: ['Prod', 'k3s'], description: 'hello\n' })

@@ -1,6 +1,7 @@
 import type { VmSpec } from '../../../model/vm.ts'
+import type { ApiFields } from '../foreign.ts'
 import { mark } from '../mark.ts'
-import { sameUnits } from '../option.ts'
+import { type Effect, sameUnits } from '../option.ts'
 import { parseProperties } from '../property-string.ts'
 import type { SlotRule } from '../slots.ts'
 import * as slots from '../slots.ts'
@@ -25,7 +26,7 @@ import {
   sameMachine,
   smbios,
 } from './hardware.ts'
-import { flag, hotplugs, quantity, type VmOption, word } from './option.ts'
+import { flag, hotplugs, plugsUsb, quantity, textOf, type VmOption, word } from './option.ts'
 import { seedDrive } from './seed.ts'
 import { startup } from './start-at-boot.ts'
 
@@ -47,11 +48,22 @@ const vmSlots: SlotRule<VmSpec> = {
   pathOf: (slot) => WORDS.find(([pattern]) => pattern.test(slot))?.[1] ?? 'devices',
   effect(config, slot) {
     if (slot.startsWith('net')) return hotplugs(config, 'network') ? 'live' : 'restart'
-    if (slot.startsWith('usb')) return hotplugs(config, 'usb') ? 'live' : 'restart'
-    return plugsDrive(config, slot) ? 'live' : 'restart'
+    if (slot.startsWith('usb')) return plugsUsb(config) ? 'live' : 'restart'
+    // What a running guest boots from stays in until it stops.
+    return plugsDrive(config, slot) && !bootsFrom(config, slot) ? 'live' : 'restart'
   },
   holdsData: (slot, text) =>
     /^(?:scsi|virtio|sata|ide)\d+$/.test(slot) && parseProperties(text, 'file').get('media') !== 'cdrom',
+}
+
+function bootsFrom(config: ApiFields, slot: string): boolean {
+  const order = parseProperties(textOf(config.boot) ?? '', 'legacy').get('order') ?? ''
+  return order.split(';').includes(slot)
+}
+
+/** The sockets for memory and processors are there from the start, or not at all. */
+function plugsMore(from: string, to: string): Effect {
+  return /memory|cpu/.test(`${from} ${to}`) ? 'restart' : 'live'
 }
 
 const description: VmOption = slots.description(vmSlots)
@@ -90,11 +102,11 @@ export const OPTIONS: readonly VmOption[] = [
   // An old guest without the key has lsi; new ones get virtio unless something else is declared.
   word('scsiHardware', 'scsihw', 'restart', 'lsi', { born: 'virtio-scsi-pci' }),
   flag('acpi', 'acpi', 'restart', true),
-  word('hotplug', 'hotplug', 'live', '1', { same: sameHotplug }),
+  word('hotplug', 'hotplug', plugsMore, '1', { same: sameHotplug }),
   numaNodes,
   amdSev,
   smbios,
-  flag('tablet', 'tablet', 'live', true),
+  flag('tablet', 'tablet', (_from, _to, config) => (hotplugs(config, 'usb') ? 'live' : 'restart'), true),
   // Left out, the keyboard follows the viewer's own layout.
   word('keyboard', 'keyboard', 'restart', ''),
   flag('onBoot', 'onboot', 'live', false),

@@ -685,7 +685,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
     differs: [
       {
         config: {},
-        changes: [['usb.usb0', undefined, 'mapping=coral,usb3=1', 'live']],
+        changes: [['usb.usb0', undefined, 'mapping=coral,usb3=1', 'restart']],
         update: { usb0: 'mapping=coral,usb3=1' },
       },
       {
@@ -761,7 +761,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
     'hotplug',
     'disk,memory',
     'disk',
-    ['hotplug', 'disk', 'disk,memory', 'live'],
+    ['hotplug', 'disk', 'disk,memory', 'restart'],
     [{ hotplug: 'memory,disk' }],
   ),
   simple(
