@@ -15,12 +15,12 @@ export function keepOf(call: Call, entry: StorageEntry): Keep | undefined {
   return new Map([...parseProperties(String(text)).named].map(([key, value]) => [key, Number(value)]))
 }
 
-interface Kept {
+interface KeptBackup {
   readonly volume: Volume
   readonly seconds: number
 }
 
-function backupsOf(call: Call, entry: StorageEntry, guest: Guest): Kept[] {
+function backupsOf(call: Call, entry: StorageEntry, guest: Guest): KeptBackup[] {
   return [...volumesOf(hostOf(call), entry.id).values()].flatMap((volume) => {
     const parts = volume.content === 'backup' ? backupName(volume.name) : undefined
     return parts?.vmid === guest.vmid && parts.type === guest.type ? [{ volume, seconds: parts.seconds }] : []
@@ -30,7 +30,7 @@ function backupsOf(call: Call, entry: StorageEntry, guest: Guest): Kept[] {
 /** Who removes nothing meets the number that is to stay; protected ones have a number of their own. */
 export function refuseOneMore(call: Call, entry: StorageEntry, guest: Guest): void {
   const there = backupsOf(call, entry, guest)
-  const isProtected = ({ volume }: Kept) => volume.protected === true
+  const isProtected = ({ volume }: KeptBackup) => volume.protected === true
   if (call.params.protected === '1') {
     const most = mostProtected(call, entry)
     if (most >= 0 && there.filter(isProtected).length >= most)

@@ -25,6 +25,16 @@ function complaint(format: string, text: string): string {
   return 'errors' in checked ? (checked.errors.p ?? '') : 'good'
 }
 
+/** What is said of events that cannot be read: where that was noticed, and what was expected there. */
+function unreadEvents(rows: Readonly<Record<string, readonly [at: string, why: string]>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([event, [at, why]]) => [
+      event,
+      `invalid calendar event '${event}' - unable to parse calendar event at '${at}' - ${why}\n`,
+    ]),
+  )
+}
+
 type Row = readonly [format: string, good: readonly string[], bad: Readonly<Record<string, string>>]
 
 const families: Readonly<Record<string, readonly Row[]>> = {
@@ -137,10 +147,25 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       'pve-calendar-event',
-      ['daily', '*/15', 'mon..fri 02:00', 'sun 04:00', 'mon,wed 8..17/2:00', '*-1..7 02:30', '2:0,30', 'sat'],
+      (
+        'daily|daily UTC|*/15|mon..fri 02:00|sun 04:00|mon,wed 8..17/2:00|*-1..7 02:30|2:0,30|sat|Friday..tue|' +
+        'mon02:00|25:00|2027-02-03 4:5:6|12-24|10..40/5'
+      ).split('|'),
       {
         '': "invalid calendar event '' - unable to parse calendar event - event is empty\n",
         whenever: `invalid calendar event 'whenever' - unable to parse calendar event at 'whenever' - Context("weekday")\n`,
+        ...unreadEvents({
+          '!!': ['!!', 'Context("date or time specification")'],
+          '99': ['99', 'Context("date or time specification")'],
+          '02:60': ['02:60', 'Context("date or time specification")'],
+          '40..10': ['40..10', 'Context("date or time specification")'],
+          UTC: ['', 'Context("date or time specification")'],
+          Daily: ['Daily', 'Context("weekday")'],
+          'mon-fri 02:00': ['-fri 02:00', 'Nom(Eof)'],
+          'mon,xyz': [',xyz', 'Nom(Eof)'],
+          '*/0': ['/0', 'Nom(Eof)'],
+          'sat 03:00 now': [' now', 'Nom(Eof)'],
+        }),
         'x y z': `invalid calendar event 'x y z' - unable to parse calendar event at 'x' - Context("weekday")\n`,
       },
     ],
