@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findCommand } from '../../scripts/packages.ts'
@@ -23,6 +23,11 @@ export interface GoSession {
   readonly module: string
   readonly version: string
   readonly source: string
+  /**
+   * Its checksums, of the module and of its go.mod, where the public database of checksums may not know it. What it needs
+   * itself is then held to its own list.
+   */
+  readonly sums?: readonly [module: string, goMod: string]
 }
 
 /** Builds it once and keeps it. Answers its path, or why it cannot be had. */
@@ -38,20 +43,38 @@ export async function builtProgram({ module, version, at, file }: GoProgram): Pr
   return await finished(path, await run(go, ['build', '-trimpath', '-ldflags=-s -w', '-o', `${path}.new`, at], place))
 }
 
-export async function builtSession({ module, version, source }: GoSession): Promise<{ path: string } | string> {
+export async function builtSession(session: GoSession): Promise<{ path: string } | string> {
+  const { module, version, source } = session
   const go = findGo()
   if (go === undefined) return 'there is no Go to build it with'
   const name = `${module.split('/').at(-1)}-${version}`
   const place = join(CACHE, `session-${name}`)
   const path = join(place, 'session')
-  const fetched = await run(go, ['mod', 'download', '-json', `${module}@${version}`], CACHE)
-  if (fetched.code !== 0) return `${module} ${version} is not to be had: ${reason(fetched.output)}`
   mkdirSync(place, { recursive: true })
   copyFileSync(source, join(place, 'main.go'))
-  writeFileSync(join(place, 'go.mod'), `module croft.dev/session\n\ngo 1.24.0\n\nrequire ${module} ${version}\n`)
+  writeFileSync(join(place, 'go.mod'), goMod(session))
+  writeFileSync(join(place, 'go.sum'), goSum(session))
+  const fetched = await run(go, ['mod', 'download', '-json', `${module}@${version}`], place)
+  const from = /"Dir": "([^"]+)"/.exec(fetched.output)?.[1]
+  if (fetched.code !== 0 || from === undefined)
+    return `${module} ${version} is not to be had: ${reason(fetched.output)}`
+  if (session.sums !== undefined) {
+    const [wants, sums] = ['go.mod', 'go.sum'].map((file) => readFileSync(join(from, file), 'utf8'))
+    // Go heeds what a module replaces only where that module is the program.
+    writeFileSync(join(place, 'go.mod'), `${goMod(session)}\n${/^replace \($.*?^\)$/ms.exec(wants ?? '')?.[0] ?? ''}\n`)
+    writeFileSync(join(place, 'go.sum'), `${goSum(session)}${sums}`)
+  }
   const tidied = await run(go, ['mod', 'tidy', '-e'], place)
   const built = await run(go, ['build', '-o', `${path}.new`, '.'], place)
   return await finished(path, built.code === 0 ? built : { ...built, output: `${tidied.output}\n${built.output}` })
+}
+
+function goMod({ module, version }: GoSession): string {
+  return `module croft.dev/session\n\ngo 1.24.0\n\nrequire ${module} ${version}\n`
+}
+
+function goSum({ module, version, sums: [sum, goModSum] = ['', ''] }: GoSession): string {
+  return sum === '' ? '' : `${module} ${version} ${sum}\n${module} ${version}/go.mod ${goModSum}\n`
 }
 
 async function finished(

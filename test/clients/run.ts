@@ -27,6 +27,7 @@ const SESSIONS: readonly (GoSession & { readonly name: string })[] = [
     module: 'github.com/ionos-cloud/cluster-api-provider-proxmox',
     version: 'v0.8.2',
     source: join(import.meta.dirname, 'go', 'capmox_client.go'),
+    sums: ['h1:pX/kOzo21olDV+6cbpy5SNaPHiSA3kXz4SOgYVZTOUY=', 'h1:6Taf3RscB2stY2W0uVIMPdZ6NSrUCDd/9xkYgIy4sWI='],
   },
   {
     name: "proxmox-api-go of April 2024 (the client of Telmate's provider and of packer's plugin)",
