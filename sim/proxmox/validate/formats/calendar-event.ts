@@ -1,4 +1,4 @@
-/** One number, a range of them, or steps from one on. CalendarValues of 0 stay where they are. */
+/** One number, a range of them, or steps from one on. Steps of 0 stay where they are. */
 interface CalendarValues {
   readonly from: number
   readonly to: number
