@@ -161,8 +161,8 @@ export function shutdownStep(guest: GuestPlace, params: Params = {}, why = ''): 
 }
 
 /** A paused guest hears no request: Proxmox refuses to send one. It is resumed first. */
-export function shutdownSteps(guest: GuestPlace, power: PowerState): readonly Step[] {
-  return [...(power === 'paused' ? [startStep(guest, true)] : []), shutdownStep(guest)]
+export function shutdownSteps(guest: GuestPlace, power: PowerState, why = ''): readonly Step[] {
+  return [...(power === 'paused' ? [startStep(guest, true)] : []), shutdownStep(guest, {}, why)]
 }
 
 export function rebootStep(guest: GuestPlace): Step {

@@ -6,7 +6,10 @@ import { possible } from './lxc/diff.ts'
 import { hostChange, type Moving, moveGuestSteps } from './move-guest.ts'
 import { updateVmSteps } from './vm/plan-steps.ts'
 
-const seen = (power: 'running' | 'stopped', config: Readonly<Record<string, unknown>> = {}): ObservedResource => ({
+const seen = (
+  power: 'running' | 'stopped' | 'paused',
+  config: Readonly<Record<string, unknown>> = {},
+): ObservedResource => ({
   connection: 'pve',
   type: 'vm',
   externalId: '100',
@@ -41,6 +44,10 @@ test('where nobody says that it may move it stays, and what stands against a mov
   assert.deepEqual(
     moveGuestSteps(MOVING, seen('running', { usb0: 'host=1-1' })).map(({ verb }) => verb),
     ['shutdown', 'move', 'start'],
+  )
+  assert.deepEqual(
+    moveGuestSteps(MOVING, seen('paused', { usb0: 'host=1-1' })).map(({ call }) => call?.path.split('/').at(-1)),
+    ['resume', 'shutdown', 'migrate', 'start'],
   )
 })
 

@@ -2,7 +2,7 @@ import type { Change, ObservedResource, Survey } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
 import { isUp, powerOf } from '../guests.ts'
 import type { ApiFields } from './foreign.ts'
-import { called, guestStep, shutdownStep, startStep } from './guest-steps.ts'
+import { called, guestStep, shutdownSteps, startStep } from './guest-steps.ts'
 import { hostQueue, storageQueues } from './steps.ts'
 import { storageOf } from './vm/disks.ts'
 
@@ -60,7 +60,7 @@ export function moveGuestSteps(moving: Moving, observed: ObservedResource, surve
   })
   if (!restarts || type === 'container') return [move]
   const why = ', because hardware of the host cannot move along'
-  return [shutdownStep(guest, {}, why), move, startStep({ ...guest, host: to })]
+  return [...shutdownSteps(guest, powerOf(observed), why), move, startStep({ ...guest, host: to })]
 }
 
 function movesWhileRunning({ type }: Moving, observed: ObservedResource): boolean {

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { seedImage } from '../../../cloudinit/image.ts'
 import { secretsIn } from '../../../cloudinit/secrets.ts'
 import { defined } from '../../../lib/defined.ts'
-import type { Mark, ObservedResource, Survey } from '../../../model/resource.ts'
+import type { Mark, ObservedResource, PowerState, Survey } from '../../../model/resource.ts'
 import { Sealed } from '../../../model/secret.ts'
 import type { Step } from '../../../model/step.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import { guestStep, shutdownStep, startStep, withDigest } from '../guest-steps.ts'
+import { powerOf } from '../../guests.ts'
+import { guestStep, shutdownSteps, startStep, withDigest } from '../guest-steps.ts'
 import { printDescription, splitDescription } from '../marks.ts'
 import type { SeedMark } from '../option.ts'
 import { makeStep, storagePath, storageQueues } from '../steps.ts'
@@ -17,6 +18,7 @@ export interface Seeding {
   readonly seed: VmSpec['seed']
   readonly host: string
   readonly externalId: string
+  readonly power: PowerState
   readonly mark: Mark
   /** What people wrote into the description. */
   readonly human: string
@@ -41,6 +43,7 @@ export function seedingOf(vm: VmSpec, observed: ObservedResource, survey: Survey
     seed: vm.seed,
     host,
     externalId,
+    power: powerOf(observed),
     mark,
     human: splitDescription(close?.config.description).human,
     coming: { hash, storage },
@@ -57,6 +60,7 @@ export function seedingOfNew(vm: VmSpec, externalId: string, mark: Mark, survey:
     seed: vm.seed,
     host: vm.host,
     externalId,
+    power: 'stopped',
     mark,
     human: vm.description ?? '',
     coming,
@@ -115,7 +119,7 @@ function stepOf(
     case 'upload':
       return uploadStep(seeding)
     case 'shutdown':
-      return [shutdownStep(guest)]
+      return shutdownSteps(guest, seeding.power)
     case 'insert': {
       const drive = slot ?? 'ide2'
       const volume = imageVolume(coming.storage, seeding.mark.uid, coming.hash)

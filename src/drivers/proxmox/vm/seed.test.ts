@@ -35,7 +35,7 @@ const volume = (of = H) => `local:iso/croft-${EXAMPLE_UID}-${of}.iso`
 
 interface Seen {
   readonly mark?: Pick<Mark, 'seed' | 'seeding' | 'unseeding'>
-  readonly power?: 'running' | 'stopped'
+  readonly power?: 'running' | 'stopped' | 'paused'
   readonly inserted?: string
   readonly images?: readonly string[]
   readonly bytes?: number
@@ -206,6 +206,11 @@ describe('steps of a seed', () => {
       ['mark', 'upload', 'shutdown', 'insert', 'reboot', 'eject', 'discard', 'mark'],
     )
     assert.equal(rerun[2]?.disruption, 'restart')
+    const paused = steps({ mark: { seed: OLD }, power: 'paused' }, vm({ seed: seed({ onChange: 'rerun' }) }))
+    assert.deepEqual(
+      paused.slice(1, 5).map(({ call }) => call?.path.split('/').at(-1)),
+      ['upload', 'resume', 'shutdown', 'config'],
+    )
   })
 
   it('a new machine is marked before its image exists, and its drive stands ready', () => {
