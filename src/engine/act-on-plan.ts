@@ -17,11 +17,12 @@ export function trafficOf(
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: Pick<PassDeps, 'clock' | 'windows'>,
   more: Pick<Traffic, 'intentions' | 'together'>,
+  ended: ReadonlyMap<ResourceKey, Happening> = new Map(),
 ): Traffic {
   return {
     ...more,
     connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
-    unready: restarting(records, deps.clock.now()),
+    unready: restarting(records, deps.clock.now()) + [...ended.values()].filter(isRestart).length,
     windows: deps.windows.current,
   }
 }
@@ -95,6 +96,11 @@ export async function actOn(
 
 /** A machine whose seed is renewed is down while it is put in: between its shutdown and the start that counts as reboot. */
 const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert'])
+
+/** What ended in this very pass: no record knows of it yet, and the machine is as much down as a moment ago. */
+function isRestart({ step }: Happening): boolean {
+  return RESTARTING.has(step.verb)
+}
 
 /** Machines that we restarted and that are not back yet. */
 function restarting(records: ReadonlyMap<ResourceKey, ResourceRecord>, nowMs: number): number {

@@ -57,7 +57,7 @@ export interface ObserveOptions {
   /** What the plan that a person agreed to could not say of clusters. */
   readonly unforeseen?: PlanInput['unforeseen']
   /** What of a plan begins now: only that is worth a fresh look. Everything, when nobody says. */
-  begins?(plan: Plan, ground: Pick<Ground, 'estate' | 'ledger'>): readonly PlanEntry[]
+  begins?(plan: Plan, ground: Pick<Ground, 'estate' | 'ledger' | 'ended'>): readonly PlanEntry[]
 }
 
 /** What the surveys and the store show at the beginning of a pass. */
@@ -149,7 +149,7 @@ async function observeOnce(
     surveyed,
     turns,
     signal,
-    begins === undefined ? undefined : (plan) => begins(plan, { estate: placed, ledger }),
+    begins === undefined ? undefined : (plan) => begins(plan, { estate: placed, ledger, ended: ground.ended }),
   )
   const { waiting = [] } = placed.later ?? {}
   const read = await withoutUnread(observation.plan, deps.resolveSecret)

@@ -261,11 +261,13 @@ function reportOf(pass: Pass, acted: Acted, judged: PassResults): PassReport {
 }
 
 /** What limits how much of a plan begins. */
-function trafficIn(plan: Plan, { estate, ledger }: Pick<Observed, 'estate' | 'ledger'>, deps: PassDeps) {
-  return trafficOf(estate, ledger.records, deps, {
-    intentions: [...ledger.intentions.values()],
-    together: goingOff(plan.powers ?? []),
-  })
+function trafficIn(
+  plan: Plan,
+  { estate, ledger, ended }: Pick<Observed, 'estate' | 'ledger' | 'ended'>,
+  deps: PassDeps,
+) {
+  const more = { intentions: [...ledger.intentions.values()], together: goingOff(plan.powers ?? []) }
+  return trafficOf(estate, ledger.records, deps, more, ended)
 }
 
 function chosenOf(plan: Plan, { only }: PassRequest): Plan {
