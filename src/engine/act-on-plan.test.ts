@@ -11,8 +11,14 @@ import type { PassDeps } from './pass-deps.ts'
 const KEY: ResourceKey = 'Machine/node-0'
 const DEPS = { clock: systemClock, windows: { current: new Map() } } as unknown as PassDeps
 
+interface Last {
+  readonly verb: string
+  readonly ready: boolean
+  readonly ageMs?: number
+}
+
 /** How many machines keep others from being restarted. */
-function unready(record: { verb: string; ready: boolean; ageMs?: number } | undefined, endedNow?: string): number {
+function unready(record: Last | undefined, endedNow?: string, declared = true): number {
   const records = new Map<ResourceKey, ResourceRecord>()
   if (record !== undefined) {
     const { verb, ready, ageMs = 0 } = record
@@ -24,7 +30,7 @@ function unready(record: { verb: string; ready: boolean; ageMs?: number } | unde
   const ended = new Map(
     endedNow === undefined ? [] : [[KEY, { what: 'succeeded' as const, step: { verb: endedNow } as Step }]],
   )
-  const estate = { connections: [] } as unknown as Estate
+  const estate = { connections: [], resources: declared ? [{ key: KEY }] : [] } as unknown as Estate
   return trafficOf(estate, records, DEPS, { intentions: [] }, ended).unready
 }
 
@@ -37,6 +43,8 @@ const ROWS: readonly (readonly [what: string, count: number, expected: number])[
   ['its shutdown ended in this pass, and no record knows', unready({ verb: 'upload', ready: true }, 'shutdown'), 1],
   ['a restart ended in this pass', unready(undefined, 'reboot'), 1],
   ['something else ended in this pass', unready(undefined, 'upload'), 0],
+  ['it goes for good', unready({ verb: 'shutdown', ready: false }, undefined, false), 0],
+  ['it goes for good, and went down in this pass', unready(undefined, 'shutdown', false), 0],
 ]
 
 for (const [what, count, expected] of ROWS)

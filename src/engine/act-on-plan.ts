@@ -19,10 +19,11 @@ export function trafficOf(
   more: Pick<Traffic, 'intentions' | 'together'>,
   ended: ReadonlyMap<ResourceKey, Happening> = new Map(),
 ): Traffic {
+  const declared = new Set(estate.resources.map(({ key }) => key))
   return {
     ...more,
     connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
-    unready: restarting(records, deps.clock.now()) + [...ended.values()].filter(isRestart).length,
+    unready: restarting(declared, records, ended, deps.clock.now()),
     windows: deps.windows.current,
   }
 }
@@ -97,20 +98,27 @@ export async function actOn(
 /** A machine whose seed is renewed is down while it is put in: between its shutdown and the start that counts as reboot. */
 const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert'])
 
-/** What ended in this very pass: no record knows of it yet, and the machine is as much down as a moment ago. */
-function isRestart({ step }: Happening): boolean {
-  return RESTARTING.has(step.verb)
-}
-
-/** Machines that we restarted and that are not back yet. */
-function restarting(records: ReadonlyMap<ResourceKey, ResourceRecord>, nowMs: number): number {
+/**
+ * Machines that we restarted and that are not back yet. What ended in this very pass is in no record yet, and its machine as
+ * much down as a moment ago. One that is declared no more does not come back, and nothing waits for it.
+ */
+function restarting(
+  declared: ReadonlySet<ResourceKey>,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  ended: ReadonlyMap<ResourceKey, Happening>,
+  nowMs: number,
+): number {
   let count = 0
-  for (const record of records.values()) {
-    const effect = record.lastEffect
-    if (effect === undefined || !RESTARTING.has(effect.verb) || isTrue(record.conditions, 'Ready')) continue
-    if (nowMs - effect.atMs < LIMITS.restartGraceMs) count++
+  for (const key of declared) {
+    if (isAway(records.get(key), nowMs) || RESTARTING.has(ended.get(key)?.step.verb ?? '')) count++
   }
   return count
+}
+
+function isAway(record: ResourceRecord | undefined, nowMs: number): boolean {
+  const effect = record?.lastEffect
+  if (record === undefined || effect === undefined || !RESTARTING.has(effect.verb)) return false
+  return !isTrue(record.conditions, 'Ready') && nowMs - effect.atMs < LIMITS.restartGraceMs
 }
 
 /** What ended and what was begun in this pass, by resource, in this order. */
