@@ -1,3 +1,10 @@
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire, getCompileCacheDir } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { constants, Script } from 'node:vm'
+import { readOwnFile } from '../../src/lib/own-file.ts'
+
 /** Where the parts of the program are, as `pack` wrote it into this file when it built the program. */
 declare const PARTS: {
   /** The script that each part is in. */
@@ -8,26 +15,10 @@ declare const PARTS: {
 
 type Part = Readonly<Record<string, unknown>>
 
-const {
-  closeSync,
-  constants: { O_NOFOLLOW, O_NONBLOCK, O_RDONLY },
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} = process.getBuiltinModule('node:fs')
-const { createRequire, getCompileCacheDir } = process.getBuiltinModule('node:module')
-const { join } = process.getBuiltinModule('node:path')
-const { pathToFileURL } = process.getBuiltinModule('node:url')
-const { constants, Script } = process.getBuiltinModule('node:vm')
-
 const WEEK_MS = 7 * 86_400_000
 /** To open a file costs more than to compile so little. */
 const LEAST_BYTES = 20_000
+const MOST_BYTES = 100_000_000
 const scripts = new Map<string, Readonly<Record<string, Part>>>()
 const outside = createRequire(import.meta.url)
 
@@ -99,7 +90,7 @@ function keptCode(script: string) {
   const name = `${PARTS.hash[script]}${ending}`
   const file = join(directory, name)
   return {
-    read: () => readTrusted(file),
+    read: () => readFresh(file),
     write(exitCode: number, code: () => Uint8Array): void {
       // A verb that failed called little, and a thread calls something else.
       if (exitCode !== 0 && exitCode !== 2) return
@@ -115,27 +106,10 @@ function keptCode(script: string) {
   }
 }
 
-/**
- * Compiled code is believed as the program is: it must be this user's own and writable by nobody else. What was kept by a
- * run that did less than others do is made again after a week.
- */
-function readTrusted(file: string): Buffer | undefined {
-  let fd: number
-  try {
-    fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  } catch {
-    return undefined
-  }
-  try {
-    const { uid, mode, mtimeMs } = fstatSync(fd)
-    const mine = process.getuid === undefined || uid === process.getuid()
-    if (!mine || (mode & 0o022) !== 0 || mtimeMs < Date.now() - WEEK_MS) return undefined
-    return readFileSync(fd)
-  } catch {
-    return undefined
-  } finally {
-    closeSync(fd)
-  }
+/** What was kept by a run that did less than others do is made again after a week. */
+function readFresh(file: string): Buffer | undefined {
+  const own = readOwnFile(file, MOST_BYTES)
+  return own === undefined || own.mtimeMs < Date.now() - WEEK_MS ? undefined : own.bytes
 }
 
 /** V8 looks at little more than the length: half a file must never have this name, not even after a power cut. */

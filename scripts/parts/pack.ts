@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
+import { builtinModules } from '../builtin-modules.ts'
 
 /** How every file of the installed program is written. Names stay: a stack trace must say where it happened. */
 export const OUTPUT = {
@@ -142,6 +143,7 @@ async function writeLoader(path: string, parts: unknown): Promise<void> {
     entryPoints: [join(import.meta.dirname, 'loader.ts')],
     outfile: path,
     format: 'esm',
+    plugins: [builtinModules()],
     define: { PARTS: JSON.stringify(parts) },
   })
 }

@@ -17,13 +17,12 @@ export function trafficOf(
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: Pick<PassDeps, 'clock' | 'windows'>,
   more: Pick<Traffic, 'intentions' | 'together'>,
-  ended: ReadonlyMap<ResourceKey, Happening> = new Map(),
+  ended: ReadonlyMap<ResourceKey, Happening>,
 ): Traffic {
-  const declared = new Set(estate.resources.map(({ key }) => key))
   return {
     ...more,
     connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
-    unready: restarting(declared, records, ended, deps.clock.now()),
+    unready: restarting(estate, records, ended, deps.clock.now()),
     windows: deps.windows.current,
   }
 }
@@ -103,13 +102,13 @@ const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert']
  * much down as a moment ago. One that is declared no more does not come back, and nothing waits for it.
  */
 function restarting(
-  declared: ReadonlySet<ResourceKey>,
+  { resources }: Estate,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   ended: ReadonlyMap<ResourceKey, Happening>,
   nowMs: number,
 ): number {
   let count = 0
-  for (const key of declared) {
+  for (const { key } of resources) {
     if (isAway(records.get(key), nowMs) || RESTARTING.has(ended.get(key)?.step.verb ?? '')) count++
   }
   return count

@@ -1,21 +1,9 @@
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findKind } from '../kinds/registry.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { readOwnFile } from '../lib/own-file.ts'
 import type { ParseCache } from './files/parse-cache.ts'
 import type { JudgedObject } from './judge.ts'
 
@@ -102,26 +90,15 @@ export function programFiles(): readonly string[] {
 }
 
 function load(path: string, stamp: string): ReadonlyMap<string, readonly unknown[]> {
-  const empty = new Map<string, readonly unknown[]>()
-  let fd: number
+  const bytes = readOwnFile(path, LIMITS.cacheBytes)?.bytes
+  const body = bytes?.subarray(65)
+  // Hashed as it lies there: megabytes are not turned into text, and back, for that.
+  if (bytes?.[64] !== 10 || body === undefined || sha256(stamp, body) !== bytes.toString('latin1', 0, 64))
+    return new Map()
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch {
-    return empty
-  }
-  try {
-    const stat = fstatSync(fd)
-    const mine = process.getuid === undefined || stat.uid === process.getuid()
-    if (!stat.isFile() || !mine || (stat.mode & 0o022) !== 0 || stat.size > LIMITS.cacheBytes) return empty
-    const bytes = readFileSync(fd)
-    const body = bytes.subarray(65)
-    // Hashed as it lies there: megabytes are not turned into text, and back, for that.
-    if (bytes[64] !== 10 || sha256(stamp, body) !== bytes.toString('latin1', 0, 64)) return empty
     return new Map(JSON.parse(body.toString('utf8')) as [string, readonly unknown[]][])
   } catch {
-    return empty
-  } finally {
-    closeSync(fd)
+    return new Map()
   }
 }
 

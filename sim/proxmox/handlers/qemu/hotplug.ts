@@ -9,13 +9,21 @@ const AT_ONCE =
 /** What becomes of a change under a running guest: it is made, waits for the next start, or waits with an error. */
 export type Plugging = 'now' | 'later' | { readonly problem: string }
 
+/** A device that changes under a guest; without a value it is taken away. */
+interface Asked {
+  readonly guest: Guest
+  readonly key: string
+  readonly before: string | undefined
+  readonly value: string | undefined
+}
+
 /** An option that gets a value; undefined: it is taken away. */
 export function plugging(guest: Guest, key: string, value: string | undefined): Plugging {
   if (guest.run.status !== 'running' || AT_ONCE.test(key)) return 'now'
   const before = guest.config.get(key)
   const plugs = hotplugs(guest)
-  if (/^net\d+$/.test(key)) return card(guest, key, before, value, plugs.has('network'))
-  if (isDrive(key)) return drive(guest, key, before, value, plugs.has('disk'))
+  if (/^net\d+$/.test(key)) return card({ guest, key, before, value }, plugs.has('network'))
+  if (isDrive(key)) return drive({ guest, key, before, value }, plugs.has('disk'))
   if (/^usb\d+$/.test(key)) return plugs.has('usb') && plugsUsb(guest) ? unplugging(guest, key) : 'later'
   return option(key, before, value, plugs) ? 'now' : 'later'
 }
@@ -46,13 +54,7 @@ function option(
 }
 
 /** A bridge, a tag or a limit changes under the same card; another card needs a slot that can be plugged. */
-function card(
-  guest: Guest,
-  key: string,
-  before: string | undefined,
-  value: string | undefined,
-  plugs: boolean,
-): Plugging {
+function card({ guest, key, before, value }: Asked, plugs: boolean): Plugging {
   if (before !== undefined && value !== undefined && sameCard(before, value)) return 'now'
   if (!plugs) return 'later'
   return before === undefined ? 'now' : unplugging(guest, key)
@@ -66,13 +68,7 @@ function sameCard(before: string, after: string): boolean {
   return of(before) === of(after)
 }
 
-function drive(
-  guest: Guest,
-  key: string,
-  before: string | undefined,
-  value: string | undefined,
-  plugs: boolean,
-): Plugging {
+function drive({ guest, key, before, value }: Asked, plugs: boolean): Plugging {
   if (/^(efidisk|tpmstate)/.test(key)) return 'later'
   const fixed = !plugs || /^(ide|sata)/.test(key)
   if (value === undefined) return fixed ? 'later' : unplugging(guest, key)
