@@ -105,16 +105,12 @@ export function nextDiskName(host: Host, disk: NewDisk): string {
   const folder = storage.files ? `${vmid}/` : ''
   if (role === 'cloudinit') return `${folder}vm-${vmid}-cloudinit${extension}`
   const volumes = volumesOf(host, storage.id)
-  const taken = new Set<string>()
-  for (const volume of volumes.values()) if (volume.vmid === vmid) taken.add(volume.name.replace(/^.*\//, ''))
-  for (let number = 0; ; number++) {
-    const stem = role === 'subvol' ? `subvol-${vmid}-disk-${number}` : `vm-${vmid}-disk-${number}`
-    const base = `base-${vmid}-disk-${number}`
-    const used = [...taken].some(
-      (name) => name.replace(/\.[a-z0-9]+$/, '') === stem || name.startsWith(`${base}.`) || name === base,
-    )
-    if (!used) return `${folder}${stem}${extension}`
-  }
+  // Whatever it is called: disks, folders and bases of a guest share their numbers.
+  const numbered = new RegExp(`(?:vm|base|subvol|basevol)-${vmid}-disk-(\\d+)`)
+  const taken = new Set([...volumes.values()].map((volume) => Number(numbered.exec(volume.name)?.[1] ?? -1)))
+  let number = 0
+  while (taken.has(number)) number++
+  return `${folder}${role === 'subvol' ? 'subvol' : 'vm'}-${vmid}-disk-${number}${extension}`
 }
 
 /** What makes or removes disks of a storage does it one after another, and waits ten seconds for its turn. */

@@ -176,7 +176,7 @@ test('create_vm: in which order a new container is refused', async () => {
       { vmid: '810', ostemplate, mp0: 'local-zfs:1,mp=/x' },
       "500 mount points configured, but 'rootfs' not set - aborting",
     ),
-    create({ vmid: '810', ostemplate, rootfs: '2', storage: 'local-zfs' }, 'task: OK'),
+    create({ vmid: '810', ostemplate, rootfs: 'local-zfs:2' }, 'task: OK'),
     ['PUT', `${HOST}/lxc/810/config`, { protection: '1' }, 'done'],
     [
       'PUT',
@@ -196,10 +196,14 @@ test('what can be done with a container is what its volumes allow; those of a te
     (await client.data<{ hasFeature: number }>('GET', `${CT}/feature?feature=${feature}`)).hasFeature
   assert.deepEqual([await able('snapshot'), await able('clone'), await able('copy')], [1, 0, 1])
   const linked = { newid: '810', full: '0' }
-  const refused = "500 Linked clone feature for 'local-zfs:subvol-800-disk-0' is not available"
+  const refused = "500 Linked clone feature for 'local-zfs:subvol-800-disk-1' is not available"
   await holds(client, [
     ['POST', `${CT}/clone`, linked, refused],
     ['POST', `${CT}/template`, {}, 'done'],
+  ])
+  // It becomes one in the background.
+  await client.pass(60_000)
+  await holds(client, [
     ['POST', `${CT}/clone`, linked, 'task: OK'],
     ['POST', `${CT}/snapshot`, { snapname: 'one' }, "task: you can't take a snapshot if it's a template"],
   ])

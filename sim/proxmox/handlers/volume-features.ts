@@ -39,11 +39,14 @@ export function volumeHasFeature(
   feature: VolumeFeature,
   volid: string,
   ofSnapshot = false,
+  forContainer = false,
 ): boolean {
   const id = parseVolumeId(volid)
   const volume = findVolume(host, volid)
   const entry = world.storages.get(id?.storage ?? '')
   if (volume === undefined || entry === undefined) return false
+  // A linked clone of a file is a qcow2 image, which no container can mount.
+  if (forContainer && feature === 'clone' && entry.files) return false
   const state: State = ofSnapshot ? 'snap' : /(^|\/)base(vol)?-/.test(volume.name) ? 'base' : 'current'
   if (entry.files) return FILES[feature][state]?.includes(volume.format) ?? false
   return (entry.type === 'zfspool' ? ZFS : THIN)[feature].includes(state)

@@ -11,11 +11,17 @@ const CARD_MODELS =
 export function keptValue(world: World, key: string, value: string): string {
   const { random } = world
   if (key === 'tags') return normalTags(value, tagStyle(world))
+  if (key === 'cpuunits') return cpuShares(value)
   if (key === 'description') return value.replace(/\s+$/, '')
   if (/^net\d+$/.test(key)) return networkCard(random, value)
   if (key === 'cipassword') return passwordHash(random, value)
   if (key === 'vmgenid' && value === '1') return uuid(random)
   return value
+}
+
+/** A control group of today has no larger weight. */
+export function cpuShares(value: string): string {
+  return Number(value) > 10_000 ? '10000' : value
 }
 
 /** `virtio,bridge=vmbr0` becomes `virtio=BC:24:11:…,bridge=vmbr0`. */

@@ -3,16 +3,20 @@ import { macAddress } from '../../../world/chance.ts'
 import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
+import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest } from '../../../world/types.ts'
-import { contentOfName, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
+import { contentOfName, findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { badParameter, badParameters, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
 import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
+import { cpuShares } from '../guest/option-values.ts'
 import { normalTags, requireTagRights, tagStyle } from '../guest/tags.ts'
 import { requireVolume } from '../qemu/drive-check.ts'
-import { detachMount, isMount, makeMount, NEW_MOUNT } from './mounts.ts'
+import type { Workshop } from '../qemu/workshop.ts'
+import { idMapProblem } from './id-map.ts'
+import { detachMount, isMount, makeMount } from './mounts.ts'
 import { checkValue } from './option-checks.ts'
 
 const NOT_CONFIG = new Set(
@@ -26,7 +30,7 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
   [/^(cores|cpulimit|cpuunits)$/, 'VM.Config.CPU'],
   [/^(memory|swap)$/, 'VM.Config.Memory'],
   [/^(net\d+|nameserver|searchdomain|hostname)$/, 'VM.Config.Network'],
-  [/^(rootfs|mp\d+|unused\d+)$/, 'VM.Config.Disk'],
+  [/^(rootfs|mp\d+)$/, 'VM.Config.Disk'],
   [/^features$/, 'VM.Allocate'],
 ]
 
@@ -83,7 +87,10 @@ function checkOption(
   const has = (path: string) => may(call.world, call.who, path, privilege)
   if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
     throw forbidden(`/vms/${vmid}, ${privilege}`)
-  if (isMount(key) && value !== undefined) checkMountAccess(call, value)
+  if (isMount(key) && value !== undefined) {
+    if (value.startsWith('/')) throw rootOnly(`mount point type ${value.startsWith('/dev/') ? 'device' : 'bind'}`)
+    checkMountAccess(call, value)
+  }
   for (const card of [old, value]) if (card !== undefined) requireBridgeRights(call, key, card)
 }
 
@@ -91,9 +98,7 @@ function checkOption(
 function checkMountAccess(call: Call, value: string): void {
   const { main } = parseProperties(value, 'volume')
   const id = parseVolumeId(main)
-  // A number alone is a size on the storage that the call names elsewhere.
-  if (id === undefined && !/^\d/.test(main) && call.who.id !== 'root@pam') throw onlyRootNamesPaths()
-  if (id === undefined) return
+  if (id === undefined) throw onlyRootNamesPaths()
   if (/^\d+(?:\.\d+)?$/.test(id.name)) {
     requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
     return
@@ -114,15 +119,14 @@ function isUnprivileged(call: Call, guest: Guest | undefined): boolean {
 
 /** What reaches into the host is for root itself alone. */
 function refuseRootOnly(key: string, value: string | undefined, old: string | undefined, unprivileged: boolean): void {
-  const only = (what: string) => forbidden(`${what} is only allowed for root@pam`)
-  if (/^dev\d+$/.test(key)) throw only('configuring device passthrough')
-  if (key === 'hookscript') throw only('changing the hookscript')
-  if (isMount(key) && value?.startsWith('/dev/')) throw only('mount point type device')
-  if (isMount(key) && value?.startsWith('/')) throw only('mount point type bind')
+  if (/^dev\d+$/.test(key)) throw rootOnly('configuring device passthrough')
+  if (key === 'hookscript') throw rootOnly('changing the hookscript')
   if (key !== 'features') return
-  if (!unprivileged) throw only('changing feature flags for privileged container')
-  if (onlyNesting(value, old) === false) throw only('changing feature flags (except nesting)')
+  if (!unprivileged) throw rootOnly('changing feature flags for privileged container')
+  if (onlyNesting(value, old) === false) throw rootOnly('changing feature flags (except nesting)')
 }
+
+const rootOnly = (what: string) => forbidden(`${what} is only allowed for root@pam`)
 
 /** Undefined: no flag changes. */
 function onlyNesting(value: string | undefined, old: string | undefined): boolean | undefined {
@@ -143,12 +147,18 @@ export function newConfig(call: Call): Map<string, string> {
     ['swap', '512'],
     ['hostname', `CT${call.params.vmid}`],
     ['unprivileged', '1'],
+    ...givenOptions(call),
   ])
-  for (const [key, value] of Object.entries(call.params)) {
-    if (!NOT_CONFIG.has(key) && !isMount(key)) config.set(key, kept(call, key, value))
-  }
-  if (config.get('unprivileged') === '0') config.delete('unprivileged')
+  if (call.params.unprivileged === '0') config.delete('unprivileged')
   return config
+}
+
+/** What a call says of a container besides its disks. Volumes that nobody uses are nothing to begin with. */
+export function givenOptions(call: Call): [string, string][] {
+  return Object.entries(call.params).flatMap(([key, value]) => {
+    const isLeftOut = NOT_CONFIG.has(key) || isMount(key) || key === 'unprivileged' || /^unused\d+$/.test(key)
+    return isLeftOut ? [] : [[key, kept(call, key, value)] as [string, string]]
+  })
 }
 
 /** Writes a change. A bridge that is not there is found out last, when all is written: it spoils every later change too. */
@@ -158,23 +168,26 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   const wanted = Object.entries(params)
     .filter(([key]) => !NOT_CONFIG.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1))
+  // Everything is asked before anything is written: what goes first, then what comes.
+  const doomed = listed(params.delete).filter((key) => guest.config.has(key) || guest.pending.has(key))
+  for (const key of doomed) refuseDrop(guest, key)
   for (const [key, value] of wanted) {
     if (key === 'unprivileged') throw failed("unable to modify read-only option: 'unprivileged'")
     if (isMount(key)) refuseMount(call, guest, key, value)
     checkValue(call, key, value)
   }
+  const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
+  const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
+  const made = await madeMounts(shop, guest, wanted)
   for (const key of listed(params.revert)) {
     guest.pending.delete(key)
     guest.pendingDelete.delete(key)
   }
-  for (const key of listed(params.delete)) drop(call, guest, key)
-  const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
-  const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
+  for (const key of doomed) drop(call, guest, key)
   for (const [key, value] of wanted) {
-    // No new root is made for a container that has one: such a wish is written down as it came.
-    const isDisk = isMount(key) && !(key === 'rootfs' && NEW_MOUNT.test(value))
-    const text = isDisk ? await makeMount(shop, key, value) : kept(call, key, value)
-    if (isDisk) {
+    const mount = made.get(key)
+    const text = mount ?? kept(call, key, value)
+    if (mount !== undefined) {
       const volid = text.split(',')[0]
       const old = guest.config.get(key)
       // What another disk takes the place of stays, as one that is not used.
@@ -184,7 +197,7 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
     }
     guest.pendingDelete.delete(key)
     guest.pending.delete(key)
-    if (changesLive(guest, key)) guest.config.set(key, text)
+    if (takesAtOnce(guest, key)) setOrDrop(guest, key, text)
     else if (guest.config.get(key) !== text) guest.pending.set(key, text)
   }
   touch(guest)
@@ -195,47 +208,99 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
   }
 }
 
+/** Empty notes are no lines in the file. */
+function setOrDrop(guest: Guest, key: string, text: string): void {
+  if (key === 'description' && text === '') guest.config.delete(key)
+  else guest.config.set(key, text)
+}
+
+/** New disks. One that cannot be made takes the whole change with it, and the others are thrown away again. */
+async function madeMounts(
+  shop: Workshop,
+  guest: Guest,
+  wanted: readonly (readonly [string, string])[],
+): Promise<ReadonlyMap<string, string>> {
+  const made = new Map<string, string>()
+  const problems: Record<string, string> = {}
+  for (const [key, value] of wanted) {
+    // Another root is not made, and nobody looks at it: such a wish is written down as it came.
+    if (!isMount(key) || key === 'rootfs') continue
+    // What is to take the place of a disk in use waits, as it came, for the next start.
+    if (guest.run.status === 'running' && guest.config.has(key)) continue
+    try {
+      made.set(key, await makeMount(shop, key, value))
+    } catch (error) {
+      if (error instanceof PowerLost) throw error
+      const why = `${error instanceof Error ? error.message : String(error)}\n`
+      const running = guest.run.status === 'running'
+      problems[key] = running ? `unable to hotplug ${key}: ${why}` : `unable to apply pending change ${key} : ${why}`
+    }
+  }
+  if (Object.keys(problems).length === 0) return made
+  for (const volid of shop.made) freeVolume(shop.host, volid)
+  throw badParameters(problems)
+}
+
 /** A disk stays as it is while its container is protected, and lies where containers may have theirs. */
 function refuseMount(call: Call, guest: Guest, key: string, value: string): void {
   if (guest.config.get('protection') === '1')
     throw failed(`can't update CT ${guest.vmid} drive '${key}' - protection mode enabled`)
   const id = parseVolumeId(parseProperties(value, 'volume').main)?.storage
-  if (id === undefined) return
-  const entry = call.world.storages.get(id)
-  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
-  if (!entry.content.includes('rootdir'))
+  const entry = call.world.storages.get(id ?? '')
+  if (id !== undefined && entry === undefined) throw failed(`storage '${id}' does not exist`)
+  if (entry !== undefined && !entry.content.includes('rootdir'))
     throw failed(`storage '${id}' does not allow content type 'rootdir' (Container)`)
+  const problem = idMapProblem(parseProperties(value, 'volume').named.get('idmap') ?? 'passthrough')
+  if (problem !== undefined) throw failed(problem)
 }
 
 /** What a running container takes over at once; everything else waits for its next start. */
 const AT_ONCE =
-  /^(description|onboot|startup|protection|hostname|hookscript|cores|tags|lock|memory|swap|cpulimit|cpuunits|net\d+|unused\d+|template)$/
+  /^(description|onboot|startup|protection|hostname|hookscript|cores|tags|lock|memory|swap|cpulimit|cpuunits|net\d+)$/
+const GOES_AT_ONCE =
+  /^(description|onboot|startup|protection|hostname|hookscript|cores|tags|lock|swap|cpulimit|cpuunits|net\d|unused\d+)$/
 
-function changesLive(guest: Guest, key: string): boolean {
+function takesAtOnce(guest: Guest, key: string): boolean {
   if (guest.run.status !== 'running' || AT_ONCE.test(key)) return true
-  return /^mp\d+$/.test(key) && !guest.config.has(key)
+  return /^(mp|dev)\d+$/.test(key) && !guest.config.has(key)
+}
+
+function refuseDrop(guest: Guest, key: string): void {
+  if (/^(memory|rootfs|ostype)$/.test(key)) throw failed(`unable to delete required option '${key}'`)
+  if (key === 'unprivileged') throw failed("unable to delete read-only option: 'unprivileged'")
+  if (/^(mp|unused)\d+$/.test(key) && guest.config.get('protection') === '1')
+    throw failed(`can't remove CT ${guest.vmid} drive '${key}' - protection mode enabled`)
 }
 
 function drop(call: Call, guest: Guest, key: string): void {
   const value = guest.config.get(key)
-  if (/^(memory|rootfs|ostype)$/.test(key)) throw failed(`unable to delete required option '${key}'`)
-  if (key === 'unprivileged') throw failed("unable to delete read-only option: 'unprivileged'")
-  if (value === undefined) return
-  const disk = isMount(key) || /^unused\d+$/.test(key)
-  if (disk && guest.config.get('protection') === '1')
-    throw failed(`can't remove CT ${guest.vmid} drive '${key}' - protection mode enabled`)
   guest.pending.delete(key)
-  if (guest.run.status === 'running' && !AT_ONCE.test(key)) {
+  if (value === undefined) return
+  if (guest.run.status === 'running' && !GOES_AT_ONCE.test(key)) {
     guest.pendingDelete.add(key)
     return
   }
   guest.config.delete(key)
   if (isMount(key)) detachMount(guest, value)
-  else if (disk) freeVolume(hostOf(call), value)
+  else if (/^unused\d+$/.test(key) && !isUsed(guest, value)) freeOwn(call, guest, value)
+}
+
+/** Mounted now, at the next start or in an earlier state. */
+function isUsed(guest: Guest, volid: string): boolean {
+  return [guest.config, guest.pending, ...[...guest.snapshots.values()].map(({ config }) => config)].some((config) =>
+    [...config].some(([key, value]) => isMount(key) && parseProperties(value, 'volume').main === volid),
+  )
+}
+
+function freeOwn(call: Call, guest: Guest, volid: string): void {
+  const volume = findVolume(hostOf(call), volid)
+  if (volume?.vmid === guest.vmid) freeVolume(hostOf(call), volid)
 }
 
 function kept(call: Call, key: string, value: string): string {
   if (key === 'tags') return normalTags(value, tagStyle(call.world))
+  if (key === 'nameserver' || key === 'searchdomain') return listed(value).join(' ')
+  if (key === 'cpuunits') return cpuShares(value)
   if (!/^net\d+$/.test(key)) return value
   const { named } = parseProperties(value)
   if (!named.has('hwaddr')) named.set('hwaddr', macAddress(call.world.random))

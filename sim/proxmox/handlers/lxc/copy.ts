@@ -19,6 +19,7 @@ import {
   withSnapshotLock,
 } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
+import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
 import {
   describe,
   forget,
@@ -48,15 +49,22 @@ const ONE = '/nodes/{node}/lxc/{vmid}'
 export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/clone`]: clone,
   [`POST ${ONE}/template`]: async (call) => {
+    const { world } = call
+    const host = hostOf(call)
     const guest = guestOf(call, 'lxc')
-    await withConfigLock(call.world, hostOf(call), guest.vmid, () => {
+    await withConfigLock(world, host, guest.vmid, () => {
       refuseLocked(guest)
       if (guest.snapshots.size > 0) throw failed('unable to create template, because CT contains snapshots')
       if (guest.config.get('template') === '1') throw failed("you can't convert a template to a template")
       if (guest.run.status === 'running') throw failed("you can't convert a CT to template if the CT is running")
-      for (const key of guest.config.keys()) if (isMount(key)) toBase(call, guest, key)
-      guest.config.set('template', '1')
-      touch(guest)
+      // Nobody is told of the task that does it, and the lock is not held for it.
+      startTask(world, host, 'vztemplate', `${guest.vmid}`, call.who.id, async (work) => {
+        await work.pass(world.timing.shortTaskMs)
+        for (const key of guest.config.keys()) if (isMount(key)) requireTemplate(call, guest, key)
+        for (const key of guest.config.keys()) if (isMount(key)) toBase(call, guest, key)
+        guest.config.set('template', '1')
+        touch(guest)
+      })
     })
     return null
   },
@@ -124,8 +132,14 @@ function hasFeature(
 ): boolean {
   return [...config].every(([key, value]) => {
     const volid = parseProperties(value, 'volume').main
-    return !isMount(key) || volumeHasFeature(call.world, hostOf(call), feature, volid, ofSnapshot)
+    return !isMount(key) || volumeHasFeature(call.world, hostOf(call), feature, volid, ofSnapshot, true)
   })
+}
+
+function requireTemplate(call: Call, guest: Guest, key: string): void {
+  const volid = parseProperties(guest.config.get(key) ?? '', 'volume').main
+  if (!volumeHasFeature(call.world, hostOf(call), 'template', volid))
+    throw new Error(`Template feature is not available for '${volid}'`)
 }
 
 /** Volumes of a template are renamed, so that everybody sees that others may stand on them; a folder in a file system is not. */
@@ -179,7 +193,6 @@ function take(call: Call): string {
 async function clone(call: Call): Promise<string> {
   const { world, params } = call
   const host = hostOf(call)
-  const source = guestOf(call, 'lxc')
   const newid = Number(param(call, 'newid'))
   if (params.pool !== undefined && !world.pools.has(params.pool))
     throw forbidden(`pool '${params.pool}' does not exist`)
@@ -190,20 +203,22 @@ async function clone(call: Call): Promise<string> {
     if (elsewhere !== undefined && !requireEnabled(world, elsewhere, params.storage).shared)
       throw failed(`can't clone to non-shared storage '${params.storage}'`)
   }
+  const source = guestOf(call, 'lxc')
   // Marked before anything else is asked: who fails takes the mark off again.
   await withConfigLock(world, host, source.vmid, () => {
     refuseLocked(source)
     source.config.set('lock', 'disk')
     touch(source)
   })
+  let from: ReadonlyMap<string, string>
   try {
-    refuseClone(call, source, newid, elsewhere)
+    from = refuseClone(call, source, newid, elsewhere)
   } catch (error) {
     await unmark(world, host, source)
     throw error
   }
   // Its id is taken at once. Until the end it has everything but its volumes, and says that it is being made.
-  const copy = newGuest(newid, 'lxc', host.name, new Map([...copiedOptions(call, source), ['lock', 'create']]))
+  const copy = newGuest(newid, 'lxc', host.name, new Map([...copiedOptions(call, from), ['lock', 'create']]))
   world.guests.set(newid, copy)
   return inOpenTask(call, 'vzclone', async (_, __, work) => {
     const shop = { world, host, vmid: newid, work, made: [] as string[] }
@@ -211,8 +226,7 @@ async function clone(call: Call): Promise<string> {
       work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
       copyFirewall(world, source, copy)
       const config = new Map(copy.config)
-      for (const [key, value] of source.config)
-        if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
+      for (const [key, value] of from) if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
       config.delete('lock')
       copy.config = config
       copy.node = elsewhere ?? host.name
@@ -232,40 +246,53 @@ async function clone(call: Call): Promise<string> {
   })
 }
 
-/** What keeps a container from being copied under this id. */
-function refuseClone(call: Call, source: Guest, newid: number, elsewhere: string | undefined): void {
+/** What keeps a container from being copied under this id; else the configuration to copy. */
+function refuseClone(
+  call: Call,
+  source: Guest,
+  newid: number,
+  elsewhere: string | undefined,
+): ReadonlyMap<string, string> {
   const { world, params } = call
   const taken = world.guests.get(newid)
   if (taken !== undefined)
     throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${newid} already exists on node '${taken.node}'`)
   const linked = params.full === undefined ? source.config.get('template') === '1' : !flag(call, 'full')
   if (linked && params.storage !== undefined) throw failed("parameter 'storage' not allowed for linked clones")
-  if (params.snapname !== undefined) needSnapshot(source, params.snapname)
-  for (const [key, value] of source.config) {
+  const from = params.snapname === undefined ? source.config : needSnapshot(source, params.snapname).config
+  let shared = true
+  for (const [key, value] of [...from].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    requireBridgeRights(call, key, value)
+    if (!isMount(key)) continue
     const volid = parseProperties(value, 'volume').main
-    const entry = world.storages.get(parseVolumeId(volid)?.storage ?? '')
-    if (isMount(key) && entry === undefined) throw failed(`unable to clone mountpoint '${key}' (type bind)`)
-    if (!linked && isMount(key) && source.run.status === 'running' && params.snapname === undefined)
+    const id = parseVolumeId(volid)?.storage
+    if (id === undefined)
+      throw failed(`unable to clone mountpoint '${key}' (type ${volid.startsWith('/dev/') ? 'device' : 'bind'})`)
+    const target = params.storage ?? id
+    const entry = world.storages.get(target)
+    if (entry === undefined) throw failed(`storage '${target}' does not exist`)
+    shared &&= entry.shared
+    requireRight(call, `/storage/${target}`, 'Datastore.AllocateSpace')
+    if (!linked && source.run.status === 'running' && params.snapname === undefined)
       throw failed('Full clone of a running container is only possible from a snapshot')
-    if (elsewhere !== undefined && isMount(key) && !entry?.shared)
-      throw failed(`can't clone CT to node '${elsewhere}' (CT uses local storage)`)
-    const asSnapshot = params.snapname !== undefined
-    if (linked && isMount(key) && !volumeHasFeature(world, hostOf(call), 'clone', volid, asSnapshot))
+    if (linked && !volumeHasFeature(world, hostOf(call), 'clone', volid, params.snapname !== undefined, true))
       throw failed(`Linked clone feature for '${volid}' is not available`)
   }
+  if (elsewhere !== undefined && !shared) throw failed(`can't clone CT to node '${elsewhere}' (CT uses local storage)`)
+  return from
 }
 
 /** What a copy has of its source besides volumes; its cards get addresses of their own. */
-function copiedOptions(call: Call, source: Guest): ReadonlyMap<string, string> {
+function copiedOptions(call: Call, from: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const { world, params } = call
   const config = new Map<string, string>()
-  for (const [key, value] of source.config) {
+  for (const [key, value] of from) {
     if (isMount(key) || /^(lock|template|parent|unused\d+)$/.test(key)) continue
     const isCard = /^net\d+$/.test(key)
     config.set(key, isCard ? value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`) : value)
   }
-  if (params.hostname !== undefined) config.set('hostname', params.hostname)
-  if (params.description !== undefined) config.set('description', params.description)
+  if (params.hostname) config.set('hostname', params.hostname)
+  if (params.description) config.set('description', params.description)
   return config
 }
 

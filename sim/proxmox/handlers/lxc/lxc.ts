@@ -5,8 +5,8 @@ import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, parseVolumeId, volumeAtPath } from '../../../world/volumes.ts'
-import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
+import { contentOfName, findVolume, parseVolumeId, volumeAtPath } from '../../../world/volumes.ts'
+import { badParameter, badParameters, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
 import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
@@ -14,16 +14,18 @@ import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { configured } from '../guest/creation.ts'
 import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { shownSnapshot } from '../guest/snapshots.ts'
+import { needSnapshot, shownSnapshot } from '../guest/snapshots.ts'
 import { checkKeys } from '../guest/ssh-keys.ts'
 import { removeGuest } from '../qemu/destroy.ts'
+import { requireVolume } from '../qemu/drive-check.ts'
 import { shelf } from '../shelf.ts'
 import { refuseReplicated } from '../storage/replication.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { changeContainer, checkDropped, checkOptions, newConfig, refuseConflicts } from './config.ts'
-import { isMount, makeMount, resizeMount } from './mounts.ts'
+import { isMount, makeMount, refuseUnmountable, resizeMount } from './mounts.ts'
 import { checkValue } from './option-checks.ts'
 import { startContainer } from './power.ts'
+import { restoreContainer } from './restore.ts'
 import { inTask } from './task.ts'
 
 const AT = '/nodes/{node}/lxc'
@@ -48,11 +50,17 @@ export const lxcRoutes: Routes = {
   [`DELETE ${ONE}`]: destroy,
   [`GET ${ONE}/config`]: readConfig,
   [`PUT ${ONE}/config`]: update,
-  [`GET ${ONE}/pending`]: (call) => shownPending(guestOf(call, 'lxc')),
+  [`GET ${ONE}/pending`]: (call) => {
+    const guest = guestOf(call, 'lxc')
+    const rows = shownPending(guest)
+    return seesEnvironment(call, guest) ? rows : rows.filter(({ key }) => key !== 'env')
+  },
   [`GET ${ONE}/status/current`]: (call) => statusRow(call.world, hostOf(call), guestOf(call, 'lxc')),
   [`PUT ${ONE}/resize`]: (call) => {
     const guest = guestOf(call, 'lxc')
     refuseLocked(guest)
+    // The name of the disk is asked for as if it were an option.
+    requireRight(call, `/vms/${guest.vmid}`, 'VM.Config.Options')
     if (call.params.digest !== undefined && call.params.digest !== configDigest(guest)) throw failed(STALE)
     const resize = resizeMount(call, guest)
     return inTask(call, 'resize', (_, work) => resize(work))
@@ -60,12 +68,23 @@ export const lxcRoutes: Routes = {
 }
 
 function readConfig(call: Call): Record<string, unknown> {
+  const { snapshot: name, current } = call.params
+  if (name !== undefined && current === '1') {
+    const text = "cannot use 'snapshot' parameter with 'current'"
+    throw badParameters({ snapshot: text, current: text })
+  }
   const guest = guestOf(call, 'lxc')
-  const name = call.params.snapshot
-  if (name === undefined) return shownConfig(guest, call.params.current === '1')
-  const snapshot = guest.snapshots.get(name)
-  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
-  return shownSnapshot(guest, snapshot)
+  const shown =
+    name === undefined
+      ? shownConfig(guest, current === '1')
+      : { ...shownSnapshot(guest, needSnapshot(guest, name)), digest: configDigest(guest) }
+  if (!seesEnvironment(call, guest)) delete shown.env
+  return shown
+}
+
+/** What a container's programs are told may be secret: who may only look does not see it. */
+function seesEnvironment(call: Call, guest: Guest): boolean {
+  return may(call.world, call.who, `/vms/${guest.vmid}`, 'VM.Config.Options')
 }
 
 function create(call: Call): string {
@@ -73,48 +92,75 @@ function create(call: Call): string {
   const host = hostOf(call)
   const vmid = vmidOf(call)
   const { pool } = params
-  if (params.unprivileged === '0') requireRight(call, '/', 'Sys.Modify')
+  const restores = flag(call, 'restore')
+  if (!restores && params.unprivileged === '0') requireRight(call, '/', 'Sys.Modify')
   if (flag(call, 'ha-managed')) requireRight(call, '/', 'Sys.Console')
-  const taken = world.guests.get(vmid)
-  if (taken !== undefined)
-    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
+  const replaced = replacedBy(call)
   checkKeys(params['ssh-public-keys'])
   if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
-  const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
-  if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
+  requireAllocate(call, replaced)
   checkOptions(call, vmid, undefined, pool)
   const template = param(call, 'ostemplate')
   checkTemplate(call, template)
   const mounts = wantedMounts(call)
   for (const [key, value] of Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) checkValue(call, key, value)
+  const finish = (guest: Guest) => finishCreation(call, guest)
+  if (restores) return restoreContainer(call, mounts, finish)
   const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
-  const restores = flag(call, 'restore')
-  return startTask(world, host, restores ? 'vzrestore' : 'vzcreate', `${vmid}`, call.who.id, async (work) => {
+  return startTask(world, host, 'vzcreate', `${vmid}`, call.who.id, async (work) => {
     const shop = { world, host, vmid, work, made: [] as string[] }
-    await configured(
-      shop,
-      guest,
-      async () => {
-        if (findVolume(host, volumeAtPath(world, host, template) ?? template) === undefined)
-          throw new Error(
-            template.startsWith('/') ? `can't find file '${template}'` : `volume '${template}' does not exist`,
-          )
-        const config = newConfig(call)
-        for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
-        work.log(`extracting archive '${template}'`)
-        await work.pass(world.timing.shortTaskMs)
-        return config
-      },
-      restores ? 'restore' : 'create',
-    )
-    if (pool !== undefined) world.pools.get(pool)?.guests.add(vmid)
-    world.access.version += 1
-    if (flag(call, 'ha-managed'))
-      shelf(world, 'ha/resources').set(haId(guest), { type: 'ct', state: flag(call, 'start') ? 'started' : 'stopped' })
-    if (flag(call, 'start')) startAfterCreate(call, guest)
+    await configured(shop, guest, async () => {
+      if (findVolume(host, volumeAtPath(world, host, template) ?? template) === undefined)
+        throw new Error(
+          template.startsWith('/') ? `can't find file '${template}'` : `volume '${template}' does not exist`,
+        )
+      const config = newConfig(call)
+      const made = new Map<string, string>()
+      const wanted = mounts.length > 0 ? mounts : [['rootfs', `${params.storage ?? 'local'}:4`] as const]
+      for (const [key, value] of wanted) made.set(key, await makeMount(shop, key, value))
+      refuseUnmountable(shop, made)
+      for (const [key, value] of made) config.set(key, value)
+      work.log(`extracting archive '${template}'`)
+      await work.pass(world.timing.shortTaskMs)
+      return config
+    })
+    finish(guest)
   })
+}
+
+/** The container that a restore with `force` writes over. Without one the id must be free. */
+function replacedBy(call: Call): Guest | undefined {
+  const vmid = vmidOf(call)
+  const taken = call.world.guests.get(vmid)
+  if (taken === undefined) return undefined
+  const isSame = taken.type === 'lxc' && taken.node === hostOf(call).name
+  if (!isSame || !flag(call, 'restore') || !flag(call, 'force'))
+    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
+  if (taken.run.status === 'running') throw failed("can't overwrite running container")
+  if (taken.config.get('protection') === '1') throw failed(`unable to restore CT ${vmid} - protection mode enabled`)
+  return taken
+}
+
+/** Who may back a container up may also put it back in its place. */
+function requireAllocate(call: Call, replaced: Guest | undefined): void {
+  const has = (path: string, privilege: string) => may(call.world, call.who, path, privilege)
+  const at = `/vms/${vmidOf(call)}`
+  if (has(at, 'VM.Allocate')) return
+  if (call.params.pool !== undefined && has(`/pool/${call.params.pool}`, 'VM.Allocate')) return
+  if (replaced === undefined || !has(at, 'VM.Backup')) throw forbidden()
+  if (replaced.config.get('unprivileged') === '1' && call.params.unprivileged === '0')
+    requireRight(call, '/', 'Sys.Modify')
+}
+
+function finishCreation(call: Call, guest: Guest): void {
+  const { world, params } = call
+  if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(guest.vmid)
+  world.access.version += 1
+  if (flag(call, 'ha-managed'))
+    shelf(world, 'ha/resources').set(haId(guest), { type: 'ct', state: flag(call, 'start') ? 'started' : 'stopped' })
+  if (flag(call, 'start')) startAfterCreate(call, guest)
 }
 
 /** The disks of a new container: a bare number is a size on the storage of the call. */
@@ -129,9 +175,8 @@ function wantedMounts(call: Call): (readonly [string, string])[] {
     const id = parseVolumeId(parseProperties(value, 'volume').main)?.storage
     if (id !== undefined) requireRootdir(call, id)
   }
-  if (asked.length > 0) return asked
-  requireRootdir(call, storage)
-  return [['rootfs', `${storage}:4`]]
+  if (asked.length === 0) requireRootdir(call, storage)
+  return asked
 }
 
 function requireRootdir(call: Call, id: string): void {
@@ -159,8 +204,9 @@ function checkTemplate(call: Call, volid: string): void {
   const unread = entry.files ? directoryNameProblem(id.name) : undefined
   if (unread !== undefined) throw failed(unread)
   const wanted = flag(call, 'restore') ? 'backup' : 'vztmpl'
-  if (!(wanted === 'backup' ? /^backup\// : /^(vztmpl|backup)\//).test(id.name))
+  if (contentOfName(id.name) !== wanted)
     throw failed(`unable to use volume ${volid} - content type needs to be '${wanted}'`)
+  requireVolume(call, volid)
 }
 
 async function update(call: Call): Promise<null> {

@@ -2,10 +2,11 @@ import { may } from '../../../world/access.ts'
 import { configDigest, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
-import { GIB, parseSize, printSize } from '../../../world/sizes.ts'
+import { MIB, parseSize, printSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import {
+  filePath,
   findVolume,
   freeVolume,
   nextDiskName,
@@ -48,11 +49,10 @@ export async function makeMount(shop: Workshop, key: string, value: string): Pro
   const storage = storageOn(shop.world, shop.host, id)
   if (storage === undefined)
     throw failed(storageProblem(shop.world, shop.host, id, 'rootdir') ?? `storage '${id}' is gone`)
-  const bytes = Math.round(Number(fresh[2]) * GIB)
-  const folder = bytes === 0 || !storage.files
+  // Whole MiB alone are made.
+  const bytes = Math.trunc(Number(fresh[2]) * 1024) * MIB
+  const folder = storage.files ? bytes === 0 : storage.type === 'zfspool'
   const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', bytes, folder ? 'subvol' : 'disk')
-  // Where the recordings were made, there was no device to mount a file by.
-  if (!folder && !shop.world.statusDaemon) throw failed("can't allocate loop device")
   mount.named.set('size', sizeText(bytes))
   return inOrder({ main: made, named: mount.named })
 }
@@ -63,6 +63,18 @@ function refuseRoot(shop: Workshop, main: string): void {
     throw failed(`command 'mount ${main} /var/lib/lxc/${shop.vmid}/rootfs//' failed: exit code 32`)
   if (main.startsWith('/')) throw failed(`directory '${main}' does not exist`)
   if (findVolume(shop.host, main) === undefined) throw failed(`volume '${main}' does not exist`)
+}
+
+/** A new container is filled through its mounted disks. Where the recordings were made, there was no device to mount a file by. */
+export function refuseUnmountable(shop: Workshop, mounts: ReadonlyMap<string, string>): void {
+  if (shop.world.statusDaemon) return
+  for (const value of mounts.values()) {
+    const volume = findVolume(shop.host, parseProperties(value, 'volume').main)
+    const [storage = '', name = ''] = parseProperties(value, 'volume').main.split(':')
+    const entry = shop.world.storages.get(storage)
+    if (volume !== undefined && entry?.files && volume.format !== 'subvol')
+      throw failed(`command 'losetup --show -f ${filePath(entry, name)}' failed: exit code 1`)
+  }
 }
 
 function sizeText(bytes: number): string {
@@ -96,12 +108,20 @@ function needMount(guest: Guest, key: string): string {
 export function resizeMount(call: Call, guest: Guest): (work: Work) => Promise<void> {
   const key = param(call, 'disk')
   const value = needMount(guest, key)
-  const volume = findVolume(hostOf(call), parseProperties(value, 'volume').main)
-  const entry = call.world.storages.get(parseVolumeId(value)?.storage ?? '')
+  const { main } = parseProperties(value, 'volume')
+  const id = parseVolumeId(main)
+  if (id === undefined) throw failed(`unable to parse volume ID '${main}'`)
+  const owner = /(?:^|\/)(?:vm|base|subvol|basevol)-(\d+)-/.exec(id.name)?.[1]
+  if (owner !== undefined && Number(owner) !== guest.vmid)
+    throw failed(`can't resize mount point owned by another container (${owner})`)
+  requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
+  const volume = findVolume(hostOf(call), main)
+  if (volume === undefined) throw failed(`volume '${main}' does not exist`)
+  const entry = call.world.storages.get(id.storage)
   const asked = param(call, 'size')
   const bytes = parseSize(asked.replace(/^\+/, '')) ?? 0
-  const canGrow = volume !== undefined && !(entry?.files && volume.format === 'subvol')
-  const wanted = asked.startsWith('+') ? (volume?.sizeBytes ?? 0) + bytes : bytes
+  const canGrow = !(entry?.files && volume.format === 'subvol')
+  const wanted = asked.startsWith('+') ? volume.sizeBytes + bytes : bytes
   // Judged before there is a task; a folder has no size to compare with.
   if (canGrow && wanted < volume.sizeBytes) throw failed('unable to shrink disk size')
   if (canGrow && wanted === volume.sizeBytes) throw failed('disk is already at specified size')
@@ -248,15 +268,17 @@ async function copyTo(call: Call, guest: Guest, id: string, work: Work): Promise
   const { world } = call
   const host = hostOf(call)
   const key = param(call, 'volume')
-  const storage = storageOn(world, host, id)
-  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
   const mount = parseProperties(needMount(guest, key), 'volume')
   const old = mount.main
   const volume = findVolume(host, old)
+  if (volume === undefined) throw new Error(`volume '${old}' does not exist`)
+  const storage = storageOn(world, host, id)
+  if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
   const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
-  const folder = volume?.format === 'subvol'
-  const bytes = volume?.sizeBytes ?? 0
+  const folder = volume.format === 'subvol'
+  const bytes = volume.sizeBytes
   const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', bytes, folder ? 'subvol' : 'disk')
+  mount.named.set('size', sizeText(bytes))
   guest.config.set(key, inOrder({ main: made, named: mount.named }))
   if (flag(call, 'delete')) freeVolume(host, old)
   else keepUnused(guest, old)

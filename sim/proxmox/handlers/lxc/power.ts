@@ -1,11 +1,14 @@
 import { powerOff, powerOn } from '../../../world/guest-run.ts'
+import { parseProperties } from '../../../world/properties.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
+import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../../call.ts'
 import { refuseLocked, refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { byManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
+import { isMount } from './mounts.ts'
 
 const AT = '/nodes/{node}/lxc/{vmid}/status'
 
@@ -84,6 +87,11 @@ export async function startContainer(
   if (guest.config.get('template') === '1') throw new Error("you can't start a CT if it's a template")
   if (!skipLock) refuseLocked(guest, 'mounted')
   if (guest.run.status === 'running') throw new Error(`CT ${guest.vmid} already running`)
+  for (const [key, value] of guest.config) {
+    const volid = parseProperties(value, 'volume').main
+    if (isMount(key) && parseVolumeId(volid) !== undefined && findVolume(host, volid) === undefined)
+      throw new Error(`volume '${volid}' does not exist`)
+  }
   await work.pass(world.timing.shortTaskMs)
   // Where the recordings were made, no container could be started.
   if (!world.statusDaemon) throw new Error(`startup for container '${guest.vmid}' failed`)
@@ -122,16 +130,27 @@ function interfaces(call: Call): unknown {
   if (guest?.run.status !== 'running') return null
   const cards = [...guestOf(call, 'lxc').config].filter(([key]) => /^net\d+$/.test(key))
   return [
-    { name: 'lo', hwaddr: '00:00:00:00:00:00', inet: '127.0.0.1/8', inet6: '::1/128' },
+    shownInterface('lo', '00:00:00:00:00:00', { inet: '127.0.0.1/8', inet6: '::1/128' }),
     ...cards.map(([key, value]) => {
       const number = Number(key.slice(3))
       const ip = /(?:^|,)ip=([^,]+)/.exec(value)?.[1]
       const given = ip?.includes('/') ? ip : `192.168.${4 + number}.${2 + (guest.vmid % 250)}/24`
-      return {
-        name: /(?:^|,)name=([^,]+)/.exec(value)?.[1] ?? `eth${number}`,
-        hwaddr: (/hwaddr=([^,]+)/.exec(value)?.[1] ?? '').toLowerCase(),
-        inet: given,
-      }
+      const name = /(?:^|,)name=([^,]+)/.exec(value)?.[1] ?? `eth${number}`
+      return shownInterface(name, (/hwaddr=([^,]+)/.exec(value)?.[1] ?? '').toLowerCase(), { inet: given })
     }),
   ]
+}
+
+/** Every address is told twice: in the old words and in those of the guest agent. */
+function shownInterface(name: string, hwaddr: string, addresses: Readonly<Record<string, string>>): unknown {
+  return {
+    name,
+    hwaddr,
+    'hardware-address': hwaddr,
+    ...addresses,
+    'ip-addresses': Object.entries(addresses).map(([family, address]) => {
+      const [ip, prefix] = address.split('/')
+      return { 'ip-address-type': family, 'ip-address': ip, prefix: Number(prefix) }
+    }),
+  }
 }

@@ -6,6 +6,7 @@ import { contentOfName, parseVolumeId, storageOn, volumeAtPath } from '../../../
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
+import { backupOwner } from '../storage/backup-name.ts'
 
 /** Refuses what the daemon refuses before it starts any work: unknown storage, wrong source. A missing volume is met later. */
 export function checkDrives(call: Call): void {
@@ -86,6 +87,12 @@ export function requireVolume(call: Call, volid: string): void {
       throw forbidden(`${path}, Datastore.AllocateSpace|Datastore.Audit`)
   } else if (owner !== undefined && owner === call.params.vmid) {
     return
+  } else if (content === 'backup') {
+    const backedUp = backupOwner(id.name)
+    if (backedUp !== undefined && `${backedUp}` === call.params.vmid) return
+    if (backedUp === undefined) throw failed(`missing privileges to access ${volid}`)
+    requireRight(call, path, 'Datastore.AllocateSpace')
+    requireRight(call, `/vms/${backedUp}`, 'VM.Backup')
   } else if (content === 'images' && owner !== undefined) {
     requireRight(call, path, 'Datastore.Audit')
     requireRight(call, `/vms/${owner}`, 'VM.Config.Disk')

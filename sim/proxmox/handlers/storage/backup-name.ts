@@ -7,3 +7,9 @@ export function backupName(name: string): { type: string; vmid: number; seconds:
     Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000
   return { type, vmid: Number(vmid), seconds, format }
 }
+
+/** Whose backup it is can be told from less of its name. */
+export function backupOwner(name: string): number | undefined {
+  const vmid = /^backup\/vzdump-(?:qemu|lxc|openvz)-(\d+)-./.exec(name)?.[1]
+  return vmid === undefined ? undefined : Number(vmid)
+}

@@ -10,10 +10,11 @@ import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-e
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
+import { requireVolume } from '../qemu/drive-check.ts'
 import { type Thing, textOf } from '../shelf.ts'
 import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
 import { keepOf, refuseOneMore, removeOld } from './backup-limits.ts'
-import { backupName } from './backup-name.ts'
+import { backupName, backupOwner } from './backup-name.ts'
 import { rateUnder } from './bandwidth.ts'
 import { marks } from './prune.ts'
 import { needStorage } from './storage.ts'
@@ -43,12 +44,7 @@ export function requireBackupAccess(call: Call, volid: string): void {
   if (unread !== undefined) throw failed(unread)
   if (contentOfName(id.name) !== 'backup')
     throw failed(`unable to use volume ${volid} - content type needs to be 'backup'`)
-  const at = `/storage/${id.storage}`
-  if (may(call.world, call.who, at, 'Datastore.Allocate')) return
-  requireRight(call, at, 'Datastore.AllocateSpace')
-  const owner = backupName(id.name)?.vmid
-  if (owner === undefined) throw failed(`missing privileges to access ${volid}`)
-  requireRight(call, `/vms/${owner}`, 'VM.Backup')
+  requireVolume(call, volid)
 }
 
 /** The configuration of a guest as it lies in its backup. */
@@ -57,10 +53,12 @@ function extractConfig(call: Call): string {
   const id = parseVolumeId(volid)
   requireBackupAccess(call, volid)
   if (id === undefined) throw failed(`can't find file '${volid}'`)
-  const owner = backupName(id.name)?.vmid
+  const owner = backupOwner(id.name)
   if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
   const volume = findVolume(hostOf(call), volid)
   if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
+  if (volume.saved === undefined && /^backup\/vzdump-(lxc|openvz)-/.test(id.name))
+    throw failed('ERROR: archive contains no configuration file')
   if (volume.saved === undefined)
     throw failed(`ERROR: file '${filePath(needEntry(call, id.storage), id.name)}' is empty`)
   return volume.saved.text
@@ -74,7 +72,7 @@ function refuseFiles(call: Call): never {
     throw badParameter('volume', `storage ID mismatch (${said.storage} != ${id}).`)
   const entry = needEntry(call, id)
   const name = said?.name ?? param(call, 'volume').replace(/^(?!backup\/)/, 'backup/')
-  const owner = backupName(name)?.vmid
+  const owner = backupOwner(name)
   const problem = entry.files ? directoryNameProblem(name) : undefined
   if (problem !== undefined) throw failed(problem)
   if (owner !== undefined) requireRight(call, `/vms/${owner}`, 'VM.Backup')
