@@ -1,8 +1,9 @@
 import { ApiError, failed } from '../../api-error.ts'
 import { listOf, type Thing } from '../shelf.ts'
+import { complaintOfHours } from './notification-calendar.ts'
+import { complaintOfPattern } from './notification-patterns.ts'
 
 const SEVERITIES = /^(info|notice|warning|error|unknown)$/
-const DAY = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*((\.\.|-)(mon|tue|wed|thu|fri|sat|sun)[a-z]*)?$/i
 
 /** Says no to what a matcher could never match by: its texts are read before anything is looked up. */
 export function readMatcher(thing: Thing): void {
@@ -35,28 +36,13 @@ function words(text: string): string[] {
 }
 
 function checkField(text: string): void {
-  const [, how, pattern = ''] = /^(exact|regex):[A-Za-z0-9_][\w.-]*=(.*)$/s.exec(text) ?? []
+  const [, how, pattern = ''] = /^(exact|regex):[A-Za-z0-9_][\w.-]*=(.*)$/.exec(text) ?? []
   if (how === undefined) throw failed(`error: could not apply filter: invalid match-field statement: ${text}`)
-  if (how === 'exact' || isRegex(pattern)) return
-  const mark = `${' '.repeat(4 + Math.max(0, pattern.indexOf('(')))}^`
-  throw failed(
-    `error: could not apply filter: invalid regex: regex parse error:\n    ${pattern}\n${mark}\nerror: unclosed group`,
-  )
-}
-
-function isRegex(pattern: string): boolean {
-  try {
-    new RegExp(pattern)
-    return true
-  } catch {
-    return false
-  }
+  const fault = how === 'regex' ? complaintOfPattern(pattern) : undefined
+  if (fault !== undefined) throw failed(`error: could not apply filter: invalid regex: ${fault}`)
 }
 
 function checkCalendar(text: string): void {
-  const [first = ''] = text.trim().split(/\s+/)
-  const right = /^\d/.test(first) || first.split(',').every((part) => DAY.test(part))
-  if (!right) {
-    throw failed(`error: could not parse schedule: unable to parse daily duration at '${first}' - Context("weekday")`)
-  }
+  const fault = complaintOfHours(text)
+  if (fault !== undefined) throw failed(`error: could not parse schedule: ${fault}`)
 }

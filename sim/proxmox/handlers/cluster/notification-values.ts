@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { ApiError, failed } from '../../api-error.ts'
 import type { Call } from '../../call.ts'
 import { deletions } from '../collection.ts'
@@ -50,6 +51,26 @@ function checkHeader(text: string): void {
   if (!isBase64(value)) throw new ApiError(400, `header '${name}' does not have valid base64 encoded data`)
 }
 
+/** Text in base64, with or without what fills it up. */
 function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+  const letters = text.replace(/={0,2}$/, '')
+  return /^[A-Za-z0-9+/]*$/.test(letters) && letters.length % 4 !== 1 && isUtf8(Buffer.from(letters, 'base64'))
+}
+
+const LARGEST_PORT = 65_535
+
+/** A port is read before anything is looked up, too. */
+export function refusePort(call: Call): void {
+  const { port } = call.params
+  if (port !== undefined && (Number(port) < 0 || Number(port) > LARGEST_PORT))
+    throw failed(`error: invalid value: integer \`${Number(port)}\`, expected u16`)
+}
+
+/** A digest is read after everything else: it is written in hexadecimal digits, two for each byte. */
+export function refuseUnreadableDigest(call: Call): void {
+  const { digest } = call.params
+  if (digest === undefined) return
+  if (digest.length % 2 === 1) throw new ApiError(400, 'invalid digest: Odd number of digits')
+  const at = digest.search(/[^0-9a-fA-F]/)
+  if (at >= 0) throw new ApiError(400, `invalid digest: Invalid character '${digest[at]}' at position ${at}`)
 }

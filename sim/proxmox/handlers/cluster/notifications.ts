@@ -2,10 +2,12 @@ import { defined } from '../../../../src/lib/defined.ts'
 import { may } from '../../../world/access.ts'
 import { ApiError } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes, digestOfAll, refuseStale, STALE, things } from '../collection.ts'
+import { type Collection, collectionRoutes, refuseStale, STALE, things } from '../collection.ts'
 import { listOf, shelf, type Thing } from '../shelf.ts'
+import { digestOfFile, refuseUnwritable } from './notification-file.ts'
 import { checkMatcher, readMatcher } from './notification-matchers.ts'
-import { refuseUndeletable, withNamedValues } from './notification-values.ts'
+import { sendTest } from './notification-test.ts'
+import { refusePort, refuseUndeletable, refuseUnreadableDigest, withNamedValues } from './notification-values.ts'
 
 /** Where messages go (endpoints of four kinds) and which go where (matchers). One name stands for one thing of any kind. */
 const KINDS = ['gotify', 'sendmail', 'smtp', 'webhook'] as const
@@ -28,10 +30,17 @@ function collection(kind: string, at: string): Collection {
   const builtIn = new Map(BUILT_IN[name] ?? [])
   const what = kind === 'matchers' ? 'matcher' : 'endpoint'
   const stale = new ApiError(400, STALE)
+  const read = (call: Call) => (kind === 'matchers' ? readMatcher(call.raw) : refusePort(call))
+  const checked = (call: Call, thing: Thing, old: Thing | undefined) => {
+    if (kind === 'matchers') return checkMatcher(thing, (target) => kindOf(call, target) !== undefined)
+    needRecipient(kind, thing)
+    return kind === 'webhook' ? withNamedValues(call, thing, old) : thing
+  }
   const spec: Collection = {
     at,
     key: 'name',
-    hash: 'sha256',
+    digest,
+    setWins: true,
     shelf: (call) => {
       const kept = shelf(call.world, name)
       for (const [id, thing] of builtIn) if (!kept.has(id)) kept.set(id, { ...thing })
@@ -40,19 +49,18 @@ function collection(kind: string, at: string): Collection {
     exists: sameName,
     missing: (id) => new ApiError(404, `${what} '${id}' not found`),
     stale,
-    refuseNew: (call) => {
-      if (kind === 'matchers') readMatcher(call.raw)
-    },
+    refuseNew: read,
     refuseChange: (call) => {
+      read(call)
       refuseUndeletable(call, kind)
-      if (kind === 'matchers') readMatcher(call.raw)
-      refuseStale(call, digestOfAll(spec, call), stale)
+      refuseUnreadableDigest(call)
+      refuseStale(call, digest(call), stale)
     },
     prepare: (call, thing, id, old) => {
-      if (old === undefined && kindOf(call, id) !== undefined) throw sameName(id)
-      if (kind === 'matchers') return checkMatcher(thing, (target) => kindOf(call, target) !== undefined)
-      checkEndpoint(kind, thing, id)
-      return kind === 'webhook' ? withNamedValues(call, thing, old) : thing
+      if (old === undefined && isTaken(call, id)) throw sameName(id)
+      const kept = checked(call, thing, old)
+      refuseUnwritable(id, kept)
+      return kept
     },
     refuseRemoval: (call, id) => {
       const users = [...things(MATCHERS, call)].filter(([, matcher]) => listOf(matcher.target).includes(id))
@@ -84,8 +92,11 @@ export const notificationRoutes: Routes = Object.assign(
     [`GET ${ENDPOINTS}`]: () => KINDS.map((name) => ({ name })),
     'GET /cluster/notifications/targets': targets,
     'POST /cluster/notifications/targets/{name}/test': (call: Call) => {
-      if (kindOf(call, param(call, 'name')) === undefined) throw noEndpoint(param(call, 'name'))
-      return null
+      const id = param(call, 'name')
+      const found = TARGETS.find(({ spec }) => things(spec, call).has(id))
+      const thing = found && things(found.spec, call).get(id)
+      if (found === undefined || thing === undefined) throw noEndpoint(id)
+      return sendTest(call, found.kind, id, thing)
     },
     'GET /cluster/notifications/matcher-fields': () => ['type', 'hostname', 'job-id'].map((name) => ({ name })),
     'GET /cluster/notifications/matcher-field-values': (call: Call) => [
@@ -132,16 +143,24 @@ export function noEndpoint(id: string): ApiError {
   return new ApiError(404, `endpoint '${id}' does not exist`)
 }
 
-function checkEndpoint(kind: string, thing: Thing, id: string): void {
+function needRecipient(kind: string, thing: Thing): void {
   const mails = kind === 'sendmail' || kind === 'smtp'
   if (mails && listOf(thing.mailto).length + listOf(thing['mailto-user']).length === 0) {
     throw new ApiError(400, 'must at least provide one recipient, either in mailto or in mailto-user')
   }
-  if (kind === 'webhook' && !/^https?:\/\/.+/.test(String(thing.url))) {
-    const why = `writing "notifications.cfg" failed: verify section '${id}' failed - parameter verification failed - 'url': value does not match the regex pattern`
-    throw new ApiError(500, `could not serialize configuration: ${why}: ${why}`)
-  }
 }
+
+/** Endpoints and matchers share their names. */
+function isTaken(call: Call, id: string): boolean {
+  return ALL().some((spec) => things(spec, call).has(id))
+}
+
+function digest(call: Call): string {
+  const sections = ALL().flatMap((spec) => [...things(spec, call)])
+  return digestOfFile(sections, JSON.stringify(sections) === JSON.stringify(Object.values(BUILT_IN).flat()))
+}
+
+const ALL = () => [...TARGETS.map(({ spec }) => spec), MATCHERS]
 
 /** Secrets are never shown; of a list of named secrets the names are. */
 function withoutSecrets(thing: Thing): Thing {
