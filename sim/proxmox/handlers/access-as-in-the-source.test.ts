@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient } from '../../test-client.ts'
+import { askForTicket } from '../../testing/ask-for-ticket.ts'
 
 /** What PVE::API2::ACL, PVE::API2::User and PVE::AccessControl say. */
 
@@ -132,4 +133,53 @@ test('rights that are asked for inside a call', async () => {
     await pools('GET', '/nodes/pve1/vzdump/defaults?storage=gone'),
     '403 Permission check failed (/storage/gone, Datastore.Audit|Datastore.AllocateSpace)',
   )
+})
+
+test('tickets: capabilities are those of every place where rights were set, and expired users get none', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const user = { password: 'longenough' }
+  await client.data('POST', '/access/users', { ...user, userid: 'one@pve' })
+  await client.data('POST', '/access/users', { ...user, userid: 'late@pve', expire: '1000' })
+  await client.data('POST', '/pools', { poolid: 'p1' })
+  await client.data('PUT', '/access/acl', { path: '/vms/100', users: 'one@pve', roles: 'PVEVMUser' })
+  await client.data('PUT', '/access/acl', { path: '/pool/p1', users: 'one@pve', roles: 'PVEDatastoreUser' })
+  const { cap, clustername } = await askForTicket(client, { username: 'one@pve', password: user.password })
+  assert.equal(cap.vms['VM.Audit'], 1)
+  assert.equal(cap.storage['Datastore.Audit'], 1)
+  assert.deepEqual([cap.nodes, cap.dc, cap.access], [{}, {}, {}])
+  assert.equal(clustername, undefined)
+  assert.equal(
+    await askForTicket(client, { username: 'late@pve', password: user.password }),
+    '401 authentication failure',
+  )
+})
+
+test('tickets: who may look at the cluster is told its name', async () => {
+  const client = createTestClient()
+  await client.data('POST', '/access/users', { userid: 'one@pve', password: 'longenough' })
+  await client.data('POST', '/access/users', { userid: 'two@pve', password: 'longenough' })
+  await client.data('PUT', '/access/acl', { path: '/', users: 'one@pve', roles: 'PVEAuditor' })
+  assert.ok(client.datacentre.world.hosts.size > 1)
+  assert.equal((await askForTicket(client, { username: 'one@pve', password: 'longenough' })).clustername, 'sim')
+  assert.equal((await askForTicket(client, { username: 'two@pve', password: 'longenough' })).clustername, undefined)
+})
+
+test('users: who looks after a group sees its members, in the order of their names', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await client.data('POST', '/access/groups', { groupid: 'g1' })
+  for (const userid of ['zoe@pve', 'lead@pve']) await client.data('POST', '/access/users', { userid })
+  await client.data('POST', '/access/users', { userid: 'ann@pve', groups: 'g1' })
+  await client.data('PUT', '/access/acl', { path: '/access/groups/g1', users: 'lead@pve', roles: 'PVEUserAdmin' })
+  const { value } = await client.data<{ value: string }>('POST', '/access/users/lead@pve/token/tt', { privsep: '0' })
+  const answer = await client.clock.runUntil(
+    client.datacentre.handle({
+      method: 'GET',
+      path: '/api2/json/access/users',
+      headers: { authorization: `PVEAPIToken=lead@pve!tt=${value}` },
+    }),
+  )
+  const names = (rows: readonly { userid: string }[]) => rows.map(({ userid }) => userid)
+  assert.deepEqual(names(JSON.parse(answer.body).data), ['ann@pve'])
+  const all = names(await client.data<{ userid: string }[]>('GET', '/access/users'))
+  assert.deepEqual(all, [...all].sort())
 })

@@ -5,7 +5,10 @@ import { ApiError, forbidden } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { isGoodFor } from '../../terminals.ts'
 import { splitList } from '../../validate/formats/format.ts'
-import { entriesOf } from './tfa.ts'
+import { clusterName } from '../cluster/cluster-name.ts'
+import { shelf, type Thing } from '../shelf.ts'
+import { capabilities } from './capabilities.ts'
+import { challengeFor, isAnswered } from './second-factor.ts'
 
 export const accessRoutes: Routes = {
   'GET /access': () =>
@@ -17,67 +20,78 @@ export const accessRoutes: Routes = {
 }
 
 const TICKET_LIFE_MS = 2 * 3_600_000
-const CAPABILITY_PATHS = {
-  vms: '/vms',
-  storage: '/storage',
-  access: '/access',
-  nodes: '/nodes',
-  dc: '/',
-  sdn: '/sdn',
-  mapping: '/mapping',
-}
-const CAPABILITIES: Readonly<Record<string, RegExp>> = {
-  vms: /^(VM\.|Permissions\.Modify)/,
-  storage: /^(Datastore\.|Permissions\.Modify)/,
-  access: /^(User\.Modify|Group\.Allocate|Permissions\.Modify)/,
-  nodes: /^(Sys\.|Permissions\.Modify)/,
-  dc: /^(Sys\.Audit|Sys\.Modify|SDN\.)/,
-  sdn: /^(SDN\.|Permissions\.Modify)/,
-  mapping: /^(Mapping\.|Permissions\.Modify)/,
-}
-
-/** A ticket may stand in for the password: that is how it is renewed. */
+/** Every refusal is the same, so that nobody learns from it who there is. */
 function login(call: Call): Record<string, unknown> {
   const { world, params } = call
   const realm = params.realm === undefined || param(call, 'username').includes('@') ? '' : `@${params.realm}`
   const username = `${param(call, 'username')}${realm}`
   const user = world.access.users.get(username)
-  const old = world.access.tickets.get(param(call, 'password'))
-  // Root may speak for everybody.
-  const renews =
-    old !== undefined && (old.user === username || old.user === 'root@pam') && old.expiresMs > world.clock.now()
-  const knows = user?.password !== undefined && user.password === param(call, 'password')
-  if (user === undefined || !user.enable || !(renews || knows)) throw new ApiError(401, 'authentication failure')
+  const expired =
+    user !== undefined && user.expireSeconds > 0 && user.expireSeconds < Math.floor(world.clock.now() / 1000)
+  if (user === undefined || !user.enable || expired) throw noEntry()
   const who: Identity = { id: username, user: username, token: undefined }
   const { path, privs } = params
   if (path !== undefined && privs !== undefined) {
+    firstStep(call, username)
     const wanted = splitList(privs)
     // Who asks whether somebody may do something is told so, and gets no ticket.
     if (wanted.length === 0 || !path.startsWith('/') || !wanted.every((privilege) => may(world, who, path, privilege)))
-      throw new ApiError(401, 'authentication failure')
-    return { username, cap: capabilities(world, who) }
+      throw noEntry()
+    return { username, cap: capabilities(world, who), ...nameOfCluster(world, who) }
   }
+  const challenge = steps(call, username)
   const stamp = Math.floor(world.clock.now() / 1000)
     .toString(16)
     .toUpperCase()
-  const ticket = `PVE:${username}:${stamp}::${hexDigits(world.random, 64)}`
   const csrf = `${stamp}:${hexDigits(world.random, 43)}`
-  if (entriesOf(world.shelves.get('tfa')?.get(username)).length > 0) {
+  const about = challenge === undefined ? username : `!tfa!${JSON.stringify(challenge)}`
+  const ticket = `PVE:${about.replaceAll(':', '%3A')}:${stamp}::${hexDigits(world.random, 64)}`
+  const expiresMs = world.clock.now() + TICKET_LIFE_MS
+  const given = { username, ticket, CSRFPreventionToken: csrf, ...nameOfCluster(world, who) }
+  if (challenge !== undefined) {
     // The password was right; the ticket is good for nothing but the second step.
-    return { username, ticket: `PVE:!tfa!${ticket.slice(4)}`, CSRFPreventionToken: csrf, NeedTFA: 1 }
+    shelf(world, HALF_TICKETS).set(ticket, { username, expiresMs })
+    return { ...given, NeedTFA: 1 }
   }
-  world.access.tickets.set(ticket, { user: username, csrf, expiresMs: world.clock.now() + TICKET_LIFE_MS })
-  return { username, ticket, CSRFPreventionToken: csrf, cap: capabilities(world, who) }
+  world.access.tickets.set(ticket, { user: username, csrf, expiresMs })
+  return { ...given, cap: capabilities(world, who) }
 }
 
-/** What somebody may do, in the areas that a page shows. */
-function capabilities(world: World, who: Identity): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(CAPABILITY_PATHS).map(([area, path]) => {
-      const has = [...privilegesAt(world, who, path)].filter((privilege) => CAPABILITIES[area]?.test(privilege))
-      return [area, Object.fromEntries(has.map((privilege) => [privilege, 1]))]
-    }),
-  )
+const HALF_TICKETS = 'half-tickets'
+const noEntry = () => new ApiError(401, 'authentication failure')
+
+/** The first step, the second, or both in one call. Answers what must be answered next, if anything. */
+function steps(call: Call, username: string): Thing | undefined {
+  const { world, params } = call
+  const { otp, 'tfa-challenge': half } = params
+  if (half !== undefined) {
+    const known = shelf(world, HALF_TICKETS).get(half)
+    const good = known?.username === username && Number(known.expiresMs) > world.clock.now()
+    if (otp !== undefined || !good || !isAnswered(world, username, param(call, 'password'))) throw noEntry()
+    return undefined
+  }
+  if (firstStep(call, username) === 'ticket') return undefined
+  const challenge = challengeFor(world, username)
+  if (otp === undefined) return challenge
+  if (challenge === undefined || !isAnswered(world, username, otp)) throw noEntry()
+  return undefined
+}
+
+/** A ticket may stand in for the password: that is how it is renewed. Root may speak for everybody. */
+function firstStep(call: Call, username: string): 'ticket' | 'password' {
+  const { world } = call
+  const password = param(call, 'password')
+  const old = world.access.tickets.get(password)
+  if (old !== undefined && (old.user === username || old.user === 'root@pam') && old.expiresMs > world.clock.now())
+    return 'ticket'
+  const known = world.access.users.get(username)?.password
+  if (known === undefined || known !== password) throw noEntry()
+  return 'password'
+}
+
+function nameOfCluster(world: World, who: Identity): { clustername?: string } {
+  const clustername = clusterName(world)
+  return clustername !== undefined && may(world, who, '/', 'Sys.Audit') ? { clustername } : {}
 }
 
 /** Whether a ticket for a screen is good, for the program behind the screen. */

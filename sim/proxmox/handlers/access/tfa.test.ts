@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClient, type TestClient } from '../../../test-client.ts'
+import { askForTicket } from '../../../testing/ask-for-ticket.ts'
 import { codeAt, isCodeOf, parseTotp } from './totp.ts'
 
 /** As somebody with a ticket: no token may change a second factor. */
@@ -37,6 +38,16 @@ test('numbers of the time are those of RFC 6238', () => {
   assert.equal(parseTotp('otpauth://totp/x'), "missing '?' in otp uri")
   assert.equal(parseTotp('otpauth://totp/x?secret=1'), 'failed to decode otp secret in otpauth url')
   assert.equal(parseTotp('otpauth://totp/x?issuer=x'), 'missing secret in otpauth url')
+  assert.equal(parseTotp('otpauth://totp/x?other=x'), "unknown otpauth uri parameter: 'other'")
+  assert.equal(
+    parseTotp('otpauth://totp/x?digits=300'),
+    "failed to parse value 'digits': number too large to fit in target type",
+  )
+  assert.equal(parseTotp('otpauth://totp/x?period=x'), "failed to parse value 'period': invalid digit found in string")
+  assert.equal(
+    parseTotp('otpauth://totp/x?algorithm=md5'),
+    "failed to parse value 'algorithm': unsupported algorithm: 'md5'",
+  )
 })
 
 test('who changes a second factor shows again who they are', async () => {
@@ -67,11 +78,93 @@ test('who changes a second factor shows again who they are', async () => {
       'failed to verify TOTP challenge',
     ],
     [root, 'POST', own, { type: 'totp', description: 'x', totp: URI, value }, 'done'],
-    [root, 'POST', own, { type: 'webauthn' }, 'no webauthn configuration available'],
+    [root, 'POST', own, { type: 'webauthn' }, "'description' is required for new entries"],
+    [root, 'POST', own, { type: 'webauthn', description: 'x' }, 'no webauthn configuration available'],
+    [root, 'POST', own, { type: 'u2f', challenge: 'c' }, "missing 'value' parameter (u2f challenge response missing)"],
+    [root, 'POST', own, { type: 'yubico' }, 'no yubico otp configuration available for realm pve'],
     [root, 'PUT', `${own}/none`, { description: 'x' }, 'no such entry'],
     [admin, 'POST', own, { type: 'recovery', password: 'secret123' }, 'done'],
-    [admin, 'PUT', `${own}/recovery`, { enable: '0', password: 'secret123' }, 'done'],
+    // Recovery keys have no switch.
+    [admin, 'PUT', `${own}/recovery`, { enable: '0', password: 'secret123' }, 'no such entry'],
   ]
   for (const [as, method, path, params, expected] of cases)
     assert.deepEqual(await as(method, path, params), expected, `${method} ${path} ${JSON.stringify(params)}`)
+})
+
+test('a login with a second factor has two steps, and a number of the time is good once', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await loggedIn(client, 'root@pam', 'rootpw123')
+  const totp = parseTotp(URI)
+  assert.ok(typeof totp !== 'string')
+  const code = () => codeAt(totp, Math.floor(client.clock.now() / 30_000))
+  assert.equal(
+    await root('POST', 'tfa/admin@pve', { type: 'totp', description: 'x', totp: URI, value: code() }),
+    'done',
+  )
+  assert.equal(await root('POST', 'tfa/admin@pve', { type: 'recovery' }), 'done')
+  const first = { username: 'admin@pve', password: 'secret123' }
+  const half = await askForTicket(client, first)
+  assert.equal(half.NeedTFA, 1)
+  assert.equal(half.cap, undefined)
+  assert.match(half.ticket, /^PVE:!tfa!\{"totp"%3Atrue,"recovery"%3A\[0,1,2,3,4,5,6,7,8,9\]\}:/)
+  const refused = '401 authentication failure'
+  const second = { username: 'admin@pve', 'tfa-challenge': half.ticket }
+  assert.equal(await askForTicket(client, { ...second, password: code() }), refused, 'the kind is missing')
+  assert.equal(await askForTicket(client, { ...second, username: 'root@pam', password: `totp:${code()}` }), refused)
+  const whole = await askForTicket(client, { ...second, password: `totp:${code()}` })
+  assert.equal(whole.NeedTFA, undefined)
+  assert.ok(whole.cap.vms['VM.Audit'])
+  assert.equal(await askForTicket(client, { ...second, password: `totp:${code()}` }), refused, 'it was used')
+  await client.pass(60_000)
+  assert.equal((await askForTicket(client, { ...first, otp: `totp:${code()}` })).username, 'admin@pve')
+})
+
+test('too many wrong numbers lock a user out of them, until somebody lets it in', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await loggedIn(client, 'root@pam', 'rootpw123')
+  const totp = parseTotp(URI)
+  assert.ok(typeof totp !== 'string')
+  const code = () => codeAt(totp, Math.floor(client.clock.now() / 30_000))
+  await root('POST', 'tfa/admin@pve', { type: 'totp', description: 'x', totp: URI, value: code() })
+  const wrong = { username: 'admin@pve', password: 'secret123', otp: 'totp:00000001' }
+  for (let times = 0; times < 8; times += 1)
+    assert.equal(await askForTicket(client, wrong), '401 authentication failure')
+  const users = await client.data<Record<string, unknown>[]>('GET', '/access/users')
+  assert.equal(users.find(({ userid }) => userid === 'admin@pve')?.['totp-locked'], 1)
+  assert.equal((await client.data<Record<string, unknown>[]>('GET', '/access/tfa'))[0]?.['totp-locked'], 1)
+  assert.equal(await askForTicket(client, { ...wrong, otp: `totp:${code()}` }), '401 authentication failure')
+  assert.equal(await client.data('PUT', '/access/users/admin@pve/unlock-tfa'), 1)
+  assert.equal(await client.data('PUT', '/access/users/admin@pve/unlock-tfa'), 0)
+  assert.equal((await askForTicket(client, { ...wrong, otp: `totp:${code()}` })).username, 'admin@pve')
+  assert.equal((await client.call('PUT', '/access/users/root@pam/unlock-tfa')).reason, 'no such user')
+})
+
+test('what is told of second factors: kinds in old words, a mark on the user, nothing once they are gone', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await loggedIn(client, 'root@pam', 'rootpw123')
+  const kinds = (query = '') => client.call('GET', `/access/users/admin@pve/tfa${query}`)
+  const marked = async () => (await client.data<{ keys?: string }>('GET', '/access/users/admin@pve')).keys
+  assert.equal(await marked(), undefined)
+  await root('POST', 'tfa/admin@pve', { type: 'recovery' })
+  assert.equal(await marked(), 'x')
+  assert.equal((await kinds()).body, '{"data":{"user":"incompatible"}}')
+  assert.equal(
+    (await kinds('?multiple=1')).reason,
+    'Not an ARRAY reference at /usr/share/perl5/PVE/API2/User.pm line 640.',
+  )
+  const totp = parseTotp(URI)
+  assert.ok(typeof totp !== 'string')
+  const value = codeAt(totp, Math.floor(client.clock.now() / 30_000))
+  await root('POST', 'tfa/admin@pve', { type: 'totp', description: 'x', totp: URI, value })
+  assert.equal((await kinds()).body, '{"data":{"user":"oath"}}')
+  const entries = await client.data<{ id: string; type: string }[]>('GET', '/access/tfa/admin@pve')
+  assert.deepEqual(
+    entries.map(({ type }) => type),
+    ['recovery', 'totp'],
+  )
+  assert.equal(await root('DELETE', 'tfa/admin@pve/recovery'), 'done')
+  assert.equal((await kinds('?multiple=1')).body, '{"data":{"user":["totp"]}}')
+  assert.equal(await root('DELETE', `tfa/admin@pve/${entries[1]?.id}`), 'done')
+  assert.equal(await marked(), undefined)
+  assert.deepEqual(await client.data('GET', '/access/tfa'), [])
 })

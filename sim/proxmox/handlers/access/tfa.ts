@@ -1,23 +1,31 @@
 import { may } from '../../../world/access.ts'
 import { hexDigits, uuid } from '../../../world/chance.ts'
+import { parseProperties } from '../../../world/properties.ts'
 import { ApiError, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
-import { shelf, type Thing } from '../shelf.ts'
+import { shelf, type Thing, textOf } from '../shelf.ts'
 import { confirm } from './confirm.ts'
+import { entriesOf, factorsOf, forgetFactors, locksOf, makeFactors, unlock, usersWithFactors } from './second-factor.ts'
 import { isCodeOf, parseTotp } from './totp.ts'
 
 /** Second factors. Recovery keys and numbers of the time can be set up: the others need a device at the other end. */
 export const accessTfaRoutes: Routes = {
   'GET /access/tfa': (call) =>
-    [...shelf(call.world, 'tfa')]
-      .filter(([userid, user]) => entriesOf(user).length > 0 && seesFactors(call, userid))
-      .map(([userid, user]) => ({ userid, entries: entriesOf(user) })),
-  'GET /access/tfa/{userid}': (call) => entriesOf(shelf(call.world, 'tfa').get(param(call, 'userid'))),
-  'GET /access/tfa/{userid}/{id}': need,
+    usersWithFactors(call.world)
+      .filter((userid) => seesFactors(call, userid))
+      .map((userid) => ({ userid, entries: listed(call, userid), ...locksOf(call.world, userid) })),
+  'GET /access/tfa/{userid}': (call) => listed(call, param(call, 'userid')),
+  'GET /access/tfa/{userid}/{id}': (call) => {
+    const found = listed(call, param(call, 'userid')).find((entry) => entry.id === param(call, 'id'))
+    if (found === undefined) throw new ApiError(404, `No such tfa entry '${param(call, 'id')}'`)
+    return found
+  },
   'POST /access/tfa/{userid}': add,
   'PUT /access/tfa/{userid}/{id}': (call) => {
     confirm(call)
-    const entry = find(call) ?? noSuchEntry()
+    // Recovery keys have neither a description nor a switch.
+    const entry = find(call)
+    if (entry === undefined || entry.type === 'recovery') throw failed('no such entry')
     const { description, enable } = call.params
     if (description !== undefined) entry.description = description
     if (enable === '1') delete entry.enable
@@ -26,36 +34,59 @@ export const accessTfaRoutes: Routes = {
   },
   'DELETE /access/tfa/{userid}/{id}': (call) => {
     confirm(call)
-    const entry = find(call) ?? noSuchEntry()
-    const user = shelf(call.world, 'tfa').get(param(call, 'userid'))
-    if (user !== undefined) user.entries = entriesOf(user).filter((one) => one !== entry)
+    const entry = find(call)
+    const factors = factorsOf(call.world, param(call, 'userid'))
+    if (entry === undefined || factors === undefined) throw failed('no such entry')
+    factors.entries.splice(factors.entries.indexOf(entry), 1)
+    factors.totp.delete(textOf(entry.id))
+    if (entry.type === 'recovery') factors.recovery = []
+    if (factors.entries.length > 0) return null
+    forgetFactors(call.world, param(call, 'userid'))
+    delete call.world.access.users.get(param(call, 'userid'))?.details.keys
     return null
   },
-  'GET /access/users/{userid}/tfa': (call) => {
-    const types = [...new Set(entriesOf(shelf(call.world, 'tfa').get(param(call, 'userid'))).map((one) => one.type))]
-    if (call.params.multiple === '1') return { user: types }
-    return types.length === 0 ? {} : { user: types[0] }
+  'GET /access/users/{userid}/tfa': kinds,
+  'PUT /access/users/{userid}/unlock-tfa': (call) => {
+    const locked = unlock(call.world, param(call, 'userid'))
+    if (locked === undefined) throw failed('no such user')
+    return locked ? 1 : 0
   },
-  'PUT /access/users/{userid}/unlock-tfa': () => 0,
 }
 
-export function entriesOf(user: Thing | undefined): Thing[] {
-  return Array.isArray(user?.entries) ? (user.entries as Thing[]) : []
+/** What has no description says nothing of one. */
+function listed(call: Call, userid: string): Thing[] {
+  return entriesOf(factorsOf(call.world, userid)).map(({ description, ...entry }) =>
+    description === undefined || description === '' ? entry : { ...entry, description },
+  )
 }
 
 function find(call: Call): Thing | undefined {
-  const id = param(call, 'id')
-  return entriesOf(shelf(call.world, 'tfa').get(param(call, 'userid'))).find((entry) => entry.id === id)
+  return factorsOf(call.world, param(call, 'userid'))?.entries.find((entry) => entry.id === param(call, 'id'))
 }
 
-function need(call: Call): Thing {
-  const found = find(call)
-  if (found === undefined) throw new ApiError(404, `No such tfa entry '${param(call, 'id')}'`)
-  return found
+const OLD_NAMES: Readonly<Record<string, string>> = { u2f: 'u2f', totp: 'oath', yubico: 'yubico' }
+
+/** One kind in the words of old, or all in those of now. Recovery keys are no list, and what counts them fails. */
+function kinds(call: Call): Thing {
+  const userid = param(call, 'userid')
+  const realm = userid.replace(/^.*@/, '')
+  const tfa = realmTfa(call, realm)
+  const types = new Set(entriesOf(factorsOf(call.world, userid)).map((entry) => textOf(entry.type)))
+  const ofRealm = tfa === undefined ? {} : { realm: tfa }
+  if (call.params.multiple === '1') {
+    if (types.has('recovery')) throw failed('Not an ARRAY reference at /usr/share/perl5/PVE/API2/User.pm line 640.')
+    return { ...ofRealm, user: [...types] }
+  }
+  if (types.size === 0) return ofRealm
+  const first = Object.keys(OLD_NAMES).find((type) => types.has(type))
+  return { ...ofRealm, user: first === undefined ? 'incompatible' : OLD_NAMES[first] }
 }
 
-function noSuchEntry(): never {
-  throw failed('no such entry')
+/** The kind that a realm asks of everybody. */
+function realmTfa(call: Call, realm: string): string | undefined {
+  const kept = shelf(call.world, 'realms').get(realm)
+  if (kept === undefined && !/^(pam|pve)$/.test(realm)) throw failed(`auth domain '${realm}' does not exist`)
+  return kept?.tfa === undefined ? undefined : parseProperties(textOf(kept.tfa)).named.get('type')
 }
 
 /** One's own, and those of users in groups that one may look after. */
@@ -68,12 +99,15 @@ function seesFactors(call: Call, userid: string): boolean {
   )
 }
 
-const RECOVERY_KEYS = 10
-
 function add(call: Call): Thing {
   confirm(call)
+  const userid = param(call, 'userid')
   const { totp, value, challenge, description } = call.params
   const type = param(call, 'type')
+  if (type === 'yubico') refuseYubico(call, userid.replace(/^.*@/, ''))
+  // That there is a second factor is noted down before it is known whether there is one.
+  const user = call.world.access.users.get(userid)
+  if (user !== undefined) user.details.keys = 'x'
   if (type === 'recovery') {
     if ((totp ?? value ?? challenge) !== undefined)
       throw failed('generating recovery tokens does not allow additional parameters')
@@ -81,13 +115,25 @@ function add(call: Call): Thing {
   }
   if (type === 'totp') {
     if (challenge !== undefined) throw failed("'challenge' parameter is invalid for 'totp' entries")
-    if (description === undefined) throw failed("'description' is required for new entries")
-    return addTotp(call, description)
+    return addTotp(call, needDescription(description))
   }
-  if (totp !== undefined && type !== 'yubico') throw failed(`'totp' parameter is invalid for '${type}' entries`)
-  if (type === 'webauthn' || type === 'u2f') throw failed(`no ${type} configuration available`)
+  if (totp !== undefined) throw failed(`'totp' parameter is invalid for '${type}' entries`)
+  if (challenge === undefined) needDescription(description)
+  else if (value === undefined) throw failed(`missing 'value' parameter (${type} challenge response missing)`)
+  throw failed(`no ${type} configuration available`)
+}
+
+function needDescription(description: string | undefined): string {
   if (description === undefined) throw failed("'description' is required for new entries")
-  throw failed(`a second factor of type '${type}' is not simulated`)
+  return description
+}
+
+/** Keys of this maker are looked up where the realm says, and nobody can be asked from here. */
+function refuseYubico(call: Call, realm: string): never {
+  const tfa = realmTfa(call, realm)
+  if (tfa === undefined) throw failed(`no yubico otp configuration available for realm ${realm}`)
+  if (tfa !== 'yubico') throw failed('realm is not setup for Yubico OTP')
+  throw failed("Invalid response from server: 500 Can't connect to api.yubico.com:443 (Connection refused)")
 }
 
 function addTotp(call: Call, description: string): Thing {
@@ -98,22 +144,26 @@ function addTotp(call: Call, description: string): Thing {
   if (typeof totp === 'string') throw failed(totp)
   if (!isCodeOf(totp, params.value, world.clock.now())) throw failed('failed to verify TOTP challenge')
   const id = uuid(world.random)
-  keep(call, { id, type: 'totp', description })
+  const factors = makeFactors(world, param(call, 'userid'))
+  factors.entries.push({ id, type: 'totp', description, created: now(call) })
+  factors.totp.set(id, params.totp)
   return { id }
 }
 
+const RECOVERY_KEYS = 10
+
 function addRecovery(call: Call): Thing {
   const { world } = call
-  const entries = entriesOf(shelf(world, 'tfa').get(param(call, 'userid')))
-  if (entries.some((entry) => entry.id === 'recovery')) throw failed('user already has recovery keys')
-  keep(call, { id: 'recovery', type: 'recovery' })
+  const userid = param(call, 'userid')
+  if (entriesOf(factorsOf(world, userid)).some((entry) => entry.type === 'recovery'))
+    throw failed('user already has recovery keys')
+  const factors = makeFactors(world, userid)
+  factors.entries.push({ id: 'recovery', type: 'recovery', created: now(call) })
   const key = () => hexDigits(world.random, 16).replace(/(....)(?=.)/g, '$1-')
-  return { id: 'recovery', recovery: Array.from({ length: RECOVERY_KEYS }, key) }
+  factors.recovery = Array.from({ length: RECOVERY_KEYS }, key)
+  return { id: 'recovery', recovery: [...factors.recovery] }
 }
 
-function keep({ world, params }: Call, entry: Thing): void {
-  const users = shelf(world, 'tfa')
-  const userid = params.userid ?? ''
-  const created = Math.floor(world.clock.now() / 1000)
-  users.set(userid, { entries: [...entriesOf(users.get(userid)), { ...entry, created }] })
+function now(call: Call): number {
+  return Math.floor(call.world.clock.now() / 1000)
 }

@@ -9,7 +9,7 @@ interface Totp {
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const ALGORITHMS: Readonly<Record<string, string>> = { SHA1: 'sha1', SHA256: 'sha256', SHA512: 'sha512' }
+const ALGORITHMS: ReadonlySet<string> = new Set(['sha1', 'sha256', 'sha512'])
 
 /** The address taken apart, or why it cannot be. */
 export function parseTotp(uri: string): Totp | string {
@@ -21,16 +21,33 @@ export function parseTotp(uri: string): Totp | string {
   for (const part of uri.slice(mark + 1).split('&')) {
     const equals = part.indexOf('=')
     if (equals < 0) return 'bad value in otpauth uri'
-    const [name, value] = [part.slice(0, equals), decodeURIComponent(part.slice(equals + 1))]
+    const [name, value] = [decodePercent(part.slice(0, equals)), decodePercent(part.slice(equals + 1))]
     if (name === 'secret') {
       const secret = decodeBase32(value)
       if (secret === undefined) return 'failed to decode otp secret in otpauth url'
       found.secret = secret
-    } else if (name === 'digits' || name === 'period') found[name] = Number(value)
-    else if (name === 'algorithm') found.algorithm = ALGORITHMS[value] ?? 'sha1'
-    else if (name !== 'issuer') return `unknown parameter: ${name}`
+    } else if (name === 'digits' || name === 'period') {
+      const why = complaintOfNumber(value, name === 'digits' ? 255 : Number.MAX_SAFE_INTEGER)
+      if (why !== undefined) return `failed to parse value '${name}': ${why}`
+      found[name] = Number(value)
+    } else if (name === 'algorithm') {
+      const algorithm = value.toLowerCase()
+      if (!ALGORITHMS.has(algorithm)) return `failed to parse value 'algorithm': unsupported algorithm: '${value}'`
+      found.algorithm = algorithm
+    } else if (name !== 'issuer') return `unknown otpauth uri parameter: '${name}'`
   }
   return found.secret.length === 0 ? 'missing secret in otpauth url' : found
+}
+
+function complaintOfNumber(text: string, largest: number): string | undefined {
+  if (text === '') return 'cannot parse integer from empty string'
+  if (!/^\+?\d+$/.test(text)) return 'invalid digit found in string'
+  return Number(text) > largest ? 'number too large to fit in target type' : undefined
+}
+
+/** What is no such sign stays as it is. */
+function decodePercent(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (signs) => Buffer.from(signs.replaceAll('%', ''), 'hex').toString('utf8'))
 }
 
 function decodeBase32(text: string): Uint8Array<ArrayBuffer> | undefined {
@@ -45,8 +62,13 @@ function decodeBase32(text: string): Uint8Array<ArrayBuffer> | undefined {
 
 /** Whether a number is the one of now, of the step before or of the one after. */
 export function isCodeOf(totp: Totp, value: string, nowMs: number): boolean {
+  return stepOf(totp, value, nowMs) >= 0
+}
+
+/** The step of time that a number is of; below zero: of none about now. */
+export function stepOf(totp: Totp, value: string, nowMs: number): number {
   const step = Math.floor(nowMs / 1000 / totp.period)
-  return [step - 1, step, step + 1].some((count) => codeAt(totp, count) === value)
+  return [step - 1, step, step + 1].find((count) => codeAt(totp, count) === value) ?? -1
 }
 
 /** The number of one step of time, after RFC 6238. */

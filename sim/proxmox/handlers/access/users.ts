@@ -3,6 +3,7 @@ import type { User } from '../../../world/parts.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { confirm } from './confirm.ts'
+import { forgetFactors, locksOf } from './second-factor.ts'
 import { tokenTable } from './tokens.ts'
 
 const AT = '/access/users/{userid}'
@@ -30,16 +31,19 @@ export const accessUserRoutes: Routes = {
 
 function list(call: Call): unknown[] {
   const { world, who, params } = call
+  const at = (path: string) => ['User.Modify', 'Sys.Audit'].some((privilege) => may(world, who, path, privilege))
+  // All of them, or the members of groups that somebody looks after.
+  const all = at('/access/groups')
   const sees = (userid: string) =>
-    userid === who.id ||
-    may(world, who, '/access/groups', 'User.Modify') ||
-    may(world, who, '/access/groups', 'Sys.Audit')
+    userid === who.id || all || groupsOf(call, userid).some((group) => at(`/access/groups/${group}`))
   return [...world.access.users]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
     .filter(([userid, user]) => sees(userid) && (params.enabled === undefined || user.enable === flag(call, 'enabled')))
     .map(([userid, user]) => ({
       userid,
       ...realmType(call, userid.replace(/^.*@/, '')),
       ...shown(user),
+      ...locksOf(world, userid),
       ...(flag(call, 'full') ? { groups: groupsOf(call, userid).join(','), tokens: tokenList(user) } : {}),
     }))
 }
@@ -150,6 +154,7 @@ function remove(call: Call): null {
   for (const group of access.groups.values()) group.users.delete(id)
   const left = access.acl.filter((entry) => entry.ugid !== id && !entry.ugid.startsWith(`${id}!`))
   access.acl.splice(0, access.acl.length, ...left)
+  forgetFactors(call.world, id)
   if (id !== 'root@pam') access.users.delete(id)
   access.version += 1
   return null
