@@ -1,5 +1,6 @@
 import { failed } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
+import { isInstalled } from './node/packages.ts'
 
 /** Answers about things that a simulated site never has, and about others that nobody here can be asked for. */
 export const absentRoutes: Routes = {
@@ -9,10 +10,6 @@ export const absentRoutes: Routes = {
     termsOfService: 'https://letsencrypt.org/documents/LE-SA-v1.5-February-24-2025.pdf',
     website: 'https://letsencrypt.org',
   }),
-  'GET /cluster/acme/challenge-schema': () => [
-    { id: 'standalone', name: 'standalone', type: 'standalone', schema: {} },
-    { id: 'cf', name: 'Cloudflare Managed DNS', type: 'dns', schema: { fields: {} } },
-  ],
   'GET /cluster/sdn/dry-run': () => ({ 'frr-diff': '', 'interfaces-diff': '' }),
   'GET /cluster/sdn/fabrics': () => ['fabric', 'node', 'all'].map((subdir) => ({ subdir })),
   'GET /nodes/{node}/apt/changelog': changelog,
@@ -32,8 +29,7 @@ export const absentRoutes: Routes = {
 function changelog(call: Call): string {
   const name = param(call, 'name')
   const { version } = call.params
-  if (!/^(?:proxmox-ve|pve-[a-z-]+|qemu-server|libpve-[a-z-]+|apt|bash|dpkg|openssh-server|systemd)$/.test(name))
-    return `E: Unable to locate package ${name}\nRC: 100`
+  if (!isInstalled(name)) return `E: Unable to locate package ${name}\nRC: 100`
   if (version !== undefined && version !== '1.0') return `E: Version '${version}' for '${name}' was not found\nRC: 100`
   return `${name} (1.0) unstable; urgency=medium\n`
 }

@@ -42,6 +42,7 @@ import { nodeDiskRoutes } from './node/disks.ts'
 import { nodeFactRoutes } from './node/facts.ts'
 import { nodeHostRoutes } from './node/host.ts'
 import { nodeRoutes } from './node/nodes.ts'
+import { nodePackageRoutes } from './node/packages.ts'
 import { nodePowerRoutes } from './node/power.ts'
 import { rrdRoutes } from './node/rrd.ts'
 import { nodeSettingRoutes } from './node/settings.ts'
@@ -117,6 +118,7 @@ const TABLES: readonly Routes[] = [
   nodeSettingRoutes,
   nodeSubscriptionRoutes,
   nodeAptRoutes,
+  nodePackageRoutes,
   nodeDiskRoutes,
   nodeWakeRoutes,
   absentRoutes,

@@ -1,6 +1,7 @@
 import { startTask } from '../../../world/tasks.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
+import { findOperation } from '../../validate/index.ts'
 import { type Collection, collectionRoutes, deletions, list } from '../collection.ts'
 import { shelf, type Thing } from '../shelf.ts'
 
@@ -47,6 +48,23 @@ function readable<T extends Readonly<Record<string, unknown>>>(thing: T): T {
   return typeof thing.data === 'string' ? { ...thing, data: Buffer.from(thing.data, 'base64').toString('utf8') } : thing
 }
 
+/** Programs that write an entry into somebody's DNS; the table of the API lists them. */
+function dnsKinds(): readonly string[] {
+  const api = findOperation('POST', '/cluster/acme/plugins')?.operation.parameters.get('api')
+  return [...(api?.shape.choices ?? [])].sort()
+}
+
+/** What is told of those that people use: most are known by their short name only. */
+const NAMES: Readonly<Record<string, string>> = { cf: 'Cloudflare Managed DNS' }
+const FIELDS: Readonly<Record<string, Thing>> = {
+  cf: {
+    fields: Object.fromEntries(
+      ['CF_Account_ID', 'CF_Email', 'CF_Key', 'CF_Token', 'CF_Zone_ID'].map((name) => [name, { type: 'string' }]),
+    ),
+    name: NAMES.cf,
+  },
+}
+
 const DIRECTORY = 'https://acme-v02.api.letsencrypt.org/directory'
 const STAGING = 'https://acme-staging-v02.api.letsencrypt.org/directory'
 
@@ -61,18 +79,25 @@ export const acmeRoutes: Routes = {
     { name: "Let's Encrypt V2", url: DIRECTORY },
     { name: "Let's Encrypt V2 Staging", url: STAGING },
   ],
+  'GET /cluster/acme/challenge-schema': () => [
+    ...dnsKinds().map((id) => ({ id, name: NAMES[id] ?? id, type: 'dns', schema: FIELDS[id] ?? {} })),
+    { id: 'standalone', name: 'standalone', type: 'standalone', schema: {} },
+  ],
   'GET /cluster/acme/account': (call) => [...shelf(call.world, 'acme/accounts').keys()].map((name) => ({ name })),
   'POST /cluster/acme/account': (call) => {
     const name = call.params.name ?? 'default'
     if (shelf(call.world, 'acme/accounts').has(name))
       throw badParameter('name', `ACME account config file '${name}' already exists.`)
-    return change(call, 'acmeregister', () => {
+    return change(call, 'acmeregister', (log) => {
+      log('Generating ACME account key..')
+      log('Registering ACME account..')
       shelf(call.world, 'acme/accounts').set(name, {
         account: { contact: contactOf(call), status: 'valid' },
         directory: call.params.directory ?? DIRECTORY,
         location: `https://acme.invalid/acct/${name}`,
         tos: call.params.tos_url ?? null,
       })
+      log(`Registration successful, account URL: 'https://acme.invalid/acct/${name}'`)
     })
   },
   'GET /cluster/acme/account/{name}': need,
@@ -87,8 +112,13 @@ export const acmeRoutes: Routes = {
   },
   'DELETE /cluster/acme/account/{name}': (call) => {
     need(call)
-    return change(call, 'acmedeactivate', () => {
-      shelf(call.world, 'acme/accounts').delete(param(call, 'name'))
+    return change(call, 'acmedeactivate', (log) => {
+      const name = param(call, 'name')
+      const gone = shelf(call.world, 'acme/deactivated')
+      const at = `/etc/pve/priv/acme`
+      log(`Renaming account file from '${at}/${name}' to '${at}/_deactivated_${name}_${gone.size}'`)
+      gone.set(`${name}_${gone.size}`, {})
+      shelf(call.world, 'acme/accounts').delete(name)
     })
   },
 }
@@ -107,11 +137,11 @@ function need(call: Call): Thing {
   return account
 }
 
-function change(call: Call, type: string, deed: () => void): string {
+function change(call: Call, type: string, deed: (log: (line: string) => void) => void): string {
   const [host] = call.world.hosts.values()
   if (host === undefined) throw failed('there is no node')
   return startTask(call.world, host, type, '', call.who.id, async (work) => {
     await work.pass(call.world.timing.shortTaskMs)
-    deed()
+    deed((line) => work.log(line))
   })
 }

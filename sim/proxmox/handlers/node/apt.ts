@@ -9,7 +9,6 @@ const AT = '/nodes/{node}/apt'
 export const nodeAptRoutes: Routes = {
   [`GET ${AT}`]: () => ['changelog', 'repositories', 'update', 'versions'].map((id) => ({ id })),
   [`GET ${AT}/update`]: () => [],
-  [`GET ${AT}/versions`]: () => [],
   [`GET ${AT}/repositories`]: (call) => {
     const files = filesOf(call)
     return {

@@ -44,9 +44,10 @@ export const nodeFactRoutes: Routes = {
   [`GET ${AT}/journal`]: () => [],
   [`GET ${AT}/report`]: (call) => `==== general system info ====\n\n# hostname\n${hostOf(call).name}\n`,
   [`POST ${AT}/apt/update`]: (call) =>
-    startTask(call.world, hostOf(call), 'aptupdate', '', call.who.id, (work) =>
-      work.pass(call.world.timing.shortTaskMs),
-    ),
+    startTask(call.world, hostOf(call), 'aptupdate', '', call.who.id, (work) => {
+      if (call.params.quiet !== '1') work.log('starting apt-get update')
+      return work.pass(call.world.timing.shortTaskMs)
+    }),
   [`POST ${AT}/aplinfo`]: () => {
     throw badParameter('template', 'no such template')
   },

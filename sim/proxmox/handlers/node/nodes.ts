@@ -5,6 +5,9 @@ import { GIB, MIB } from '../../../world/sizes.ts'
 import type { Host, World } from '../../../world/types.ts'
 import { type Call, hostOf, type Routes } from '../../call.ts'
 
+/** The kernel that every host runs. */
+export const KERNEL = '6.17.2-1-pve'
+
 export const VERSION = { version: '9.2.11', release: '9.2', repoid: '14a22df3' }
 
 const NODE_PARTS =
@@ -82,11 +85,11 @@ function nodeStatus(call: Call): Record<string, unknown> {
     wait: 0.001,
     idle: 0,
     loadavg: ['0.35', '0.40', '0.42'],
-    kversion: 'Linux 6.17.2-1-pve #1 SMP PREEMPT_DYNAMIC PMX 6.17.2-1',
+    kversion: `Linux ${KERNEL} #1 SMP PREEMPT_DYNAMIC PMX ${KERNEL.replace('-pve', '')}`,
     pveversion: `pve-manager/${VERSION.version}/${VERSION.repoid}`,
     'current-kernel': {
       sysname: 'Linux',
-      release: '6.17.2-1-pve',
+      release: KERNEL,
       version: '#1 SMP PREEMPT_DYNAMIC',
       machine: 'x86_64',
     },

@@ -3,44 +3,65 @@ import { isCdrom, isDrive } from '../../../world/guest-config.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import type { Guest, World } from '../../../world/types.ts'
 import { parseVolumeId } from '../../../world/volumes.ts'
-import { badParameter, failed } from '../../api-error.ts'
+import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { Answer, type Call, flag, param, type Routes } from '../../call.ts'
-import { type Collection, collectionRoutes, things } from '../collection.ts'
+import { type Collection, collectionRoutes, list, refuseDeletions, things } from '../collection.ts'
 import { requireRight } from '../guest/option-rights.ts'
-import { textOf } from '../shelf.ts'
+import { shelf, type Thing, textOf } from '../shelf.ts'
+import { logOf, markForRemoval, noteNew, runSoon, SHELF, statusOf, takeAwayMarked } from './replication-runs.ts'
 
 const noJob = (id: string) => failed(`no such replication job '${id}'`)
+const guestPath = (id: string) => `/vms/${id.split('-')[0]}`
 
-/** Copies of a guest's disks on another node, made at set times. That they are made is not simulated. */
+/** Copies of a guest's disks on another node, made at set times. */
 const JOBS: Collection = {
   at: '/cluster/replication',
   key: 'id',
-  shelf: 'replication',
-  sections: '',
+  shelf: (call) => {
+    takeAwayMarked(call.world)
+    return SHELF
+  },
   exists: (id) => failed(`replication job '${id}' already exists`),
   missing: (id, verb) => (verb === 'read' ? noJob(id) : failed(`no such job '${id}'`)),
-  sees: (call, _, thing) => may(call.world, call.who, `/vms/${textOf(thing.guest)}`, 'VM.Audit'),
-  refuseNew: (call, id) => requireRight(call, `/vms/${id.split('-')[0]}`, 'VM.Replicate'),
-  refuseChange: (call) => requireRight(call, `/vms/${param(call, 'id').split('-')[0]}`, 'VM.Replicate'),
+  sees: (call, id) => may(call.world, call.who, guestPath(id), 'VM.Audit'),
+  refuseNew: (call, id) => {
+    requireRight(call, guestPath(id), 'VM.Replicate')
+    refuseUnfit(call, id)
+  },
+  refuseChange: (call) => requireRight(call, guestPath(param(call, 'id')), 'VM.Replicate'),
   prepare: (call, thing, id, old) => {
-    // A change is not compared with the site any more.
-    if (old !== undefined) return { ...thing, guest: old.guest, jobnum: old.jobnum, source: old.source }
-    const guest = call.world.guests.get(Number(id.split('-')[0]))
-    if (guest === undefined) throw failed(`Guest '${id.split('-')[0]}' does not exist.`)
+    // What is both set and deleted is deleted, and a change is not compared with the site any more.
+    if (old !== undefined) refuseDeletions(call, '/cluster/replication/{id}', false, '', true)
+    const [guest, jobnum] = id.split('-').map(Number)
     const target = textOf(thing.target)
-    // A node that is in no cluster knows no other, not even itself.
-    if (call.world.hosts.size < 2 || !call.world.hosts.has(target)) throw failed(`Target '${target}' does not exist.`)
-    const source = textOf(thing.source)
-    if (source !== '' && source !== guest.node)
-      throw failed(`Source '${source}' does not match current node of guest '${guest.vmid}' (${guest.node})`)
-    if (target === guest.node) throw failed('Source and target must not be identical')
-    if (!hasReplicatable(call, guest)) throw failed('No replicatable volumes found')
     for (const [other, job] of things(JOBS, call))
-      if (other !== id && job.guest === guest.vmid && job.target === target)
-        throw failed(`replication job for guest '${guest.vmid}' to target '${target}' already exists`)
-    return { ...thing, guest: guest.vmid, jobnum: Number(id.split('-')[1]), source: guest.node }
+      if (other !== id && job.guest === guest && job.target === target)
+        throw failed(`replication job for guest '${guest}' to target 'local/${target}' already exists`)
+    const source = thing.source ?? call.world.guests.get(guest ?? 0)?.node
+    if (old === undefined) noteNew(call.world, id)
+    return { ...thing, guest, jobnum, source }
   },
   row: (_, thing, id) => ({ ...thing, id }),
+  one: (call, thing, id, digest) => {
+    requireRight(call, guestPath(id), 'VM.Audit')
+    return { ...thing, digest }
+  },
+  listed: (_, thing) => thing,
+}
+
+/** All of this is looked at before it is known whether there is such a job. */
+function refuseUnfit(call: Call, id: string): void {
+  const { world, params } = call
+  const guest = world.guests.get(Number(id.split('-')[0]))
+  if (guest === undefined) throw failed(`Guest '${id.split('-')[0]}' does not exist.`)
+  const target = textOf(params.target)
+  // A node that is in no cluster knows no other, not even itself.
+  if (world.hosts.size < 2 || !world.hosts.has(target)) throw failed(`Target '${target}' does not exist.`)
+  const source = textOf(params.source)
+  if (source !== '' && source !== guest.node)
+    throw failed(`Source '${source}' does not match current node of guest '${guest.vmid}' (${guest.node})`)
+  if (target === guest.node) throw failed('Source and target must not be identical')
+  if (!hasReplicatable(call, guest)) throw failed('No replicatable volumes found')
 }
 
 /** Only pools of ZFS send what changed to another host. */
@@ -55,57 +76,87 @@ function hasReplicatable(call: Call, guest: Guest): boolean {
 
 /** Why a guest cannot go while it is copied elsewhere. */
 export function refuseReplicated(world: World, vmid: number): void {
-  for (const [id, job] of world.shelves.get('replication') ?? [])
+  takeAwayMarked(world)
+  for (const [id, job] of shelf(world, SHELF))
     if (job.guest === vmid)
       throw failed(`There is a replication job '${id}' for guest '${vmid}' - Please remove that first.`)
 }
 
 /** Hosts that keep a copy of a guest. */
 export function replicationTargets(world: World, vmid: number): readonly string[] {
-  return [...(world.shelves.get('replication')?.values() ?? [])].flatMap((job) =>
-    job.guest === vmid ? [textOf(job.target)] : [],
-  )
+  takeAwayMarked(world)
+  return [...shelf(world, SHELF).values()].flatMap((job) => (job.guest === vmid ? [textOf(job.target)] : []))
 }
 
 export function leaveReplication(world: World, vmid: number): void {
-  const jobs = world.shelves.get('replication')
-  for (const [id, job] of jobs ?? []) if (job.guest === vmid) jobs?.delete(id)
+  const jobs = shelf(world, SHELF)
+  for (const [id, job] of jobs) if (job.guest === vmid) jobs.delete(id)
 }
 
 const routes = collectionRoutes(JOBS)
 
 export const replicationRoutes: Routes = {
   ...routes,
+  'GET /cluster/replication': (call) => list(JOBS, call).sort((a, b) => (textOf(a.id) < textOf(b.id) ? -1 : 1)),
   'DELETE /cluster/replication/{id}': (call) => {
-    if (!flag(call, 'force')) return routes['DELETE /cluster/replication/{id}']?.(call)
-    if (flag(call, 'keep')) throw badParameter('keep', "conflicts with parameter 'force'")
-    things(JOBS, call).delete(param(call, 'id'))
+    const id = param(call, 'id')
+    requireRight(call, guestPath(id), 'VM.Replicate')
+    const job = things(JOBS, call).get(id)
+    if (flag(call, 'force')) {
+      if (flag(call, 'keep')) throw badParameter('keep', "conflicts with parameter 'force'")
+      things(JOBS, call).delete(id)
+      return null
+    }
+    if (job === undefined) throw failed(`no such job '${id}'`)
+    // What was copied goes first: the job goes when its own node has seen to that.
+    job.remove_job = flag(call, 'keep') ? 'local' : 'full'
+    markForRemoval(call.world, id)
     return null
   },
   'GET /nodes/{node}/replication/{id}/log': (call) => {
-    need(call)
-    return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
+    const job = need(call)
+    if (
+      !may(call.world, call.who, `/vms/${textOf(job.guest)}`, 'VM.Audit') &&
+      !may(call.world, call.who, `/nodes/${param(call, 'node')}`, 'Sys.Audit')
+    )
+      throw forbidden()
+    const lines = logOf(call.world, param(call, 'id'), job)
+    const start = Number(call.params.start ?? 0)
+    const shown = lines.slice(start, start + Number(call.params.limit ?? 50))
+    return new Answer(
+      shown.map((t, index) => ({ n: start + index + 1, t })),
+      { total: lines.length },
+    )
   },
   'GET /nodes/{node}/replication': (call) =>
     [...things(JOBS, call)]
-      .filter(([, job]) => job.source === param(call, 'node'))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .filter(([, job]) => isHere(call, job))
       .filter(([, job]) => call.params.guest === undefined || textOf(job.guest) === call.params.guest)
-      .filter(([, job]) => may(call.world, call.who, `/vms/${textOf(job.guest)}`, 'VM.Audit'))
-      .map(([id, job]) => ({ ...job, id, fail_count: 0, last_sync: 0, next_sync: 0 })),
-  'GET /nodes/{node}/replication/{id}/status': (call) => ({
-    ...need(call),
-    id: param(call, 'id'),
-    fail_count: 0,
-    last_sync: 0,
-  }),
+      .filter(([id]) => may(call.world, call.who, guestPath(id), 'VM.Audit'))
+      .map(([id, job]) => statusOf(call.world, id, job)),
+  'GET /nodes/{node}/replication/{id}/status': (call) => {
+    const id = param(call, 'id')
+    const job = need(call)
+    if (!isHere(call, job)) throw noJob(id)
+    requireRight(call, guestPath(id), 'VM.Audit')
+    return statusOf(call.world, id, job)
+  },
   'POST /nodes/{node}/replication/{id}/schedule_now': (call) => {
+    requireRight(call, guestPath(param(call, 'id')), 'VM.Replicate')
     need(call)
+    runSoon(call.world, param(call, 'id'))
     return null
   },
 }
 
-function need(call: Call) {
+function need(call: Call): Thing {
   const job = things(JOBS, call).get(param(call, 'id'))
   if (job === undefined) throw noJob(param(call, 'id'))
   return job
+}
+
+/** A node sees to the jobs of the guests that it has. */
+function isHere(call: Call, job: Thing): boolean {
+  return call.world.guests.get(Number(job.guest))?.node === param(call, 'node')
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClient } from '../../test-client.ts'
+import { askForTicket } from '../../testing/ask-for-ticket.ts'
+
+/** What PVE::API2::APT and PVE::API2::ACMEAccount say. */
+
+test('versions: every package of a host, the two that matter first', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const rows = await client.data<Record<string, string>[]>('GET', '/nodes/pve1/apt/versions')
+  const { version, repoid } = await client.data<{ version: string; repoid: string }>('GET', '/version')
+  const status = await client.data<{ 'current-kernel': { release: string } }>('GET', '/nodes/pve1/status')
+  assert.deepEqual(
+    rows.slice(0, 2).map(({ Package }) => Package),
+    ['proxmox-ve', 'pve-manager'],
+  )
+  assert.equal(rows[0]?.RunningKernel, status['current-kernel'].release)
+  assert.equal(rows[1]?.ManagerVersion, `${version}/${repoid}`)
+  const names = rows
+    .map(({ Package }) => Package ?? '')
+    .filter((name) => !/^(proxmox-(ve|kernel-6.*)|pve-manager)$/.test(name))
+  assert.deepEqual(names, [...names].sort())
+  assert.ok(
+    rows.every(({ CurrentState, Version, OldVersion }) => CurrentState === 'Installed' && Version === OldVersion),
+  )
+  const log = await client.data<string>('GET', '/nodes/pve1/apt/changelog?name=swtpm')
+  assert.match(log, /^swtpm /)
+})
+
+test('ACME: what can be challenged, and what an account leaves in its log', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const kinds = await client.data<Record<string, unknown>[]>('GET', '/cluster/acme/challenge-schema')
+  assert.ok(kinds.length > 100)
+  assert.deepEqual(kinds.at(-1), { id: 'standalone', name: 'standalone', type: 'standalone', schema: {} })
+  assert.deepEqual(kinds[0], { id: '1984hosting', name: '1984hosting', type: 'dns', schema: {} })
+  const log = async (upid: string) => {
+    await client.pass(60_000)
+    return (await client.data<{ t: string }[]>('GET', `/nodes/pve1/tasks/${upid}/log`)).map(({ t }) => t)
+  }
+  const root = await askForTicket(client, { username: 'root@pam', password: 'rootpw123' })
+  const asRoot = async (method: string, path: string, params: Readonly<Record<string, string>>) => {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      cookie: `PVEAuthCookie=${encodeURIComponent(root.ticket)}`,
+      csrfpreventiontoken: root.CSRFPreventionToken,
+    }
+    const body = new URLSearchParams(params).toString()
+    const request = { method, path: `/api2/json/cluster/acme/account${path}`, headers, body }
+    return JSON.parse((await client.clock.runUntil(client.datacentre.handle(request))).body).data as string
+  }
+  const made = await asRoot('POST', '', { name: 'acc', contact: 'a@b.de' })
+  assert.deepEqual((await log(made)).slice(0, 2), ['Generating ACME account key..', 'Registering ACME account..'])
+  const gone = await asRoot('DELETE', '/acc', {})
+  assert.equal(
+    (await log(gone))[0],
+    "Renaming account file from '/etc/pve/priv/acme/acc' to '/etc/pve/priv/acme/_deactivated_acc_0'",
+  )
+  assert.deepEqual(await client.data('GET', '/cluster/acme/account'), [])
+})
