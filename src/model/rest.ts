@@ -102,6 +102,8 @@ export interface ListReading {
   readonly item?: { readonly path: string; readonly as?: 'rules' | 'entries' }
   /** An error that only says that there is no such list here. */
   readonly emptyWhen?: string
+  /** A row with this field is on its way out: it goes by itself, and counts as gone. */
+  readonly leavingBy?: string
 }
 
 /** Everything that is particular to one sort of thing. Listing, comparing and writing are the same for all. */

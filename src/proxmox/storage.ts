@@ -275,7 +275,8 @@ export const STORAGE: readonly Definition[] = [
     kind: 'ProxmoxReplication',
     noun: 'replication job',
     about: 'Copies the disks of a guest to another host again and again. Its id is GUEST-NUMBER, like 100-0.',
-    list: { path: '/cluster/replication' },
+    // A job that is deleted stays in the list, marked, until its host has taken its copies away.
+    list: { path: '/cluster/replication', leavingBy: 'remove_job' },
     key: ['id'],
     create: { method: 'POST', path: '/cluster/replication', id: 'id', with: { type: 'local' } },
     update: { method: 'PUT', path: '/cluster/replication/{id}' },

@@ -134,7 +134,7 @@ test('replication: jobs, and guests that have one', async () => {
       'POST',
       at,
       { id: '700-1', type: 'local', target: b },
-      `500 replication job for guest '700' to target '${b}' already exists`,
+      `500 replication job for guest '700' to target 'local/${b}' already exists`,
     ],
     ['PUT', `${at}/700-7`, { comment: 'x' }, "500 no such job '700-7'"],
     ['GET', `${at}/700-7`, undefined, "500 no such replication job '700-7'"],

@@ -227,3 +227,16 @@ test('what only root may make says what to run, and is content when it is there'
   } as const
   assert.deepEqual(settingRules.diff(setting, seen), [])
 })
+
+test('a replication job that is marked for removal counts as gone: it goes by itself', async () => {
+  const rows = [
+    { id: '100-0', guest: 100, jobnum: 0, type: 'local', target: 'b', remove_job: 'full' },
+    { id: '100-1', guest: 100, jobnum: 1, type: 'local', target: 'c' },
+  ]
+  const api = { readAnswer: () => Promise.resolve({ data: rows }) } as unknown as Api
+  const seen = await readSettings(api, 'home', 'settings/cluster/replication', 0, new AbortController().signal)
+  assert.deepEqual(
+    seen.map(({ externalId }) => externalId),
+    ['100-1'],
+  )
+})

@@ -11,7 +11,7 @@ export const LEAVING = 'croft:leaving'
 export function rowsIn(reading: ListReading, data: unknown, envelope: ApiFields): readonly ApiFields[] {
   switch (reading.rows ?? 'each') {
     case 'each':
-      return recordsOf(data)
+      return recordsOf(data).filter((row) => isStaying(reading, row))
     case 'one':
       return isRecord(data) ? [data] : []
     case 'rules':
@@ -25,6 +25,10 @@ export function rowsIn(reading: ListReading, data: unknown, envelope: ApiFields)
     case 'changes':
       return interfaceRows(recordsOf(data), envelope.changes)
   }
+}
+
+function isStaying({ leavingBy }: ListReading, row: ApiFields): boolean {
+  return leavingBy === undefined || row[leavingBy] === undefined || row[leavingBy] === null
 }
 
 /** A list of rules as one thing: their order is what is kept. */
