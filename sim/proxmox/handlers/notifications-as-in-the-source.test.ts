@@ -129,7 +129,7 @@ const WRITTEN = '500 could not serialize configuration: writing "notifications.c
 test('notifications: what cannot be written is refused when the file is written', async () => {
   const client = createTestClient({ preset: 'recording' })
   const told = async (path: string, params: Params) =>
-    `${await asked(client, 'POST', `${AT}/${path}`, params)}`.replace(/(failed: )(.*): writing .*/, '$1$2')
+    String(await asked(client, 'POST', `${AT}/${path}`, params)).replace(/(failed: )(.*): writing .*/, '$1$2')
   const gotify = { name: 'go1', server: 'http://x', token: 't' }
   const verify = (id: string) => `${WRITTEN}verify section '${id}' failed - parameter verification failed - `
   const cases: readonly (readonly [string, Params, string])[] = [
