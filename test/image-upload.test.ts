@@ -13,7 +13,8 @@ import { openTlsWire } from '../src/lib/tls-wire.ts'
 import type { FileSpec } from '../src/model/file.ts'
 import { Secret } from '../src/model/secret.ts'
 
-const IMAGE = Buffer.alloc(17 * 1024 * 1024 + 5, 'croft image')
+// Begins as an image of that format does: the host looks at it.
+const IMAGE = Buffer.concat([Buffer.from('QFI\u00fb', 'latin1'), Buffer.alloc(17 * 1024 * 1024 + 1, 'croft image')])
 const BUILT = { path: '/images/a.qcow2', sha256: createHash('sha256').update(IMAGE).digest('hex'), bytes: IMAGE.length }
 const HOST = 'still-fawn'
 const FILE: FileSpec = {

@@ -1,5 +1,6 @@
 import { type Identity, inheritedBelow, may, privilegesAt } from '../../../world/access.ts'
 import { hexDigits } from '../../../world/chance.ts'
+import { noteInLog } from '../../../world/cluster-log.ts'
 import type { World } from '../../../world/types.ts'
 import { ApiError, forbidden } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
@@ -37,9 +38,11 @@ function login(call: Call): Record<string, unknown> {
     // Who asks whether somebody may do something is told so, and gets no ticket.
     if (wanted.length === 0 || !path.startsWith('/') || !wanted.every((privilege) => may(world, who, path, privilege)))
       throw noEntry()
+    noteLogin(world, username)
     return { username, cap: capabilities(world, who), ...nameOfCluster(world, who) }
   }
   const challenge = steps(call, username)
+  noteLogin(world, username)
   const stamp = Math.floor(world.clock.now() / 1000)
     .toString(16)
     .toUpperCase()
@@ -55,6 +58,10 @@ function login(call: Call): Record<string, unknown> {
   }
   world.access.tickets.set(ticket, { user: username, csrf, expiresMs })
   return { ...given, cap: capabilities(world, who) }
+}
+
+function noteLogin(world: World, username: string): void {
+  noteInLog(world, undefined, 'root@pam', `successful auth for user '${username}'`)
 }
 
 const HALF_TICKETS = 'half-tickets'

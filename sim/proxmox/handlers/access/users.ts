@@ -1,4 +1,5 @@
 import { may } from '../../../world/access.ts'
+import { noteInLog } from '../../../world/cluster-log.ts'
 import type { User } from '../../../world/parts.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
@@ -25,6 +26,7 @@ export const accessUserRoutes: Routes = {
     if (userid.endsWith('@pam') && call.who.id !== 'root@pam' && call.who.id !== userid) throw forbidden()
     refuseUnknownAccount(userid, '')
     user.password = param(call, 'password')
+    noteInLog(call.world, undefined, 'root@pam', `changed password for user '${userid}'`)
     return null
   },
 }

@@ -1,4 +1,5 @@
 import { may } from '../../../world/access.ts'
+import { loggedLines } from '../../../world/cluster-log.ts'
 import type { Call, Routes } from '../../call.ts'
 import { CPU_TYPES } from '../../validate/formats/cpu-types.ts'
 
@@ -60,8 +61,9 @@ function clusterLog({ world }: Call): readonly Record<string, unknown>[] {
   const began = Math.floor((first?.bootedAtMs ?? 0) / 1000)
   const all = [
     { node, pid: 90, user: 'root', time: began, tag: 'cluster', msg: 'starting cluster log' },
-    { node, pid: 90, user: 'root@pam', time: began, tag: 'pvedaemon', msg: "successful auth for user 'root@pam'" },
-    ...lines.toSorted((a, b) => a.time - b.time),
+    ...[...lines, ...loggedLines(world).map((line) => ({ ...line, pid: 90, tag: 'pvedaemon', pri: INFO }))].toSorted(
+      (a, b) => a.time - b.time,
+    ),
   ]
   return all.map((line, at) => ({ pri: INFO, ...line, uid: `${at + 1}`, id: `${at + 1}:${line.node}` })).reverse()
 }

@@ -14,7 +14,7 @@ export const datacentreOptionRoutes: Routes = {
 /** Options whose parts are shown one by one; the others come back as they were written. */
 const IN_PARTS = /^(crs|ha|migration|next-id|notify|replication|tag-style|u2f|user-tag-access|webauthn)$/
 const LISTS = /^(user-allow-list)$/
-const FLAGS = /^(case-sensitive|ha-rebalance-on-start|ha-auto-rebalance)$/
+const FLAGS = /^(allow-subdomains|case-sensitive|ha-rebalance-on-start|ha-auto-rebalance)$/
 
 /** What everybody needs to show guests; all else is for auditors. */
 const OPEN = ['console', 'tag-style', 'tags']
@@ -34,7 +34,8 @@ function shownOption(key: string, value: unknown): unknown {
   if (key === 'registered-tags') return text.split(/[,;\s]+/).sort()
   if (key === 'description') return text === '' ? '' : `${text.replace(/\n+$/, '')}\n`
   if (key === 'migration_unsecure') return Number(text)
-  if (!IN_PARTS.test(key)) return text
+  // Each option is one line of a file.
+  if (!IN_PARTS.test(key)) return text.split('\n')[0]
   const { main, named } = parseProperties(text, 'type')
   const parts: Thing = main === '' ? {} : { type: main }
   for (const [name, part] of named) {

@@ -1,4 +1,5 @@
 import { defined } from '../../../../src/lib/defined.ts'
+import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { World } from '../../../world/types.ts'
@@ -58,7 +59,11 @@ async function writeConfig(call: Call): Promise<null> {
   const host = hostOf(call)
   // Whom the guest refuses anyway does not wait for the lock.
   refuseEarly(guest, change)
-  await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
+  await withConfigLock(world, host, guest.vmid, () => {
+    refuseEarly(guest, change)
+    noteInLog(world, host, call.who.id, updateLine(call))
+    return updateConfig(world, host, guest, change, inForeground(world))
+  })
   return null
 }
 
@@ -69,16 +74,25 @@ function writeConfigInBackground(call: Call): Promise<string | null> {
   const host = hostOf(call)
   refuseEarly(guest, change)
   const upid = startTask(world, host, 'qmconfig', `${guest.vmid}`, call.who.id, async (work) => {
-    const asked = Object.entries(call.params)
-      .filter(([key]) => !NOT_LOGGED.has(key))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, value]) => `-${key} ${key === 'cipassword' ? '<hidden>' : value}`)
-    work.log(`update VM ${guest.vmid}: ${asked.join(' ')}`)
-    await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, work))
+    await withConfigLock(world, host, guest.vmid, () => {
+      refuseEarly(guest, change)
+      noteInLog(world, host, call.who.id, updateLine(call))
+      work.log(updateLine(call))
+      return updateConfig(world, host, guest, change, work)
+    })
     if ([...change.set].some(([, value]) => value.includes('cloudinit'))) work.log('generating cloud-init ISO')
     await work.pass(world.timing.shortTaskMs)
   })
   return settled(call, upid)
+}
+
+/** What is asked for, as the logs say it. */
+function updateLine(call: Call): string {
+  const asked = Object.entries(call.params)
+    .filter(([key]) => !NOT_LOGGED.has(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `-${key} ${key === 'cipassword' ? '<hidden>' : value}`)
+  return `update VM ${vmidOf(call)}: ${asked.join(' ')}`
 }
 
 const NOT_LOGGED = new Set(['node', 'vmid', 'digest', 'background_delay', 'import-working-storage'])

@@ -1,4 +1,5 @@
 import { may } from '../../../world/access.ts'
+import { noteInLog } from '../../../world/cluster-log.ts'
 import { configDigest, driveVolume, isCdrom, isDrive, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry } from '../../../world/parts.ts'
@@ -86,6 +87,8 @@ async function copyOver(call: Call, guest: Guest, storage: StorageEntry, format:
   const old = drive.main
   const volume = findVolume(host, old)
   const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
+  const asked = `move --disk ${param(call, 'disk')} --storage ${storage.id}`
+  noteInLog(world, host, call.who.id, `move disk VM ${guest.vmid}: ${asked}`)
   work.log(
     `copying volume '${old}' from current storage '${parseVolumeId(old)?.storage}' to target storage '${storage.id}'`,
   )

@@ -16,6 +16,7 @@ import { type ApiError, badParameter, failed, forbidden } from '../../api-error.
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { isBaseInUse } from '../qemu/destroy.ts'
+import { shelf } from '../shelf.ts'
 import { backupName } from './backup-name.ts'
 import { needStorage } from './storage.ts'
 
@@ -105,7 +106,7 @@ function allocateVolume(call: Call): string {
   const entry = needStorage(call)
   const host = hostOf(call)
   const filename = param(call, 'filename')
-  const extension = /\.(raw|qcow2|vmdk|subvol)$/.exec(filename)?.[1]
+  const extension = /\.(raw|qcow2|vmdk)$/.exec(filename)?.[1]
   const format = call.params.format ?? extension ?? 'raw'
   if (extension !== undefined && format !== extension) {
     throw badParameter('format', `different storage formats (${format} != ${extension})`)
@@ -144,10 +145,11 @@ function checkName(entry: StorageEntry, vmid: number, name: string, format: stri
 
 /** The volume that the path names: `local:iso/x.iso`, or only `iso/x.iso`. */
 function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
-  const entry = needStorage(call)
   const text = param(call, 'volume')
-  const id = parseVolumeId(text) ?? { storage: entry.id, name: text }
-  if (id.storage !== entry.id) throw badParameter('volume', `storage ID mismatch (${id.storage} != ${entry.id})\n`)
+  const storage = param(call, 'storage')
+  const id = parseVolumeId(text) ?? { storage, name: text }
+  if (id.storage !== storage) throw badParameter('volume', `storage ID mismatch (${id.storage} != ${storage})\n`)
+  const entry = needStorage(call)
   const problem = entry.files ? directoryNameProblem(id.name) : undefined
   if (problem !== undefined) throw failed(problem)
   return { entry, volid: `${entry.id}:${id.name}` }
@@ -168,10 +170,17 @@ function describe(call: Call): Record<string, unknown> {
     ...(volume.notes === undefined ? {} : { notes: volume.notes }),
     ...(volume.protected ? { protected: 1 } : {}),
     path: filePath(entry, volume.name),
-    size: volume.virtualBytes ?? volume.sizeBytes,
+    size: measured(volume),
     used: volume.usedBytes ?? volume.sizeBytes,
     format: guest || volume.content === 'import' ? volume.format : 'raw',
   }
+}
+
+/** Whatever is no image of a disk is measured as if it were one: in whole sectors. */
+function measured(volume: Volume): number {
+  if (volume.format === 'subvol') return 0
+  const isDisk = volume.content === 'import' && volume.format !== 'raw'
+  return isDisk ? (volume.virtualBytes ?? volume.sizeBytes) : Math.ceil(volume.sizeBytes / 512) * 512
 }
 
 /** The guest that a volume's name says it belongs to, there or not. */
@@ -192,10 +201,18 @@ function annotate(call: Call): null {
   const backup = /:backup\//.test(volid)
   if (call.params.notes !== undefined && !backup) throw failed('only backups can have notes')
   if (call.params.protected !== undefined && !backup) throw failed("only backups support attribute 'protected'")
-  if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
-  if (call.params.protected === '1' && !volume.protected) refuseMoreProtected(call, entry, volid)
+  if (call.params.protected === '1' && !volume?.protected) refuseMoreProtected(call, entry, volid)
+  if (volume === undefined) return annotateMissing(call, volid)
   if (call.params.notes !== undefined) volume.notes = call.params.notes
   if (call.params.protected !== undefined) volume.protected = call.params.protected === '1'
+  return null
+}
+
+/** The files beside a backup are written whether it is there or not. Of those, the one that protects it has an effect. */
+function annotateMissing(call: Call, volid: string): null {
+  const marks = shelf(call.world, 'protected-in-vain')
+  if (call.params.protected === '1') marks.set(`${hostOf(call).name}/${volid}`, {})
+  else if (call.params.protected === '0') marks.delete(`${hostOf(call).name}/${volid}`)
   return null
 }
 
@@ -235,7 +252,7 @@ function remove(call: Call): string | Promise<string | null> {
   const upid = startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
     if (isBaseInUse(host, volid))
       throw new Error(`base volume '${volid.slice(entry.id.length + 1)}' is still in use by linked clones`)
-    if (findVolume(host, volid)?.protected)
+    if (findVolume(host, volid)?.protected || shelf(world, 'protected-in-vain').has(`${host.name}/${volid}`))
       throw new Error(`cannot remove protected volume '${volid.slice(entry.id.length + 1)}' on '${entry.id}'`)
     await work.pass(world.timing.shortTaskMs)
     freeVolume(host, volid)

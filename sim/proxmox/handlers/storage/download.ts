@@ -163,6 +163,22 @@ function verify(call: Call, work: Work, sum: (algorithm: string) => string): voi
   work.log('calculating checksum...OK, checksum verified')
 }
 
+/** What is to become a disk must be what its name says. */
+function verifyImage(work: Work, path: string, format: string, bytes: Uint8Array): void {
+  const start = new TextDecoder('latin1').decode(bytes.subarray(0, 265))
+  if (format === 'ova' && start.slice(257, 262) !== 'ustar') {
+    work.log('tar: This does not look like a tar archive')
+    throw new Error(`command 'tar -t -f ${path}' failed: exit code 2`)
+  }
+  const fits =
+    format === 'qcow2' ? start.startsWith('QFI\u00fb') : format !== 'vmdk' || /^(KDMV|COWD|# Disk)/.test(start)
+  if (fits) return
+  work.log(`command '/usr/bin/qemu-img info '--output=json' ${path} -f ${format}' failed: exit code 1`)
+  throw new Error(
+    `qemu-img: Could not open '${path}': ${format === 'vmdk' ? 'invalid VMDK image descriptor' : 'Image is not in qcow2 format'}`,
+  )
+}
+
 /** An upload replaces a file of the same name. */
 function upload(call: Call): string {
   const { world } = call
@@ -173,6 +189,7 @@ function upload(call: Call): string {
     const from = `/var/tmp/pveupload-${checksumOf(`${name}${world.clock.now()}`, 'md5')}`
     work.log(`starting file import from: ${from}`)
     verify(call, work, (algorithm) => createHash(algorithm).update(bytes).digest('hex'))
+    if (content === 'import') verifyImage(work, from, format, bytes)
     work.log(`target node: ${host.name}`)
     work.log(`target file: ${filePath(entry, name)}`)
     work.log(`file size is: ${bytes.length}`)

@@ -78,7 +78,7 @@ export const ADDRESS_FORMATS: Formats = {
     () => 'value does not look like a valid unicast MAC address',
   ),
   'mac-prefix': matching(
-    /^[a-f0-9][02468ace](?::[a-f0-9]{2}){0,2}:?$/i,
+    /^[a-f0-9][02468ace](?::[a-f0-9]{2}){0,2}(?::[a-f0-9]?)?$/i,
     () => 'value is not a valid unicast MAC address prefix',
   ),
 }

@@ -120,7 +120,7 @@ const families: Readonly<Record<string, readonly Row[]>> = {
       ['BC:24:11:00:00:01'],
       { 'BD:24:11:00:00:01': 'value does not look like a valid unicast MAC address' },
     ],
-    ['mac-prefix', ['BC:24:11', 'BC:'], { ZZ: 'value is not a valid unicast MAC address prefix' }],
+    ['mac-prefix', ['BC:24:11', 'BC:', 'BC:24:1'], { ZZ: 'value is not a valid unicast MAC address prefix' }],
   ],
   texts: [
     ['email-opt', ['', '0', 'a@b.test'], { nomail: 'value does not look like a valid email address' }],

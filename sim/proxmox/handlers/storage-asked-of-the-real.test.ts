@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClient, exitOf, type TestClient } from '../../test-client.ts'
+import { holds } from '../../testing/answered-rows.ts'
+
+/** Sequences that were sent to the real daemon, with what it answered: files of a storage, the datacentre's options, its log. */
+
+const CONTENT = '/nodes/pve1/storage/local/content'
+
+test('one volume: its storage is compared first, its size counts sectors, and notes are written for what is not there', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const backup = 'backup/vzdump-qemu-100-2026_01_01-00_00_00.vma'
+  const mismatch = { volume: 'storage ID mismatch (local != nope)\n' }
+  await holds(client, [
+    ['GET', '/nodes/pve1/storage/nope/content/local:100/vm-100-disk-7.raw', undefined, mismatch],
+    ['DELETE', '/nodes/pve1/storage/nope/content/local:100/vm-100-disk-7.raw', undefined, mismatch],
+    [
+      'POST',
+      CONTENT,
+      { vmid: '100', filename: 'vm-100-disk-6.subvol', size: '0' },
+      "500 illegal name 'vm-100-disk-6.subvol' - wrong extension for format ('subvol != 'raw')",
+    ],
+    ['PUT', `${CONTENT}/local:${backup}`, { notes: 'a' }, 'done'],
+    ['DELETE', `${CONTENT}/local:${backup}`, undefined, 'task: OK'],
+    ['PUT', `${CONTENT}/local:${backup}`, { protected: '1' }, 'done'],
+    ['DELETE', `${CONTENT}/local:${backup}`, undefined, `task: cannot remove protected volume '${backup}' on 'local'`],
+    ['PUT', `${CONTENT}/local:${backup}`, { protected: '0' }, 'done'],
+    ['DELETE', `${CONTENT}/local:${backup}`, undefined, 'task: OK'],
+  ])
+  const size = async (name: string) => (await client.data<{ size: number }>('GET', `${CONTENT}/${name}`)).size
+  assert.deepEqual([await size('local:snippets/u.yaml'), await size('local:iso/cloud.img')], [512, 385 * 512])
+})
+
+test('what is uploaded as an image must be one', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  assert.match(
+    await uploaded(client, 'a.qcow2', 'x'),
+    /^qemu-img: Could not open '\/var\/tmp\/pveupload-.*': Image is not in qcow2 format$/,
+  )
+  assert.match(
+    await uploaded(client, 'a.ova', 'x'),
+    /^command 'tar -t -f \/var\/tmp\/pveupload-.*' failed: exit code 2$/,
+  )
+  assert.equal(await uploaded(client, 'a.raw', 'x'), 'OK')
+  assert.equal(await uploaded(client, 'b.qcow2', 'QFI\u00fb'), 'OK')
+})
+
+async function uploaded(client: TestClient, name: string, text: string): Promise<string> {
+  const part = (head: string, body: string) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`
+  const body = `${part('name="content"', 'import')}${part(`name="filename"; filename="${name}"`, text)}--x--\r\n`
+  const answer = await client.clock.runUntil(
+    client.datacentre.handle({
+      method: 'POST',
+      path: '/api2/json/nodes/pve1/storage/local/upload',
+      headers: {
+        authorization: `PVEAPIToken=${client.datacentre.token}`,
+        'content-type': 'multipart/form-data; boundary=x',
+      },
+      body: Buffer.from(body, 'latin1'),
+    }),
+  )
+  assert.equal(answer.status, 200, answer.body)
+  return exitOf(client, JSON.parse(answer.body).data)
+}
+
+test('the log of the cluster tells of logins and of changes to guests', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const said = async () => (await client.data<{ msg: string }[]>('GET', '/cluster/log')).map(({ msg }) => msg)
+  assert.deepEqual(await said(), ['starting cluster log'])
+  const login = (password: string) =>
+    client.clock.runUntil(
+      client.datacentre.handle({
+        method: 'POST',
+        path: '/api2/json/access/ticket',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ username: 'admin@pve', password }).toString(),
+      }),
+    )
+  assert.deepEqual([(await login('nope')).status, (await login('secret123')).status], [401, 200])
+  assert.deepEqual(await said(), ["successful auth for user 'admin@pve'", 'starting cluster log'])
+  await client.task('POST', '/nodes/pve1/qemu', { vmid: '100', scsi0: 'local:1' })
+  await client.data('PUT', '/nodes/pve1/qemu/100/config', { cores: '2', cipassword: 'hidden-word' })
+  await client.task('PUT', '/nodes/pve1/qemu/100/resize', { disk: 'scsi0', size: '+1G' })
+  await client.task('DELETE', '/nodes/pve1/qemu/100/snapshot/none')
+  const changes = (await said()).filter((msg) => !/ task UPID/.test(msg)).reverse()
+  assert.deepEqual(changes.slice(2), [
+    'update VM 100: -cipassword <hidden> -cores 2',
+    'update VM 100: resize --disk scsi0 --size 1G',
+    'delete snapshot VM 100: none',
+  ])
+})
+
+test('each option of the datacentre is one line, and flags are numbers', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await client.data('PUT', '/cluster/options', {
+    'consent-text': 'hello\nworld',
+    webauthn: 'rp=x,origin=https://x,id=x,allow-subdomains=0',
+    mac_prefix: '02:ab:c',
+  })
+  const shown = await client.data<Record<string, unknown>>('GET', '/cluster/options')
+  const webauthn = { rp: 'x', origin: 'https://x', id: 'x', 'allow-subdomains': 0 }
+  assert.deepEqual([shown['consent-text'], shown.webauthn, shown.mac_prefix], ['hello', webauthn, '02:ab:c'])
+})
