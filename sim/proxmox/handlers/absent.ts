@@ -15,14 +15,6 @@ export const absentRoutes: Routes = {
   'GET /nodes/{node}/apt/changelog': changelog,
   'GET /nodes/{node}/query-oci-repo-tags': () => withoutSkopeo('list tags'),
   'POST /nodes/{node}/storage/{storage}/oci-registry-pull': () => withoutSkopeo('pull OCI images'),
-  'GET /nodes/{node}/scan/nfs': (call) =>
-    unreachable(`/sbin/showmount --no-headers --exports ${param(call, 'server')}`),
-  'GET /nodes/{node}/scan/cifs': (call) => unreachable(`/usr/bin/smbclient -d 0 -L ${param(call, 'server')} -N`),
-  'GET /nodes/{node}/scan/iscsi': (call) =>
-    unreachable(`/usr/bin/iscsiadm --mode discovery --type sendtargets --portal ${param(call, 'portal')}`),
-  'GET /nodes/{node}/scan/pbs': (call) => {
-    throw failed(`error fetching datastores - 500 Can't connect to ${param(call, 'server')}:8007 (Connection refused)`)
-  },
 }
 
 /** Of the packages that every host has. What cannot be found out is told in the answer itself. */
@@ -37,8 +29,4 @@ function changelog(call: Call): string {
 /** The program that speaks to registries is no part of an installation. */
 function withoutSkopeo(doing: string): never {
   throw failed(`Install 'skopeo' to ${doing} from ${doing === 'list tags' ? 'OCI registries' : 'registries'}.`)
-}
-
-function unreachable(command: string): never {
-  throw failed(`command '${command}' failed: exit code 1`)
 }

@@ -45,6 +45,7 @@ import { nodeRoutes } from './node/nodes.ts'
 import { nodePackageRoutes } from './node/packages.ts'
 import { nodePowerRoutes } from './node/power.ts'
 import { rrdRoutes } from './node/rrd.ts'
+import { nodeScanRoutes } from './node/scan.ts'
 import { nodeSettingRoutes } from './node/settings.ts'
 import { nodeSubscriptionRoutes } from './node/subscription.ts'
 import { nodeWakeRoutes } from './node/wake.ts'
@@ -54,6 +55,7 @@ import { qemuCloneRoutes } from './qemu/clone.ts'
 import { qemuCloudInitRoutes } from './qemu/cloudinit.ts'
 import { qemuConfigRoutes } from './qemu/config.ts'
 import { qemuConsoleRoutes } from './qemu/console.ts'
+import { cpuFlagRoutes } from './qemu/cpu-flags.ts'
 import { cpuModelRoutes } from './qemu/cpu-models.ts'
 import { qemuCreateRoutes } from './qemu/create.ts'
 import { qemuDestroyRoutes } from './qemu/destroy.ts'
@@ -90,6 +92,7 @@ const TABLES: readonly Routes[] = [
   mappingRoutes,
   metricsRoutes,
   cpuModelRoutes,
+  cpuFlagRoutes,
   realmSyncRoutes,
   haResourceRoutes,
   haRuleRoutes,
@@ -118,6 +121,7 @@ const TABLES: readonly Routes[] = [
   nodeSettingRoutes,
   nodeSubscriptionRoutes,
   nodeAptRoutes,
+  nodeScanRoutes,
   nodePackageRoutes,
   nodeDiskRoutes,
   nodeWakeRoutes,

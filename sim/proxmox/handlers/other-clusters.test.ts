@@ -57,6 +57,42 @@ test('[T-08] a host becomes a cluster once, and others are written into its list
   assert.deepEqual(await names(), ['pve1'])
 })
 
+test('[T-08] a cluster of two networks takes in nodes that have both, and tells others how to join', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const ask = await asRoot(client)
+  const made = { clustername: 'home', link0: '10.0.0.1', link1: 'address=10.1.0.1', votes: '2', nodeid: '7' }
+  assert.equal(await ask('POST', '/cluster/config', made), 'OK')
+  const [row] = await client.data<Record<string, unknown>[]>('GET', '/cluster/status')
+  assert.deepEqual([row?.type, row?.name, row?.nodes], ['cluster', 'home', 1])
+  const { interface: links, cluster_name: name } = await client.data<Record<string, unknown>>(
+    'GET',
+    '/cluster/config/totem',
+  )
+  assert.deepEqual([links, name], [{ 0: { linknumber: '0' }, 1: { linknumber: '1' } }, 'home'])
+  const add = (params: Params) => ask('POST', '/cluster/config/nodes/pve2', params)
+  const missing = "500 corosync: link 1 exists in cluster config but wasn't specified for new node"
+  const unknown = "500 corosync: link 2 specified for new node doesn't exist in cluster config"
+  assert.equal(await add({ link0: '10.0.0.2', apiversion: '1' }), missing)
+  assert.equal(await add({ link0: '10.0.0.2', link1: '10.1.0.2', link2: '10.2.0.2' }), unknown)
+  assert.equal(await add({ link0: '10.0.0.2' }), '500 cluster has 2 links, but only 1 given')
+  assert.equal(
+    await add({ new_node_ip: '10.0.0.2' }),
+    '500 no links given but multiple links found on other nodes, fallback only supported on single-link clusters',
+  )
+  const used = "500 corosync: address '10.1.0.1' already used on link ring1_addr by node 'pve1'"
+  assert.equal(await add({ link0: '10.0.0.2', link1: '10.1.0.1' }), used)
+  assert.equal(await add({ link0: '10.0.0.2', link1: '10.1.0.2' }), 'done')
+  const nodes = await client.data<Record<string, unknown>[]>('GET', '/cluster/config/nodes')
+  assert.deepEqual(nodes, [
+    { name: 'pve1', node: 'pve1', nodeid: '7', quorum_votes: '2', ring0_addr: '10.0.0.1', ring1_addr: '10.1.0.1' },
+    { name: 'pve2', node: 'pve2', nodeid: '1', quorum_votes: '1', ring0_addr: '10.0.0.2', ring1_addr: '10.1.0.2' },
+  ])
+  const info = await client.data<Record<string, unknown>>('GET', '/cluster/config/join?node=pve2')
+  assert.equal(info.preferred_node, 'pve2')
+  assert.match(String(info.config_digest), /^[0-9a-f]{40}$/)
+  assert.equal((await client.call('GET', '/cluster/config/join?node=pve9')).reason, "unknown node 'pve9'")
+})
+
 test('[T-08] a host with guests joins no cluster, and one without finds none', async () => {
   const client = createTestClient({ preset: 'recording' })
   const ask = await asRoot(client)

@@ -1,9 +1,11 @@
+import { parseProperties } from '../../../world/properties.ts'
 import { startTask } from '../../../world/tasks.ts'
 import type { Host } from '../../../world/types.ts'
 import { ApiError, failed } from '../../api-error.ts'
 import { type Call, flag, param, type Routes } from '../../call.ts'
 import { fingerprint } from '../node/nodes.ts'
-import { shelf, type Thing, textOf } from '../shelf.ts'
+import { digestOf, shelf, type Thing, textOf } from '../shelf.ts'
+import { clusterName } from './cluster-name.ts'
 
 const FILE = '/etc/pve/corosync.conf'
 
@@ -14,27 +16,42 @@ export const clusterConfigRoutes: Routes = {
   'GET /cluster/config/nodes': members,
   'POST /cluster/config/nodes/{node}': add,
   'DELETE /cluster/config/nodes/{node}': remove,
-  'GET /cluster/config/join': (call) => {
-    if (alone(call)) throw new ApiError(424, 'node is not in a cluster, no join info available!')
-    const all = members(call)
-    return {
-      nodelist: all.map((member) => {
-        const host = call.world.hosts.get(textOf(member.name))
-        return host === undefined ? member : { ...member, pve_addr: host.address, pve_fp: fingerprint(host) }
-      }),
-      preferred_node: [...call.world.hosts.keys()][0],
-      totem: { ...totem(call), config_version: `${all.length}` },
-      config_digest: '0'.repeat(40),
-    }
-  },
+  'GET /cluster/config/join': joinInfo,
   'POST /cluster/config/join': join,
   'GET /cluster/config/apiversion': () => '1',
   'GET /cluster/config/totem': (call) => (alone(call) ? null : totem(call)),
   'GET /cluster/config/qdevice': () => ({}),
 }
 
+function joinInfo(call: Call): Thing {
+  if (alone(call)) throw new ApiError(424, 'node is not in a cluster, no join info available!')
+  const asked = call.params.node ?? here(call).name
+  const all = members(call)
+  if (!all.some(({ name }) => name === asked)) throw failed(`unknown node '${asked}'`)
+  return {
+    nodelist: all.map(({ node: _, ...member }) => {
+      const host = call.world.hosts.get(textOf(member.name))
+      return host === undefined ? member : { ...member, pve_addr: host.address, pve_fp: fingerprint(host) }
+    }),
+    preferred_node: asked,
+    totem: totem(call),
+    config_digest: digestOf([all, totem(call)]),
+  }
+}
+
 function totem(call: Call): Thing {
-  return { cluster_name: textOf(shelf(call.world, 'corosync').get('cluster')?.name ?? 'sim'), version: '2' }
+  const made = shelf(call.world, 'corosync').get('cluster')
+  const links = linksOf(members(call)[0] ?? {})
+  return {
+    cluster_name: clusterName(call.world),
+    config_version: `${members(call).length}`,
+    interface: Object.fromEntries(links.map((link) => [`${link}`, { linknumber: `${link}` }])),
+    ip_version: 'ipv4-6',
+    link_mode: 'passive',
+    secauth: 'on',
+    token_coefficient: textOf(made?.['token-coefficient'] ?? '125'),
+    version: '2',
+  }
 }
 
 function alone(call: Call): boolean {
@@ -47,8 +64,33 @@ function here(call: Call): Host {
   return host
 }
 
+const MOST_LINKS = 8
+
+/** The numbers of the networks that a node is joined by. */
+function linksOf(member: Thing): number[] {
+  return Array.from({ length: MOST_LINKS }, (_, link) => link).filter(
+    (link) => member[`ring${link}_addr`] !== undefined,
+  )
+}
+
+/** The addresses that a call names, by the number of their network. */
+function linksIn(call: Call): Map<number, string> {
+  const links = new Map<number, string>()
+  for (let link = 0; link < MOST_LINKS; link += 1) {
+    const written = call.params[`link${link}`]
+    if (written === undefined) continue
+    const { main, named } = parseProperties(written, 'address')
+    links.set(link, named.get('address') ?? main)
+  }
+  return links
+}
+
+const ringsOf = (links: ReadonlyMap<number, string>) =>
+  Object.fromEntries([...links].map(([link, address]) => [`ring${link}_addr`, address]))
+
 function members(call: Call): Thing[] {
   if (alone(call)) return []
+  const made = shelf(call.world, 'corosync').get('cluster')
   const removed = shelf(call.world, 'corosync/removed')
   const own = [...call.world.hosts.values()].map((host, index) => ({
     name: host.name,
@@ -56,6 +98,7 @@ function members(call: Call): Thing[] {
     nodeid: `${index + 1}`,
     ring0_addr: host.address,
     quorum_votes: '1',
+    ...(index === 0 ? (made?.first as Thing | undefined) : undefined),
   }))
   return [...own.filter(({ name }) => !removed.has(name)), ...shelf(call.world, 'corosync/added').values()]
 }
@@ -67,7 +110,11 @@ function create(call: Call): string {
     await work.pass(call.world.timing.shortTaskMs)
     work.log(`Writing corosync config to ${FILE}`)
     work.log('Restart corosync and cluster filesystem')
-    shelf(call.world, 'corosync').set('cluster', { name })
+    const { nodeid = '1', votes = '1', 'token-coefficient': coefficient = '125' } = call.params
+    const links = linksIn(call)
+    const rings = links.size === 0 ? { ring0_addr: here(call).address } : { ring0_addr: undefined, ...ringsOf(links) }
+    const first = { nodeid, quorum_votes: votes, ...rings }
+    shelf(call.world, 'corosync').set('cluster', { name, 'token-coefficient': coefficient, first })
   })
 }
 
@@ -91,23 +138,84 @@ function join(call: Call): string {
 }
 
 function add(call: Call): Thing {
-  if (alone(call)) throw failed('invalid corosync.conf')
+  if (alone(call)) throw new ApiError(500, 'invalid corosync.conf', { error0: 'no nodes found' })
+  const { params } = call
   const name = param(call, 'node')
   const all = members(call)
-  const address = call.params.link0?.replace(/^(?:.*,)?address=/, '').replace(/,.*$/, '')
-  const other = all.find((member) => member.name !== name && member.ring0_addr === address)
-  if (other !== undefined)
-    throw failed(`corosync: address '${address}' already used on link ring0_addr by node '${textOf(other.name)}'`)
-  const fallback = call.params.new_node_ip
-  if (address === undefined && fallback === undefined)
-    throw failed('no links and no fallback ip (new_node_ip) given, cannot join cluster')
-  if (all.some((member) => member.name === name) && !flag(call, 'force'))
-    throw failed(`can't add existing node '${name}'`)
-  const nodeid = call.params.nodeid ?? `${all.length + 1}`
-  const votes = call.params.votes ?? '1'
-  const made = { name, node: name, nodeid, ring0_addr: address ?? fallback, quorum_votes: votes }
-  shelf(call.world, 'corosync/added').set(name, made)
-  return { corosync_authkey: '', corosync_conf: '', warnings: [] }
+  const given = linksIn(call)
+  for (const address of given.values()) refuseUsed(all, name, address)
+  const links = linksFor(call, given, linksOf(all[0] ?? {}))
+  const old = all.find((member) => member.name === name)
+  const nodeid = params.nodeid ?? textOf(old?.nodeid ?? freeId(all))
+  const votes = params.votes ?? textOf(old?.quorum_votes ?? '1')
+  const same = old !== undefined && old.quorum_votes === votes && old.nodeid === nodeid
+  if (old !== undefined && !(same && flag(call, 'force'))) throw failed(`can't add existing node '${name}'`)
+  const counted = votes === '0' ? {} : { quorum_votes: votes }
+  shelf(call.world, 'corosync/removed').delete(name)
+  if (!call.world.hosts.has(name))
+    shelf(call.world, 'corosync/added').set(name, { name, node: name, nodeid, ...counted, ...ringsOf(links) })
+  return {
+    corosync_authkey: digestOf('authkey'),
+    corosync_conf: confOf(totem(call), members(call)),
+    warnings: [],
+  }
+}
+
+/** An address that is used twice can bring the whole cluster down. */
+function refuseUsed(all: readonly Thing[], name: string, address: string): void {
+  for (const member of all) {
+    const link = member.name === name ? undefined : linksOf(member).find((one) => member[`ring${one}_addr`] === address)
+    if (link !== undefined)
+      throw failed(
+        `corosync: address '${address}' already used on link ring${link}_addr by node '${textOf(member.name)}'`,
+      )
+  }
+}
+
+/** A node that says little is joined by the one network that all have. */
+function linksFor(call: Call, given: Map<number, string>, there: readonly number[]): Map<number, string> {
+  let fallback = call.params.new_node_ip
+  const old = fallback === undefined && given.size === 1 && Number(call.params.apiversion ?? 0) === 0
+  if (old) {
+    fallback = [...given.values()][0]
+    given.clear()
+  }
+  if (given.size > 0) {
+    for (let link = 0; link < MOST_LINKS; link += 1) {
+      const [has, wants] = [there.includes(link), given.has(link)]
+      if (has && !wants)
+        throw failed(`corosync: link ${link} exists in cluster config but wasn't specified for new node`)
+      if (!has && wants) throw failed(`corosync: link ${link} specified for new node doesn't exist in cluster config`)
+    }
+    return given
+  }
+  if (fallback === undefined) throw failed('no links and no fallback ip (new_node_ip) given, cannot join cluster')
+  const [only] = there
+  if (there.length === 1 && only !== undefined) return new Map([[only, fallback]])
+  if (old) throw failed(`cluster has ${there.length} links, but only 1 given`)
+  throw failed(
+    'no links given but multiple links found on other nodes, fallback only supported on single-link clusters',
+  )
+}
+
+function freeId(all: readonly Thing[]): string {
+  let id = 1
+  while (all.some(({ nodeid }) => nodeid === `${id}`)) id += 1
+  return `${id}`
+}
+
+/** The file that all nodes share, as far as others read it. */
+function confOf({ interface: links, ...totem }: Thing, all: readonly Thing[]): string {
+  const block = (name: string, fields: Thing, indent = '  ') =>
+    `${indent}${name} {\n${Object.entries(fields)
+      .map(([key, value]) => `${indent}  ${key}: ${textOf(value)}\n`)
+      .join('')}${indent}}\n`
+  const nodes = all.map(({ node: _, ...member }) => block('node', member)).join('')
+  const interfaces = Object.values(links as Record<string, Thing>)
+    .map((link) => block('interface', link))
+    .join('')
+  const lines = Object.entries(totem).map(([key, value]) => `  ${key}: ${textOf(value)}\n`)
+  return `nodelist {\n${nodes}}\n\ntotem {\n${lines.join('')}${interfaces}}\n`
 }
 
 function remove(call: Call): null {

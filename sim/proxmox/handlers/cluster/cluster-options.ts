@@ -2,6 +2,8 @@ import { may } from '../../../world/access.ts'
 import { loggedLines } from '../../../world/cluster-log.ts'
 import type { Call, Routes } from '../../call.ts'
 import { CPU_TYPES } from '../../validate/formats/cpu-types.ts'
+import { seesModel } from '../qemu/cpu-models.ts'
+import { shelf, type Thing, textOf } from '../shelf.ts'
 
 const EMPTY_LISTS = ['/nodes/{node}/aplinfo', '/nodes/{node}/disks/list']
 
@@ -17,13 +19,26 @@ export const clusterOptionRoutes: Routes = {
     const lines = clusterLog(call).filter(({ user }) => seesAll || user === call.who.id)
     return lines.slice(0, Number(call.params.max ?? 50))
   },
-  'GET /nodes/{node}/capabilities/qemu/cpu': ({ params }) =>
-    (params.arch === 'aarch64' ? ARM_TYPES : CPU_TYPES).map((name) => ({
-      name,
-      custom: 0,
-      vendor: params.arch === 'aarch64' && name !== 'max' ? 'ARM' : vendorOf(name),
-      ...(name.startsWith('x86-64') ? { abstract: 1 } : {}),
-    })),
+  'GET /nodes/{node}/capabilities/qemu/cpu': cpuTypes,
+}
+
+/** What QEMU knows, what is put together from it by Proxmox, and what administrators put together. */
+function cpuTypes(call: Call): Thing[] {
+  const arm = call.params.arch === 'aarch64'
+  const known: readonly string[] = arm ? ARM_TYPES : CPU_TYPES
+  const vendor = (name: string) => (arm && name !== 'max' ? 'ARM' : vendorOf(name))
+  const own = [...shelf(call.world, 'cpu-models')]
+    .filter(([id]) => may(call.world, call.who, '/nodes', 'Sys.Audit') || seesModel(call, id))
+    .map(([id, model]) => [id, textOf(model['reported-model'] ?? 'kvm64')] as const)
+    .filter(([, reported]) => known.includes(reported))
+    .map(([id, reported]) => ({ name: `custom-${id}`, custom: 1, vendor: vendor(reported) }))
+  const all = known.map((name) => ({
+    name,
+    custom: 0,
+    vendor: vendor(name),
+    ...(name.startsWith('x86-64') ? { abstract: 1 } : {}),
+  }))
+  return [...all, ...own]
 }
 
 const ARM_TYPES = [

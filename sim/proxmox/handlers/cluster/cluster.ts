@@ -5,6 +5,7 @@ import { badParameter, failed } from '../../api-error.ts'
 import type { Call, Routes } from '../../call.ts'
 import { resourceRow } from '../guest/guest-rows.ts'
 import { nodeResource } from '../node/nodes.ts'
+import { clusterName } from './cluster-name.ts'
 
 export const clusterRoutes: Routes = {
   'GET /cluster/resources': resources,
@@ -107,19 +108,20 @@ function idRange(world: World): readonly [number, number] {
 
 function status(call: Call): unknown[] {
   const hosts = [...call.world.hosts.values()]
+  const name = clusterName(call.world)
   const rows: unknown[] = hosts.map((host, index) => ({
     id: `node/${host.name}`,
     type: 'node',
     name: host.name,
-    nodeid: hosts.length > 1 ? index + 1 : 0,
+    nodeid: name === undefined ? 0 : index + 1,
     ip: host.address,
     local: index === 0 ? 1 : 0,
     online: host.power === 'on' ? 1 : 0,
     level: '',
   }))
-  if (hosts.length > 1) {
+  if (name !== undefined) {
     const quorate = call.world.quorate ? 1 : 0
-    rows.unshift({ id: 'cluster', type: 'cluster', name: 'sim', nodes: hosts.length, version: hosts.length, quorate })
+    rows.unshift({ id: 'cluster', type: 'cluster', name, nodes: hosts.length, version: hosts.length, quorate })
   }
   return rows
 }

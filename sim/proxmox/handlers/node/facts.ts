@@ -16,8 +16,6 @@ export const nodeFactRoutes: Routes = {
     ])
   },
   [`GET ${AT}/capabilities/qemu/migration`]: () => ({ 'has-dbus-vmstate': true }),
-  [`GET ${AT}/capabilities/qemu/cpu-flags`]: (call) => cpuFlags(call, [hostOf(call).name]),
-  'GET /cluster/qemu/cpu-flags': (call) => cpuFlags(call, [...call.world.hosts.keys()]),
   [`GET ${AT}/services`]: (call) => (call.world.statusDaemon ? SERVICES.map((name) => service(call, name)) : []),
   [`GET ${AT}/services/{service}/state`]: (call) => service(call, param(call, 'service')),
   ...Object.fromEntries(
@@ -29,8 +27,6 @@ export const nodeFactRoutes: Routes = {
   [`GET ${AT}/disks/lvm`]: () => ({ leaf: 0, children: [] }),
   [`GET ${AT}/disks/lvmthin`]: () => [],
   [`GET ${AT}/disks/directory`]: () => [],
-  [`GET ${AT}/scan/lvm`]: () => [],
-  [`GET ${AT}/scan/zfs`]: (call) => [...shelf(call.world, `zfs/${hostOf(call).name}`).keys()].map((pool) => ({ pool })),
   [`GET ${AT}/hardware/pci/{pci-id-or-mapping}/mdev`]: () => [],
   [`GET ${AT}/netstat`]: (call) =>
     [...call.world.guests.values()].flatMap(({ node, vmid, run, config }) =>
@@ -61,17 +57,10 @@ export const nodeFactRoutes: Routes = {
 }
 
 const MACHINES = ['10.1', '10.0+pve1', '10.0', '9.2+pve1', '9.2', '9.1', '9.0', '8.2', '8.1', '8.0', '7.2', '6.2']
-const FLAGS =
-  'md-clear pcid spec-ctrl ssbd ibpb virt-ssbd amd-ssbd amd-no-ssb pdpe1gb hv-tlbflush hv-evmcs aes nested-virt'
 const SERVICES =
   'chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pve-lxc-syscalld pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald systemd-timesyncd'.split(
     ' ',
   )
-
-function cpuFlags({ params }: Call, hosts: readonly string[]): unknown[] {
-  if (params.arch === 'aarch64') return []
-  return FLAGS.split(' ').map((name) => ({ name, 'supported-on': hosts }))
-}
 
 function service(call: Call, name: string): Record<string, unknown> {
   // Nobody there to ask: not even what it is called is known.

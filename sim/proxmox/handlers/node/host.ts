@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Host } from '../../../world/types.ts'
 import { type Call, hostOf, type Routes } from '../../call.ts'
+import { splitList } from '../../validate/formats/format.ts'
 import { ownCertificate } from './certificates.ts'
 
 const ISSUER = '/CN=Proxmox Virtual Environment/OU=c0f7c0f7-0000-4000-8000-000000000001/O=PVE Cluster Manager CA'
@@ -14,11 +15,7 @@ export const nodeHostRoutes: Routes = {
     ...ownCertificate(call),
   ],
   'GET /nodes/{node}/hardware': () => ['pci', 'usb'].map((type) => ({ type })),
-  'GET /nodes/{node}/hardware/pci': (call) =>
-    hostOf(call).pci.map(({ path, id }) => {
-      const [vendor = '', device = ''] = id.split(':')
-      return { id: path, vendor: `0x${vendor}`, device: `0x${device}`, class: '0x000000', iommugroup: -1 }
-    }),
+  'GET /nodes/{node}/hardware/pci': pciDevices,
   'GET /nodes/{node}/hardware/usb': (call) =>
     hostOf(call).usb.map(({ id, path }, index) => {
       const [vendid = '', prodid = ''] = id.split(':')
@@ -34,6 +31,23 @@ export const nodeHostRoutes: Routes = {
         speed: '480',
       }
     }),
+}
+
+/** Memory, bridges and processors are left out unless somebody says otherwise. */
+const LEFT_OUT = '05;06;0b'
+const CLASS = '0x000000'
+
+function pciDevices(call: Call): unknown[] {
+  const left = splitList(call.params['pci-class-blacklist'] ?? LEFT_OUT)
+  const verbose = call.params.verbose !== '0'
+  return hostOf(call)
+    .pci.filter(() => !left.some((part) => CLASS.startsWith(`0x${part}`)))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ path, id }) => {
+      const [vendor, device] = id.split(':').map((part) => `0x${part}`)
+      const more = verbose ? { subsystem_vendor: vendor, subsystem_device: device } : {}
+      return { id: path, vendor, device, class: CLASS, iommugroup: -1, ...more }
+    })
 }
 
 /** Signs the certificates of all hosts of the cluster. */

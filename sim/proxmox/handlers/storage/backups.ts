@@ -8,10 +8,11 @@ import type { Guest, Host } from '../../../world/types.ts'
 import { addVolume, contentOfName, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
+import { clusterName } from '../cluster/cluster-name.ts'
 import { underMark } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
 import { requireVolume } from '../qemu/drive-check.ts'
-import { type Thing, textOf } from '../shelf.ts'
+import type { Thing } from '../shelf.ts'
 import { checkSelection, mayBackUp, requireBackupRights } from './backup-jobs.ts'
 import { keepOf, refuseOneMore, removeOld } from './backup-limits.ts'
 import { backupName, backupOwner } from './backup-name.ts'
@@ -297,8 +298,7 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
 function notesOf({ params, world }: Call, host: Host, guest: Guest): { notes?: string } {
   const template = params['notes-template']
   if (template === undefined) return {}
-  const named = textOf(world.shelves.get('corosync')?.get('cluster')?.name ?? 'sim')
-  const cluster = world.hosts.size > 1 ? named : 'standalone node'
+  const cluster = clusterName(world) ?? 'standalone node'
   const words: Readonly<Record<string, string>> = {
     guestname: guestName(guest),
     vmid: `${guest.vmid}`,
