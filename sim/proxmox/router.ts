@@ -132,6 +132,8 @@ const UNCHECKED: ReadonlySet<string> = new Set(
 function requireNode(world: World, operation: Operation, given: Readonly<Record<string, unknown>>): void {
   const by = ASKED_FROM.test(`${operation.method} ${operation.path}`) ? 'check-node' : operation.proxyTo
   const name = by === undefined ? undefined : given[by]
+  // Whom to pass it on to is looked for before anything else of the call.
+  if (by === 'node' && name === undefined) throw badParameter('node', 'proxyto parameter does not exist')
   if (typeof name !== 'string' || name === 'localhost') return
   const host = world.hosts.get(name)
   if (host === undefined) throw unknownNode(name)

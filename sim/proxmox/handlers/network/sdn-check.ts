@@ -37,6 +37,8 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     faucet: ['nodes', 'dp-id!', 'controller!', ...NAMING],
   },
   ipam: {
+    // The one that is there from the start has nothing to set.
+    pve: [],
     netbox: ['url!', 'token!', 'fingerprint'],
     phpipam: ['url!', 'token!', 'section!', 'fingerprint'],
   },
@@ -52,15 +54,16 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
 }
 
-function optionsOf(word: string, type: string): readonly { readonly name: string; readonly required: boolean }[] {
-  const listed = OPTIONS[word]?.[type] ?? []
-  return listed.map((name) => ({ name: name.replace('!', ''), required: name.endsWith('!') }))
+/** Undefined for a sort of which nothing is known here. */
+function optionsOf(word: string, type: string) {
+  const listed = OPTIONS[word]?.[type]
+  return listed?.map((name) => ({ name: name.replace('!', ''), required: name.endsWith('!') }))
 }
 
 /** A new section has all that its sort needs, and no section has what its sort does not know. */
 export function checkSection(word: string, type: string, given: Thing, isNew: boolean, before: string): void {
   const options = optionsOf(word, type)
-  if (options.length === 0) return
+  if (options === undefined) return
   for (const name of Object.keys(given))
     if (name !== 'type' && !options.some((option) => option.name === name))
       throw failed(`${before}unexpected property '${name}'`)
@@ -72,7 +75,7 @@ export function checkSection(word: string, type: string, given: Thing, isNew: bo
 /** Says whether the options of this sort are known here. */
 export function refuseSectionDeletions(call: Call, word: string, type: string, before: string): boolean {
   const options = optionsOf(word, type)
-  if (options.length === 0) return false
+  if (options === undefined) return false
   for (const name of deletions(call)) {
     const option = options.find((one) => one.name === name)
     if (option === undefined) throw failed(`${before}no such option '${name}'`)

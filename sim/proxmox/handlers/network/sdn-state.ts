@@ -3,6 +3,7 @@ import type { World } from '../../../world/types.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, param, type Routes } from '../../call.ts'
 import { splitList } from '../../validate/formats/format.ts'
+import { requireRight } from '../guest/option-rights.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 import { refuseWithoutLock } from './sdn-check.ts'
 
@@ -28,6 +29,13 @@ export const sdnStateRoutes: Routes = {
     if (zone.type !== 'evpn') throw badParameter('zone', 'zone is not an EVPN zone')
     refuseElsewhere(call, zone, 'zone does not exist on node')
     return []
+  },
+  'GET /nodes/{node}/sdn/vnets/{vnet}': (call) => {
+    const id = param(call, 'vnet')
+    const vnet = shelf(call.world, 'sdn/vnets').get(id)
+    if (vnet === undefined || vnet.gone === true) throw failed(`sdn vnet '${id}' does not exist`)
+    requireRight(call, `/sdn/zones/${textOf(vnet.zone)}/${id}`, 'SDN.Audit')
+    return [{ subdir: 'mac-vrf' }]
   },
   'GET /nodes/{node}/sdn/vnets/{vnet}/mac-vrf': (call) => {
     const id = param(call, 'vnet')

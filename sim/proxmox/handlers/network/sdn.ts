@@ -78,10 +78,11 @@ export const sdnRoutes: Routes = Object.assign(
       [`GET ${kind.at}/{${kind.key}}`]: (call) => {
         const id = param(call, kind.key)
         requireSight(call, kind)
-        return {
-          ...shown(call, kind, id, need(call, kind, id, '')),
-          digest: digestOf([...shelf(call.world, kind.shelf(call))]),
-        }
+        const things = shelf(call.world, kind.shelf(call))
+        const thing = things.get(id)
+        const row = thing === undefined ? undefined : rowOf(call, kind, id, thing, digestOf([...things]))
+        if (row === undefined) throw unknown(kind, id)
+        return row
       },
       [`PUT ${kind.at}/{${kind.key}}`]: (call) => change(call, kind),
       [`DELETE ${kind.at}/{${kind.key}}`]: (call) => remove(call, kind),
@@ -153,15 +154,22 @@ function list(call: Call, kind: Kind): Thing[] {
   if (kind.word === 'subnet') requireSight(call, kind)
   for (const [id, thing] of [...things].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!isListed(call, kind, id, thing)) continue
-    const applied = thing.applied as Thing | undefined
-    if (flag(call, 'running')) {
-      if (applied !== undefined) rows.push(shown(call, kind, id, applied))
-    } else if (!flag(call, 'pending')) {
-      if (thing.gone !== true) rows.push({ ...shown(call, kind, id, thing), digest })
-    } else if (applied === undefined) rows.push({ ...newRow(call, kind, id, thing), digest: null })
-    else rows.push({ ...shown(call, kind, id, applied), digest: null, ...pending(thing, applied) })
+    const row = rowOf(call, kind, id, thing, digest)
+    if (row !== undefined) rows.push(row)
   }
   return rows
+}
+
+/** A thing as it is written, as it is in effect, or as what of it is still to come: whatever the call asks for. */
+function rowOf(call: Call, kind: Kind, id: string, thing: Thing, digest: string): Thing | undefined {
+  const applied = thing.applied as Thing | undefined
+  if (flag(call, 'pending'))
+    return applied === undefined
+      ? { ...newRow(call, kind, id, thing), digest: null }
+      : { ...shown(call, kind, id, applied), digest: null, ...pending(thing, applied) }
+  if (flag(call, 'running'))
+    return applied === undefined ? undefined : { ...shown(call, kind, id, applied), digest: null }
+  return thing.gone === true ? undefined : { ...shown(call, kind, id, thing), digest }
 }
 
 /** All of a thing that was never in effect is still to come, apart from what it is and what it belongs to. */
@@ -190,9 +198,13 @@ export function pending(thing: Thing, applied: Thing | undefined): Thing {
 
 function need(call: Call, kind: Kind, id: string, before: string): Thing {
   const thing = shelf(call.world, kind.shelf(call)).get(id)
-  const named = kind.word === 'vnet' || kind.word === 'subnet' ? `${kind.word} ` : ''
-  if (thing === undefined || thing.gone === true) throw failed(`${before}sdn ${named}'${id}' does not exist`)
+  if (thing === undefined || thing.gone === true) throw unknown(kind, id, before)
   return thing
+}
+
+function unknown(kind: Kind, id: string, before = ''): Error {
+  const named = kind.word === 'vnet' || kind.word === 'subnet' ? `${kind.word} ` : ''
+  return failed(`${before}sdn ${named}'${id}' does not exist`)
 }
 
 /** A controller's node is a setting, not the place that the call goes to. */

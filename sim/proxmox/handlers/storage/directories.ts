@@ -15,7 +15,6 @@ const BELOW: Readonly<Record<string, readonly [string, string]>> = {
   '/nodes/{node}/scan': ['method', 'cifs iscsi lvm nfs pbs zfs'],
   '/nodes/{node}/sdn': ['name', 'zones fabrics vnets'],
   '/nodes/{node}/sdn/zones/{zone}': ['subdir', 'content bridges ip-vrf'],
-  '/nodes/{node}/sdn/vnets/{vnet}': ['subdir', 'mac-vrf'],
   '/nodes/{node}/services/{service}': ['subdir', 'state start stop restart reload'],
 }
 
