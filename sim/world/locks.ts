@@ -3,6 +3,9 @@ import type { Host, World } from './types.ts'
 /** How long Proxmox waits for a lock file before it gives up. */
 export const LOCK_TIMEOUT_MS = 10_000
 
+/** What a host's backup job holds while it runs. */
+export const BACKUP_LOCK = '/var/run/vzdump.lock'
+
 /** exclusive: alone. shared: beside others that only read. */
 export type LockMode = 'exclusive' | 'shared'
 

@@ -24,15 +24,21 @@ function clusterTasks(call: Call): unknown[] {
   const rows: Record<string, unknown>[] = []
   for (const host of call.world.hosts.values()) {
     let room = SHOWN_PER_NODE - host.runningTasks.size
-    for (const task of host.runningTasks) if (isSeen(task)) rows.push(listRow(task))
+    for (const task of host.runningTasks) if (isSeen(task)) rows.push(clusterRow(task))
     for (let index = host.tasks.length - 1; index >= 0 && room > 0; index--) {
       const task = host.tasks[index]
       if (task === undefined || task.exit === undefined) continue
       room -= 1
-      if (isSeen(task)) rows.push(listRow(task))
+      if (isSeen(task)) rows.push(clusterRow(task))
     }
   }
   return rows.sort((a, b) => Number(b.starttime) - Number(a.starttime))
+}
+
+/** Nodes tell each other less of a task than they know: of its process the number, and that only while it runs. */
+function clusterRow(task: Task): Record<string, unknown> {
+  const { pstart: _pstart, pid, ...row } = listRow(task)
+  return task.exit === undefined ? { ...row, pid } : { ...row, saved: '1' }
 }
 
 function nodeTasks(call: Call): Answer {

@@ -1,11 +1,13 @@
 import { may } from '../../../world/access.ts'
+import { BACKUP_LOCK, holding } from '../../../world/locks.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { badParameter, failed, forbidden } from '../../api-error.ts'
+import { ApiError, badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { haEntry } from '../ha/resources.ts'
 import { shelf, textOf } from '../shelf.ts'
 import { type Turn, turnsOf, workThrough } from './bulk-turns.ts'
+import { unmark } from './config-lock.ts'
 
 /** The same for many guests at once: each gets a task of its own, as if somebody had asked for it alone. */
 export const bulkActionRoutes: Routes = {
@@ -13,6 +15,7 @@ export const bulkActionRoutes: Routes = {
     requirePower(call, ['VM.PowerMgmt'])
     const force = call.params.force === '1'
     return onNode(call, 'startall', async (work, guests) => {
+      await forgetBackups(call, work)
       const chosen = guests.filter(({ config }) => force || config.get('onboot') === '1')
       await workThrough(work, call, turnsOf(chosen), workersOf(call), async (turn) => {
         if (turn.guest.run.status === 'running') return undefined
@@ -93,6 +96,31 @@ export function workersOf(call: Call, unset = Math.min(Math.max(1, hostCpus(call
 function hostCpus(call: Call): number {
   const [first] = call.world.hosts.values()
   return call.world.hosts.get(param(call, 'node'))?.cpus ?? first?.cpus ?? 1
+}
+
+/**
+ * A host that starts its guests runs no backup of them: marks that one left are taken away, on every guest of the host
+ * and not only on those that are meant. If a job does run, the marks stay.
+ */
+async function forgetBackups(call: Call, work: Work): Promise<void> {
+  const host = hostOf(call)
+  const marked = () =>
+    [...call.world.guests.values()].filter(
+      ({ node, config }) => node === host.name && config.get('template') !== '1' && config.get('lock') === 'backup',
+    )
+  const busy = () => failed(`can't lock file '${BACKUP_LOCK}' - got timeout`)
+  const forget = async () => {
+    for (const guest of marked()) {
+      await unmark(call.world, host, guest)
+      work.log(`removed left over backup lock from '${guest.vmid}'!`)
+    }
+  }
+  try {
+    await holding(call.world, host, BACKUP_LOCK, busy, forget)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    work.log(error.message)
+  }
 }
 
 function onNode(

@@ -45,6 +45,7 @@ export async function workThrough(
   workers: number,
   begin: (turn: Turn) => string | undefined | Promise<string | undefined>,
   ended: Ended = () => {},
+  refused: (error: ApiError) => void = ({ message }) => work.log(message),
 ): Promise<void> {
   const running = new Map<string, Turn>()
   const finish = () => {
@@ -67,7 +68,7 @@ export async function workThrough(
       if (upid !== undefined) running.set(upid, turn)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      work.log(error.message)
+      refused(error)
       ended(turn, undefined)
     }
     await waitUntil(Math.max(1, workers))

@@ -3,7 +3,7 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { ask, guestsFor, kindOf, namedIn, workersOf } from './bulk-actions.ts'
-import { type Turn, turnsOf, workThrough } from './bulk-turns.ts'
+import { type Ended, type Turn, turnsOf, workThrough } from './bulk-turns.ts'
 
 const AT = '/cluster/bulk-action/guest'
 
@@ -11,7 +11,8 @@ const AT = '/cluster/bulk-action/guest'
 export const clusterBulkActionRoutes: Routes = {
   [`POST ${AT}/start`]: (call) => {
     requireOn(call, 'VM.PowerMgmt')
-    return inTask(call, 'start', (work) => ({
+    return inTask(call, 'start', 'Starting', (work) => ({
+      failed: 'Starting',
       turns: turnsOf(guestsFor(call, undefined, false)),
       workers: workersOf(call, 4),
       failure: 'Some guests failed to start: ',
@@ -23,13 +24,15 @@ export const clusterBulkActionRoutes: Routes = {
         }
         const timeout = call.params.timeout
         const given = timeout === undefined || status === 'running' || guest.type === 'lxc' ? {} : { timeout }
+        work.log(`Starting ${kindOf(guest)} ${guest.vmid}`)
         return ask(call, guest, status === 'running' ? 'resume' : 'start', given)
       },
     }))
   },
   [`POST ${AT}/shutdown`]: (call) => {
     requireOn(call, 'VM.PowerMgmt')
-    return inTask(call, 'shutdown', (work) => ({
+    return inTask(call, 'shutdown', 'Shutting down', (work) => ({
+      failed: 'Stopping',
       turns: turnsOf(guestsFor(call, undefined, false)).reverse(),
       workers: workersOf(call, 4),
       failure: 'Some guests failed to shutdown ',
@@ -43,6 +46,7 @@ export const clusterBulkActionRoutes: Routes = {
           return undefined
         }
         const timeout = `${down ?? call.params.timeout ?? 180}`
+        work.log(`Shutting down ${kindOf(guest)} ${guest.vmid} (Timeout = ${timeout} seconds)`)
         return ask(call, guest, 'shutdown', { timeout, forceStop: call.params['force-stop'] ?? '1' })
       },
     }))
@@ -55,7 +59,9 @@ export const clusterBulkActionRoutes: Routes = {
     const path = `/storage/${statestorage}`
     if (toDisk && statestorage !== undefined && !may(call.world, call.who, path, 'Datastore.AllocateSpace'))
       throw forbidden(`${path}, Datastore.AllocateSpace`)
-    return inTask(call, 'suspend', (work) => ({
+    // A machine that is not suspended was not stopped, the real text says.
+    return inTask(call, 'suspend', 'Suspending', (work) => ({
+      failed: 'Stopping',
       turns: turnsOf(guestsFor(call, undefined, false)).reverse(),
       workers: workersOf(call, 4),
       failure: 'Some guests failed to suspend ',
@@ -66,6 +72,7 @@ export const clusterBulkActionRoutes: Routes = {
           return undefined
         }
         const kept = toDisk && statestorage !== undefined ? { statestorage } : {}
+        work.log(`Suspending VM ${guest.vmid}`)
         return ask(call, guest, 'suspend', { todisk: toDisk ? '1' : '0', ...kept })
       },
     }))
@@ -73,7 +80,8 @@ export const clusterBulkActionRoutes: Routes = {
   [`POST ${AT}/migrate`]: (call) => {
     requireOn(call, 'VM.Migrate')
     const { target = '', online, 'with-local-disks': disks } = call.params
-    return inTask(call, 'migrate', (work) => ({
+    return inTask(call, 'migrate', 'Migrating', (work) => ({
+      failed: 'Migrating',
       turns: guestsFor(call, undefined, true).map((guest) => ({ guest, order: 0, up: undefined, down: undefined })),
       workers: workersOf(call, 1),
       failure: 'Some guests failed to migrate ',
@@ -84,6 +92,7 @@ export const clusterBulkActionRoutes: Routes = {
         }
         const running = online === undefined ? {} : guest.type === 'lxc' ? { restart: online } : { online }
         const local = disks === undefined || guest.type === 'lxc' ? {} : { 'with-local-disks': disks }
+        work.log(`Migrating ${kindOf(guest)} ${guest.vmid}`)
         return ask(call, guest, 'migrate', { target, ...running, ...local })
       },
     }))
@@ -98,6 +107,8 @@ function requireOn(call: Call, privilege: string): void {
 }
 
 interface Plan {
+  /** What is said to have failed where a guest's task did. */
+  readonly failed: string
   readonly turns: readonly Turn[]
   readonly workers: number
   /** Stands before the numbers of those that failed. */
@@ -105,18 +116,25 @@ interface Plan {
   begin(turn: Turn): string | undefined | Promise<string | undefined>
 }
 
-function inTask(call: Call, verb: string, plan: (work: Work) => Plan): string {
+function inTask(call: Call, verb: string, doing: string, plan: (work: Work) => Plan): string {
   const [first] = call.world.hosts.values()
   const host = call.world.hosts.get(param(call, 'node')) ?? first
   if (host === undefined) throw failed('there is no node')
   return startTask(call.world, host, `bulk-${verb}`, '', call.who.id, async (work) => {
-    const { turns, workers, failure, begin } = plan(work)
+    const { turns, workers, failure, failed: deed, begin } = plan(work)
+    const named = namedIn(call) ?? []
+    const where = verb === 'migrate' ? ` to ${call.params.target}` : ''
+    work.log(named.length === 0 ? `${doing} all guests${where}` : `${doing} guests${where}: ${named.join(', ')}`)
     const lost: number[] = []
-    await workThrough(work, call, turns, workers, begin, ({ guest }, exit) => {
+    const ended: Ended = ({ guest }, exit) => {
       if (exit === 'OK' || exit?.startsWith('WARNINGS: ')) return
       lost.push(guest.vmid)
-      work.warn(`${verb} of ${kindOf(guest)} ${guest.vmid} failed: ${exit ?? 'could not query task status'}`)
-    })
+      // Of one that was refused the refusal has been told already.
+      if (exit !== undefined) work.warn(`${deed} ${kindOf(guest)} ${guest.vmid} failed: ${exit}`)
+    }
+    await workThrough(work, call, turns, workers, begin, ended, ({ status, message }) =>
+      work.warn(`${status} ${message}`),
+    )
     if (lost.length > 0) throw new Error(`${failure}${lost.join(', ')}`)
   })
 }

@@ -1,7 +1,7 @@
 import { may } from '../../../world/access.ts'
 import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
-import { holding, PowerLost } from '../../../world/locks.ts'
+import { BACKUP_LOCK, holding, PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
@@ -249,23 +249,22 @@ function dump(call: Call): string {
   }
 }
 
-const GLOBAL_LOCK = '/var/run/vzdump.lock'
 /** Minutes, unless the call says otherwise. */
 const LOCK_WAIT = 180
 
 /** A host runs one backup job at a time; the next one waits for hours. */
 async function oneJobAtATime(call: Call, host: Host, work: Work, job: () => Promise<void>): Promise<void> {
   const minutes = Number(call.params.lockwait ?? 0) || LOCK_WAIT
-  const waits = (host.locks.get(GLOBAL_LOCK)?.held ?? 0) > 0
+  const waits = (host.locks.get(BACKUP_LOCK)?.held ?? 0) > 0
   if (waits) work.log('INFO: trying to get global lock - waiting...')
-  const refuse = () => new Error(`can't acquire lock '${GLOBAL_LOCK}' - got timeout`)
+  const refuse = () => new Error(`can't acquire lock '${BACKUP_LOCK}' - got timeout`)
   const begin = async () => {
     // Somebody may have stopped it meanwhile.
     await work.pass(0)
     if (waits) work.log('INFO: got global lock')
     await job()
   }
-  await holding(call.world, host, GLOBAL_LOCK, refuse, begin, 'exclusive', minutes * 60_000)
+  await holding(call.world, host, BACKUP_LOCK, refuse, begin, 'exclusive', minutes * 60_000)
 }
 
 async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest, work: Work): Promise<void> {
