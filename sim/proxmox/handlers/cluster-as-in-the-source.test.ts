@@ -64,7 +64,7 @@ test('jobs, realms, metrics and mappings: what each can be told', async () => {
       'GET',
       '/cluster/metrics/export?node-list=pve1,pve9',
       undefined,
-      '500 Requested node-list contains unknown nodes - pve9',
+      '500 Requested node-list contains unknown nodes - pve1, pve9',
     ],
     ['POST', '/cluster/mapping/pci', { id: 'gpu', map }, 'done'],
     [

@@ -1,9 +1,9 @@
 import { answers } from '../../../world/reachable.ts'
 import { failed } from '../../api-error.ts'
-import type { Call, Routes } from '../../call.ts'
-import { splitList } from '../../validate/formats/format.ts'
-import { type Collection, collectionRoutes, STALE } from '../collection.ts'
+import { type Call, param, type Routes } from '../../call.ts'
+import { type Collection, collectionRoutes, deletions, list, STALE, things } from '../collection.ts'
 import { fields, type Thing, textOf } from '../shelf.ts'
+import { exportMetrics } from './metrics-export.ts'
 
 /** Servers that the status daemon sends its numbers to. */
 const SERVERS: Collection = {
@@ -22,11 +22,17 @@ const SERVERS: Collection = {
     ),
   stale: failed(STALE),
   sections: '',
+  refuseNew: (call, id) => {
+    if (!things(SERVERS, call).has(id)) refuseForeign(call, param(call, 'type'))
+  },
+  beforeDeletions: (call) => {
+    const type = textOf(things(SERVERS, call).get(param(call, 'id'))?.type)
+    refuseForeign(call, type)
+    const unknown = deletions(call).find((name) => name !== 'token' && !optionsOf(type).includes(name))
+    if (unknown !== undefined) throw failed(`no such option '${unknown}'`)
+  },
   prepare: (call, thing, _, old) => {
     const kept = old === undefined ? thing : { ...thing, type: old.type }
-    const known = OPTIONS[textOf(kept.type)]?.split(' ') ?? []
-    const foreign = Object.keys(fields(call, 'id')).find((name) => name !== 'type' && !known.includes(name))
-    if (foreign !== undefined) throw failed(`unexpected property '${foreign}'`)
     connect(call, kept)
     return kept
   },
@@ -51,15 +57,18 @@ const OPTIONS: Readonly<Record<string, string>> = {
     'server port disable otel-protocol otel-path otel-timeout otel-headers otel-verify-ssl otel-max-body-size otel-resource-attributes otel-compression',
 }
 
+const optionsOf = (type: string) => OPTIONS[type]?.split(' ') ?? []
+
+function refuseForeign(call: Call, type: string): void {
+  const foreign = Object.keys(fields(call, 'id', 'type')).find((name) => !optionsOf(type).includes(name))
+  if (foreign !== undefined) throw failed(`unexpected property '${foreign}'`)
+}
+
 export const metricsRoutes: Routes = {
   ...collectionRoutes(SERVERS),
+  'GET /cluster/metrics/server': (call) => list(SERVERS, call).sort((a, b) => (textOf(a.id) < textOf(b.id) ? -1 : 1)),
   'GET /cluster/metrics': () => [{ name: 'server' }],
-  'GET /cluster/metrics/export': (call) => {
-    const asked = splitList(call.params['node-list'] ?? '')
-    const unknown = asked.filter((name) => !call.world.hosts.has(name))
-    if (unknown.length > 0) throw failed(`Requested node-list contains unknown nodes - ${unknown.join(', ')}`)
-    return { data: [] }
-  },
+  'GET /cluster/metrics/export': exportMetrics,
 }
 
 /** A server is tried out before it is written down, unless it is switched off; one kind is tried in any case. */
@@ -68,7 +77,8 @@ function connect(call: Call, thing: Thing): void {
   const port = Number(thing.port)
   if (answers(call.world, host, port)) return
   const refused = `500 Can't connect to ${host}:${port} (Connection refused)`
-  if (thing.type === 'opentelemetry') throw failed(`Connection test failed: ${refused}`)
+  if (thing.type === 'opentelemetry')
+    throw failed(`Connection test failed: ${refused} at /usr/share/perl5/PVE/Status/OpenTelemetry.pm line 707.`)
   if (thing.disable === 1 || fields(call).disable === 1) return
   if (thing.type === 'graphite' && thing.proto === 'tcp') {
     throw failed(`couldn't create carbon socket [${host}]:${port} - Connection refused`)

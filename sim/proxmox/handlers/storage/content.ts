@@ -231,9 +231,21 @@ function refuseMoreProtected(call: Call, entry: StorageEntry, volid: string): vo
     throw failed(`The number of protected backups per guest is limited to ${most} on storage '${entry.id}'`)
 }
 
-function importMetadata(call: Call): never {
-  needStorage(call)
-  throw failed(`unable to parse directory volume name '${param(call, 'volume')}'`)
+/** What a machine in a file would become. The files here hold none: what is told is that they must be unpacked. */
+function importMetadata(call: Call): Record<string, unknown> {
+  const entry = needStorage(call)
+  const name = param(call, 'volume')
+  const unread = entry.files ? directoryNameProblem(name) : undefined
+  if (unread !== undefined) throw failed(unread)
+  const content = contentOfName(name)
+  const problem = accessProblem(call, entry, `${entry.id}:${name}`, content)
+  if (problem !== undefined) throw problem
+  if (!/^(?:dir|nfs|cifs|btrfs|cephfs)$/.test(entry.type)) throw failed('storage does not support the importer API')
+  if (content !== 'import') throw failed(`invalid content type '${content}'`)
+  if (!/\.(?:ova|ovf)$/.test(name)) throw failed('invalid format')
+  if (!volumesOf(hostOf(call), entry.id).has(name)) throw failed(`volume '${entry.id}:${name}' does not exist`)
+  const warnings = name.endsWith('.ova') ? [{ type: 'ova-needs-extracting' }] : []
+  return { type: 'vm', source: name, 'create-args': {}, disks: {}, net: {}, warnings }
 }
 
 /** A volume that is not there is removed without complaint. */

@@ -37,7 +37,7 @@ export const storageRoutes: Routes = {
   },
   'GET /nodes/{node}/storage/{storage}/identity': (call) => {
     needStorage(call)
-    throw failed('get_identity not implemented for this plugin')
+    throw failed('get_identity not implemented for this plugin at /usr/share/perl5/PVE/Storage/Plugin.pm line 2681.')
   },
 }
 
