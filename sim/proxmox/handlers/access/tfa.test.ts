@@ -168,3 +168,36 @@ test('what is told of second factors: kinds in old words, a mark on the user, no
   assert.equal(await marked(), undefined)
   assert.deepEqual(await client.data('GET', '/access/tfa'), [])
 })
+
+test('keys of the browser: once the site is named, a challenge is given, and nothing but its answer is taken', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const root = await askForTicket(client, { username: 'root@pam', password: 'rootpw123' })
+  const add = async (params: Readonly<Record<string, string>>) => {
+    const answer = await client.clock.runUntil(
+      client.datacentre.handle({
+        method: 'POST',
+        path: '/api2/json/access/tfa/admin@pve',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          cookie: `PVEAuthCookie=${encodeURIComponent(root.ticket)}`,
+          csrfpreventiontoken: root.CSRFPreventionToken,
+        },
+        body: new URLSearchParams(params).toString(),
+      }),
+    )
+    return answer.status === 200 ? JSON.parse(answer.body).data : answer.reason
+  }
+  const key = { type: 'webauthn', description: 'key' }
+  assert.equal(await add(key), 'no webauthn configuration available')
+  await client.data('PUT', '/cluster/options', {
+    webauthn: 'id=pve.example.org,origin=https://pve.example.org,rp=home',
+  })
+  const { id, challenge } = await add(key)
+  assert.equal(id, null)
+  assert.deepEqual(JSON.parse(challenge).publicKey.rp, { name: 'home', id: 'pve.example.org' })
+  assert.equal(
+    await add({ type: 'webauthn', challenge, value: 'x' }),
+    'error parsing challenge response: expected value at line 1 column 1',
+  )
+  assert.deepEqual(await client.data('GET', '/access/tfa'), [{ userid: 'admin@pve', entries: [] }])
+})

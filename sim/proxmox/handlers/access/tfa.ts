@@ -120,12 +120,50 @@ function add(call: Call): Thing {
   if (totp !== undefined) throw failed(`'totp' parameter is invalid for '${type}' entries`)
   if (challenge === undefined) needDescription(description)
   else if (value === undefined) throw failed(`missing 'value' parameter (${type} challenge response missing)`)
-  throw failed(`no ${type} configuration available`)
+  const settings = textOf(shelf(call.world, 'options').get('datacenter')?.[type])
+  if (settings === '') throw failed(`no ${type} configuration available`)
+  if (challenge !== undefined) throw failed(complaintOfResponse(type, textOf(value)))
+  makeFactors(call.world, userid)
+  const text = JSON.stringify(type === 'u2f' ? u2fChallenge(call, settings) : keyChallenge(call, userid, settings))
+  return { id: null, challenge: text }
 }
 
 function needDescription(description: string | undefined): string {
   if (description === undefined) throw failed("'description' is required for new entries")
   return description
+}
+
+/** There is no device that could have answered. */
+function complaintOfResponse(type: string, value: string): string {
+  if (type === 'u2f') return 'no such challenge'
+  try {
+    const response: unknown = JSON.parse(value)
+    const id = typeof response === 'object' && response !== null && 'id' in response
+    return id ? 'no such challenge' : 'error parsing challenge response: missing field `id` at line 1 column 2'
+  } catch {
+    return 'error parsing challenge response: expected value at line 1 column 1'
+  }
+}
+
+const base64url = (call: Call) => Buffer.from(hexDigits(call.world.random, 64), 'hex').toString('base64url')
+
+function u2fChallenge(call: Call, settings: string): Thing {
+  return { challenge: base64url(call), version: 'U2F_V2', appId: parseProperties(settings).named.get('appid') ?? '' }
+}
+
+/** What a browser asks a key for. */
+function keyChallenge(call: Call, userid: string, settings: string): Thing {
+  const { named } = parseProperties(settings)
+  return {
+    publicKey: {
+      rp: { name: named.get('rp') ?? '', id: named.get('id') ?? '' },
+      user: { id: Buffer.from(userid).toString('base64url'), name: userid, displayName: userid },
+      challenge: base64url(call),
+      pubKeyCredParams: [-7, -257].map((alg) => ({ type: 'public-key', alg })),
+      timeout: 60_000,
+      attestation: 'none',
+    },
+  }
 }
 
 /** Keys of this maker are looked up where the realm says, and nobody can be asked from here. */

@@ -17,6 +17,11 @@ export function turnsOf(guests: readonly Guest[]): Turn[] {
   return guests.map(turnOf).sort((a, b) => a.order - b.order || a.guest.vmid - b.guest.vmid)
 }
 
+/** The last order first; within one order it stays as it is. */
+export function turnsDown(guests: readonly Guest[]): Turn[] {
+  return guests.map(turnOf).sort((a, b) => b.order - a.order || a.guest.vmid - b.guest.vmid)
+}
+
 function turnOf(guest: Guest): Turn {
   const { named, main } = parseProperties(guest.config.get('startup') ?? '', 'order')
   const seconds = (name: string) => {
@@ -32,7 +37,7 @@ function turnOf(guest: Guest): Turn {
 }
 
 /** What became of a guest's task; undefined for one that could not even begin. */
-export type Ended = (turn: Turn, exit: string | undefined) => void
+export type Ended = (turn: Turn, exit: string | undefined) => void | Promise<void>
 
 /**
  * Begins a task for each guest, so many at a time, and waits for all of one order before those of the next. A guest that
@@ -48,16 +53,16 @@ export async function workThrough(
   refused: (error: ApiError) => void = ({ message }) => work.log(message),
 ): Promise<void> {
   const running = new Map<string, Turn>()
-  const finish = () => {
+  const finish = async () => {
     for (const [upid, turn] of running) {
       const exit = call.world.hosts.get(upid.split(':')[1] ?? '')?.tasksById.get(upid)?.exit
       if (exit === undefined) continue
       running.delete(upid)
-      ended(turn, exit)
+      await ended(turn, exit)
     }
   }
   const waitUntil = async (fewer: number) => {
-    for (finish(); running.size >= fewer; finish()) await work.pass(1000)
+    for (await finish(); running.size >= fewer; await finish()) await work.pass(1000)
   }
   let order: number | undefined
   for (const turn of turns) {
@@ -69,7 +74,7 @@ export async function workThrough(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       refused(error)
-      ended(turn, undefined)
+      await ended(turn, undefined)
     }
     await waitUntil(Math.max(1, workers))
   }

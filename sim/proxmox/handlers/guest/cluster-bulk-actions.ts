@@ -3,7 +3,7 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { ask, guestsFor, kindOf, namedIn, workersOf } from './bulk-actions.ts'
-import { type Ended, type Turn, turnsOf, workThrough } from './bulk-turns.ts'
+import { type Ended, type Turn, turnsDown, turnsOf, workThrough } from './bulk-turns.ts'
 
 const AT = '/cluster/bulk-action/guest'
 
@@ -33,7 +33,7 @@ export const clusterBulkActionRoutes: Routes = {
     requireOn(call, 'VM.PowerMgmt')
     return inTask(call, 'shutdown', 'Shutting down', (work) => ({
       failed: 'Stopping',
-      turns: turnsOf(guestsFor(call, undefined, false)).reverse(),
+      turns: turnsDown(guestsFor(call, undefined, false)),
       workers: workersOf(call, 4),
       failure: 'Some guests failed to shutdown ',
       begin: ({ guest, down }) => {
@@ -62,7 +62,7 @@ export const clusterBulkActionRoutes: Routes = {
     // A machine that is not suspended was not stopped, the real text says.
     return inTask(call, 'suspend', 'Suspending', (work) => ({
       failed: 'Stopping',
-      turns: turnsOf(guestsFor(call, undefined, false)).reverse(),
+      turns: turnsDown(guestsFor(call, undefined, false)),
       workers: workersOf(call, 4),
       failure: 'Some guests failed to suspend ',
       begin: ({ guest }) => {
@@ -126,8 +126,12 @@ function inTask(call: Call, verb: string, doing: string, plan: (work: Work) => P
     const where = verb === 'migrate' ? ` to ${call.params.target}` : ''
     work.log(named.length === 0 ? `${doing} all guests${where}` : `${doing} guests${where}: ${named.join(', ')}`)
     const lost: number[] = []
-    const ended: Ended = ({ guest }, exit) => {
-      if (exit === 'OK' || exit?.startsWith('WARNINGS: ')) return
+    const ended: Ended = async ({ guest, up = 0 }, exit) => {
+      if (exit === 'OK' || exit?.startsWith('WARNINGS: ')) {
+        if (verb !== 'start' || up === 0) return
+        work.log(`Waiting for ${up} seconds (startup delay)`)
+        return work.pass(up * 1000)
+      }
       lost.push(guest.vmid)
       // Of one that was refused the refusal has been told already.
       if (exit !== undefined) work.warn(`${deed} ${kindOf(guest)} ${guest.vmid} failed: ${exit}`)
