@@ -108,6 +108,35 @@ test('[T-08] a host with guests joins no cluster, and one without finds none', a
   assert.equal(await ask('POST', '/cluster/config/join', { ...join, force: '1' }), nobody)
 })
 
+test('[T-08] what keeps a host from joining is listed in the task', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const ask = await asRoot(client)
+  const join = {
+    hostname: '10.0.0.9',
+    password: 'secret',
+    fingerprint: Array.from({ length: 32 }, () => 'AA').join(':'),
+  }
+  assert.equal(
+    await ask('POST', '/cluster/config/join', { ...join, link0: '10.9.9.9' }),
+    'Check if node may join a cluster failed!',
+  )
+  assert.equal(await ask('POST', '/cluster/config', { clustername: 'home' }), 'OK')
+  await ask('POST', '/cluster/config/join', join)
+  const logs = client.datacentre.world.hosts
+    .get('pve1')
+    ?.tasks.filter(({ type }) => type === 'clusterjoin')
+    .map(({ log }) => log.slice(1, 4))
+  assert.deepEqual(
+    logs?.flat().filter((line) => line.startsWith('* ')),
+    [
+      "* link0: cannot use IP '10.9.9.9', not found on local node!",
+      "* authentication key '/etc/corosync/authkey' already exists",
+      "* cluster config '/etc/pve/corosync.conf' already exists",
+      '* corosync is already running, is this node already in a cluster?!',
+    ],
+  )
+})
+
 test('[T-08] a guest that goes to another cluster is judged here first', async () => {
   const client = createTestClient()
   await client.task('POST', `${HOST}/qemu`, { vmid: '900', scsi0: 'local-zfs:1' })

@@ -123,9 +123,16 @@ function join(call: Call): string {
   const { world } = call
   return startTask(world, here(call), 'clusterjoin', '', call.who.id, async (work) => {
     await work.pass(world.timing.shortTaskMs)
+    const joined = !alone(call)
+    const addresses = new Set([here(call).address, '127.0.0.1'])
     const errors = [
-      ...(alone(call) ? [] : [`cluster config '${FILE}' already exists`]),
+      ...(joined ? ["authentication key '/etc/corosync/authkey' already exists"] : []),
+      ...(joined ? [`cluster config '${FILE}' already exists`] : []),
       ...(world.guests.size === 0 ? [] : ['this host already contains virtual guests']),
+      ...(joined ? ['corosync is already running, is this node already in a cluster?!'] : []),
+      ...[...linksIn(call)]
+        .filter(([, address]) => !addresses.has(address))
+        .map(([link, address]) => `link${link}: cannot use IP '${address}', not found on local node!`),
     ]
     if (errors.length > 0) {
       work.log('detected the following error(s):')
