@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient, HOST, type TestClient, WEB } from './test-client.ts'
+import { createTestClient, exitOf, HOST, type TestClient, WEB } from './test-client.ts'
 
 /** The rights that a pool-scoped token needs, and no more. */
 const POOL_ROLE =
@@ -60,6 +60,14 @@ test('a token with rights on its pool makes a guest there, and does not see it u
     'Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)',
   )
   await give(root, '/sdn/zones/localnetwork', 'PVESDNUser')
+  const upid = JSON.parse((await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).body).data
+  assert.equal(
+    await exitOf(root, upid),
+    'unable to create VM 114 - 403 Permission check failed (/vms/114, VM.Config.Options)',
+    'for its tags: it is in no pool yet',
+  )
+  await root.data('POST', '/access/roles', { roleid: 'CroftTags', privs: 'VM.Config.Options' })
+  await give(root, '/vms', 'CroftTags')
   assert.equal((await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).status, 200)
   assert.equal((await send('GET', `${HOST}/qemu/114/config`)).status, 403)
   await root.pass(60_000)

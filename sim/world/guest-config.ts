@@ -96,7 +96,7 @@ export function memoryMb(config: ReadonlyMap<string, string>): number {
 export function cpuCount(config: ReadonlyMap<string, string>): number {
   const vcpus = config.get('vcpus')
   const all = Number(config.get('cores') ?? 1) * Number(config.get('sockets') ?? 1)
-  return vcpus === undefined ? all : Math.min(Number(vcpus), all)
+  return vcpus === undefined ? all : Number(vcpus)
 }
 
 export function guestName(guest: Guest): string {

@@ -75,11 +75,17 @@ export function startTask(
       if (warnings > 0) exit = `WARNINGS: ${warnings}`
     } catch (error) {
       if (error instanceof PowerLost) return
-      exit = error instanceof Error ? error.message : String(error)
+      exit = toldInTask(error)
     }
     finishTask(world, host, task, exit)
   }
   return task.upid
+}
+
+/** A right that is missing inside a task is told with the number of its refusal. */
+export function toldInTask(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'status' in error && error.status === 403 ? `403 ${error.message}` : error.message
 }
 
 export function finishTask(world: World, host: Host, task: Task, exit: string): void {

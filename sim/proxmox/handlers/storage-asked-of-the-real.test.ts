@@ -85,7 +85,7 @@ test('the log of the cluster tells of logins and of changes to guests', async ()
   const changes = (await said()).filter((msg) => !/ task UPID/.test(msg)).reverse()
   assert.deepEqual(changes.slice(2), [
     'update VM 100: -cipassword <hidden> -cores 2',
-    'update VM 100: resize --disk scsi0 --size 1G',
+    'update VM 100: resize --disk scsi0 --size +1G',
     'delete snapshot VM 100: none',
   ])
 })

@@ -65,7 +65,7 @@ function nodeTasks(call: Call): Answer {
   const shown = rows.slice(start, start + Number(params.limit ?? 50))
   return new Answer(
     shown.map((task) => (task.exit === undefined ? runningRow(task) : listRow(task))),
-    { total: rows.length },
+    rows.length > 0 ? { total: rows.length } : {},
   )
 }
 

@@ -17,7 +17,7 @@ import { makeDrive } from '../qemu/drive-make.ts'
 import { type Plugging, plugging } from '../qemu/hotplug.ts'
 import type { Workshop } from '../qemu/workshop.ts'
 import { refuseLocked } from './config-lock.ts'
-import { keptValue } from './option-values.ts'
+import { keptValue, pinnedMachine } from './option-values.ts'
 
 export interface ConfigChange {
   readonly set: ReadonlyMap<string, string>
@@ -93,8 +93,11 @@ function forgetUsed(guest: Guest): void {
 
 /** Windows takes a new board for new hardware: the newest one there is at the time is kept. */
 function pinMachine(guest: Guest, change: ConfigChange): void {
-  if (/^(w|win)/.test(change.set.get('ostype') ?? '') && !guest.config.has('machine'))
-    guest.config.set('machine', 'pc-i440fx-10.0+pve1')
+  if (change.set.has('machine') || change.drop.includes('machine') || guest.pending.has('machine')) return
+  const pinned = pinnedMachine(guest.config.get('machine'), change.set.get('ostype'))
+  if (pinned === undefined) return
+  if (guest.run.status === 'running') guest.pending.set('machine', pinned)
+  else guest.config.set('machine', pinned)
 }
 
 /** What is asked before any work begins, and again with the lock in hand. */
@@ -140,9 +143,9 @@ function dropState(guest: Guest): void {
   for (const key of ['runningmachine', 'runningcpu', 'running-nets-host-mtu']) guest.config.delete(key)
 }
 
-function refuseProtected(key: string, value: string): void {
+export function refuseProtected(key: string, value: string): void {
   if (isUnused(key)) throw failed(`can't remove unused disk '${value}' - protection mode enabled`)
-  if (isDrive(key) && !isCdrom(value)) throw failed(`can't remove drive '${key}' - protection mode enabled`)
+  if (isDrive(key)) throw failed(`can't remove drive '${key}' - protection mode enabled`)
 }
 
 /** A disk that is taken out stays, as `unusedN`; a cloud-init drive is thrown away. */

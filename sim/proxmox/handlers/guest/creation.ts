@@ -1,6 +1,7 @@
 import { touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
+import { toldInTask } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
 import { freeVolume } from '../../../world/volumes.ts'
 
@@ -21,8 +22,6 @@ export async function configured(
     for (const volid of made) freeVolume(host, volid)
     world.guests.delete(guest.vmid)
     const what = guest.type === 'lxc' ? 'CT' : 'VM'
-    throw new Error(
-      `unable to ${deed} ${what} ${guest.vmid} - ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new Error(`unable to ${deed} ${what} ${guest.vmid} - ${toldInTask(error)}`)
   }
 }

@@ -48,21 +48,48 @@ const FOR_USERS: readonly RegExp[] = [
   /^(cdrom|(ide|sata|scsi|virtio|efidisk|tpmstate|unused|serial|usb|hostpci|virtiofs)\d+)$/,
 ]
 
+/** Options whose rights depend on what they hold or held: they are asked for once the guest is read. */
+export const BY_VALUE =
+  /^(?:cdrom|tags|(?:ide|sata|scsi|virtio|efidisk|tpmstate|unused|serial|usb|hostpci|virtiofs)\d+)$/
+
 /** Every option needs the privilege of its group, on the guest or on the pool that it is made in. */
 export function requireOptionRights(call: Call, vmid: number, key: string, value: string, pool?: string): void {
-  const { world, who } = call
-  if (key === 'startup') requireRight(call, '/', 'Sys.Modify')
   const mapped = MAPPED.find(({ slot }) => slot.test(key))
-  const name = mapped && parseProperties(value).named.get(mapped.key)
+  const { main, named } = parseProperties(value, mapped?.kind === 'dir' ? mapped.key : undefined)
+  const said = mapped?.kind === 'dir' ? main : named.get('mapping')
   const requireMapping = () => {
-    if (mapped !== undefined && name !== undefined) requireRight(call, `/mapping/${mapped.kind}/${name}`, 'Mapping.Use')
+    if (mapped !== undefined && said !== undefined) requireRight(call, `/mapping/${mapped.kind}/${said}`, 'Mapping.Use')
   }
   if (mapped?.kind === 'pci') requireMapping()
-  const enough = privilegesFor(key, value)
-  const has = (path: string) => enough.some((privilege) => may(world, who, path, privilege))
-  if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
-    throw forbidden(`/vms/${vmid}, ${enough[0]}`)
+  requirePrivilege(call, vmid, key, value, pool)
   requireMapping()
+  // What changes the host itself.
+  if (key === 'startup') requireRight(call, '/', 'Sys.Modify')
+  if (key === 'rng0' && /(^|,)(source=)?\/dev\/hwrng(,|$)/.test(value))
+    requireRight(call, '/mapping/hwrng', 'Mapping.Use')
+}
+
+function requirePrivilege(call: Call, vmid: number, key: string, value: string, pool?: string): void {
+  const { world, who } = call
+  for (const enough of privilegesFor(key, value)) {
+    const has = (path: string) => enough.some((privilege) => may(world, who, path, privilege))
+    if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
+      throw forbidden(`/vms/${vmid}, ${enough.join('|')}`)
+  }
+}
+
+/** Rights on what a slot holds: root's own devices, and what is shared by name. */
+export function requireSlotRights(
+  call: Call,
+  vmid: number,
+  key: string,
+  value: string,
+  deed: { readonly old?: string; readonly verb: 'set' | 'modify' | 'delete'; readonly pool?: string },
+): void {
+  if (call.who.id === 'root@pam') return
+  if (key.startsWith('usb')) requirePrivilege(call, vmid, key, value, deed.pool)
+  refuseRootOnly(call, key, value, deed.old, deed.verb)
+  requireOptionRights(call, vmid, key, value, deed.pool)
 }
 
 /** Slots that may hold something of the host by the name it was given. */
@@ -87,13 +114,15 @@ export function requireBridgeRights(call: Call, key: string, value: string): voi
   requireRight(call, path, 'SDN.Use')
 }
 
-/** Any of these is enough; a refusal names the first. */
-function privilegesFor(key: string, value: string): readonly string[] {
+/** One of each list is needed. */
+function privilegesFor(key: string, value: string): readonly (readonly string[])[] {
   if (isDrive(key)) {
-    if (/:cloudinit(,|$)/.test(value)) return ['VM.Config.Cloudinit']
-    return [isCdrom(value) ? 'VM.Config.CDROM' : 'VM.Config.Disk']
+    if (/:cloudinit(,|$)|cloudinit\.[a-z0-9]+(,|$)|-cloudinit(,|$)/.test(value))
+      return [['VM.Config.Cloudinit'], ['VM.Config.CDROM']]
+    return [[isCdrom(value) ? 'VM.Config.CDROM' : 'VM.Config.Disk']]
   }
-  if (isUnused(key) || /^virtiofs\d+$/.test(key)) return ['VM.Config.Disk']
+  if (isUnused(key) || /^virtiofs\d+$/.test(key)) return [['VM.Config.Disk']]
+  if (key === 'vmstate') return [['VM.Config.Disk'], ['VM.PowerMgmt']]
   const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.HWType'
-  return privilege === 'VM.Config.Cloudinit' ? [privilege, 'VM.Config.Network'] : [privilege]
+  return [privilege === 'VM.Config.Cloudinit' ? [privilege, 'VM.Config.Network'] : [privilege]]
 }

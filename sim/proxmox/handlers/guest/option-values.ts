@@ -24,6 +24,16 @@ export function cpuShares(value: string): string {
   return Number(value) > 10_000 ? '10000' : value
 }
 
+const NEWEST_BOARD = '10.0+pve1'
+
+/** Windows takes a new board for new hardware: of one without a version, the newest that there is at the time is kept. */
+export function pinnedMachine(machine: string | undefined, ostype: string | undefined): string | undefined {
+  if (!/^(wxp|w2k\d*|wvista|win\d+)$/.test(ostype ?? '')) return undefined
+  const { main, named } = parseProperties(machine ?? '', 'type')
+  if (!/^(pc|q35)?$/.test(main)) return undefined
+  return printProperties({ main: `pc-${main === 'q35' ? 'q35' : 'i440fx'}-${NEWEST_BOARD}`, named })
+}
+
 /** `virtio,bridge=vmbr0` becomes `virtio=BC:24:11:…,bridge=vmbr0`. */
 export function networkCard(random: Random, value: string): string {
   const { main, named } = parseProperties(value)

@@ -31,7 +31,10 @@ export function allowedTags(call: Call): string[] {
 }
 
 /** Refuses a change of tags that only an administrator may make. */
-export function requireTagRights(call: Call, before: string, after: string): void {
+export function requireTagRights(call: Call, vmid: number, before: string, after: string): void {
+  if (call.who.id === 'root@pam') return
+  if (!may(call.world, call.who, `/vms/${vmid}`, 'VM.Config.Options'))
+    throw forbidden(`/vms/${vmid}, VM.Config.Options`)
   if (may(call.world, call.who, '/', 'Sys.Modify')) return
   const rules = tagRules(call)
   const [old, wanted] = [listed(before), listed(after)]

@@ -78,7 +78,7 @@ function checkOption(
   if (call.who.id === 'root@pam') return
   const old = guest?.config.get(key)
   if (key === 'tags') {
-    requireTagRights(call, old ?? '', value ?? '')
+    requireTagRights(call, vmid, old ?? '', value ?? '')
     return
   }
   refuseRootOnly(key, value, old, isUnprivileged(call, guest))

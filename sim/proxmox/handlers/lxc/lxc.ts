@@ -52,8 +52,8 @@ export const lxcRoutes: Routes = {
   [`PUT ${ONE}/config`]: update,
   [`GET ${ONE}/pending`]: (call) => {
     const guest = guestOf(call, 'lxc')
-    const rows = shownPending(guest)
-    return seesEnvironment(call, guest) ? rows : rows.filter(({ key }) => key !== 'env')
+    requireEnvironment(call, guest, [...guest.config.keys(), ...guest.pending.keys()])
+    return shownPending(guest)
   },
   [`GET ${ONE}/status/current`]: (call) => statusRow(call.world, hostOf(call), guestOf(call, 'lxc')),
   [`PUT ${ONE}/resize`]: (call) => {
@@ -78,13 +78,16 @@ function readConfig(call: Call): Record<string, unknown> {
     name === undefined
       ? shownConfig(guest, current === '1')
       : { ...shownSnapshot(guest, needSnapshot(guest, name)), digest: configDigest(guest) }
-  if (!seesEnvironment(call, guest)) delete shown.env
+  requireEnvironment(call, guest, [
+    shown.env === undefined ? '' : 'env',
+    ...(name === undefined ? guest.pending.keys() : []),
+  ])
   return shown
 }
 
-/** What a container's programs are told may be secret: who may only look does not see it. */
-function seesEnvironment(call: Call, guest: Guest): boolean {
-  return may(call.world, call.who, `/vms/${guest.vmid}`, 'VM.Config.Options')
+/** What a container's programs are told may be secret: who may only look sees nothing at all of such a container. */
+function requireEnvironment(call: Call, guest: Guest, keys: Iterable<string>): void {
+  if ([...keys].includes('env')) requireRight(call, `/vms/${guest.vmid}`, 'VM.Config.Options')
 }
 
 function create(call: Call): string {

@@ -1,20 +1,26 @@
 import { defined } from '../../../../src/lib/defined.ts'
 import { noteInLog } from '../../../world/cluster-log.ts'
-import { configDigest } from '../../../world/guest-config.ts'
+import { configDigest, isUnused } from '../../../world/guest-config.ts'
 import { startTask } from '../../../world/tasks.ts'
-import type { World } from '../../../world/types.ts'
+import type { Guest, World } from '../../../world/types.ts'
 import { badParameter, badParameters, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { findOperation } from '../../validate/operations.ts'
 import { refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
-import { type ConfigChange, refuseEarly, updateConfig } from '../guest/config-update.ts'
+import { type ConfigChange, refuseEarly, refuseProtected, updateConfig } from '../guest/config-update.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { hookProblem } from '../guest/hook-script.ts'
-import { refuseRootOnly, requireBridgeRights, requireOptionRights } from '../guest/option-rights.ts'
+import {
+  BY_VALUE,
+  refuseRootOnly,
+  requireBridgeRights,
+  requireOptionRights,
+  requireSlotRights,
+} from '../guest/option-rights.ts'
 import { shownSnapshot } from '../guest/snapshots.ts'
 import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
 import { requireTagRights } from '../guest/tags.ts'
-import { checkDrives } from './drive-check.ts'
+import { checkDriveAccess, checkDriveTexts } from './drive-check.ts'
 
 export const qemuConfigRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/config': readConfig,
@@ -62,6 +68,7 @@ async function writeConfig(call: Call): Promise<null> {
   await withConfigLock(world, host, guest.vmid, () => {
     refuseEarly(guest, change)
     noteInLog(world, host, call.who.id, updateLine(call))
+    requireValueRights(call, guest, change)
     return updateConfig(world, host, guest, change, inForeground(world))
   })
   return null
@@ -78,6 +85,7 @@ function writeConfigInBackground(call: Call): Promise<string | null> {
       refuseEarly(guest, change)
       noteInLog(world, host, call.who.id, updateLine(call))
       work.log(updateLine(call))
+      requireValueRights(call, guest, change)
       return updateConfig(world, host, guest, change, work)
     })
     if ([...change.set].some(([, value]) => value.includes('cloudinit'))) work.log('generating cloud-init ISO')
@@ -142,19 +150,40 @@ function requested(call: Call): ConfigChange {
       throw badParameter('revert', `you can't use '-delete ${key}' and -revert ${key}' at the same time`)
     refuseUnknown(key)
   }
-  const current = call.world.guests.get(vmid)?.config
   checkKeys(decodedKeys(call))
+  checkDriveTexts(call)
   checkHook(call, set.get('hookscript'))
-  for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key), 'delete')
-  for (const [key, value] of set) refuseRootOnly(call, key, value, current?.get(key), 'modify')
-  for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
-  for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
+  for (const [key, value] of [...drop.map((key) => [key, ''] as const), ...set]) {
+    if (BY_VALUE.test(key)) continue
+    refuseRootOnly(call, key, value)
+    requireOptionRights(call, vmid, key, value)
+  }
+  checkDriveAccess(call)
   for (const [key, value] of set) requireBridgeRights(call, key, value)
-  for (const key of drop) requireBridgeRights(call, key, current?.get(key) ?? '')
-  const tags = current?.get('tags') ?? ''
-  requireTagRights(call, tags, drop.includes('tags') ? '' : (set.get('tags') ?? tags))
-  checkDrives(call)
   return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
+}
+
+/** Rights that depend on what the guest has: what goes comes first, and of what is replaced both. */
+function requireValueRights(call: Call, guest: Guest, change: ConfigChange): void {
+  const { vmid } = guest
+  for (const key of change.drop) {
+    const value = guest.config.get(key) ?? guest.pending.get(key)
+    if (value === undefined) continue
+    if (guest.config.get('protection') === '1') refuseProtected(key, value)
+    if (key === 'tags') requireTagRights(call, vmid, value, '')
+    else if (BY_VALUE.test(key)) requireSlotRights(call, vmid, key, value, { old: value, verb: 'delete' })
+    else requireBridgeRights(call, key, value)
+  }
+  for (const [key, value] of change.set) {
+    const old = guest.config.get(key)
+    if (key === 'tags') requireTagRights(call, vmid, old ?? '', value)
+    else if (!BY_VALUE.test(key)) requireBridgeRights(call, key, old ?? '')
+    else {
+      const verb = 'modify' as const
+      if (old !== undefined && !isUnused(key)) requireSlotRights(call, vmid, key, old, { old, verb })
+      if (!isUnused(key)) requireSlotRights(call, vmid, key, value, { ...defined({ old }), verb })
+    }
+  }
 }
 
 /** A script that Proxmox would run on the host must be a snippet that can be run. */

@@ -1,3 +1,4 @@
+import { defined } from '../../../../src/lib/defined.ts'
 import { may } from '../../../world/access.ts'
 import { uuid } from '../../../world/chance.ts'
 import { defaultBootDevices, isDrive } from '../../../world/guest-config.ts'
@@ -10,13 +11,20 @@ import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
 import { withConfigLock } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
-import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from '../guest/option-rights.ts'
-import { keptValue } from '../guest/option-values.ts'
+import {
+  BY_VALUE,
+  refuseRootOnly,
+  requireBridgeRights,
+  requireOptionRights,
+  requireRight,
+  requireSlotRights,
+} from '../guest/option-rights.ts'
+import { keptValue, pinnedMachine } from '../guest/option-values.ts'
 import { checkKeys, decodedKeys } from '../guest/ssh-keys.ts'
 import { requireTagRights } from '../guest/tags.ts'
 import { shelf } from '../shelf.ts'
 import { requireBackupAccess } from '../storage/backups.ts'
-import { checkDrives } from './drive-check.ts'
+import { checkDriveAccess, checkDriveTexts } from './drive-check.ts'
 import { makeDrive } from './drive-make.ts'
 import { restore } from './restore.ts'
 import { startAfterCreate } from './start-after-create.ts'
@@ -67,13 +75,19 @@ function createGuest(call: Call): string | Promise<string> {
     if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
   }
   checkKeys(decodedKeys(call))
-  checkDrives(call)
+  checkDriveAccess(call, true)
   for (const [key, value] of wanted) {
+    if (BY_VALUE.test(key)) continue
     refuseRootOnly(call, key, value)
     requireOptionRights(call, vmid, key, value, pool)
   }
+  // Disks are asked for by their storages alone.
+  for (const slot of ['serial', 'usb', 'hostpci', 'virtiofs'])
+    for (const [key, value] of wanted)
+      if (new RegExp(`^${slot}\\d+$`).test(key))
+        requireSlotRights(call, vmid, key, value, { verb: 'set', ...defined({ pool }) })
   for (const [key, value] of wanted) requireBridgeRights(call, key, value)
-  requireTagRights(call, '', call.params.tags ?? '')
+  checkDriveTexts(call)
   if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
   if (archive !== undefined) return restore(call, archive, wanted)
   const unable = (problem: string) => failed(`unable to create VM ${vmid} - ${problem}`)
@@ -121,6 +135,8 @@ async function build(call: Call, guest: Guest, wanted: [string, string][], work:
     const drives = new Map(wanted.filter(([key]) => isDrive(key)))
     for (const key of [...drives.keys()].sort()) config.set(key, await makeDrive(shop, key, drives.get(key) ?? ''))
     complete(call, config)
+    // Asked last of all, and without the pool: it is no member yet.
+    if (call.params.tags !== undefined) requireTagRights(call, vmid, '', call.params.tags)
     return config
   })
 }
@@ -134,6 +150,8 @@ function complete(call: Call, config: Map<string, string>): void {
   }
   if (!config.has('vmgenid') && config.get('arch') !== 'aarch64') config.set('vmgenid', uuid(world.random))
   if (!config.has('smbios1')) config.set('smbios1', `uuid=${uuid(world.random)}`)
+  const pinned = pinnedMachine(config.get('machine'), config.get('ostype'))
+  if (pinned !== undefined) config.set('machine', pinned)
   config.set('meta', `creation-qemu=${CREATION_QEMU},ctime=${Math.floor(world.clock.now() / 1000)}`)
 }
 

@@ -45,7 +45,7 @@ async function grow(call: Call, work: Work): Promise<void> {
   const wanted = asked.startsWith('+') ? volume.sizeBytes + bytes : bytes
   if (wanted < volume.sizeBytes) throw new Error('shrinking disks is not supported')
   if (wanted === volume.sizeBytes) return
-  const text = `update VM ${guest.vmid}: resize --disk ${key} --size ${asked.replace(/^\+/, '')}`
+  const text = `update VM ${guest.vmid}: resize --disk ${key} --size ${asked}`
   noteInLog(world, host, call.who.id, text)
   const entry = storageOn(world, host, parseVolumeId(volid)?.storage ?? '')
   if (entry !== undefined && usedBytes(host, entry) + wanted - volume.sizeBytes > entry.totalBytes) {

@@ -1,6 +1,6 @@
 import type { StorageEntry } from '../../../world/parts.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
-import { GIB, MIB, printSize } from '../../../world/sizes.ts'
+import { MIB, printSize } from '../../../world/sizes.ts'
 import type { Work } from '../../../world/tasks.ts'
 import {
   allocate,
@@ -63,7 +63,8 @@ export async function makeDrive(shop: Workshop, key: string, value: string): Pro
 function diskBytes(key: string, gib: number, storage: StorageEntry): number {
   if (key.startsWith('efidisk')) return storage.files ? EFI_BYTES : MIB
   if (key.startsWith('tpmstate')) return TPM_BYTES
-  return Math.round(gib * GIB)
+  // In whole KiB, rather more than less.
+  return Math.ceil(gib * MIB) * 1024
 }
 
 async function makeCloudInit(

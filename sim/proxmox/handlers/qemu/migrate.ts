@@ -1,10 +1,12 @@
-import { driveKeys, driveVolume, isCdrom, touch } from '../../../world/guest-config.ts'
+import { defined } from '../../../../src/lib/defined.ts'
+import { driveKeys, isCdrom, touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties } from '../../../world/properties.ts'
+import { parseSize } from '../../../world/sizes.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
-import { carryVolumes, findVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { carryVolumes, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock, withMigrationLock } from '../guest/config-lock.ts'
@@ -24,7 +26,6 @@ export const qemuMigrateRoutes: Routes = {
 /** Where a guest could go, and what keeps it. */
 function conditions(call: Call): Record<string, unknown> {
   const { world } = call
-  const host = hostOf(call)
   const guest = guestOf(call)
   refuseLocked(guest)
   for (const [key, value] of guest.config) {
@@ -35,7 +36,8 @@ function conditions(call: Call): Record<string, unknown> {
         "Can't use an undefined value as an ARRAY reference at /usr/share/perl5/PVE/QemuMigrate/Helpers.pm line 63.",
       )
   }
-  const disks = driveKeys(guest.config).filter((key) => driveVolume(guest.config.get(key) ?? '') !== '')
+  const fileOf = (value: string) => parseProperties(value, 'file').main
+  const disks = driveKeys(guest.config).filter((key) => fileOf(guest.config.get(key) ?? '') !== 'none')
   return {
     running: guest.run.status === 'running' ? 1 : 0,
     'has-dbus-vmstate': 1,
@@ -45,11 +47,12 @@ function conditions(call: Call): Record<string, unknown> {
     'mapped-resource-info': {},
     local_disks: disks.map((key) => {
       const value = guest.config.get(key) ?? ''
-      const volid = driveVolume(value)
+      const volid = fileOf(value)
+      const size = parseSize(parseProperties(value).named.get('size') ?? '')
       return {
         volid,
         drivename: key,
-        size: findVolume(host, volid)?.sizeBytes ?? 0,
+        ...defined({ size }),
         cdrom: isCdrom(value) ? 1 : 0,
         is_attached: 1,
         is_unused: 0,

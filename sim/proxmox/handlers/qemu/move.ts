@@ -177,6 +177,8 @@ function reassign(call: Call, vmid: number): string {
         drive.main = `${storage.id}:${name}`
         if (!isUnused(key) && !drive.named.has('size')) drive.named.set('size', printSize(volume.sizeBytes))
         target.config.set(key, isUnused(key) ? drive.main : printProperties(drive))
+        const said = `update VM ${vmid}: -${key} ${target.config.get(key)}`
+        if (!isUnused(key)) noteInLog(world, host, call.who.id, said)
         leaveBootOrder(guest, param(call, 'disk'))
         guest.config.delete(param(call, 'disk'))
         touch(guest)

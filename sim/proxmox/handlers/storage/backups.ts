@@ -163,9 +163,10 @@ function defaults(call: Call): Thing {
     all: 0,
     bwlimit: 0,
     compress: '0',
-    dumpdir: `${entry.path}/dump`,
+    ...(may(call.world, call.who, `/nodes/${param(call, 'node')}`, 'Sys.Audit')
+      ? { dumpdir: `${entry.path}/dump`, ionice: 7 }
+      : {}),
     fleecing: { enabled: 0 },
-    ionice: 7,
     lockwait: 180,
     mailnotification: 'always',
     mode: 'snapshot',

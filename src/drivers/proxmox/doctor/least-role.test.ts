@@ -162,6 +162,8 @@ const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
   'VM.Snapshot': 'settles',
   // Asked for when a cloud-init drive is put into a guest that exists, not when the guest is made.
   'VM.Config.CDROM': 'settles',
+  // The same; what cloud-init is told may also be set by those who may change the network.
+  'VM.Config.Cloudinit': 'settles',
   // How the first boot went is not known, so it does not count.
   'VM.GuestAgent.FileRead': 'settles',
   // The agent may not be asked, so the guest never counts as ready.

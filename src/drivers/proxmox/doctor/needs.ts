@@ -165,13 +165,16 @@ function needsOfOne(call: RestCall, why: string, pool: string | undefined, optio
   const needs: Need[] = configures ? [] : asked.map((ways) => ({ ways: viaPool(ways, pool), why, without: 'refused' }))
   if (!configures) return needs
   const guest = `/vms/${/\/(?:qemu|lxc)\/(\d+)/.exec(call.path)?.[1] ?? call.params.vmid ?? ''}`
-  if (call.method === 'POST' && !call.path.endsWith('/config')) needs.push(onGuest(guest, ['VM.Allocate'], why, pool))
+  const creates = call.method === 'POST' && !call.path.endsWith('/config')
+  if (creates) needs.push(onGuest(guest, ['VM.Allocate'], why, pool))
   for (const [name, value] of Object.entries(call.params)) {
     if (NOT_OPTIONS.has(name)) continue
     const ofOption = type === 'lxc' ? needsOfContainerOption : needsOfOption
     const option = ofOption(name, value, options.zoneOf ?? (() => 'localnetwork'))
     if (option.rootOnly) needs.push({ ways: [], why: `set ${name} to ${why}`, without: 'refused' })
-    for (const privileges of option.guest) needs.push(onGuest(guest, privileges, why, pool))
+    // Tags of a new guest are asked about as if there were no pool: it joins it last of all.
+    const through = creates && name === 'tags' ? undefined : pool
+    for (const privileges of option.guest) needs.push(onGuest(guest, privileges, why, through))
     for (const ways of option.elsewhere) needs.push({ ways: ways.map(way), why, without: 'refused' })
   }
   return needs

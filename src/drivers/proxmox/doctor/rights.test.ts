@@ -94,9 +94,9 @@ describe('what declarations need', () => {
   const connection = { ids: { from: 300, to: 399 } }
   const of = (...args: Parameters<typeof exampleResource>) => needsOf([exampleResource(...args)], { connection })
 
-  test('a guest in a pool is given on the pool, and seen everywhere', () => {
+  test('a guest in a pool is given on the pool, and seen everywhere; its tags are set before it is in the pool', () => {
     const table = shown(grantsOf(of({ pool: 'k3s', power: 'running' }).needs))
-    assert.equal(table['/vms'], 'VM.Audit')
+    assert.equal(table['/vms'], 'VM.Audit VM.Config.Options')
     assert.match(table['/pool/k3s'] ?? '', /Pool\.Audit VM\.Allocate .*VM\.PowerMgmt/)
   })
   test('what is only observed is only looked at', () => {
