@@ -25,7 +25,6 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, readonly KnownDifference
       why: 'the sandbox of the real daemon had no QEMU to ask',
     },
     { line: 64, label: 'get', differs: 'subscription: status 500 != 200', why: NO_SUBSCRIPTION },
-    { line: 66, label: 'get', differs: '5 items != 2', why: 'the devices of the sandbox itself' },
   ],
   4: [
     { line: 68, label: 'get', differs: 'cluster/status: status 500 != 200', why: NO_CLUSTER_STATUS },

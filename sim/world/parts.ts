@@ -26,6 +26,10 @@ export interface Lock {
 export interface PciDevice {
   readonly path: string
   readonly id: string
+  /** Who made the card around the chip. Known of devices that are described in full, which have no IOMMU group here. */
+  readonly subsystem?: string
+  /** What it is for, as the kernel writes it. */
+  readonly class?: string
 }
 
 /** A device that is plugged into a host. The path is bus and port: `1-2`. */

@@ -212,7 +212,12 @@ export function fillRecording(world: World): void {
   addToken(world, 'admin@pve', 'tps', true)
   world.access.acl.push({ path: '/', type: 'user', ugid: 'admin@pve', roleid: 'Administrator', propagate: true })
   // The machine that was recorded had cards of its own kind in the slots that the recordings name.
-  host.pci.push({ path: '0000:00:01.0', id: '1af4:1045' }, { path: '0000:00:02.0', id: '1af4:1042' })
+  const cards = ['1045 ffff00', '1042 018000', '1041 020000', '1053 ffff00', '1044 ffff00']
+  for (const [index, card] of cards.entries()) {
+    const [chip, kind] = card.split(' ')
+    const id = `1af4:${chip}`
+    host.pci.push({ path: `0000:00:0${index + 1}.0`, id, subsystem: id, class: `0x${kind}` })
+  }
   const image = { sizeBytes: 196_616, virtualBytes: 64 * MIB }
   putFile(world, host, 'local', 'import/cloud.qcow2', { format: 'qcow2', ...image })
   putFile(world, host, 'local', 'iso/cloud.img', { format: 'iso', ...image })

@@ -2,7 +2,7 @@ import { may } from '../../../world/access.ts'
 import { pciProblem, usbProblem } from '../../../world/hardware.ts'
 import { hasDirectory } from '../../../world/host-directories.ts'
 import { parseProperties } from '../../../world/properties.ts'
-import type { Host } from '../../../world/types.ts'
+import type { World } from '../../../world/types.ts'
 import { failed } from '../../api-error.ts'
 import type { Call, Routes } from '../../call.ts'
 import { type Collection, collectionRoutes, STALE } from '../collection.ts'
@@ -57,19 +57,20 @@ function entriesOf(thing: Thing): string[] {
 
 /** A directory is looked for on the host that answers, and only there. */
 function checkDirectories(call: Call, entries: readonly string[]): void {
+  const [answering] = call.world.hosts.keys()
   const counts = new Map<string, number>()
   for (const entry of entries) {
-    const { named } = parseProperties(entry)
-    const node = named.get('node') ?? ''
+    const node = parseProperties(entry).named.get('node') ?? ''
+    const problem = node === answering ? directoryProblem(call.world, entry) : undefined
+    if (problem !== undefined) throw failed(problem)
     counts.set(node, (counts.get(node) ?? 0) + 1)
   }
   for (const [node, count] of counts) if (count > 1) throw failed(`Node '${node}' is specified ${count} times.`)
-  for (const entry of entries) {
-    const { named } = parseProperties(entry)
-    const path = named.get('path') ?? ''
-    const host = call.world.hosts.get(named.get('node') ?? '')
-    if (host !== undefined && !hasDirectory(call.world, path)) throw failed(`Path ${path} does not exist`)
-  }
+}
+
+function directoryProblem(world: World, entry: string): string | undefined {
+  const path = parseProperties(entry).named.get('path') ?? ''
+  return hasDirectory(world, path) ? undefined : `Path ${path} does not exist`
 }
 
 /** What is wrong with a mapping on one node. For USB the answer calls its list otherwise. */
@@ -79,14 +80,13 @@ function checks(call: Call, kind: Kind, thing: Thing, id: string): Thing {
   const name = kind === 'usb' ? 'errors' : 'checks'
   const here = entriesOf(thing).filter((entry) => parseProperties(entry).named.get('node') === node)
   if (here.length === 0) return { [name]: [{ severity: 'warning', message: `No mapping for node ${node}.` }] }
-  const problem = problemOf(call.world.hosts.get(node), kind, id, here)
-  return {
-    [name]: problem === undefined ? [] : [{ severity: 'error', message: `Invalid configuration: ${problem}\n` }],
-  }
+  const problems = here.flatMap((entry) => problemOf(call, node, kind, id, entry, thing) ?? [])
+  return { [name]: problems.map((problem) => ({ severity: 'error', message: `Invalid configuration: ${problem}\n` })) }
 }
 
-function problemOf(host: Host | undefined, kind: Kind, id: string, entries: readonly string[]): string | undefined {
-  if (host === undefined || kind === 'dir') return undefined
-  const judge = kind === 'pci' ? pciProblem : usbProblem
-  return entries.map((entry) => judge(host, id, entry)).find((problem) => problem !== undefined)
+function problemOf(call: Call, node: string, kind: Kind, id: string, entry: string, thing: Thing): string | undefined {
+  const host = call.world.hosts.get(node)
+  if (host === undefined) return undefined
+  if (kind === 'dir') return directoryProblem(call.world, entry)
+  return kind === 'pci' ? pciProblem(host, id, entry, thing.mdev === 1) : usbProblem(host, id, entry)
 }

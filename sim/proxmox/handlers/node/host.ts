@@ -37,16 +37,19 @@ export const nodeHostRoutes: Routes = {
 const LEFT_OUT = '05;06;0b'
 const CLASS = '0x000000'
 
+const hex = (id: string) => id.split(':').map((part) => `0x${part}`)
+
 function pciDevices(call: Call): unknown[] {
   const left = splitList(call.params['pci-class-blacklist'] ?? LEFT_OUT)
   const verbose = call.params.verbose !== '0'
   return hostOf(call)
-    .pci.filter(() => !left.some((part) => CLASS.startsWith(`0x${part}`)))
+    .pci.filter((device) => !left.some((part) => (device.class ?? CLASS).startsWith(`0x${part}`)))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    .map(({ path, id }) => {
-      const [vendor, device] = id.split(':').map((part) => `0x${part}`)
-      const more = verbose ? { subsystem_vendor: vendor, subsystem_device: device } : {}
-      return { id: path, vendor, device, class: CLASS, iommugroup: -1, ...more }
+    .map(({ path, id, subsystem, class: kind = CLASS }) => {
+      const [vendor, device] = hex(id)
+      const [subsystem_vendor, subsystem_device] = hex(subsystem ?? id)
+      const more = verbose ? { subsystem_vendor, subsystem_device } : {}
+      return { id: path, vendor, device, class: kind, iommugroup: -1, ...more }
     })
 }
 
