@@ -50,6 +50,19 @@ test('devices: classes that are left out, and what is told of the rest', async (
   assert.deepEqual(network, ['0000:00:03.0'])
 })
 
+test('machines: none is newer than the QEMU that makes them, and revisions say what they change', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const machines = await client.data<Row[]>('GET', `${NODE}/capabilities/qemu/machines`)
+  assert.deepEqual(
+    machines.slice(0, 4).map(({ id }) => id),
+    ['pc-q35-10.0+pve1', 'pc-i440fx-10.0+pve1', 'pc-q35-10.0', 'pc-i440fx-10.0'],
+  )
+  assert.ok(machines.every(({ version, changes }) => String(version).includes('+pve') === (changes !== undefined)))
+  await client.task('POST', `${NODE}/qemu`, { vmid: '100' })
+  const { meta } = await client.data<{ meta: string }>('GET', `${NODE}/qemu/100/config`)
+  assert.match(meta, /creation-qemu=10\.0\./)
+})
+
 test('flags of processors: nested machines first, what no host has last', async () => {
   const client = createTestClient()
   const flags = await client.data<{ name: string; 'supported-on': string[] }[]>('GET', '/cluster/qemu/cpu-flags')

@@ -1,20 +1,14 @@
 import { startTask } from '../../../world/tasks.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../../call.ts'
-import { shelf } from '../shelf.ts'
+import { shelf, type Thing } from '../shelf.ts'
 import { guestFile } from './rrd.ts'
 
 const AT = '/nodes/{node}'
 
 /** What a host says about itself beyond its state: what its QEMU can, which services it runs, what it has written down. */
 export const nodeFactRoutes: Routes = {
-  [`GET ${AT}/capabilities/qemu/machines`]: (call) => {
-    hostOf(call)
-    return MACHINES.flatMap((version) => [
-      { id: `pc-q35-${version}`, type: 'q35', version },
-      { id: `pc-i440fx-${version}`, type: 'i440fx', version },
-    ])
-  },
+  [`GET ${AT}/capabilities/qemu/machines`]: machines,
   [`GET ${AT}/capabilities/qemu/migration`]: () => ({ 'has-dbus-vmstate': true }),
   [`GET ${AT}/services`]: (call) => (call.world.statusDaemon ? SERVICES.map((name) => service(call, name)) : []),
   [`GET ${AT}/services/{service}/state`]: (call) => service(call, param(call, 'service')),
@@ -56,7 +50,35 @@ export const nodeFactRoutes: Routes = {
   ),
 }
 
-const MACHINES = ['10.1', '10.0+pve1', '10.0', '9.2+pve1', '9.2', '9.1', '9.0', '8.2', '8.1', '8.0', '7.2', '6.2']
+/** The versions of machines that QEMU 10.0 has, newest first. */
+const MACHINES = (
+  '10.0 9.2 9.1 9.0 8.2 8.1 8.0 7.2 7.1 7.0 6.2 6.1 6.0 5.2 5.1 5.0 4.2 4.1 4.0 3.1 3.0 ' +
+  '2.12 2.11 2.10 2.9 2.8 2.7 2.6 2.5 2.4'
+).split(' ')
+/** What Proxmox changed in some of them, each in a word. */
+const REVISIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '10.0': { '+pve1': 'The MTU of a card is always told.' },
+  '9.2': { '+pve1': 'No sleep to memory or disk unless asked for.' },
+  '4.1': { '+pve2': 'More SCSI drives.', '+pve1': 'Nothing: the first revision.' },
+}
+
+function machines(call: Call): Thing[] {
+  hostOf(call)
+  // Those of the other architecture have one type, and nobody wrote down their versions.
+  if (call.params.arch === 'aarch64') return [{ id: 'virt-10.0', type: 'virt', version: '10.0' }]
+  return MACHINES.flatMap((version) => {
+    const all = [...Object.entries(REVISIONS[version] ?? {}), ['', undefined] as const]
+    return all.flatMap(([revision, changes]) =>
+      ['q35', 'i440fx'].map((type) => ({
+        id: `pc-${type}-${version}${revision}`,
+        type,
+        version: `${version}${revision}`,
+        ...(changes === undefined ? {} : { changes }),
+      })),
+    )
+  })
+}
+
 const SERVICES =
   'chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pve-lxc-syscalld pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald systemd-timesyncd'.split(
     ' ',

@@ -49,7 +49,7 @@ const INSTALLED: Readonly<Record<string, string>> = {
   'pve-firmware': '3.17-2',
   'pve-ha-manager': '5.1.0',
   'pve-i18n': '3.6.6',
-  'pve-qemu-kvm': '10.1.2-4',
+  'pve-qemu-kvm': '10.0.13-1',
   'pve-xtermjs': '5.5.0-3',
   'qemu-server': '9.2.6',
   smartmontools: '7.4-pve1',
