@@ -1,12 +1,10 @@
-import { defined } from '../../../../src/lib/defined.ts'
-import { driveKeys, isCdrom, touch } from '../../../world/guest-config.ts'
+import { touch } from '../../../world/guest-config.ts'
 import { noteSeen } from '../../../world/guest-run.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties } from '../../../world/properties.ts'
-import { parseSize } from '../../../world/sizes.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
-import { carryVolumes, parseVolumeId } from '../../../world/volumes.ts'
+import { carryVolumes } from '../../../world/volumes.ts'
 import { badParameter, failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { refuseLocked, withConfigLock, withMigrationLock } from '../guest/config-lock.ts'
@@ -16,6 +14,7 @@ import { destinations } from '../ha/motion.ts'
 import { movedByManager } from '../ha/power.ts'
 import { haEntry } from '../ha/resources.ts'
 import { replicationTargets } from '../storage/replication.ts'
+import { localDisks } from './local-disks.ts'
 import { type GuestMove, requireStorages, whatKeeps } from './migration-check.ts'
 
 export const qemuMigrateRoutes: Routes = {
@@ -36,8 +35,6 @@ function conditions(call: Call): Record<string, unknown> {
         "Can't use an undefined value as an ARRAY reference at /usr/share/perl5/PVE/QemuMigrate/Helpers.pm line 63.",
       )
   }
-  const fileOf = (value: string) => parseProperties(value, 'file').main
-  const disks = driveKeys(guest.config).filter((key) => fileOf(guest.config.get(key) ?? '') !== 'none')
   return {
     running: guest.run.status === 'running' ? 1 : 0,
     'has-dbus-vmstate': 1,
@@ -45,24 +42,7 @@ function conditions(call: Call): Record<string, unknown> {
     local_resources: [],
     'mapped-resources': [],
     'mapped-resource-info': {},
-    local_disks: disks.map((key) => {
-      const value = guest.config.get(key) ?? ''
-      const volid = fileOf(value)
-      const size = parseSize(parseProperties(value).named.get('size') ?? '')
-      return {
-        volid,
-        drivename: key,
-        ...defined({ size }),
-        cdrom: isCdrom(value) ? 1 : 0,
-        is_attached: 1,
-        is_unused: 0,
-        is_vmstate: 0,
-        is_tpmstate: key.startsWith('tpmstate') ? 1 : 0,
-        is_cloudinit: /cloudinit/.test(volid) ? 1 : 0,
-        replicate: parseProperties(value).named.get('replicate') === '0' ? 0 : 1,
-        shared: world.storages.get(parseVolumeId(volid)?.storage ?? '')?.shared ? 1 : 0,
-      }
-    }),
+    local_disks: localDisks(world, guest),
   }
 }
 
