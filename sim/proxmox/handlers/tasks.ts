@@ -184,8 +184,14 @@ function logFile(call: Call): string {
 }
 
 /** Answers at once, also for a task that has ended long ago. */
-function stopTask(call: Call): null {
+/** Seconds in which a task that is stopped can end by itself. */
+const STOP_SECONDS = 5
+
+/** The answer comes when the task has ended, or when that was waited for long enough. */
+async function stopTask(call: Call): Promise<null> {
   const task = taskOf(call, 'Sys.Modify')
   if (task.exit === undefined) task.interrupted = true
+  for (let waited = 0; waited < STOP_SECONDS && task.exit === undefined; waited += 1)
+    await call.world.clock.sleep(1_000)
   return null
 }

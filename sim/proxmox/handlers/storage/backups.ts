@@ -3,7 +3,8 @@ import { directoryNameProblem } from '../../../world/directory-name.ts'
 import { configText, driveKeys, driveVolume, guestName, isCdrom, maxDiskBytes } from '../../../world/guest-config.ts'
 import { BACKUP_LOCK, holding, PowerLost } from '../../../world/locks.ts'
 import type { StorageEntry, Volume } from '../../../world/parts.ts'
-import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
+import { parseProperties } from '../../../world/properties.ts'
+import { finishTask, Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
 import { addVolume, contentOfName, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
@@ -87,17 +88,19 @@ function needEntry({ world }: Call, id: string): StorageEntry {
   return entry
 }
 
-/** Without its snapshots; a machine's backup says which of its parts holds which disk. */
-function savedOf(guest: Guest): NonNullable<Volume['saved']> {
+/** Without its snapshots and its mark; a machine's backup says which of its parts holds which disk. */
+function savedOf(host: Host, guest: Guest): NonNullable<Volume['saved']> {
   const disks = guest.type === 'qemu' ? driveKeys(guest.config) : []
   const maps = disks.flatMap((key) => {
     const value = guest.config.get(key) ?? ''
-    if (isCdrom(value)) return []
-    const [storage = ''] = driveVolume(value).split(':')
-    return [`#qmdump#map:${key}:drive-${key}:${storage}:raw:\n`]
+    if (isCdrom(value) || parseProperties(value, 'file').named.get('backup') === '0') return []
+    const volid = driveVolume(value)
+    const [storage = ''] = volid.split(':')
+    return [`#qmdump#map:${key}:drive-${key}:${storage}:${findVolume(host, volid)?.format ?? 'raw'}:\n`]
   })
   const own = configText(guest).split(/^\[/m)[0] ?? ''
-  return { config: new Map(guest.config), text: `${own.trimEnd()}\n${maps.join('')}` }
+  const left = guest.type === 'qemu' ? /^(?:lock|parent|unused\d+): .*\n/gm : /^(?:lock|parent): .*\n/gm
+  return { config: new Map(guest.config), text: `${own.trimEnd()}\n`.replace(left, '') + maps.join('') }
 }
 
 function dryRun(call: Call): Thing[] {
@@ -238,9 +241,17 @@ function dump(call: Call): string {
         failures += 1
       } else if (guest.node === host.name) {
         try {
-          await underMark(world, host, guest, 'backup', () => dumpOne(call, host, entry, guest, work))
+          await underMark(world, host, guest, 'backup', async () => {
+            try {
+              await dumpOne(call, host, entry, guest, work)
+            } catch (error) {
+              // Whoever was killed cleans up as little as one whose host lost its power.
+              throw work.task.exit === undefined ? error : new PowerLost()
+            }
+          })
         } catch (error) {
-          if (error instanceof PowerLost || error instanceof Interrupted) throw error
+          if (error instanceof PowerLost) throw error
+          if (error instanceof Interrupted) goOnUntilKilled(call, host, work)
           work.log(`ERROR: Backup of VM ${vmid} failed - ${error instanceof Error ? error.message : String(error)}`)
           failures += 1
         }
@@ -250,22 +261,47 @@ function dump(call: Call): string {
   }
 }
 
+/** How long somebody who stops a task waits for it to end before it is killed. */
+const KILL_AFTER_MS = 5_000
+
+/**
+ * A job that is stopped gives up the guest that it works on and goes on with the next. If it is not at its end soon it is
+ * killed, and leaves the mark on that one.
+ */
+function goOnUntilKilled({ world }: Call, host: Host, { task }: Work): void {
+  task.interrupted = false
+  world.clock.schedule(world.clock.now() + KILL_AFTER_MS, () => {
+    if (task.exit !== undefined) return
+    finishTask(world, host, task, 'unexpected status')
+    task.interrupted = true
+  })
+}
+
 /** Minutes, unless the call says otherwise. */
 const LOCK_WAIT = 180
 
 /** A host runs one backup job at a time; the next one waits for hours. */
 async function oneJobAtATime(call: Call, host: Host, work: Work, job: () => Promise<void>): Promise<void> {
   const minutes = Number(call.params.lockwait ?? 0) || LOCK_WAIT
-  const waits = (host.locks.get(BACKUP_LOCK)?.held ?? 0) > 0
+  const refuse = (why = 'got timeout') => new Error(`can't acquire lock '${BACKUP_LOCK}' - ${why}`)
+  const isHeld = () => (host.locks.get(BACKUP_LOCK)?.held ?? 0) > 0
+  const waits = isHeld()
   if (waits) work.log('INFO: trying to get global lock - waiting...')
-  const refuse = () => new Error(`can't acquire lock '${BACKUP_LOCK}' - got timeout`)
+  const untilMs = call.world.clock.now() + minutes * 60_000
+  try {
+    while (isHeld() && call.world.clock.now() < untilMs) await work.pass(1_000)
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    // It ends so early that nobody writes down how.
+    work.log(`ERROR: ${refuse(error.message).message}`)
+    finishTask(call.world, host, work.task, 'unexpected status')
+    throw error
+  }
   const begin = async () => {
-    // Somebody may have stopped it meanwhile.
-    await work.pass(0)
     if (waits) work.log('INFO: got global lock')
     await job()
   }
-  await holding(call.world, host, BACKUP_LOCK, refuse, begin, 'exclusive', minutes * 60_000)
+  await holding(call.world, host, BACKUP_LOCK, refuse, begin, 'exclusive', 0)
 }
 
 async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest, work: Work): Promise<void> {
@@ -286,7 +322,7 @@ async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest
     sizeBytes: bytes,
     vmid: guest.vmid,
     ctimeSeconds: Math.floor(now.getTime() / 1000),
-    saved: savedOf(guest),
+    saved: savedOf(host, guest),
     ...notesOf(call, host, guest),
     ...(call.params.protected === '1' ? { protected: true } : {}),
   })
