@@ -29,7 +29,7 @@ interface Place {
 }
 
 function read(rows: Map<string, Row>, config: ReadonlyMap<string, string>, place: Place): void {
-  for (const [key, value] of config) {
+  for (const [key, value] of [...config].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!isDrive(key) && !isUnused(key) && key !== 'vmstate') continue
     const volid = driveVolume(value) || parseProperties(value, 'file').main
     if (volid === '' || volid === 'none') continue
