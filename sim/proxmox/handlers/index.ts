@@ -66,6 +66,7 @@ import { qemuMoveRoutes } from './qemu/move.ts'
 import { qemuPowerRoutes } from './qemu/power.ts'
 import { qemuSnapshotRoutes } from './qemu/snapshot.ts'
 import { qemuTemplateRoutes } from './qemu/template.ts'
+import { applianceRoutes } from './storage/appliances.ts'
 import { backupJobRoutes } from './storage/backup-jobs.ts'
 import { backupRoutes } from './storage/backups.ts'
 import { contentRoutes } from './storage/content.ts'
@@ -102,6 +103,7 @@ const TABLES: readonly Routes[] = [
   clusterConfigRoutes,
   rrdRoutes,
   backupJobRoutes,
+  applianceRoutes,
   backupRoutes,
   replicationRoutes,
   accessTokenRoutes,

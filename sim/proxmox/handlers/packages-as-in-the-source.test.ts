@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient } from '../../test-client.ts'
+import { createTestClient, HOST } from '../../test-client.ts'
 import { askForTicket } from '../../testing/ask-for-ticket.ts'
 
-/** What PVE::API2::APT and PVE::API2::ACMEAccount say. */
+/** What PVE::API2::APT, ::ACMEAccount and ::Nodes (appliances) say. */
 
 test('versions: every package of a host, the two that matter first', async () => {
   const client = createTestClient({ preset: 'recording' })
@@ -56,4 +56,21 @@ test('ACME: what can be challenged, and what an account leaves in its log', asyn
     "Renaming account file from '/etc/pve/priv/acme/acc' to '/etc/pve/priv/acme/_deactivated_acc_0'",
   )
   assert.deepEqual(await client.data('GET', '/cluster/acme/account'), [])
+})
+
+test('templates of containers: offered once a daemon has fetched the list, and fetched into a storage that takes them', async () => {
+  assert.deepEqual(await createTestClient({ preset: 'recording' }).data('GET', '/nodes/pve1/aplinfo'), [])
+  const client = createTestClient()
+  const offered = await client.data<Record<string, string>[]>('GET', `${HOST}/aplinfo`)
+  const template = offered.find(({ os }) => os === 'debian-13')?.template ?? ''
+  assert.match(template, /^debian-13-standard_.*_amd64\.tar\.zst$/)
+  const reason = async (storage: string, name: string) =>
+    (await client.call('POST', `${HOST}/aplinfo`, { storage, template: name })).reason
+  assert.equal(await reason('local', 'none'), 'Parameter verification failed.')
+  assert.equal(await reason('nowhere', template), "storage 'nowhere' does not exist")
+  assert.equal(await reason('local-zfs', template), "storage 'local-zfs' does not support templates")
+  assert.equal(await client.task('POST', `${HOST}/aplinfo`, { storage: 'local', template }), 'OK')
+  const volumes = await client.data<{ volid: string }[]>('GET', `${HOST}/storage/local/content?content=vztmpl`)
+  assert.ok(volumes.some(({ volid }) => volid === `local:vztmpl/${template}`))
+  assert.equal(await client.task('POST', `${HOST}/aplinfo`, { storage: 'local', template }), 'OK', 'it is there')
 })

@@ -5,7 +5,7 @@ import { CPU_TYPES } from '../../validate/formats/cpu-types.ts'
 import { seesModel } from '../qemu/cpu-models.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 
-const EMPTY_LISTS = ['/nodes/{node}/aplinfo', '/nodes/{node}/disks/list']
+const EMPTY_LISTS = ['/nodes/{node}/disks/list']
 
 const CLUSTER_PARTS =
   'acme backup backup-info bulk-action ceph config firewall ha jobs log mapping metrics notifications nextid options qemu replication resources status tasks sdn'

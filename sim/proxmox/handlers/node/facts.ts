@@ -1,5 +1,5 @@
 import { startTask } from '../../../world/tasks.ts'
-import { badParameter, failed } from '../../api-error.ts'
+import { failed } from '../../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../../call.ts'
 import { shelf, type Thing } from '../shelf.ts'
 import { guestFile } from './rrd.ts'
@@ -38,9 +38,6 @@ export const nodeFactRoutes: Routes = {
       if (call.params.quiet !== '1') work.log('starting apt-get update')
       return work.pass(call.world.timing.shortTaskMs)
     }),
-  [`POST ${AT}/aplinfo`]: () => {
-    throw badParameter('template', 'no such template')
-  },
   ...rrdPicture(AT, (call) => `pve-node-9.0/${hostOf(call).name}`),
   ...rrdPicture(`${AT}/qemu/{vmid}`, vmPicture),
   ...rrdPicture(`${AT}/lxc/{vmid}`, vmPicture),
