@@ -111,14 +111,16 @@ function dryRun(call: Call): Thing[] {
   const entry = needStorage(call)
   const { vmid, type } = call.params
   const groups = new Map<string, { volume: Volume; seconds: number; type: string; vmid: number }[]>()
+  const renamed: Thing[] = []
   for (const volume of volumesOf(hostOf(call), entry.id).values()) {
     const parts = volume.content === 'backup' ? backupName(volume.name) : undefined
+    if (parts === undefined && volume.content === 'backup') renamed.push(...renamedRow(entry, volume, type, vmid))
     if (parts === undefined || (vmid !== undefined && parts.vmid !== Number(vmid))) continue
     if (type !== undefined && parts.type !== type) continue
     const group = `${parts.type}/${parts.vmid}`
     groups.set(group, [...(groups.get(group) ?? []), { volume, ...parts }])
   }
-  return [...groups.values()].flatMap((backups) => {
+  const named = [...groups.values()].flatMap((backups) => {
     const given = marks(
       backups.map(({ seconds, volume }) => ({ seconds, protected: volume.protected === true })),
       keep,
@@ -131,6 +133,22 @@ function dryRun(call: Call): Thing[] {
       mark: given[index],
     }))
   })
+  return [...named, ...renamed]
+}
+
+/** A backup that somebody gave another name stays. It may still say whose it is. */
+function renamedRow(
+  entry: StorageEntry,
+  volume: Volume,
+  wanted: string | undefined,
+  guest: string | undefined,
+): Thing[] {
+  const type = /\/vzdump-(qemu|lxc|openvz)-/.exec(volume.name)?.[1] ?? 'unknown'
+  const vmid = backupOwner(volume.name)
+  if ((wanted !== undefined && wanted !== type) || (guest !== undefined && vmid !== Number(guest))) return []
+  const mark = volume.protected === true ? 'protected' : 'renamed'
+  const owner = vmid === undefined ? {} : { vmid }
+  return [{ volid: `${entry.id}:${volume.name}`, ctime: volume.ctimeSeconds, type, mark, ...owner }]
 }
 
 function prune(call: Call): string {
