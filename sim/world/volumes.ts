@@ -23,13 +23,23 @@ export function storageOn(world: World, host: Host, id: string): StorageEntry | 
   return entry.nodes === undefined || entry.nodes.includes(host.name) ? entry : undefined
 }
 
-/** Why a volume cannot be used through its storage, or undefined when it can. */
-export function storageProblem(world: World, host: Host, id: string, content: string): string | undefined {
+/** Why nothing of a storage can be used on a host, or undefined when it can. */
+export function unusable(world: World, host: Host, id: string): string | undefined {
   const entry = world.storages.get(id)
   if (entry === undefined) return `storage '${id}' does not exist`
   if (entry.disabled) return `storage '${id}' is disabled`
-  if (storageOn(world, host, id) === undefined) return `storage '${id}' is not available on node '${host.name}'`
-  return entry.content.includes(content) ? undefined : `storage '${id}' does not support content-type '${content}'`
+  return storageOn(world, host, id) === undefined
+    ? `storage '${id}' is not available on node '${host.name}'`
+    : undefined
+}
+
+/** Why a volume cannot be used through its storage, or undefined when it can. */
+export function storageProblem(world: World, host: Host, id: string, content: string): string | undefined {
+  const problem = unusable(world, host, id)
+  if (problem !== undefined) return problem
+  return world.storages.get(id)?.content.includes(content)
+    ? undefined
+    : `storage '${id}' does not support content-type '${content}'`
 }
 
 export function volumesOf(host: Host, storage: string): Map<string, Volume> {

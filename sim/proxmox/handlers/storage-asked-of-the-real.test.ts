@@ -101,3 +101,54 @@ test('each option of the datacentre is one line, and flags are numbers', async (
   const webauthn = { rp: 'x', origin: 'https://x', id: 'x', 'allow-subdomains': 0 }
   assert.deepEqual([shown['consent-text'], shown.webauthn, shown.mac_prefix], ['hello', webauthn, '02:ab:c'])
 })
+
+test('a storage that is switched off: what is asked of it all the same, and what the tasks say', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const at = '/nodes/pve1/storage'
+  const ids = async (query: string) =>
+    (await client.data<{ storage: string }[]>('GET', `${at}?${query}`)).map(({ storage }) => storage).sort()
+  const none = 'd3:100/vm-100-disk-0.raw'
+  await holds(client, [
+    ['POST', '/storage', { storage: 'd2', type: 'dir', path: '/var/lib/d2', content: 'images,iso' }, 'done'],
+    ['POST', '/storage', { storage: 'd3', type: 'dir', path: '/var/lib/d3', disable: '1' }, 'done'],
+    ['POST', '/storage', { storage: 'd4', type: 'dir', path: '/var/lib/d4', nodes: 'pve9' }, 'done'],
+    [
+      'POST',
+      '/storage',
+      { storage: 'd5', type: 'dir', path: '/var/lib/d5', content: 'none' },
+      "500 create storage failed: unknown vtype 'none'",
+    ],
+    ['GET', `${at}/d3/content/${none}`, undefined, `500 volume_size_info on '${none}' failed - no format`],
+    ['DELETE', `${at}/d3/content/${none}`, undefined, "task: storage 'd3' is disabled"],
+    [
+      'POST',
+      '/nodes/pve1/qemu',
+      { vmid: '152', ide2: 'd3:iso/none.iso,media=cdrom' },
+      "task: unable to create VM 152 - storage 'd3' is disabled",
+    ],
+    [
+      'POST',
+      '/nodes/pve1/qemu',
+      { vmid: '152', ide2: 'd4:iso/none.iso,media=cdrom' },
+      "task: unable to create VM 152 - storage 'd4' is not available on node 'pve1'",
+    ],
+    [
+      'POST',
+      '/nodes/pve1/vzdump',
+      { vmid: '999', storage: 'd3' },
+      "task: could not activate storage 'd3': storage 'd3' is disabled could not get storage information for 'd3': can't use storage 'd3' for backups - wrong content type",
+    ],
+    [
+      'GET',
+      '/nodes/pve1/vzdump/defaults?storage=d2',
+      undefined,
+      "500 can't use storage 'd2' for backups - wrong content type",
+    ],
+    ['POST', '/nodes/pve1/qemu', { vmid: '100', scsi0: 'd2:1', sshkeys: '' }, 'task: OK'],
+    ['PUT', '/storage/d2', { disable: '1' }, 'done'],
+    ['PUT', '/nodes/pve1/qemu/100/resize', { disk: 'scsi0', size: '+1M' }, "task: storage 'd2' is disabled"],
+    ['DELETE', '/nodes/pve1/qemu/100', undefined, 'task: WARNINGS: 1'],
+  ])
+  assert.deepEqual(await ids(''), ['d2', 'd3', 'd4', 'local'])
+  assert.deepEqual([await ids('content=images'), await ids('target=pve1')], [['local'], ['local']])
+})

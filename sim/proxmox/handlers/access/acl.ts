@@ -88,7 +88,9 @@ function refuseMore(call: Call, path: string, roleid: string): void {
   const has = privilegesAt(world, who, path)
   if (has.has('Permissions.Modify')) return
   const refuse = (what: string) =>
-    badParameter('role', `Cannot ${flag(call, 'delete') ? 'remove' : 'add'} role '${roleid}'${what}`)
+    failed(
+      `ACL update failed: 400 Parameter verification failed.\nrole: Cannot ${flag(call, 'delete') ? 'remove' : 'add'} role '${roleid}'${what}`,
+    )
   const handsOn = params.propagate !== '0' && !flag(call, 'delete')
   const own = ownPrivilegesAt(world, who, path)
   for (const privilege of world.access.roles.get(roleid)?.privileges ?? []) {

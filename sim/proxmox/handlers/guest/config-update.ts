@@ -233,7 +233,8 @@ async function setOption(
   guest.pending.delete(key)
   if (isDrive(key) && isCdrom(kept) && !/cloudinit/.test(kept)) bootFrom(guest, key, boots)
   if (current === kept) return
-  if (key === 'description' && kept === '') {
+  // A line without a value is not read again.
+  if (/^(description|sshkeys)$/.test(key) && kept === '') {
     guest.config.delete(key)
     return
   }

@@ -3,7 +3,7 @@ import { driveVolume, isDrive, isUnused } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host, World } from '../../../world/types.ts'
-import { findVolume, freeVolume, lockingStorage, volumesOf, volumesOfGuest } from '../../../world/volumes.ts'
+import { findVolume, freeVolume, lockingStorage, unusable, volumesOf, volumesOfGuest } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../../call.ts'
 import { forgetFirewall } from '../firewall/place.ts'
@@ -75,7 +75,10 @@ export async function removeGuest(
 /** The guest goes even where one of its disks cannot be removed, for want of the lock in time: Proxmox only warns of it. */
 async function freeOrWarn(world: World, host: Host, volid: string, work: Work): Promise<void> {
   try {
-    await lockingStorage(world, host, volid.slice(0, volid.indexOf(':')), async () => {
+    const storage = volid.slice(0, volid.indexOf(':'))
+    const off = unusable(world, host, storage)
+    if (off !== undefined) throw new Error(off)
+    await lockingStorage(world, host, storage, async () => {
       await work.pass(between(world.random, world.timing.freeMs))
       if (isBaseInUse(host, volid)) throw new Error(`base volume '${volid}' is still in use`)
       freeVolume(host, volid)

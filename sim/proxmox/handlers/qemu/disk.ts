@@ -3,7 +3,7 @@ import { configDigest, driveVolume, isCdrom, isDrive, touch } from '../../../wor
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { parseSize, printSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
-import { filePath, findVolume, parseVolumeId, storageOn, usedBytes } from '../../../world/volumes.ts'
+import { filePath, findVolume, parseVolumeId, storageOn, unusable, usedBytes } from '../../../world/volumes.ts'
 import { type Call, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { refuseLockedFor, refuseSkipLock, withConfigLock } from '../guest/config-lock.ts'
 import { requireRight } from '../guest/option-rights.ts'
@@ -40,6 +40,8 @@ async function grow(call: Call, work: Work): Promise<void> {
   }
   if (isCdrom(value)) throw new Error("you can't resize a cdrom")
   requireRight(call, `/storage/${parseVolumeId(volid)?.storage}`, 'Datastore.AllocateSpace')
+  const off = unusable(world, host, parseVolumeId(volid)?.storage ?? '')
+  if (off !== undefined) throw new Error(off)
   const asked = param(call, 'size')
   const bytes = parseSize(asked.replace(/^\+/, '')) ?? 0
   const wanted = asked.startsWith('+') ? volume.sizeBytes + bytes : bytes

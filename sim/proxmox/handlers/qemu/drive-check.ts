@@ -72,7 +72,7 @@ function checkAccess(call: Call, key: string, { main: said, named }: Properties,
     if (!entry.content.includes('images'))
       throw badParameter('storage', `storage '${id.storage}' does not support vm images`)
   } else {
-    if (requireReadable(call, id).disabled) throw failed(`storage '${id.storage}' is disabled`)
+    requireReadable(call, id)
     requireVolume(call, main)
     if (!/^(images|iso)$/.test(contentOfName(id.name) ?? ''))
       throw badParameter(key, "content type needs to be 'images' or 'iso'")

@@ -9,6 +9,7 @@ import {
   parseVolumeId,
   storageOn,
   storageProblem,
+  unusable,
   volumeAtPath,
 } from '../../../world/volumes.ts'
 import { CopyFailed, copyDisk } from './copy-disk.ts'
@@ -31,6 +32,9 @@ export async function makeDrive(shop: Workshop, key: string, value: string): Pro
   const fresh = NEW_DISK.exec(main)
   if (fresh === null) {
     drive.main = volumeAtPath(shop.world, shop.host, main) ?? main
+    const place = parseVolumeId(drive.main)?.storage
+    const off = place === undefined ? undefined : unusable(shop.world, shop.host, place)
+    if (off !== undefined) throw new Error(off)
     const volume = findVolume(shop.host, drive.main)
     if (volume === undefined && main.startsWith('/')) throw new Error(`volume ${main} does not exist`)
     if (volume === undefined) throw new Error(`volume '${main}' does not exist`)

@@ -6,7 +6,15 @@ import type { StorageEntry, Volume } from '../../../world/parts.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { finishTask, Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest, Host } from '../../../world/types.ts'
-import { addVolume, contentOfName, filePath, findVolume, parseVolumeId, volumesOf } from '../../../world/volumes.ts'
+import {
+  addVolume,
+  contentOfName,
+  filePath,
+  findVolume,
+  parseVolumeId,
+  unusable,
+  volumesOf,
+} from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../../call.ts'
 import { clusterName } from '../cluster/cluster-name.ts'
@@ -180,6 +188,7 @@ function defaults(call: Call): Thing {
     throw forbidden(`/storage/${id}, ${enough.join('|')}`)
   const entry = call.world.storages.get(id)
   if (entry === undefined) throw failed(`storage '${id}' does not exist`)
+  if (!entry.content.includes('backup')) throw failed(`can't use storage '${id}' for backups - wrong content type`)
   return {
     all: 0,
     bwlimit: 0,
@@ -239,10 +248,12 @@ function dump(call: Call): string {
         `could not activate storage '${id}': ${why} could not get storage information for '${id}': ${why}`,
       )
     }
-    if (!entry.content.includes('backup'))
-      throw new Error(
-        `could not get storage information for '${id}': can't use storage '${id}' for backups - wrong content type`,
-      )
+    const off = unusable(world, host, id)
+    const asleep = off === undefined ? [] : [`could not activate storage '${id}': ${off}`]
+    const wrong = entry.content.includes('backup')
+      ? []
+      : [`could not get storage information for '${id}': can't use storage '${id}' for backups - wrong content type`]
+    if (asleep.length + wrong.length > 0) throw new Error([...asleep, ...wrong].join(' '))
     await oneJobAtATime(call, host, work, () => {
       // Of all guests those are left out that one may not back up; one that is named ends the job.
       const refused = wanted.find((vmid) => world.guests.has(vmid) && !mayBackUp(call, vmid))

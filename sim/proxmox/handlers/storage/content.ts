@@ -149,7 +149,9 @@ function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
   const storage = param(call, 'storage')
   const id = parseVolumeId(text) ?? { storage, name: text }
   if (id.storage !== storage) throw badParameter('volume', `storage ID mismatch (${id.storage} != ${storage})\n`)
-  const entry = needStorage(call)
+  // Also one that is switched off.
+  const entry = call.world.storages.get(storage)
+  if (entry === undefined) throw failed(`storage '${storage}' does not exist`)
   const problem = entry.files ? directoryNameProblem(id.name) : undefined
   if (problem !== undefined) throw failed(problem)
   return { entry, volid: `${entry.id}:${id.name}` }
@@ -262,6 +264,7 @@ function remove(call: Call): string | Promise<string | null> {
   else requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
   const upid = startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
+    needStorage(call)
     if (isBaseInUse(host, volid))
       throw new Error(`base volume '${volid.slice(entry.id.length + 1)}' is still in use by linked clones`)
     if (findVolume(host, volid)?.protected || shelf(world, 'protected-in-vain').has(`${host.name}/${volid}`))

@@ -62,22 +62,26 @@ function list(call: Call): Thing[] {
   if (params.storage !== undefined && !world.storages.has(params.storage))
     throw badParameter('storage', 'No such storage.')
   const content = params.content?.split(',')
-  return visible(call)
-    .filter((entry) => params.storage === undefined || entry.id === params.storage)
-    .filter((entry) => params.enabled !== '1' || !entry.disabled)
-    .filter((entry) => content === undefined || content.some((type) => entry.content.includes(type)))
-    .filter((entry) => params.target === undefined || isOnBoth(call, entry, host.name, params.target))
-    .map((entry) => {
-      const row: Thing = { storage: entry.id, ...statusRow(world, host, entry) }
-      if (row.active === 0) return row
-      const formats = params.format === '1' ? formatsOf(entry) : {}
-      return { ...row, ...formats, used_fraction: usedBytes(host, entry) / entry.totalBytes }
-    })
+  return (
+    visible(call)
+      .filter((entry) => params.storage === undefined || entry.id === params.storage)
+      .filter((entry) => params.enabled !== '1' || !entry.disabled)
+      .filter((entry) => content === undefined || content.some((type) => entry.content.includes(type)))
+      // Who asks for what is in them is told of those that can be used.
+      .filter((entry) => content === undefined || storageOn(world, host, entry.id) !== undefined)
+      .filter((entry) => params.target === undefined || isOnBoth(call, entry, host.name, params.target))
+      .map((entry) => {
+        const row: Thing = { storage: entry.id, ...statusRow(world, host, entry) }
+        if (row.active === 0) return row
+        const formats = params.format === '1' ? formatsOf(entry) : {}
+        return { ...row, ...formats, used_fraction: usedBytes(host, entry) / entry.totalBytes }
+      })
+  )
 }
 
 function isOnBoth(call: Call, entry: StorageEntry, here: string, there: string): boolean {
   const on = (node: string) => call.world.hosts.has(node) && (entry.nodes === undefined || entry.nodes.includes(node))
-  return on(here) && on(there)
+  return !entry.disabled && on(here) && on(there)
 }
 
 function formatsOf(entry: StorageEntry): Thing {
@@ -148,6 +152,8 @@ function create(call: Call): Thing {
   }
   const objection = addProblem(call, type)
   if (objection !== undefined) throw refuse(objection)
+  // A folder is made for each kind of content; there is none for nothing.
+  if (entry.files && !entry.disabled && entry.content.includes('none')) throw refuse("unknown vtype 'none'")
   const problem = entry.disabled || BELIEVED.has(type) ? undefined : backingProblem(world, entry)
   if (problem !== undefined) throw refuse(problem)
   addStorage(world, entry)
