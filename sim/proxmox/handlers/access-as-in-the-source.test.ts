@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestClient } from '../../test-client.ts'
+import { createTestClient, exitOf } from '../../test-client.ts'
 import { askForTicket } from '../../testing/ask-for-ticket.ts'
 
 /** What PVE::API2::ACL, PVE::API2::User and PVE::AccessControl say. */
@@ -185,4 +185,17 @@ test('users: who looks after a group sees its members, in the order of their nam
   assert.deepEqual(names(JSON.parse(answer.body).data), ['ann@pve'])
   const all = names(await client.data<{ userid: string }[]>('GET', '/access/users'))
   assert.deepEqual(all, [...all].sort())
+})
+
+test('sync: the log of a task says what it began with', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const realm = { realm: 'x1', type: 'ldap', server1: '10.0.0.1', base_dn: 'dc=x', user_attr: 'uid' }
+  await client.data('POST', '/access/domains', realm)
+  const log = async (params: Readonly<Record<string, string>>) => {
+    const upid = await client.data<string>('POST', '/access/domains/x1/sync', { scope: 'both', ...params })
+    await exitOf(client, upid)
+    return client.datacentre.world.hosts.get('pve1')?.tasksById.get(upid)?.log[0]
+  }
+  assert.equal(await log({}), 'starting sync for realm x1')
+  assert.equal(await log({ 'dry-run': '1' }), '(dry test run) starting sync for realm x1')
 })

@@ -162,8 +162,9 @@ test('prune_backups: what was given another name is told as such, and stays', as
     ['unknown', undefined, 'renamed'],
     ['qemu', 100, 'renamed'],
   ])
-  assert.deepEqual(await marks('&vmid=100&type=qemu'), [
-    ['qemu', 100, 'keep'],
-    ['qemu', 100, 'renamed'],
-  ])
+  for (const less of ['&vmid=100', '&type=qemu'])
+    assert.deepEqual(await marks(less), [
+      ['qemu', 100, 'keep'],
+      ['qemu', 100, 'renamed'],
+    ])
 })

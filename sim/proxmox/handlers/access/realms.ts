@@ -127,6 +127,7 @@ function sync(call: Call): string {
   if (host === undefined) throw failed('there is no node')
   const kind = flag(call, 'dry-run') ? 'auth-realm-sync-test' : 'auth-realm-sync'
   return startTask(call.world, host, kind, param(call, 'realm'), call.who.id, async (work) => {
+    work.log(`${flag(call, 'dry-run') ? '(dry test run) ' : ''}starting sync for realm ${param(call, 'realm')}`)
     await work.pass(call.world.timing.shortTaskMs)
     const isName = !/^(?:[\d.]+|[\da-f]*:[\da-f:]*|localhost)$/i.test(textOf(realm.server1))
     throw new Error(isName ? 'Temporary failure in name resolution' : 'Connection refused')
