@@ -199,3 +199,22 @@ test('sync: the log of a task says what it began with', async () => {
   assert.equal(await log({}), 'starting sync for realm x1')
   assert.equal(await log({ 'dry-run': '1' }), '(dry test run) starting sync for realm x1')
 })
+
+test('permissions: what a path should name and nobody gave is a dash', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  await client.data('POST', '/access/users', { userid: 'some@pve' })
+  await client.data('PUT', '/access/acl', { path: '/nodes/pve1', users: 'some@pve', roles: 'PVEAuditor' })
+  const { value } = await client.data<{ value: string }>('POST', '/access/users/some@pve/token/tt', { privsep: '0' })
+  const asked = async (method: string, path: string) => {
+    const headers = { authorization: `PVEAPIToken=some@pve!tt=${value}` }
+    const answer = await client.clock.runUntil(client.datacentre.handle({ method, path: `/api2/json${path}`, headers }))
+    return answer.reason
+  }
+  assert.equal(await asked('GET', '/cluster/acme/meta'), 'Permission check failed (/nodes/-, Sys.Audit)')
+  assert.equal(
+    await asked('PUT', '/cluster/jobs/realm-sync/x1'),
+    'Permission check failed (/access/realm/-, Realm.AllocateUser)',
+  )
+  await client.data('PUT', '/access/acl', { path: '/nodes', users: 'some@pve', roles: 'PVEAuditor' })
+  assert.equal(await asked('GET', '/cluster/acme/meta'), 'OK')
+})

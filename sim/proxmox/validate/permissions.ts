@@ -209,9 +209,12 @@ function hasAt(
   return missing === undefined || denied(`${path ?? ''}, ${missing}`)
 }
 
-/** A path that cannot be one (a pool named `a b`) is nowhere, and nobody has a privilege there. */
+/**
+ * What is not given is written as a dash: a right on all nodes reaches there, one on a single node does not. A path that
+ * cannot be one (a pool named `a b`) is nowhere, and nobody has a privilege there.
+ */
 function filledIn(template: string, params: Readonly<Record<string, unknown>>): string | undefined {
-  const filled = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => textOf(params, name))
+  const filled = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => textOf(params, name) || '-')
   const path = `/${filled}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, '')
   return /^[A-Za-z0-9.\-_/]+$/.test(path) ? path : undefined
 }
