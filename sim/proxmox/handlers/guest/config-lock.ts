@@ -16,10 +16,31 @@ export function withConfigLock<T>(
   mode: LockMode = 'exclusive',
   timeoutMs?: number,
 ): Promise<T> {
-  const container = world.guests.get(vmid)?.type === 'lxc'
-  const file = container ? `/run/lock/lxc/pve-config-${vmid}.lock` : `/var/lock/qemu-server/lock-${vmid}.conf`
+  const file = lockFile(vmid, world.guests.get(vmid)?.type ?? 'qemu')
   const refuse = () => failed(`can't lock file '${file}' - got timeout`)
   return holding(world, host, `lock-${vmid}`, refuse, work, mode, timeoutMs)
+}
+
+function lockFile(vmid: number, type: Guest['type']): string {
+  return type === 'lxc' ? `/run/lock/lxc/pve-config-${vmid}.lock` : `/var/lock/qemu-server/lock-${vmid}.conf`
+}
+
+/** How long a new guest waits for its id. */
+const CREATE_TIMEOUT_MS = 5_000
+
+/**
+ * Takes an id for a new guest, or for one that is put back. While somebody works on that id, whether it is free shows when
+ * they are done: the call waits for them, before there is a task.
+ */
+export function withNewId<T>(
+  world: World,
+  host: Host,
+  { vmid, type, before }: { readonly vmid: number; readonly type: Guest['type']; readonly before: string },
+  take: () => T,
+): T | Promise<T> {
+  if (!host.locks.has(`lock-${vmid}`)) return take()
+  const refuse = () => failed(`${before}can't lock file '${lockFile(vmid, type)}' - got timeout`)
+  return holding(world, host, `lock-${vmid}`, refuse, take, 'exclusive', CREATE_TIMEOUT_MS)
 }
 
 /** A guest moves, goes back or loses a snapshot, and does one of it at a time: the lock for that comes before all others. */

@@ -17,6 +17,7 @@ import {
   unmark,
   withConfigLock,
   withMigrationLock,
+  withNewId,
   withSnapshotLock,
 } from '../guest/config-lock.ts'
 import { migrationTarget } from '../guest/migration-target.ts'
@@ -214,16 +215,22 @@ async function clone(call: Call): Promise<string> {
     source.config.set('lock', 'disk')
     touch(source)
   })
-  let from: ReadonlyMap<string, string>
-  try {
-    from = refuseClone(call, source, newid, elsewhere)
-  } catch (error) {
-    await unmark(world, host, source)
-    throw error
-  }
   // Its id is taken at once. Until the end it has everything but its volumes, and says that it is being made.
-  const copy = newGuest(newid, 'lxc', host.name, new Map([...copiedOptions(call, from), ['lock', 'create']]))
-  world.guests.set(newid, copy)
+  const take = () => {
+    const kept = refuseClone(call, source, newid, elsewhere)
+    const made = newGuest(newid, 'lxc', host.name, new Map([...copiedOptions(call, kept), ['lock', 'create']]))
+    world.guests.set(newid, made)
+    return [kept, made] as const
+  }
+  const [from, copy] = await orUnmarked(() => withNewId(world, host, { vmid: newid, type: 'lxc', before: '' }, take))
+  async function orUnmarked<T>(deed: () => T | Promise<T>): Promise<T> {
+    try {
+      return await deed()
+    } catch (error) {
+      await unmark(world, host, source)
+      throw error
+    }
+  }
   return inOpenTask(call, 'vzclone', async (_, __, work) => {
     const shop = { world, host, vmid: newid, work, made: [] as string[] }
     try {

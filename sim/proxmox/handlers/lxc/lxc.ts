@@ -9,7 +9,7 @@ import { contentOfName, findVolume, parseVolumeId, volumeAtPath } from '../../..
 import { badParameter, badParameters, failed, forbidden, onlyRootNamesPaths } from '../../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../../call.ts'
 import { STALE } from '../collection.ts'
-import { refuseLocked, withConfigLock } from '../guest/config-lock.ts'
+import { refuseLocked, withConfigLock, withNewId } from '../guest/config-lock.ts'
 import { shownConfig, shownPending } from '../guest/config-view.ts'
 import { configured } from '../guest/creation.ts'
 import { haId, nodeRow, statusRow } from '../guest/guest-rows.ts'
@@ -90,7 +90,7 @@ function requireEnvironment(call: Call, guest: Guest, keys: Iterable<string>): v
   if ([...keys].includes('env')) requireRight(call, `/vms/${guest.vmid}`, 'VM.Config.Options')
 }
 
-function create(call: Call): string {
+function create(call: Call): string | Promise<string> {
   const { world, params } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
@@ -109,6 +109,24 @@ function create(call: Call): string {
   for (const [key, value] of Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))) checkValue(call, key, value)
   const finish = (guest: Guest) => finishCreation(call, guest)
   if (restores) return restoreContainer(call, mounts, finish)
+  const id = { vmid, type: 'lxc', before: `unable to create CT ${vmid} - ` } as const
+  return withNewId(world, host, id, () => beginCreate(call, template, mounts, finish))
+}
+
+function beginCreate(
+  call: Call,
+  template: string,
+  mounts: readonly (readonly [string, string])[],
+  finish: (guest: Guest) => void,
+): string {
+  const { world, params } = call
+  const host = hostOf(call)
+  const vmid = vmidOf(call)
+  const taken = world.guests.get(vmid)
+  if (taken !== undefined)
+    throw failed(
+      `unable to create CT ${vmid} - ${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`,
+    )
   const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)

@@ -9,7 +9,7 @@ import type { Guest } from '../../../world/types.ts'
 import { filePath, findVolume, freeVolume, parseVolumeId, volumeAtPath } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, param, vmidOf } from '../../call.ts'
-import { withConfigLock } from '../guest/config-lock.ts'
+import { withConfigLock, withNewId } from '../guest/config-lock.ts'
 import { requireBridgeRights } from '../guest/option-rights.ts'
 import type { Workshop } from '../qemu/workshop.ts'
 import { givenOptions } from './config.ts'
@@ -18,7 +18,13 @@ import { isMount, makeMount, refuseUnmountable } from './mounts.ts'
 type Mounts = readonly (readonly [string, string])[]
 
 /** Makes a container out of its backup, or puts one that is there back with `force`. */
-export function restoreContainer(call: Call, mounts: Mounts, finish: (guest: Guest) => void): string {
+export function restoreContainer(call: Call, mounts: Mounts, finish: (guest: Guest) => void): string | Promise<string> {
+  const vmid = vmidOf(call)
+  const id = { vmid, type: 'lxc', before: `unable to restore CT ${vmid} - ` } as const
+  return withNewId(call.world, hostOf(call), id, () => beginRestore(call, mounts, finish))
+}
+
+function beginRestore(call: Call, mounts: Mounts, finish: (guest: Guest) => void): string {
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)

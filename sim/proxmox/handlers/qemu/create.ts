@@ -3,13 +3,12 @@ import { may } from '../../../world/access.ts'
 import { uuid } from '../../../world/chance.ts'
 import { defaultBootDevices, isDrive } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
-import { holding } from '../../../world/locks.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../../call.ts'
-import { withConfigLock } from '../guest/config-lock.ts'
+import { withConfigLock, withNewId } from '../guest/config-lock.ts'
 import { configured } from '../guest/creation.ts'
 import {
   BY_VALUE,
@@ -96,14 +95,8 @@ function createGuest(call: Call): string | Promise<string> {
     if (taken === undefined) return beginCreate(call, wanted)
     throw unable(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
   }
-  if (!host.locks.has(`lock-${vmid}`)) return begin()
-  // Somebody works on that id: whether it is free shows when they are done.
-  const refuse = () => unable(`can't lock file '/var/lock/qemu-server/lock-${vmid}.conf' - got timeout`)
-  return holding(world, host, `lock-${vmid}`, refuse, begin, 'exclusive', CREATE_TIMEOUT_MS)
+  return withNewId(world, host, { vmid, type: 'qemu', before: `unable to create VM ${vmid} - ` }, begin)
 }
-
-/** How long a new guest waits for its id. */
-const CREATE_TIMEOUT_MS = 5_000
 
 function beginCreate(call: Call, wanted: [string, string][]): string {
   const { world } = call

@@ -5,11 +5,12 @@ import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { GIB, parseSize } from '../../../world/sizes.ts'
 import { startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
-import { findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
+import { filePath, findVolume, freeVolume, parseVolumeId } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, vmidOf } from '../../call.ts'
-import { withConfigLock } from '../guest/config-lock.ts'
+import { withConfigLock, withNewId } from '../guest/config-lock.ts'
 import { keptValue } from '../guest/option-values.ts'
+import { backupName } from '../storage/backup-name.ts'
 import { copyLimit, rateUnder } from '../storage/bandwidth.ts'
 import { copyBytes } from './copy-disk.ts'
 import { makeDrive } from './drive-make.ts'
@@ -17,7 +18,17 @@ import { startAfterCreate } from './start-after-create.ts'
 import type { Workshop } from './workshop.ts'
 
 /** Makes a machine out of its backup, or puts one that is there back with `force`. */
-export function restore(call: Call, archive: string, wanted: readonly (readonly [string, string])[]): string {
+export function restore(
+  call: Call,
+  archive: string,
+  wanted: readonly (readonly [string, string])[],
+): string | Promise<string> {
+  const vmid = vmidOf(call)
+  const id = { vmid, type: 'qemu', before: `unable to restore VM ${vmid} - ` } as const
+  return withNewId(call.world, hostOf(call), id, () => beginRestore(call, archive, wanted))
+}
+
+function beginRestore(call: Call, archive: string, wanted: readonly (readonly [string, string])[]): string {
   const { world } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
@@ -64,6 +75,12 @@ async function restored(
   const { world } = call
   const host = hostOf(call)
   const saved = findVolume(host, archive)?.saved
+  const entry = world.storages.get(parseVolumeId(archive)?.storage ?? '')
+  const name = parseVolumeId(archive)?.name ?? archive
+  if (backupName(name)?.type === 'lxc')
+    throw new Error(
+      `ERROR: file '${entry === undefined ? archive : filePath(entry, name)}' does not look like a QemuServer vzdump backup`,
+    )
   if (saved === undefined) throw new Error(`unable to restore VM ${guest.vmid} - '${archive}' is no backup of a VM`)
   const shop: Workshop = { world, host, vmid: guest.vmid, work, made: [] }
   for (const [key, value] of guest.config)
