@@ -99,6 +99,27 @@ test('mount points: numbers of disks, missing volumes, mapped ids, what is left 
   assert.equal((await config(client, '300')).mp0, 'local:300/vm-300-disk-1.raw,mp=/again,size=2G', 'it is in use')
 })
 
+test('volumes that are mounted twice, cards on no bridge, processors by their limit', async () => {
+  const client = createTestClient({ preset: 'recording' })
+  const volid = 'local:300/subvol-300-disk-1.subvol'
+  const nowhere = "500 bridge '' does not exist"
+  await holds(client, [
+    create('300', { rootfs: 'local:0', mp0: 'local:0,mp=/a' }),
+    put('300', { mp1: `${volid},mp=/b` }),
+    put('300', { delete: 'mp0', cpulimit: '1.5' }),
+    put('300', { unused9: volid }),
+  ])
+  const kept = await config(client, '300')
+  assert.deepEqual([kept.mp1, kept.unused0, kept.unused9], [`${volid},mp=/b,size=0T`, undefined, undefined])
+  assert.equal((await client.data<{ cpus: unknown }>('GET', `${LXC}/300/status/current`)).cpus, '1.5')
+  await holds(client, [
+    put('300', { net0: 'name=eth0' }, nowhere),
+    put('300', { memory: '128' }, nowhere),
+    put('300', { delete: 'net0', cores: '3' }),
+  ])
+  assert.equal((await client.data<{ cpus: unknown }>('GET', `${LXC}/300/status/current`)).cpus, 3)
+})
+
 test('a change is asked about as a whole before any of it is written', async () => {
   const client = createTestClient({ preset: 'recording' })
   await holds(client, [

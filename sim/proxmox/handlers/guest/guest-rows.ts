@@ -21,7 +21,7 @@ export function nodeRow(world: World, host: Host, guest: Guest): Record<string, 
     vmid: guest.vmid,
     name: guestName(guest),
     status: run.status,
-    cpus: guest.type === 'lxc' && !config.has('cores') ? host.cpus : cpuCount(config),
+    cpus: guest.type === 'lxc' ? containerCpus(host, config) : cpuCount(config),
     cpu: running ? 0.02 : 0,
     mem: running ? Math.round(memory * 0.6) : 0,
     maxmem: memory,
@@ -45,6 +45,13 @@ export function nodeRow(world: World, host: Host, guest: Guest): Record<string, 
   for (const key of ['lock', 'tags']) if (config.has(key)) row[key] = config.get(key)
   if (guest.type === 'qemu' && [...config.keys()].some((key) => /^serial\d+$/.test(key))) row.serial = 1
   return row
+}
+
+/** Without cores of its own a container has what it is limited to, which is text, or all of its host's. */
+function containerCpus(host: Host, config: ReadonlyMap<string, string>): number | string {
+  if (config.has('cores')) return cpuCount(config)
+  const limit = config.get('cpulimit') ?? '0'
+  return Number(limit) > 0 ? limit : host.cpus
 }
 
 function swapBytes(config: ReadonlyMap<string, string>): number {

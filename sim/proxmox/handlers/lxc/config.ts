@@ -200,10 +200,14 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
     if (takesAtOnce(guest, key)) setOrDrop(guest, key, text)
     else if (guest.config.get(key) !== text) guest.pending.set(key, text)
   }
+  // A volume that is mounted is not lying about, whoever says so.
+  for (const [key, value] of guest.config)
+    if (/^unused\d+$/.test(key) && isMounted(guest.config, value)) guest.config.delete(key)
   touch(guest)
   noteSeen(world, guest)
   for (const [key, value] of guest.config) {
-    const bridge = /^net\d+$/.test(key) ? parseProperties(value).named.get('bridge') : undefined
+    // A card on no bridge is looked for on one without a name.
+    const bridge = /^net\d+$/.test(key) ? (parseProperties(value).named.get('bridge') ?? '') : undefined
     if (bridge !== undefined && !host.interfaces.has(bridge)) throw failed(`bridge '${bridge}' does not exist`)
   }
 }
@@ -287,9 +291,12 @@ function drop(call: Call, guest: Guest, key: string): void {
 
 /** Mounted now, at the next start or in an earlier state. */
 function isUsed(guest: Guest, volid: string): boolean {
-  return [guest.config, guest.pending, ...[...guest.snapshots.values()].map(({ config }) => config)].some((config) =>
-    [...config].some(([key, value]) => isMount(key) && parseProperties(value, 'volume').main === volid),
-  )
+  const configs = [guest.config, guest.pending, ...[...guest.snapshots.values()].map(({ config }) => config)]
+  return configs.some((config) => isMounted(config, volid))
+}
+
+function isMounted(config: ReadonlyMap<string, string>, volid: string): boolean {
+  return [...config].some(([key, value]) => isMount(key) && parseProperties(value, 'volume').main === volid)
 }
 
 function freeOwn(call: Call, guest: Guest, volid: string): void {
