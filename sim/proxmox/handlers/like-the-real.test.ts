@@ -328,10 +328,10 @@ test('[T-08] repositories are added by handle, switched by file and number, and 
     (await ask('PUT', at, { handle: 'nope' })).reason,
     "no standard repository for handle 'nope' on host product 'pve' and suite 'trixie'",
   )
-  assert.equal((await ask('PUT', at, { handle: 'No Way' })).reason, "invalid APT repository handle: 'no way'")
+  assert.equal((await ask('PUT', at, { handle: 'No Way' })).reason, "error: invalid APT repository handle: 'no way'")
   assert.equal(
     (await ask('PUT', at, { handle: 'nope', digest: 'abc' })).reason,
-    'invalid value: string "abc", expected valid configuration digest',
+    'error: invalid value: string "abc", expected valid configuration digest',
   )
   assert.equal((await ask('POST', at, { path: '/etc/nope', index: '0' })).reason, 'invalid path - /etc/nope')
   const enterprise = '/etc/apt/sources.list.d/pve-enterprise.sources'

@@ -35,7 +35,7 @@ export const nodeAptRoutes: Routes = {
     const file = filesOf(call).find(({ path }) => path === param(call, 'path'))
     const index = Number(param(call, 'index'))
     const repository = file?.repositories[index]
-    if (index < 0) throw failed(`invalid value: integer \`${index}\`, expected usize`)
+    if (index < 0) throw failed(`error: invalid value: integer \`${index}\`, expected usize`)
     refuse(call)
     if (file === undefined) throw failed(`invalid path - ${param(call, 'path')}`)
     if (repository === undefined) throw failed(`invalid index - ${param(call, 'index')}`)
@@ -44,7 +44,7 @@ export const nodeAptRoutes: Routes = {
   },
   [`PUT ${AT}/repositories`]: (call) => {
     const name = param(call, 'handle').toLowerCase()
-    if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw failed(`invalid APT repository handle: '${name}'`)
+    if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw failed(`error: invalid APT repository handle: '${name}'`)
     refuse(call)
     const wanted = STANDARD.find(({ handle }) => handle === name)
     if (wanted === undefined)
@@ -115,8 +115,11 @@ const STANDARD: readonly Standard[] = [
 /** In a file of stanzas the switch is an option like any other. */
 function enable(repository: Thing, on: number): void {
   repository.Enabled = on
-  const others = ((repository.Options as Thing[] | undefined) ?? []).filter(({ Key }) => Key !== 'Enabled')
-  repository.Options = [...others, { Key: 'Enabled', Values: [on === 1 ? 'true' : 'false'] }]
+  const Values = [on === 1 ? 'true' : 'false']
+  const options = (repository.Options as Thing[] | undefined) ?? []
+  const known = options.find(({ Key }) => Key === 'Enabled')
+  if (known === undefined) repository.Options = [...options, { Key: 'Enabled', Values }]
+  else known.Values = Values
 }
 
 const isThe = ({ uri, component }: Standard, { URIs, Components }: Thing) =>
@@ -173,7 +176,7 @@ function digestOfAll(files: readonly File[]): string {
 function refuse(call: Call): void {
   const given = call.params.digest
   if (given !== undefined && !/^[0-9a-fA-F]{64}$/.test(given))
-    throw failed(`invalid value: string "${given}", expected valid configuration digest`)
+    throw failed(`error: invalid value: string "${given}", expected valid configuration digest`)
   if (given !== undefined && given !== digestOfAll(filesOf(call)))
     throw failed('detected modified configuration - file changed by other user? Try again.')
 }
