@@ -7,25 +7,35 @@ const { pathToFileURL } = require('node:url')
 
 const OLDEST_MAJOR = 24
 
-// A small nursery saves 20 MB on a large estate; to wake other threads for something so small costs more than they save,
-// and the compiler in the middle takes 10 to 20 MB for code that is hot for a second. What is over in a second is not
-// searched for garbage until it has 48 MB: that was a tenth of the work of a plan of 1,000 machines, for 5 MB. The first
-// line of bin/croft and the launcher of the packages say the same to a Node that needs no other.
+// A small nursery saves 20 MB on a large estate, and need not grow first; what is over in a second is not searched for
+// garbage until it has 48 MB: that was a tenth of the work of a plan of 1,000 machines, for 5 MB. To wake other threads for
+// something so small costs more than they save. The first line of bin/croft and the launcher of the packages say the same
+// to a Node that needs no other.
+const BRIEF = [
+  '--max-semi-space-size=4',
+  '--min-semi-space-size=4',
+  '--initial-old-space-size=48',
+  '--no-parallel-scavenge',
+  '--no-concurrent-recompilation',
+]
+// The compiler in the middle takes 10 to 20 MB for code that is hot for a second.
 const SMALL = ['--no-parallel-scavenge', '--no-maglev']
 // The optimizing compiler takes a tenth of the processor time of a plan of 1,000 machines, for code that is about to end:
-// it waits until a function has been called ten times as often as usual. What is left for other threads to do is not
-// worth waking them, and the nursery need not grow first.
-const LATER = '--invocation-count-for-turbofan=30000'
-const FLAGS = ['--max-semi-space-size=4', '--initial-old-space-size=48', ...SMALL]
-const BRIEF = [...FLAGS, '--min-semi-space-size=4', '--single-threaded', LATER]
+// it waits until a function has been called ten times as often as usual.
+// Beside each flag what it is without it.
+const WORKING = [
+  ['--no-maglev', '--maglev'],
+  ['--invocation-count-for-turbofan=100000', '--invocation-count-for-turbofan=10000'],
+]
 // For what runs for months, whatever was said before: the least nursery, garbage is looked for from the beginning, and
 // the heap grows by a third before it is collected, not to several times what is in use. Freed memory goes back to the
 // system at once: it would otherwise keep the most that it ever needed.
 // A replica of the operator looks after thousands of machines: with the least nursery it spends a tenth of its time on garbage.
 const longFlags = (verb) => [
   `--max-semi-space-size=${verb === 'operator' ? 4 : 1}`,
+  '--min-semi-space-size=0',
   '--initial-old-space-size=0',
-  '--no-single-threaded',
+  '--concurrent-recompilation',
   ...SMALL,
   '--heap-growing-percent=30',
 ]
@@ -57,10 +67,22 @@ function isBrief(args) {
   return isCroft() && !isLong(args) && args[0] !== 'sim'
 }
 exports.isBrief = isBrief
+exports.BRIEF = BRIEF
+exports.WORKING = WORKING
 
 function flagsFor(args) {
   if (isLong(args)) return longFlags(args[0])
-  return isBrief(args) ? BRIEF : FLAGS
+  return isBrief(args) ? BRIEF : [...BRIEF, ...SMALL]
+}
+
+/** What a process that is over in a second need not be told when it begins, and would keep Node's own code from being used. */
+function setWorkingFlags() {
+  const { setFlagsFromString } = require('node:v8')
+  // It has had its effect.
+  setFlagsFromString('--initial-old-space-size=0')
+  for (const [flag] of WORKING) setFlagsFromString(flag)
+  // The loader of the built program takes them back for a moment, as its comment says.
+  globalThis[Symbol.for('croft.workingFlags')] = WORKING
 }
 
 /** Both can be said only when a process begins. For what is over in a second that is not worth a second start. */
@@ -86,14 +108,16 @@ function codeCache() {
   return cache ? path.join(cache, 'croft', 'code') : undefined
 }
 
-exports.run = function run(entry, args) {
+/** `entryOf` says what to run. It is asked only by the Node that runs it: to find out costs a clone 20 ms. */
+exports.run = function run(entryOf, args) {
   const major = Number(process.versions.node.split('.')[0])
   if (major >= OLDEST_MAJOR) {
     beginAgain(args)
     const cache = codeCache()
-    // Another Node may have another name for it, and would say so on stderr.
-    if (major === OLDEST_MAJOR && isBrief(args)) require('node:v8').setFlagsFromString(LATER)
+    // Another Node may have other names for them, and would say so on stderr.
+    if (major === OLDEST_MAJOR && isBrief(args)) setWorkingFlags()
     if (cache) require('node:module').enableCompileCache(cache)
+    const entry = entryOf()
     process.argv.splice(1, process.argv.length - 1, entry, ...args)
     void import(pathToFileURL(entry).href)
     return
@@ -103,9 +127,12 @@ exports.run = function run(entry, args) {
   const { constants } = require('node:os')
   const env = { ...process.env }
   const cache = codeCache()
-  if (cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = cache
+  // croft's launcher runs once more, and enables it itself; its flags are then right.
+  const program = isCroft() ? path.resolve(process.argv[1]) : entryOf()
+  if (isLong(args)) env.CROFT_BEGUN = '1'
+  else if (!isCroft() && cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = cache
   // Through the channel the program notices when this process is gone, however it went: kill -9 is handed on by nobody.
-  const child = spawn(pinnedNode(), [...flagsFor(args), entry, ...args], {
+  const child = spawn(pinnedNode(), [...flagsFor(args), program, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...ALLOCATOR, ...env },
   })

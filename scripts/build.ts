@@ -30,6 +30,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     absWorkingDir: root,
     preserveSymlinks: true,
   })
+  refuseChangingExports(root, Object.keys(metafile.inputs))
   for (const file of globSync('code-*.js', { cwd: outDir })) withoutPrelude(join(outDir, file))
   await pack(outDir, metafile, PACKS)
   const libraries = await Promise.all(
@@ -45,6 +46,14 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
       [metafile, ...libraries].flatMap(({ inputs }) => Object.keys(inputs)),
     ),
   )
+}
+
+/** The loader of the parts reads each export once: one that is assigned again later would never be seen to change. */
+function refuseChangingExports(root: string, inputs: readonly string[]): void {
+  const changing = inputs.filter(
+    (file) => /^(?:src|sim)\//.test(file) && /^export (?:let|var) /m.test(readFileSync(join(root, file), 'utf8')),
+  )
+  if (changing.length > 0) throw new Error(`export no variable that changes, but a function: ${changing.join(', ')}`)
 }
 
 /** By this the program knows that it is the same that judged a manifest before. */

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, 
 import { createRequire, getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { constants, Script } from 'node:vm'
 import { readOwnFile } from '../../src/lib/own-file.ts'
 
@@ -11,6 +12,8 @@ declare const PARTS: {
   readonly home: Readonly<Record<string, string>>
   /** A hash of each script: what was compiled of another one is of no use. */
   readonly hash: Readonly<Record<string, string>>
+  /** Node's own modules that each script begins with. */
+  readonly builtins: Readonly<Record<string, readonly string[]>>
 }
 
 type Part = Readonly<Record<string, unknown>>
@@ -21,6 +24,11 @@ const LEAST_BYTES = 20_000
 const MOST_BYTES = 100_000_000
 const scripts = new Map<string, Readonly<Record<string, Part>>>()
 const outside = createRequire(import.meta.url)
+/** Flags of V8 for the work, each with its opposite. The launcher sets and names them; a thread has none. */
+const workingFlags = (Reflect.get(globalThis, Symbol.for('croft.workingFlags')) ?? []) as readonly (readonly [
+  working: string,
+  otherwise: string,
+])[]
 
 /** What a part exports. It is loaded, with all parts of its script, when something asks for it first. */
 export function part(name: string): Part {
@@ -36,25 +44,37 @@ export async function partSoon(name: string): Promise<unknown> {
 }
 
 function load(script: string): Readonly<Record<string, Part>> {
+  loadBuiltins(PARTS.builtins[script] ?? [])
   const filename = join(import.meta.dirname, script)
   // The build writes nothing but ASCII, and V8 keeps that in half of the memory if it is told so.
   const text = readFileSync(filename, 'latin1')
   const kept = text.length < LEAST_BYTES ? undefined : keptCode(script)
-  const cachedData = kept?.read()
+  const found = kept?.read()
   // A module is strict by itself, a script only if it says so.
   const compiled = new Script(`(function(require,croftAt,croftPartSoon,module){"use strict";${text}\n})`, {
     filename,
-    ...(cachedData === undefined ? {} : { cachedData }),
+    ...(found === undefined ? {} : { cachedData: found.code }),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
-  if (kept !== undefined && (cachedData === undefined || compiled.cachedDataRejected === true))
-    process.once('exit', (code) => kept.write(code, () => compiled.createCachedData()))
+  const taken = compiled.cachedDataRejected === true ? undefined : found
+  if (kept !== undefined && taken?.complete !== true)
+    process.once('exit', (code) => kept.write(code, taken !== undefined, () => compiled.createCachedData()))
   const given: { exports: Readonly<Record<string, Part>> } = { exports: {} }
   compiled.runInThisContext()(required, at, partSoon, given)
   const parts: Record<string, Part> = {}
   for (const [name, one] of Object.entries(given.exports)) parts[name] = quick(one)
   scripts.set(script, parts)
   return parts
+}
+
+/**
+ * Node holds its own modules compiled, and V8 takes that only while its flags are those with which Node was built:
+ * otherwise a plan spends 15 ms on compiling them. What we keep compiled ourselves is made and taken with the others.
+ */
+function loadBuiltins(names: readonly string[]): void {
+  for (const [, otherwise] of workingFlags) setFlagsFromString(otherwise)
+  for (const name of names) process.getBuiltinModule(name)
+  for (const [working] of workingFlags) setFlagsFromString(working)
 }
 
 function required(name: string): unknown {
@@ -67,20 +87,20 @@ function at(folder: string): { readonly dirname: string; readonly url: string } 
   return { dirname, url: pathToFileURL(join(dirname, '_')).href }
 }
 
-/** A function stays what it is, and is called thousands of times; any other value is looked up where it is kept. */
+/**
+ * Behind each name of a part is a function that gives the value. Nothing is exported that changes later (the build refuses
+ * `export let`), so each is asked once, here, and not in every call.
+ */
 function quick(one: Part): Part {
   const made: Record<string, unknown> = {}
-  for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(one))) {
-    const value = one[name]
-    if (typeof value === 'function' || get === undefined) made[name] = value
-    else Object.defineProperty(made, name, { get, enumerable: true })
-  }
+  for (const name of Object.keys(one)) made[name] = one[name]
   return made
 }
 
 /**
  * What V8 compiled of a script, between runs of a verb. Node keeps what is compiled when a file is loaded; this is read
- * when the verb has ended, and has every function that it called.
+ * when the verb has ended, and has every function that it called. The first run of a verb calls others than later ones,
+ * which find what the first left behind: so what it leaves is made once more, complete, by the second.
  */
 function keptCode(script: string) {
   const directory = getCompileCacheDir()
@@ -88,17 +108,23 @@ function keptCode(script: string) {
   if (directory === undefined || !/^[a-z-]{1,40}$/.test(verb)) return undefined
   const ending = `-${verb}-${script}.code`
   const name = `${PARTS.hash[script]}${ending}`
-  const file = join(directory, name)
+  const first = `${name}.first`
   return {
-    read: () => readFresh(file),
-    write(exitCode: number, code: () => Uint8Array): void {
+    read(): { readonly code: Buffer; readonly complete: boolean } | undefined {
+      const complete = readFresh(join(directory, name))
+      const code = complete ?? readFresh(join(directory, first))
+      return code === undefined ? undefined : { code, complete: complete !== undefined }
+    },
+    write(exitCode: number, complete: boolean, code: () => Uint8Array): void {
       // A verb that failed called little, and a thread calls something else.
       if (exitCode !== 0 && exitCode !== 2) return
       if (!process.getBuiltinModule('node:worker_threads').isMainThread) return
+      const made = complete ? name : first
       try {
+        writeWhole(join(directory, made), code())
         for (const old of readdirSync(directory))
-          if (old.endsWith(ending) && old !== name) rmSync(join(directory, old), { force: true })
-        writeWhole(file, code())
+          if (old !== made && (old.endsWith(ending) || old.endsWith(`${ending}.first`)))
+            rmSync(join(directory, old), { force: true })
       } catch {
         // A disk that is full or may not be written costs time, nothing else.
       }

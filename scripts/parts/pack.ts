@@ -45,6 +45,7 @@ export async function pack(outDir: string, { outputs }: Metafile, packs: readonl
   }
   const home = new Map<string, string>()
   const hash = new Map<string, string>()
+  const builtins = new Map<string, readonly string[]>()
   const packed = membersOf(packs, chunks)
   const taken = new Set(packed.flatMap(({ parts }) => parts))
   const alone = [...chunks.keys()].filter((file) => isPart(file) && !taken.has(file))
@@ -52,13 +53,19 @@ export async function pack(outDir: string, { outputs }: Metafile, packs: readonl
     const text = await script(outDir, parts)
     writeFileSync(join(outDir, file), text)
     hash.set(file, createHash('sha256').update(text).digest('hex').slice(0, 16))
+    const names = [...text.matchAll(/getBuiltinModule\("(node:[\w/]+)"\)/g)].map(([, name = '']) => name)
+    if (names.length > 0) builtins.set(file, [...new Set(names)])
     for (const part of parts) home.set(part, file)
   }
   for (const file of chunks.keys()) {
     if (isPart(file)) rmSync(join(outDir, file))
     else usingParts(join(outDir, file))
   }
-  await writeLoader(join(outDir, LOADER), { home: Object.fromEntries(home), hash: Object.fromEntries(hash) })
+  await writeLoader(join(outDir, LOADER), {
+    home: Object.fromEntries(home),
+    hash: Object.fromEntries(hash),
+    builtins: Object.fromEntries(builtins),
+  })
 }
 
 function isPart(file: string): boolean {

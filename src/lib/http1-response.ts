@@ -20,7 +20,10 @@ export class Http1Error extends Error {
 }
 
 export interface ResponseReader {
-  /** Takes what arrived; returns the answer when it is complete. Throws Http1Error. */
+  /**
+   * Takes what arrived; returns the answer when it is complete. Throws Http1Error. The bytes are only borrowed: what is
+   * still needed after the call has been copied, so that one buffer can serve for all that a connection receives.
+   */
   push(chunk: Buffer): Http1Response | undefined
   /** The other side closed: complete only for an answer that is delimited by the close. */
   end(): Http1Response | undefined
@@ -50,6 +53,8 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
   let head: ResponseHead | undefined
   let parts: Buffer[] = []
   let taken = 0
+  // Of the parts so many are our own.
+  let owned = 0
   // Bytes still to come of the chunk that is being read; undefined between chunks; -1 in the trailer.
   let chunkLeft: number | undefined
 
@@ -131,10 +136,17 @@ export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void)
     return undefined
   }
 
+  function keep(): void {
+    rest = rest.length === 0 ? NOTHING : Buffer.from(rest)
+    for (; owned < parts.length; owned++) parts[owned] = Buffer.from(parts[owned] as Buffer)
+  }
+
   return {
     push(chunk) {
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      return advance()
+      const answer = advance()
+      if (answer === undefined) keep()
+      return answer
     },
     end() {
       if (head?.body.by !== 'close') return undefined

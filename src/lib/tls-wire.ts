@@ -90,7 +90,10 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     const host = origin.hostname.replace(/^\[|\]$/g, '')
     const port = Number(origin.port === '' ? '443' : origin.port)
     if (options.proxy === undefined) {
-      secure({ socket: connectTls(tlsOptions(host, port)), job, reader: undefined, served: 0 }, job)
+      const onread = intoOneBuffer((chunk) => receive(link, chunk))
+      const socket = connectTls({ ...tlsOptions(host, port), ...onread })
+      const link: Link = { socket, job, reader: undefined, served: 0 }
+      secure(link, job)
       return
     }
     const link: Link = { socket: new Socket(), job, reader: undefined, served: 0 }
@@ -134,6 +137,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       else if (link.job === undefined) release(link)
       else write(link, link.job)
     })
+    // Through a proxy. What comes straight goes into one buffer and does not pass here.
     socket.on('data', (chunk: Buffer) => receive(link, chunk))
     // An answer without a length ends with the connection.
     socket.once('end', () => {
@@ -383,6 +387,24 @@ function createAbortions() {
       return () => noted.delete(abort)
     },
   }
+}
+
+/** As much as TLS hands out at once. */
+const RECORD_BYTES = 16 * 1024
+
+/**
+ * An option of a socket: what arrives lies in one buffer until the next comes. Without it Node makes a buffer and runs a
+ * stream for each of a thousand small answers. Its types do not know that connections over TLS take it, too.
+ */
+function intoOneBuffer(receive: (chunk: Buffer) => void): ConnectionOptions {
+  const onread = {
+    buffer: Buffer.allocUnsafeSlow(RECORD_BYTES),
+    callback(bytes: number, { buffer, byteOffset }: Uint8Array): true {
+      receive(Buffer.from(buffer, byteOffset, bytes))
+      return true
+    },
+  }
+  return { onread } as ConnectionOptions
 }
 
 function complaintAbout(

@@ -33,40 +33,53 @@ const GROUPS = new Set(['coerce', 'iso'])
 
 type Method = (...given: readonly unknown[]) => unknown
 
-const noted = new WeakMap<object, () => unknown>()
+type Made = Readonly<Record<PropertyKey, unknown>>
 
-/** A schema that is made when it is asked for anything else than a further one. */
-function later(make: () => unknown): object {
-  let made: Readonly<Record<PropertyKey, unknown>> | undefined
-  const real = () => {
-    made ??= make() as Readonly<Record<PropertyKey, unknown>>
-    return made
+/** By this a schema that is still to be made is known, and asked for. */
+const REAL = Symbol('real')
+
+/**
+ * A schema that is made when it is asked for anything else than a further one. There are thousands, for every command
+ * that knows the kinds: they share all they can, and what each has is private, so that nobody sees it through the proxy.
+ */
+class Note {
+  #make: () => unknown
+  #made: Made | undefined
+
+  constructor(make: () => unknown) {
+    this.#make = make
   }
-  const stand: object = new Proxy(
-    {},
-    {
-      get(_, name) {
-        if (made === undefined && typeof name === 'string') {
-          if (FURTHER.has(name)) return (...given: readonly unknown[]) => later(() => call(real(), name, given))
-          // It returns the schema itself, which is still to be made: entered when that happens.
-          if (name === 'register') {
-            return (...given: readonly unknown[]) => {
-              const before = make
-              make = () => call(before() as object, name, given)
-              return stand
-            }
+
+  #real(): Made {
+    this.#made ??= this.#make() as Made
+    return this.#made
+  }
+
+  static readonly handler: ProxyHandler<Note> = {
+    get(note, name, stand) {
+      if (name === REAL) return () => note.#real()
+      if (note.#made === undefined && typeof name === 'string') {
+        if (FURTHER.has(name)) return (...given: readonly unknown[]) => later(() => call(note.#real(), name, given))
+        // It returns the schema itself, which is still to be made: entered when that happens.
+        if (name === 'register') {
+          return (...given: readonly unknown[]) => {
+            const before = note.#make
+            note.#make = () => call(before() as object, name, given)
+            return stand as unknown
           }
         }
-        const value = real()[name]
-        return typeof value === 'function' ? (...given: readonly unknown[]) => call(real(), name, given) : value
-      },
-      has: (_, name) => name in real(),
-      set: (_, name, value) => Reflect.set(real(), name, value),
-      getPrototypeOf: () => Object.getPrototypeOf(real()) as object,
+      }
+      const value = note.#real()[name]
+      return typeof value === 'function' ? (...given: readonly unknown[]) => call(note.#real(), name, given) : value
     },
-  )
-  noted.set(stand, real)
-  return stand
+    has: (note, name) => name in note.#real(),
+    set: (note, name, value) => Reflect.set(note.#real(), name, value),
+    getPrototypeOf: (note) => Object.getPrototypeOf(note.#real()) as object,
+  }
+}
+
+function later(make: () => unknown): object {
+  return new Proxy(new Note(make), Note.handler)
 }
 
 function call(on: object, name: PropertyKey, given: readonly unknown[]): unknown {
@@ -76,7 +89,7 @@ function call(on: object, name: PropertyKey, given: readonly unknown[]): unknown
 /** Zod is given its own schemas, also those in a list of them or in a block of fields. */
 function realOf(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return given
-  const real = noted.get(given)
+  const real = realIn(given)
   if (real !== undefined) return real()
   if (Array.isArray(given)) return given.some(isNoted) ? given.map(realOf) : given
   const parts = Object.getOwnPropertyDescriptors(given)
@@ -87,7 +100,11 @@ function realOf(given: unknown): unknown {
 }
 
 function isNoted(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && noted.has(value)
+  return typeof value === 'object' && value !== null && realIn(value) !== undefined
+}
+
+function realIn(given: object): (() => unknown) | undefined {
+  return (given as { readonly [REAL]?: () => unknown })[REAL]
 }
 
 function makers(group: () => object, isMaker: (name: string) => boolean): object {

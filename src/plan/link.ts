@@ -522,8 +522,8 @@ function resourceOf(
   source: LinkedSource | undefined,
 ): Resource {
   const { as } = part
-  const declaredBy = source?.uid ?? source?.place
-  return {
+  const { composedBy: by } = declaration
+  const resource: Resource = {
     key: part.key,
     uid: resourceUid(connection.estate, part.key),
     kind: as?.kind ?? declaration.kind,
@@ -531,21 +531,21 @@ function resourceOf(
     driver: connection.driver,
     connection: connection.name,
     estate: estateMark(connection.estate, source?.uid),
-    ...(declaredBy === undefined ? {} : { declaredBy }),
-    ...composedOf(declaration),
     desired: part.desired,
     needs: part.needs,
-    ...(part.placement === undefined ? {} : { placement: part.placement }),
-    ...(part.justInCase === undefined ? {} : { justInCase: part.justInCase }),
-    ...(hasRootLane(part, connection) ? { rootLane: true } : {}),
     policy: as === undefined ? declaration.policy : asPart(as.policy),
     origin: as === undefined ? declaration.origin : placeOf(declaration, as.path),
     generation: as?.generation ?? declaration.generation,
   }
-}
-
-function composedOf({ composedBy: by }: Declaration): Pick<Resource, 'composedBy'> {
-  return by === undefined ? {} : { composedBy: { instance: by.instance, definition: by.definition } }
+  // Most have none of these: what is copied behind other fields costs several times as much.
+  const more = defined<Partial<Resource>>({
+    declaredBy: source?.uid ?? source?.place,
+    composedBy: by && { instance: by.instance, definition: by.definition },
+    placement: part.placement,
+    justInCase: part.justInCase,
+    rootLane: hasRootLane(part, connection) || undefined,
+  })
+  return Object.assign(resource, more)
 }
 
 /** When a cluster counts as Ready says nothing about one of its machines. */

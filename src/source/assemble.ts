@@ -108,21 +108,24 @@ function ignoredOf(judged: JudgedObject & { readonly outcome: 'ignored' }, at: F
 }
 
 function declarationOf(judged: JudgedObject & { readonly outcome: 'declared' }, at: FileAt): Declaration {
-  const { metadata } = judged
-  return {
+  const { metadata, composedBy } = judged
+  const declaration: Declaration = {
     key: judged.key,
     apiVersion: judged.apiVersion,
     kind: judged.kind.kind,
     name: metadata.name,
-    ...defined({ namespace: metadata.namespace }),
     labels: metadata.labels,
     annotations: metadata.annotations,
     spec: judged.spec,
     policy: judged.policy,
     origin: originOf(judged, at),
     generation: judged.generation,
-    ...defined({ composedBy: judged.composedBy }),
   }
+  // Most have neither, and to copy even nothing into each of thousands costs.
+  const { namespace } = metadata
+  return namespace === undefined && composedBy === undefined
+    ? declaration
+    : { ...declaration, ...defined({ namespace, composedBy }) }
 }
 
 function duplicate(

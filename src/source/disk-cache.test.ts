@@ -51,11 +51,16 @@ test('a later run finds what an earlier one judged, and says exactly the same', 
   assert.equal(statSync(cacheDir).mode & 0o777, 0o700)
 })
 
+function blobsIn(text: string): readonly string[] {
+  const { files } = JSON.parse(text.slice(65)) as { readonly files: readonly (readonly [string, unknown])[] }
+  return files.map(([blob]) => blob)
+}
+
 test('what is in the cache is used, and is not written again when nothing changed', async () => {
   await readTree(tree, { cacheDir })
   const before = statSync(pack()).mtimeMs
   const cache = openDiskCache(cacheDir, tree)
-  const blobs = (JSON.parse(readFileSync(pack(), 'utf8').slice(65)) as [string, unknown][]).map(([blob]) => blob)
+  const blobs = blobsIn(readFileSync(pack(), 'utf8'))
   assert.equal(blobs.length, 2)
   assert.ok(blobs.every((blob) => cache.get(blob, new Uint8Array()) !== undefined))
   await readTree(tree, { cacheDir })
@@ -72,7 +77,7 @@ test('a cache that is torn, changed, foreign or open to others is as if it were 
     writeFileSync(pack(), text, { mode: 0o600 })
     chmodSync(pack(), 0o600)
     change()
-    const [blob = ''] = (JSON.parse(text.slice(65)) as [string][])[0] ?? []
+    const [blob = ''] = blobsIn(text)
     return openDiskCache(cacheDir, tree).get(blob, new Uint8Array()) !== undefined
   }
   assert.equal(
@@ -108,6 +113,20 @@ test('the cache keeps no text of a file, and gives exactly that of the file', as
   assert.doesNotMatch(readFileSync(pack(), 'utf8'), /Zürich|migrate: true/)
   assert.deepEqual(texts(await readTree(tree, { cacheDir })), plain)
   assert.match(plain[0] ?? '', /^# Zürich 🏔\n.*migrate: true/s)
+})
+
+test('what comes from the cache is what was judged, whole', async () => {
+  const odd = join(tree, 'odd.yaml')
+  writeFileSync(
+    odd,
+    'apiVersion: croft.dev/v1alpha1\nkind: Machine\nmetadata:\n  name: a\nspec:\n  host: h\n  hosts: 1\n',
+  )
+  const plain = await readTree(tree)
+  await readTree(tree, { cacheDir })
+  const cached = await readTree(tree, { cacheDir })
+  assert.ok(plain.problems.length > 0 && plain.declarations.length > 0)
+  for (const part of ['declarations', 'problems', 'ignored'] as const)
+    assert.deepEqual(JSON.parse(JSON.stringify(cached[part])), JSON.parse(JSON.stringify(plain[part])))
 })
 
 test('a cache that cannot be written changes nothing', async () => {

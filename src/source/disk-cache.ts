@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Kind } from '../kinds/kind.ts'
 import { findKind } from '../kinds/registry.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { readOwnFile } from '../lib/own-file.ts'
+import type { Policy } from '../model/declaration.ts'
 import type { ParseCache } from './files/parse-cache.ts'
 import type { JudgedObject } from './judge.ts'
 
@@ -24,11 +26,39 @@ interface Remembered {
   readonly bytes: Uint8Array | undefined
 }
 
-/** A judged object as it is stored. A kind is code, so only its name is; of a text that is in the file, where it is. */
-type Frozen = Omit<JudgedObject, 'kind' | 'document'> & {
-  readonly document: { readonly line: number; readonly text?: string; readonly at?: readonly [number, number] }
-  readonly kindId?: readonly [string, string]
+/**
+ * A judged object as it is stored. A kind is code, so only its name is; of a text that is in the file, where it is; and
+ * what a thousand objects have in common stands once for all of them, so that it is read once.
+ */
+interface Frozen {
+  readonly judged: Omit<JudgedObject, 'kind' | 'document' | 'policy' | Empty> & Partial<Pick<JudgedObject, Empty>>
+  readonly line: number
+  readonly text?: string
+  readonly at?: readonly [number, number]
+  /** Places in the two lists of the file. */
+  readonly kind?: number
+  readonly policy?: number
 }
+
+/** Lists that hardly ever hold anything. */
+type Empty = 'base' | 'problems' | 'findings'
+const EMPTY: readonly Empty[] = ['base', 'problems', 'findings']
+const NOTHING: readonly never[] = []
+
+interface FrozenTree {
+  readonly kinds: readonly (readonly [apiVersion: string, kind: string])[]
+  readonly policies: readonly Policy[]
+  readonly files: readonly (readonly [blob: string, readonly Frozen[]])[]
+}
+
+interface StoredTree {
+  readonly files: ReadonlyMap<string, readonly Frozen[]>
+  /** Undefined: this program has no such kind. */
+  readonly kinds: readonly (Kind | undefined)[]
+  readonly policies: readonly Policy[]
+}
+
+const NOTHING_STORED: StoredTree = { files: new Map(), kinds: [], policies: [] }
 
 /**
  * One file for one tree: a thousand small files would cost more to open than to judge again. The file is used only if
@@ -45,8 +75,8 @@ export function openDiskCache(directory: string, tree: string): DiskCache {
     get(blob, bytes) {
       const known = fresh.get(blob)
       if (known !== undefined) return known.judged
-      const entry = stored.get(blob)
-      const judged = entry === undefined ? undefined : revive(entry, bytes)
+      const entry = stored.files.get(blob)
+      const judged = entry === undefined ? undefined : revive(entry, stored, bytes)
       if (judged !== undefined) fresh.set(blob, { judged, bytes })
       return judged
     },
@@ -56,7 +86,7 @@ export function openDiskCache(directory: string, tree: string): DiskCache {
     },
     retain(blobs) {
       for (const blob of fresh.keys()) if (!blobs.has(blob)) fresh.delete(blob)
-      if (stored.size !== fresh.size) changed = true
+      if (stored.files.size !== fresh.size) changed = true
     },
     save() {
       if (changed) store(path, stamp, fresh)
@@ -89,23 +119,24 @@ export function programFiles(): readonly string[] {
   )
 }
 
-function load(path: string, stamp: string): ReadonlyMap<string, readonly unknown[]> {
+function load(path: string, stamp: string): StoredTree {
   const bytes = readOwnFile(path, LIMITS.cacheBytes)?.bytes
   const body = bytes?.subarray(65)
   // Hashed as it lies there: megabytes are not turned into text, and back, for that.
   if (bytes?.[64] !== 10 || body === undefined || sha256(stamp, body) !== bytes.toString('latin1', 0, 64))
-    return new Map()
+    return NOTHING_STORED
   try {
-    return new Map(JSON.parse(body.toString('utf8')) as [string, readonly unknown[]][])
+    const { kinds, policies, files } = JSON.parse(body.toString('utf8')) as FrozenTree
+    return { files: new Map(files), kinds: kinds.map((id) => findKind(...id)), policies }
   } catch {
-    return new Map()
+    return NOTHING_STORED
   }
 }
 
 function store(path: string, stamp: string, entries: ReadonlyMap<string, Remembered>): void {
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    const body = JSON.stringify([...entries].map(([blob, one]) => [blob, frozen(one)]))
+    const body = JSON.stringify(frozenTree(entries))
     if (body.length > LIMITS.cacheBytes) return
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     if ((statSync(dirname(path)).mode & 0o022) !== 0) return
@@ -130,39 +161,75 @@ function forgetOldest(directory: string): void {
   for (const { name } of byAge.slice(LIMITS.cachedTrees)) rmSync(join(directory, name), { force: true })
 }
 
-function frozen({ judged, bytes }: Remembered): readonly Frozen[] {
-  const file = bytes === undefined ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let from = 0
-  return judged.map(({ kind, document, ...rest }) => {
-    const text = Buffer.from(document.text)
-    const start = file?.indexOf(text, from) ?? -1
-    if (start !== -1) from = start
-    const place = start === -1 ? { text: document.text } : { at: [start, start + text.length] as const }
-    return {
-      ...rest,
-      document: { line: document.line, ...place },
-      ...(kind === undefined ? {} : { kindId: [kind.apiVersion, kind.kind] as const }),
-    }
+function frozenTree(entries: ReadonlyMap<string, Remembered>): FrozenTree {
+  const kinds = createPlaces<readonly [string, string]>()
+  const policies = createPlaces<Policy>()
+  const files = [...entries].map(([blob, { judged, bytes }]) => {
+    const file = bytes === undefined ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    let from = 0
+    const frozen = judged.map((one): Frozen => {
+      const { kind, document, ...rest } = one
+      const { policy, ...judged } = 'policy' in rest ? rest : { ...rest, policy: undefined }
+      const text = Buffer.from(document.text)
+      const start = file?.indexOf(text, from) ?? -1
+      if (start !== -1) from = start
+      return {
+        judged: withoutEmpty(judged),
+        line: document.line,
+        ...(start === -1 ? { text: document.text } : { at: [start, start + text.length] as const }),
+        ...(kind === undefined ? {} : { kind: kinds.of([kind.apiVersion, kind.kind]) }),
+        ...(policy === undefined ? {} : { policy: policies.of(policy) }),
+      }
+    })
+    return [blob, frozen] as const
   })
+  return { kinds: kinds.all, policies: policies.all, files }
 }
 
-function revive(entry: readonly unknown[], bytes: Uint8Array | undefined): CachedObjects | undefined {
-  const judged: JudgedObject[] = []
-  for (const item of entry as readonly Frozen[]) {
-    const { kindId, document, ...rest } = item
-    const kind = kindId === undefined ? undefined : findKind(...kindId)
-    if (kindId !== undefined && kind === undefined) return undefined
-    const read = documentOf(document, bytes)
-    if (read === undefined) return undefined
-    judged.push((kind === undefined ? { ...rest, document: read } : { ...rest, document: read, kind }) as JudgedObject)
+function withoutEmpty(judged: Omit<JudgedObject, 'kind' | 'document' | 'policy'>): Frozen['judged'] {
+  const left: Partial<Record<keyof JudgedObject, unknown>> = { ...judged }
+  for (const name of EMPTY) if (judged[name].length === 0) delete left[name]
+  return left as Frozen['judged']
+}
+
+/** A list in which the same thing stands once. */
+function createPlaces<T>() {
+  const all: T[] = []
+  const known = new Map<string, number>()
+  return {
+    all,
+    of(one: T): number {
+      const text = JSON.stringify(one)
+      const place = known.get(text) ?? all.push(one) - 1
+      known.set(text, place)
+      return place
+    },
   }
-  return judged
+}
+
+/** What was just parsed is nobody else's: it is completed, not copied. A plan of 1,000 machines does this for each. */
+function revive(
+  entry: readonly Frozen[],
+  stored: StoredTree,
+  bytes: Uint8Array | undefined,
+): CachedObjects | undefined {
+  const revived: JudgedObject[] = []
+  for (const { judged, line, text, at, kind, policy } of entry) {
+    const found = kind === undefined ? undefined : stored.kinds[kind]
+    if (kind !== undefined && found === undefined) return undefined
+    if (at !== undefined && bytes === undefined) return undefined
+    const made = judged as { -readonly [K in keyof JudgedObject]: JudgedObject[K] } & { policy?: Policy }
+    for (const name of EMPTY) made[name] ??= NOTHING
+    made.document = at === undefined || bytes === undefined ? { line, text: text ?? '' } : inFile(line, at, bytes)
+    if (found !== undefined) made.kind = found
+    if (policy !== undefined) made.policy = stored.policies[policy] as Policy
+    revived.push(made as JudgedObject)
+  }
+  return revived
 }
 
 /** Its text is wanted only where something is wrong with it. */
-function documentOf({ line, text, at }: Frozen['document'], bytes: Uint8Array | undefined) {
-  if (at === undefined) return { line, text: text ?? '' }
-  if (bytes === undefined) return undefined
+function inFile(line: number, at: readonly [number, number], bytes: Uint8Array): JudgedObject['document'] {
   return {
     line,
     get text() {

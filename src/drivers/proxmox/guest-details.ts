@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { defined } from '../../lib/defined.ts'
 import type { ObservedDetails, ObservedResource } from '../../model/resource.ts'
 import { type ApiFields, countOf, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
@@ -52,12 +51,13 @@ export function withConfig(
   const mark = readMark(config, observed.externalId)
   const lock = nameOf(config.lock)
   const digest = config.digest
-  const { mark: _mark, lock: _lock, template: _template, name: surveyName, ...rest } = observed
+  const template = flagOf(config.template)
   return {
-    ...rest,
-    ...(name === undefined ? (surveyName === undefined ? {} : { name: surveyName }) : { name }),
-    ...defined({ mark, lock }),
-    ...(flagOf(config.template) ? { template: true } : {}),
+    ...withoutOutdated(observed, { mark, lock, template }),
+    ...(name === undefined ? {} : { name }),
+    ...(mark === undefined ? {} : { mark }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(template ? { template: true } : {}),
     close: {
       config,
       atMs,
@@ -66,6 +66,20 @@ export function withConfig(
       ...createdIn(config.meta),
     },
   }
+}
+
+/** What the survey showed and the configuration does not. Fields are left out only then: for each guest it would cost. */
+function withoutOutdated(
+  observed: ObservedResource,
+  { mark, lock, template }: { readonly mark: unknown; readonly lock: unknown; readonly template: boolean | undefined },
+): ObservedResource {
+  const outdated =
+    (mark === undefined && observed.mark !== undefined) ||
+    (lock === undefined && observed.lock !== undefined) ||
+    (template !== true && observed.template !== undefined)
+  if (!outdated) return observed
+  const { mark: _mark, lock: _lock, template: _template, ...rest } = observed
+  return rest
 }
 
 /** `creation-qemu=10.0.2,ctime=1700000000`: the end of that second, so that what was made after an order counts as younger. */

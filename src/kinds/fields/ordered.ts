@@ -58,9 +58,10 @@ export function ordered<Spec>(kind: Kind<Spec>): Kind<Spec> {
       }
     },
   }
-  // Not copied by value: some kinds make their schema only when it is asked for.
-  const { getOwnPropertyDescriptors: parts, defineProperties } = Object
-  return defineProperties({} as Kind<Spec>, { ...parts(kind), ...parts(added) })
+  // The rest is copied by value, never the schema: some kinds make theirs only when it is asked for.
+  const made: Partial<Record<keyof Kind<Spec>, unknown>> = added
+  for (const name of Object.keys(kind) as (keyof Kind<Spec>)[]) if (!(name in added)) made[name] = kind[name]
+  return made as Kind<Spec>
 }
 
 const schemas = new WeakMap<z.ZodType, z.ZodType>()

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type JudgedObject, judgeDocument } from '../judge.ts'
 import { readDocuments, readJson } from '../manifest.ts'
 
@@ -29,7 +29,7 @@ export function createParseCache(): ParseCache {
 
 /** The hash that Git gives the text of a file. */
 export function blobHash(bytes: Uint8Array): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]))
 }
 
 /** Judges a text, or remembers. JSON and YAML differ, so the name of the file is part of what is remembered. */

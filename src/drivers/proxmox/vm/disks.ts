@@ -143,8 +143,10 @@ export function compareVolume(
     changes.push({ path: `${path}.format`, from: seenFormat, to: format, effect: 'live' })
 }
 
-function flat({ speed, ...disk }: VmDisk): FlatDisk {
-  if (speed === undefined) return disk
+function flat(declared: VmDisk): FlatDisk {
+  // To leave out one field costs more than to compare all, and it is done for each disk.
+  if (declared.speed === undefined) return declared
+  const { speed, ...disk } = declared
   const limits = Object.entries(speed).map(([field, value]) => [`speed.${field}`, value as unknown])
   return { ...disk, ...(Object.fromEntries(limits) as Partial<FlatDisk>) }
 }

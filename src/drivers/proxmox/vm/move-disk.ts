@@ -35,14 +35,10 @@ export function movedDrives(vm: VmSpec, chosen: ReadonlySet<string>): readonly M
 /** What of a VM goes along when it is moved to another host. */
 export function movingVm(vm: VmSpec): Moving {
   const { host, moveHere, disks, efiDisk, tpm } = vm
-  return {
-    type: 'vm',
-    host,
-    ...(moveHere === undefined ? {} : { moveHere }),
-    volumes: [
-      ...disks.map(({ slot, storage }) => ({ slot, storage })),
-      ...(efiDisk === undefined ? [] : [{ slot: 'efidisk0', storage: efiDisk.storage }]),
-      ...(tpm === undefined ? [] : [{ slot: 'tpmstate0', storage: tpm.storage }]),
-    ],
-  }
+  const volumes = [
+    ...disks.map(({ slot, storage }) => ({ slot, storage })),
+    ...(efiDisk === undefined ? [] : [{ slot: 'efidisk0', storage: efiDisk.storage }]),
+    ...(tpm === undefined ? [] : [{ slot: 'tpmstate0', storage: tpm.storage }]),
+  ]
+  return moveHere === undefined ? { type: 'vm', host, volumes } : { type: 'vm', host, moveHere, volumes }
 }
