@@ -41,6 +41,7 @@ import { newDisk } from '../qemu/drive-make.ts'
 import { nameAnew, orAborted } from '../qemu/migrate.ts'
 import { requireEnabled } from '../storage-check.ts'
 import { type VolumeFeature, volumeHasFeature } from '../volume-features.ts'
+import { copyFiles } from './copy-files.ts'
 import { isMount } from './mounts.ts'
 import { startContainer } from './power.ts'
 import { inOpenTask } from './task.ts'
@@ -237,7 +238,8 @@ async function clone(call: Call): Promise<string> {
       work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
       copyFirewall(world, source, copy)
       const config = new Map(copy.config)
-      for (const [key, value] of from) if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
+      for (const [key, value] of from)
+        if (isMount(key)) config.set(key, await copyMount(call, shop, value, isLinked(call, source)))
       config.delete('lock')
       copy.config = config
       copy.node = elsewhere ?? host.name
@@ -268,7 +270,7 @@ function refuseClone(
   const taken = world.guests.get(newid)
   if (taken !== undefined)
     throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${newid} already exists on node '${taken.node}'`)
-  const linked = params.full === undefined ? source.config.get('template') === '1' : !flag(call, 'full')
+  const linked = isLinked(call, source)
   if (linked && params.storage !== undefined) throw failed("parameter 'storage' not allowed for linked clones")
   const from = params.snapname === undefined ? source.config : needSnapshot(source, params.snapname).config
   let shared = true
@@ -308,12 +310,13 @@ function copiedOptions(call: Call, from: ReadonlyMap<string, string>): ReadonlyM
 }
 
 async function copyMount(
+  call: Call,
   shop: Parameters<typeof newDisk>[0],
   value: string,
-  storageId: string | undefined,
+  linked: boolean,
 ): Promise<string> {
   const volid = parseProperties(value, 'volume').main
-  const id = storageId ?? parseVolumeId(volid)?.storage ?? ''
+  const id = call.params.storage ?? parseVolumeId(volid)?.storage ?? ''
   const storage = storageOn(shop.world, shop.host, id)
   if (parseVolumeId(volid) === undefined) return value
   if (storage === undefined) throw new Error(`storage '${id}' does not exist`)
@@ -321,7 +324,13 @@ async function copyMount(
   if (old === undefined) throw new Error(`volume '${volid}' does not exist`)
   const folder = old.format === 'subvol'
   const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', old.sizeBytes, folder ? 'subvol' : 'disk')
+  if (!linked) await copyFiles(call, shop.work, old.sizeBytes, 'clone', [parseVolumeId(volid)?.storage, id])
   return value.replace(/^[^,]*/, made)
+}
+
+/** A copy of a template shares its disks unless somebody asks for a whole one. */
+function isLinked(call: Call, source: Guest): boolean {
+  return call.params.full === undefined ? source.config.get('template') === '1' : !flag(call, 'full')
 }
 
 function migrate(call: Call): string {

@@ -4,7 +4,7 @@ import { configDigest, isUnused, touch } from '../../../world/guest-config.ts'
 import { PowerLost } from '../../../world/locks.ts'
 import { parseProperties, printProperties } from '../../../world/properties.ts'
 import { MIB, parseSize, printSize } from '../../../world/sizes.ts'
-import { startTask, type Work } from '../../../world/tasks.ts'
+import { Interrupted, startTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import {
   filePath,
@@ -25,6 +25,7 @@ import { requireRight } from '../guest/option-rights.ts'
 import { newDisk } from '../qemu/drive-make.ts'
 import type { Workshop } from '../qemu/workshop.ts'
 import { volumeHasFeature } from '../volume-features.ts'
+import { copyFiles } from './copy-files.ts'
 
 export const lxcMountRoutes: Routes = { 'POST /nodes/{node}/lxc/{vmid}/move_volume': move }
 
@@ -282,6 +283,13 @@ async function copyTo(call: Call, guest: Guest, id: string, work: Work): Promise
   const folder = volume.format === 'subvol'
   const bytes = volume.sizeBytes
   const made = await newDisk(shop, storage, folder ? 'subvol' : 'raw', bytes, folder ? 'subvol' : 'disk')
+  try {
+    await copyFiles(call, work, bytes, 'move', [parseVolumeId(old)?.storage, id])
+  } catch (error) {
+    if (error instanceof PowerLost) throw error
+    freeVolume(host, made)
+    throw error instanceof Interrupted ? new Error('received interrupt') : error
+  }
   mount.named.set('size', sizeText(bytes))
   guest.config.set(key, inOrder({ main: made, named: mount.named }))
   if (flag(call, 'delete')) freeVolume(host, old)
