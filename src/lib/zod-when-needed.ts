@@ -33,7 +33,7 @@ const GROUPS = new Set(['coerce', 'iso'])
 
 type Method = (...given: readonly unknown[]) => unknown
 
-type Made = Readonly<Record<PropertyKey, unknown>>
+type MadeSchema = Readonly<Record<PropertyKey, unknown>>
 
 /** By this a schema that is still to be made is known, and asked for. */
 const REAL = Symbol('real')
@@ -42,44 +42,44 @@ const REAL = Symbol('real')
  * A schema that is made when it is asked for anything else than a further one. There are thousands, for every command
  * that knows the kinds: they share all they can, and what each has is private, so that nobody sees it through the proxy.
  */
-class Note {
+class WaitingSchema {
   #make: () => unknown
-  #made: Made | undefined
+  #made: MadeSchema | undefined
 
   constructor(make: () => unknown) {
     this.#make = make
   }
 
-  #real(): Made {
-    this.#made ??= this.#make() as Made
+  #real(): MadeSchema {
+    this.#made ??= this.#make() as MadeSchema
     return this.#made
   }
 
-  static readonly handler: ProxyHandler<Note> = {
-    get(note, name, stand) {
-      if (name === REAL) return () => note.#real()
-      if (note.#made === undefined && typeof name === 'string') {
-        if (FURTHER.has(name)) return (...given: readonly unknown[]) => later(() => call(note.#real(), name, given))
+  static readonly handler: ProxyHandler<WaitingSchema> = {
+    get(schema, name, stand) {
+      if (name === REAL) return () => schema.#real()
+      if (schema.#made === undefined && typeof name === 'string') {
+        if (FURTHER.has(name)) return (...given: readonly unknown[]) => later(() => call(schema.#real(), name, given))
         // It returns the schema itself, which is still to be made: entered when that happens.
         if (name === 'register') {
           return (...given: readonly unknown[]) => {
-            const before = note.#make
-            note.#make = () => call(before() as object, name, given)
+            const before = schema.#make
+            schema.#make = () => call(before() as object, name, given)
             return stand as unknown
           }
         }
       }
-      const value = note.#real()[name]
-      return typeof value === 'function' ? (...given: readonly unknown[]) => call(note.#real(), name, given) : value
+      const value = schema.#real()[name]
+      return typeof value === 'function' ? (...given: readonly unknown[]) => call(schema.#real(), name, given) : value
     },
-    has: (note, name) => name in note.#real(),
-    set: (note, name, value) => Reflect.set(note.#real(), name, value),
-    getPrototypeOf: (note) => Object.getPrototypeOf(note.#real()) as object,
+    has: (schema, name) => name in schema.#real(),
+    set: (schema, name, value) => Reflect.set(schema.#real(), name, value),
+    getPrototypeOf: (schema) => Object.getPrototypeOf(schema.#real()) as object,
   }
 }
 
 function later(make: () => unknown): object {
-  return new Proxy(new Note(make), Note.handler)
+  return new Proxy(new WaitingSchema(make), WaitingSchema.handler)
 }
 
 function call(on: object, name: PropertyKey, given: readonly unknown[]): unknown {

@@ -11,17 +11,17 @@ export function complaintOfHours(text: string): string | undefined {
     const rest = afterHours(text)
     return rest === '' ? undefined : complaint(rest, 'Nom(Eof)')
   } catch (error) {
-    if (error instanceof Unread) return error.message
+    if (error instanceof UnreadableEvent) return error.message
     throw error
   }
 }
 
-class Unread extends Error {}
+class UnreadableEvent extends Error {}
 
 const complaint = (rest: string, why: string) => `unable to parse daily duration at '${rest}' - ${why}`
 
 function stop(rest: string, why: string): never {
-  throw new Unread(complaint(rest, why))
+  throw new UnreadableEvent(complaint(rest, why))
 }
 
 function afterHours(text: string): string {

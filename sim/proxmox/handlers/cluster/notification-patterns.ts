@@ -6,7 +6,7 @@ export function complaintOfPattern(pattern: string): string | undefined {
   return `regex parse error:\n    ${pattern}\n${mark}\nerror: ${found.why}`
 }
 
-interface Fault {
+interface PatternFault {
   readonly at: number
   readonly width: number
   readonly why: string
@@ -15,13 +15,13 @@ interface Fault {
 const LOOK_AROUND = 'look-around, including look-ahead and look-behind, is not supported'
 const ESCAPES = /[\\.+*?()|[\]{}^$#&\-~/"'<>!%,:;=@_` aftnrvAzbBdDsSwWpPxuUQE0-9]/
 
-function firstFault(letters: readonly string[]): Fault | undefined {
+function firstFault(letters: readonly string[]): PatternFault | undefined {
   const open: number[] = []
   // Whether something stands before a repetition that it can repeat.
   let repeatable = false
   for (let at = 0; at < letters.length; at += 1) {
     const letter = letters[at] ?? ''
-    const fault = (why: string, width = 1): Fault => ({ at, width, why })
+    const fault = (why: string, width = 1): PatternFault => ({ at, width, why })
     if (letter === '\\') {
       const next = letters[at + 1]
       if (next === undefined) return fault('incomplete escape sequence, reached end of pattern prematurely')
@@ -76,7 +76,7 @@ function endOfClass(letters: readonly string[], start: number): number | undefin
   return undefined
 }
 
-function badCount(letters: readonly string[], at: number): Fault {
+function badCount(letters: readonly string[], at: number): PatternFault {
   const digits = /^\{\s*\d/.test(letters.slice(at).join(''))
   return digits
     ? { at, width: letters.length - at, why: 'unclosed counted repetition' }

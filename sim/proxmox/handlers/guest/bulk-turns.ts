@@ -37,7 +37,7 @@ function turnOf(guest: Guest): Turn {
 }
 
 /** What became of a guest's task; undefined for one that could not even begin. */
-export type Ended = (turn: Turn, exit: string | undefined) => void | Promise<void>
+export type TurnEnded = (turn: Turn, exit: string | undefined) => void | Promise<void>
 
 /**
  * Begins a task for each guest, so many at a time, and waits for all of one order before those of the next. A guest that
@@ -49,7 +49,7 @@ export async function workThrough(
   turns: readonly Turn[],
   workers: number,
   begin: (turn: Turn) => string | undefined | Promise<string | undefined>,
-  ended: Ended = () => {},
+  ended: TurnEnded = () => {},
   refused: (error: ApiError) => void = ({ message }) => work.log(message),
 ): Promise<void> {
   const running = new Map<string, Turn>()

@@ -3,7 +3,7 @@ import { startTask, type Work } from '../../../world/tasks.ts'
 import { failed, forbidden } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { ask, guestsFor, kindOf, namedIn, workersOf } from './bulk-actions.ts'
-import { type Ended, type Turn, turnsDown, turnsOf, workThrough } from './bulk-turns.ts'
+import { type Turn, type TurnEnded, turnsDown, turnsOf, workThrough } from './bulk-turns.ts'
 
 const AT = '/cluster/bulk-action/guest'
 
@@ -126,7 +126,7 @@ function inTask(call: Call, verb: string, doing: string, plan: (work: Work) => P
     const where = verb === 'migrate' ? ` to ${call.params.target}` : ''
     work.log(named.length === 0 ? `${doing} all guests${where}` : `${doing} guests${where}: ${named.join(', ')}`)
     const lost: number[] = []
-    const ended: Ended = async ({ guest, up = 0 }, exit) => {
+    const ended: TurnEnded = async ({ guest, up = 0 }, exit) => {
       if (exit === 'OK' || exit?.startsWith('WARNINGS: ')) {
         if (verb !== 'start' || up === 0) return
         work.log(`Waiting for ${up} seconds (startup delay)`)

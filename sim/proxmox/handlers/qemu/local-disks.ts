@@ -4,14 +4,14 @@ import { parseSize } from '../../../world/sizes.ts'
 import type { Guest, World } from '../../../world/types.ts'
 import { parseVolumeId } from '../../../world/volumes.ts'
 
-type Row = Record<string, unknown>
+type DiskRow = Record<string, unknown>
 
 /**
  * The volumes that only this host has: those of the configuration, those that wait for the next start, and those that a
  * snapshot remembers. A volume is listed once, with all that is said of it anywhere.
  */
-export function localDisks(world: World, guest: Guest): Row[] {
-  const rows = new Map<string, Row>()
+export function localDisks(world: World, guest: Guest): DiskRow[] {
+  const rows = new Map<string, DiskRow>()
   read(rows, guest.config, { is_attached: true })
   read(rows, guest.pending, { referenced_in_pending: 1 })
   for (const [name, { config }] of guest.snapshots) read(rows, config, { snapshot: name })
@@ -22,13 +22,13 @@ export function localDisks(world: World, guest: Guest): Row[] {
 }
 
 /** Where a drive is named. */
-interface Place {
+interface DiskPlace {
   readonly is_attached?: boolean
   readonly referenced_in_pending?: 1
   readonly snapshot?: string
 }
 
-function read(rows: Map<string, Row>, config: ReadonlyMap<string, string>, place: Place): void {
+function read(rows: Map<string, DiskRow>, config: ReadonlyMap<string, string>, place: DiskPlace): void {
   for (const [key, value] of [...config].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!isDrive(key) && !isUnused(key) && key !== 'vmstate') continue
     const volid = driveVolume(value) || parseProperties(value, 'file').main
@@ -51,7 +51,7 @@ const NOTHING_SAID = {
 }
 
 /** One place is enough for most of it; a volume is a CD where every place says so. */
-function note(row: Row, key: string, value: string, place: Place): void {
+function note(row: DiskRow, key: string, value: string, place: DiskPlace): void {
   const { named } = parseProperties(value, 'file')
   const say = (name: string, isSo: boolean) => {
     if (isSo) row[name] = 1
@@ -66,7 +66,7 @@ function note(row: Row, key: string, value: string, place: Place): void {
   say('is_tpmstate', key === 'tpmstate0')
   say('referenced_in_pending', place.referenced_in_pending === 1)
   if (place.snapshot !== undefined)
-    row.referenced_in_snapshot = { ...(row.referenced_in_snapshot as Row | undefined), [place.snapshot]: 1 }
+    row.referenced_in_snapshot = { ...(row.referenced_in_snapshot as DiskRow | undefined), [place.snapshot]: 1 }
   const size = parseSize(named.get('size') ?? '')
   if (size !== undefined && size > 0) row.size ??= size
   if (isDrive(key)) row.drivename = key

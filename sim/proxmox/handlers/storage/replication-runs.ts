@@ -6,7 +6,7 @@ import { nextRun } from './calendar.ts'
 export const SHELF = 'replication'
 const RUNS = 'replication/runs'
 
-interface Run {
+interface ReplicationRun {
   /** Nothing is copied before. */
   readonly fromMs: number
   /** Seconds since 1970; 0 before the first copy. */
@@ -81,7 +81,7 @@ export function logOf(world: World, id: string, job: Thing): string[] {
   ].map((line) => `${stamp} ${id}: ${line}`)
 }
 
-function upToNow(world: World, id: string, job: Thing): Run {
+function upToNow(world: World, id: string, job: Thing): ReplicationRun {
   const run = runOf(world, id)
   const both = [textOf(job.source), textOf(job.target)].every((name) => world.hosts.get(name)?.power === 'on')
   if (job.disable === 1 || job.remove_job !== undefined || !both) return run
@@ -96,12 +96,12 @@ function upToNow(world: World, id: string, job: Thing): Run {
   return run
 }
 
-function runOf(world: World, id: string): Run {
+function runOf(world: World, id: string): ReplicationRun {
   const known = shelf(world, RUNS).get(id)
   if (known === undefined) noteNew(world, id)
-  return shelf(world, RUNS).get(id) as unknown as Run
+  return shelf(world, RUNS).get(id) as unknown as ReplicationRun
 }
 
-function setRun(world: World, id: string, run: Run): void {
+function setRun(world: World, id: string, run: ReplicationRun): void {
   shelf(world, RUNS).set(id, run as unknown as Thing)
 }
