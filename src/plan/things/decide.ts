@@ -142,7 +142,7 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
     return {
       do: 'refuse',
       guard: 'unfinished-creation',
-      reason: `an earlier creation of id ${externalId} on ${host} broke off, most likely when ${host} lost power, and the token may not clear what is left`,
+      reason: `an earlier creation of id ${externalId} on ${host} broke off: ${host} lost power or lost the task, and the token may not clear what is left`,
       allow: `run on ${host}: ${clearing(observed)}`,
     }
   return {
