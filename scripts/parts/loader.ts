@@ -44,7 +44,8 @@ export async function partSoon(name: string): Promise<unknown> {
 }
 
 function load(script: string): Readonly<Record<string, Part>> {
-  loadBuiltins(PARTS.builtins[script] ?? [])
+  const builtins = PARTS.builtins[script]
+  if (builtins !== undefined) loadBuiltins(builtins)
   const filename = join(import.meta.dirname, script)
   // The build writes nothing but ASCII, and V8 keeps that in half of the memory if it is told so.
   const text = readFileSync(filename, 'latin1')

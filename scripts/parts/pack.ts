@@ -53,6 +53,7 @@ export async function pack(outDir: string, { outputs }: Metafile, packs: readonl
     const text = await script(outDir, parts)
     writeFileSync(join(outDir, file), text)
     hash.set(file, createHash('sha256').update(text).digest('hex').slice(0, 16))
+    // As builtin-modules.ts wrote them.
     const names = [...text.matchAll(/getBuiltinModule\("(node:[\w/]+)"\)/g)].map(([, name = '']) => name)
     if (names.length > 0) builtins.set(file, [...new Set(names)])
     for (const part of parts) home.set(part, file)

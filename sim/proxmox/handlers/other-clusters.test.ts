@@ -93,35 +93,31 @@ test('[T-08] a cluster of two networks takes in nodes that have both, and tells 
   assert.equal((await client.call('GET', '/cluster/config/join?node=pve9')).reason, "unknown node 'pve9'")
 })
 
+const JOIN = {
+  hostname: '10.0.0.9',
+  password: 'secret',
+  fingerprint: Array.from({ length: 32 }, () => 'AA').join(':'),
+}
+
 test('[T-08] a host with guests joins no cluster, and one without finds none', async () => {
   const client = createTestClient({ preset: 'recording' })
   const ask = await asRoot(client)
-  const join = {
-    hostname: '10.0.0.9',
-    password: 'secret',
-    fingerprint: Array.from({ length: 32 }, () => 'AA').join(':'),
-  }
   const nobody = "500 Can't connect to 10.0.0.9:8006 (Connection refused)"
-  assert.equal(await ask('POST', '/cluster/config/join', join), nobody)
+  assert.equal(await ask('POST', '/cluster/config/join', JOIN), nobody)
   await client.task('POST', '/nodes/pve1/qemu', { vmid: '100' })
-  assert.equal(await ask('POST', '/cluster/config/join', join), 'Check if node may join a cluster failed!')
-  assert.equal(await ask('POST', '/cluster/config/join', { ...join, force: '1' }), nobody)
+  assert.equal(await ask('POST', '/cluster/config/join', JOIN), 'Check if node may join a cluster failed!')
+  assert.equal(await ask('POST', '/cluster/config/join', { ...JOIN, force: '1' }), nobody)
 })
 
 test('[T-08] what keeps a host from joining is listed in the task', async () => {
   const client = createTestClient({ preset: 'recording' })
   const ask = await asRoot(client)
-  const join = {
-    hostname: '10.0.0.9',
-    password: 'secret',
-    fingerprint: Array.from({ length: 32 }, () => 'AA').join(':'),
-  }
   assert.equal(
-    await ask('POST', '/cluster/config/join', { ...join, link0: '10.9.9.9' }),
+    await ask('POST', '/cluster/config/join', { ...JOIN, link0: '10.9.9.9' }),
     'Check if node may join a cluster failed!',
   )
   assert.equal(await ask('POST', '/cluster/config', { clustername: 'home' }), 'OK')
-  await ask('POST', '/cluster/config/join', join)
+  await ask('POST', '/cluster/config/join', JOIN)
   const logs = client.datacentre.world.hosts
     .get('pve1')
     ?.tasks.filter(({ type }) => type === 'clusterjoin')

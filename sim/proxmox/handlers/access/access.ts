@@ -9,7 +9,7 @@ import { splitList } from '../../validate/formats/format.ts'
 import { clusterName } from '../cluster/cluster-name.ts'
 import { shelf, type Thing } from '../shelf.ts'
 import { capabilities } from './capabilities.ts'
-import { challengeFor, isAnswered } from './second-factor.ts'
+import { challengeFor, isAnswered, seconds } from './second-factor.ts'
 
 export const accessRoutes: Routes = {
   'GET /access': () =>
@@ -27,8 +27,7 @@ function login(call: Call): Record<string, unknown> {
   const realm = params.realm === undefined || param(call, 'username').includes('@') ? '' : `@${params.realm}`
   const username = `${param(call, 'username')}${realm}`
   const user = world.access.users.get(username)
-  const expired =
-    user !== undefined && user.expireSeconds > 0 && user.expireSeconds < Math.floor(world.clock.now() / 1000)
+  const expired = user !== undefined && user.expireSeconds > 0 && user.expireSeconds < seconds(world)
   if (user === undefined || !user.enable || expired) throw noEntry()
   const who: Identity = { id: username, user: username, token: undefined }
   const { path, privs } = params
@@ -43,9 +42,7 @@ function login(call: Call): Record<string, unknown> {
   }
   const challenge = steps(call, username)
   noteLogin(world, username)
-  const stamp = Math.floor(world.clock.now() / 1000)
-    .toString(16)
-    .toUpperCase()
+  const stamp = seconds(world).toString(16).toUpperCase()
   const csrf = `${stamp}:${hexDigits(world.random, 43)}`
   const about = challenge === undefined ? username : `!tfa!${JSON.stringify(challenge)}`
   const ticket = `PVE:${about.replaceAll(':', '%3A')}:${stamp}::${hexDigits(world.random, 64)}`

@@ -134,6 +134,6 @@ function isLocked(world: World, factors: Factors): boolean {
   return factors.lockedUntil > seconds(world)
 }
 
-function seconds(world: World): number {
+export function seconds(world: World): number {
   return Math.floor(world.clock.now() / 1000)
 }

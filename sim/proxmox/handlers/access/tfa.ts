@@ -5,7 +5,16 @@ import { ApiError, failed } from '../../api-error.ts'
 import { type Call, param, type Routes } from '../../call.ts'
 import { shelf, type Thing, textOf } from '../shelf.ts'
 import { confirm } from './confirm.ts'
-import { entriesOf, factorsOf, forgetFactors, locksOf, makeFactors, unlock, usersWithFactors } from './second-factor.ts'
+import {
+  entriesOf,
+  factorsOf,
+  forgetFactors,
+  locksOf,
+  makeFactors,
+  seconds,
+  unlock,
+  usersWithFactors,
+} from './second-factor.ts'
 import { isCodeOf, parseTotp } from './totp.ts'
 
 /** Second factors. Recovery keys and numbers of the time can be set up: the others need a device at the other end. */
@@ -183,7 +192,7 @@ function addTotp(call: Call, description: string): Thing {
   if (!isCodeOf(totp, params.value, world.clock.now())) throw failed('failed to verify TOTP challenge')
   const id = uuid(world.random)
   const factors = makeFactors(world, param(call, 'userid'))
-  factors.entries.push({ id, type: 'totp', description, created: now(call) })
+  factors.entries.push({ id, type: 'totp', description, created: seconds(call.world) })
   factors.totp.set(id, params.totp)
   return { id }
 }
@@ -196,12 +205,8 @@ function addRecovery(call: Call): Thing {
   if (entriesOf(factorsOf(world, userid)).some((entry) => entry.type === 'recovery'))
     throw failed('user already has recovery keys')
   const factors = makeFactors(world, userid)
-  factors.entries.push({ id: 'recovery', type: 'recovery', created: now(call) })
+  factors.entries.push({ id: 'recovery', type: 'recovery', created: seconds(call.world) })
   const key = () => hexDigits(world.random, 16).replace(/(....)(?=.)/g, '$1-')
   factors.recovery = Array.from({ length: RECOVERY_KEYS }, key)
   return { id: 'recovery', recovery: [...factors.recovery] }
-}
-
-function now(call: Call): number {
-  return Math.floor(call.world.clock.now() / 1000)
 }

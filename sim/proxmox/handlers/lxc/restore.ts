@@ -1,16 +1,15 @@
-import { may } from '../../../world/access.ts'
 import { macAddress } from '../../../world/chance.ts'
 import { touch } from '../../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../../world/guest-run.ts'
 import { parseProperties } from '../../../world/properties.ts'
 import { GIB, parseSize } from '../../../world/sizes.ts'
-import { startTask, type Work } from '../../../world/tasks.ts'
+import { startTask, toldInTask, type Work } from '../../../world/tasks.ts'
 import type { Guest } from '../../../world/types.ts'
 import { filePath, findVolume, freeVolume, parseVolumeId, volumeAtPath } from '../../../world/volumes.ts'
 import { failed } from '../../api-error.ts'
 import { type Call, flag, hostOf, param, vmidOf } from '../../call.ts'
 import { withConfigLock, withNewId } from '../guest/config-lock.ts'
-import { requireBridgeRights } from '../guest/option-rights.ts'
+import { requireBridgeRights, requireRight } from '../guest/option-rights.ts'
 import type { Workshop } from '../qemu/workshop.ts'
 import { givenOptions } from './config.ts'
 import { isMount, makeMount, refuseUnmountable } from './mounts.ts'
@@ -50,7 +49,7 @@ function beginRestore(call: Call, mounts: Mounts, finish: (guest: Guest) => void
         for (const volid of shop.made) freeVolume(host, volid)
         if (state.begun) world.guests.delete(vmid)
         else guest.config.delete('lock')
-        throw new Error(`${before} ${messageOf(error)}`)
+        throw new Error(`${before} ${toldInTask(error)}`)
       }
       touch(guest)
       noteSeen(world, guest)
@@ -75,8 +74,7 @@ async function restored(
   for (const [key, card] of saved) if (call.params[key] === undefined) requireBridgeRights(call, key, card)
   const unprivileged = (call.params.unprivileged ?? saved.get('unprivileged')) === '1'
   const wasOpen = guest.config.size > 1 && guest.config.get('unprivileged') !== '1'
-  if (!unprivileged && !wasOpen && !may(world, call.who, '/', 'Sys.Modify'))
-    throw new Error('403 Permission check failed (/, Sys.Modify)')
+  if (!unprivileged && !wasOpen) requireRight(call, '/', 'Sys.Modify')
   const mounts = given.length > 0 ? given : savedMounts(call, saved)
   state.begun = true
   const made = new Map<string, string>()
@@ -152,8 +150,4 @@ function merged(
     if (!config.has(key)) config.set(key, value)
   if (saved.get('template') === '1') config.set('template', '1')
   return config
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -257,7 +257,7 @@ function dump(call: Call): string {
     await oneJobAtATime(call, host, work, () => {
       // Of all guests those are left out that one may not back up; one that is named ends the job.
       const refused = wanted.find((vmid) => world.guests.has(vmid) && !mayBackUp(call, vmid))
-      if (refused !== undefined && !all) throw new Error(`403 Permission check failed (/vms/${refused}, VM.Backup)`)
+      if (refused !== undefined && !all) throw forbidden(`/vms/${refused}, VM.Backup`)
       return dumpAll(all ? wanted.filter((vmid) => mayBackUp(call, vmid)) : wanted, work, entry)
     })
   })
