@@ -8,6 +8,14 @@ export type Wanted = { readonly name: string } & ({ readonly command: string } |
 /** Python with a module that Debian keeps in a package of its own. */
 export const PYTHON: Wanted = { name: 'python3-venv', file: '/usr/lib/python3.*/ensurepip/__init__.py' }
 
+/** What the first set of tests needs (test/sets.ts): unpacked for every newcomer, so it is little. */
+export const FIRST_PACKAGES: readonly Wanted[] = [
+  { name: 'curl', command: 'curl' },
+  { name: 'openssh-client', command: 'ssh' },
+  { name: 'iproute2', command: 'ip' },
+  { name: 'chromium', command: 'chromium' },
+]
+
 /** Real programs that tests hold croft's work against. Without them those tests say so and are skipped. */
 export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'cloud-init', command: 'cloud-init' },

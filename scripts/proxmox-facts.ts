@@ -295,7 +295,7 @@ function written(table: AreaTable): string {
   )},\n"permissions":${list(table.permissions)},\n"operations":{\n${paths.join(',\n')}\n}}\n`
 }
 
-const source = process.argv[2] ?? new URL('../../shared/pve/api-schema-9.2.jsonl.gz', import.meta.url)
+const source = process.argv[2] ?? new URL('../test/evidence/proxmox/api-schema-9.2.jsonl.gz', import.meta.url)
 const lines = gunzipSync(readFileSync(source))
   .toString('utf8')
   .split('\n')

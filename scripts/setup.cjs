@@ -1,30 +1,58 @@
 'use strict'
 // Makes a fresh clone ready, and costs nothing when it already is. Runs on Node 20 with no dependency.
 const { spawnSync } = require('node:child_process')
-const { readFileSync, writeFileSync, existsSync } = require('node:fs')
+const { readFileSync, writeFileSync, existsSync, rmSync } = require('node:fs')
 const { createHash } = require('node:crypto')
 const path = require('node:path')
 
 const root = path.dirname(__dirname)
+const modules = path.join(root, 'node_modules')
 const lock = createHash('sha256')
   .update(readFileSync(path.join(root, 'package-lock.json')))
   .digest('hex')
-const stamp = path.join(root, 'node_modules', '.croft-setup')
+const stamp = path.join(modules, '.croft-setup')
 const done = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
 
-// A person who ran `npm ci` by hand has everything but the stamp: the hidden lock tells that it is complete.
-const byHand = existsSync(path.join(root, 'node_modules', '.package-lock.json'))
+/** Why what is installed cannot be used, whatever npm said of it; undefined when it can. */
+function missing() {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  for (const name of Object.keys({ ...dependencies, ...devDependencies }))
+    if (!existsSync(path.join(modules, name, 'package.json'))) return `${name} is not there`
+  if (Number(process.versions.node.split('.')[0]) >= 24) return undefined
+  const name = `node-linux-${process.arch}`
+  const pinned = path.join(modules, name, 'bin', 'node')
+  if (!existsSync(pinned)) return `${name} is not there, and this is Node ${process.version}`
+  // On a full disk npm leaves half a program and calls it added.
+  const started = spawnSync(pinned, ['--version'], { stdio: 'ignore' })
+  return started.status === 0 ? undefined : `${name} does not start`
+}
+
+/** The environment without what leaves parts out: a clone needs all of them, whatever the person's other projects do. */
+function wholeInstall() {
+  const leavesOut =
+    /^(?:NODE_ENV|npm_config_(?:ignore_scripts|omit|include|only|production|also|dry_run|package_lock_only))$/i
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !leavesOut.test(name)))
+}
+
+// A person who ran `npm ci` by hand has everything but the stamp.
 if (done !== lock) {
-  if (done !== '' || !byHand) {
+  if (done !== '' || missing() !== undefined) {
     process.stderr.write('setting up: npm ci --ignore-scripts\n')
-    const { npm_config_ignore_scripts, ...env } = process.env
-    const ran = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    const words = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+    const ran = spawnSync('npm', [...words, '--loglevel=error'], {
       cwd: root,
       stdio: ['ignore', 2, 2],
-      env,
+      env: wholeInstall(),
     })
-    if (ran.status !== 0) {
-      process.stderr.write('setting up failed: npm ci did not succeed; the lines above say why\n')
+    if (ran.error !== undefined) process.stderr.write(`npm could not be started: ${ran.error.message}\n`)
+    const lacks = ran.status === 0 ? missing() : undefined
+    if (lacks !== undefined) rmSync(modules, { recursive: true, force: true })
+    if (ran.status !== 0 || lacks !== undefined) {
+      process.stderr.write(
+        lacks === undefined
+          ? 'setting up failed: npm ci did not succeed; the lines above say why\n'
+          : `setting up failed: npm ci ended well, but ${lacks}. Is the disk full? node_modules was removed; make room and start again\n`,
+      )
       process.exit(1)
     }
   }
@@ -33,7 +61,7 @@ if (done !== lock) {
 
 // What starts croft from this clone finds it built. It runs without, too: only slower.
 const { builtOf } = require('../bin/built.js')
-if (builtOf(root) === undefined && existsSync(path.join(root, 'node_modules', 'esbuild'))) {
+if (builtOf(root) === undefined && existsSync(path.join(modules, 'esbuild'))) {
   const built = spawnSync(process.execPath, ['bin/run', 'scripts/build-clone.ts'], {
     cwd: root,
     stdio: ['ignore', 2, 2],

@@ -1,11 +1,19 @@
+import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
 /** One line of JSON for each thing that the runner needs to know about a test file. */
 export type ReportLine =
+  | { readonly type: 'began'; readonly name: string }
   | { readonly type: 'passed'; readonly name: string }
   | { readonly type: 'skipped'; readonly name: string; readonly reason: string }
-  | { readonly type: 'failed'; readonly name: string; readonly line: number; readonly error: string }
+  | {
+      readonly type: 'failed'
+      readonly name: string
+      readonly file?: string
+      readonly line: number
+      readonly error: string
+    }
   | { readonly type: 'note'; readonly text: string }
   /** All tests of the file have ended. Without it the process died, or called process.exit, on the way. */
   | { readonly type: 'ended' }
@@ -31,8 +39,12 @@ function reportLine(event: TestEvent): ReportLine | undefined {
       if (skip !== undefined && skip !== false) return { type: 'skipped', name, reason: reasonOf(skip) }
       if (todo !== undefined && todo !== false) return { type: 'skipped', name, reason: `todo: ${reasonOf(todo)}` }
       if (event.type === 'test:pass') return { type: 'passed', name }
-      return { type: 'failed', name, line: event.data.line ?? 0, error: errorText(event.data.details.error) }
+      const { file, line = 0 } = event.data
+      const place = file === undefined ? {} : { file: relative(process.cwd(), file) }
+      return { type: 'failed', name, ...place, line, error: errorText(event.data.details.error) }
     }
+    case 'test:dequeue':
+      return event.data.type === 'test' ? { type: 'began', name: event.data.name } : undefined
     case 'test:diagnostic':
       return CLOSING_COUNT.test(event.data.message) ? undefined : { type: 'note', text: event.data.message }
     case 'test:summary':

@@ -189,6 +189,9 @@ if [ -L /etc/resolv.conf ]; then rm /etc/resolv.conf; printf '%s\\n' "$resolver"
 cd "$here"
 exec "$@"`
 
+/** Says to a run in layers which process started it, and waits for it. */
+export const STARTER = 'CROFT_TEST_STARTER'
+
 /** The topmost layer of a run: in the namespace's own /run, in memory, so that it is gone when the last process is. */
 const THROW_AWAY = '/run/croft-tests'
 
@@ -202,5 +205,6 @@ function replaceSelf(layers: string): never {
   return execve(unshare, [unshare, ...inLayers({ below: layers, top: THROW_AWAY }, again)], {
     ...(env as Record<string, string>),
     [INSIDE]: layers,
+    ...(!process.connected ? {} : { [STARTER]: String(process.ppid) }),
   })
 }

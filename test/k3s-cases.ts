@@ -215,7 +215,7 @@ export const K3S_CASES: readonly K3sCase[] = [
     },
   },
   {
-    name: 'a member is removed from etcd, and a wipe leaves nothing of K3s but its program',
+    name: 'a member is removed from etcd, and a wipe leaves nothing of K3s but its program, volumes and snapshots',
     async run(computers) {
       const gone = (await members(computers, 'second')).self ?? ''
       // Before its server stops: of two members one alone decides nothing.
@@ -243,7 +243,15 @@ export const K3S_CASES: readonly K3sCase[] = [
         ['done', 'none', 'absent'],
       )
       assert.deepEqual([facts.snapshots, facts.version], [[], computers.version])
-      for (const path of [`${DATA}/server`, CONFIG, '/run/k3s', '/etc/rancher/node', '/etc/systemd/system/k3s.service'])
+      for (const path of [
+        `${DATA}/server/token`,
+        `${DATA}/server/tls`,
+        `${DATA}/server/db/etcd`,
+        CONFIG,
+        '/run/k3s',
+        '/etc/rancher/node',
+        '/etc/systemd/system/k3s.service',
+      ])
         assert.notEqual((await computers.run('second', ['ls', path])).code, 0, `${path} is left`)
     },
   },

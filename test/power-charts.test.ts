@@ -6,7 +6,8 @@ import { at, type Foreign } from '../src/kubernetes/objects.ts'
 import type { ClusterSpec } from '../src/model/cluster.ts'
 import type { KubeObject } from '../src/model/kube-object.ts'
 import { specWith } from '../src/plan/power/testing/fixture.ts'
-import { renderedChart, WITHOUT_CHARTS } from './real-charts.ts'
+import { WITHOUT_EVIDENCE } from './evidence/of-others.ts'
+import { renderedChart } from './real-charts.ts'
 
 /* What power makes of the workloads of every preset, held to what their charts really render. */
 
@@ -83,7 +84,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 for (const [chart, tiers] of Object.entries(EXPECTED)) {
   for (const namespace of ['its own', 'somewhere']) {
     test(`[R25] parts of ${chart} in ${namespace} namespace are known by their labels`, {
-      skip: WITHOUT_CHARTS,
+      skip: WITHOUT_EVIDENCE,
     }, async () => {
       const objects = renderedChart(chart)
       const shown = await clusterWith(namespace === 'its own' ? objects : moved(objects, namespace))
@@ -103,7 +104,7 @@ const NODE = {
 
 for (const ready of ['True', 'False']) {
   test(`[A43] the DNS of the chart of CoreDNS is a DNS: its pod is Ready ${ready}`, {
-    skip: WITHOUT_CHARTS,
+    skip: WITHOUT_EVIDENCE,
   }, async () => {
     const objects = renderedChart('coredns')
     const deployment = objects.find(({ kind }) => kind === 'Deployment')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import { mustBeSame, savedPlanAt } from '../src/cli/saved-plan.ts'
+import { mustBeSame, savedPlanAt, savePlan } from '../src/cli/saved-plan.ts'
 import type { Intention } from '../src/model/record.ts'
 import { shownCall } from '../src/model/shown-step.ts'
 import type { About, Step } from '../src/model/step.ts'
@@ -109,8 +109,16 @@ test('an earlier croft can go back to a database of this one: the form on disk i
   assert.deepEqual(intentions, bodies)
 })
 
-test('a plan that an earlier croft saved is still the plan that was approved, over every lane', () => {
+test('a plan that an earlier croft saved is refused, because its fingerprint passed over what it would do', () => {
   const saved = savedPlanAt(path.join(folder, 'plan.json'))
+  assert.ok(saved)
+  assert.throws(() => mustBeSame(saved, planOfAllLanes()), /Save|save it again with croft plan --out/)
+})
+
+test('a saved plan is still the plan that was approved, over every lane', () => {
+  const file = path.join(room, 'plan.json')
+  savePlan(file, '/srv/infra', planOfAllLanes(), 'r1')
+  const saved = savedPlanAt(file)
   assert.ok(saved)
   mustBeSame(saved, planOfAllLanes())
   const plan = planOfAllLanes()

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readdirSync } from 'node:fs'
+import { ofOthers, readOfOthers } from './evidence/of-others.ts'
 
 /** A manifest that people have, exactly as it was printed. */
 export interface SeedManifest {
@@ -9,18 +9,12 @@ export interface SeedManifest {
   readonly text: string
 }
 
-const directory = fileURLToPath(new URL('../../shared/seeds', import.meta.url))
-
-/** Why the tests that need these manifests are skipped; never in CI, where they must be there. */
-export const WITHOUT_SEEDS =
-  existsSync(directory) || process.env.CI ? false : 'the manifests in ../shared/seeds are not here'
-
 /** The printed manifests of Crossplane's kinds, in the order in which they stand. */
 export function seedManifests(): readonly SeedManifest[] {
-  const files = readdirSync(directory)
+  const files = readdirSync(ofOthers('seeds'))
     .filter((name) => /^(000|001|004)_.*\.txt$/.test(name))
     .sort()
-  return files.flatMap((file) => manifestsIn(file.slice(0, 3), readFileSync(`${directory}/${file}`, 'utf8')))
+  return files.flatMap((file) => manifestsIn(file.slice(0, 3), readOfOthers(`seeds/${file}`)))
 }
 
 /** The one manifest at this place; the texts never change, so neither does the place. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { objectsOf } from '../sim/kubernetes/charts/release.ts'
 import { at, recordsOf } from '../src/kubernetes/objects.ts'
 import type { KubeObject } from '../src/model/kube-object.ts'
-import { CHARTS_HERE, renderedChart, WITHOUT_CHARTS } from './real-charts.ts'
+import { readOfOthers, WITHOUT_EVIDENCE } from './evidence/of-others.ts'
+import { renderedChart } from './real-charts.ts'
 
 /* What the simulated Helm makes of a chart is what the real one makes of it, as far as anybody notices. */
 
 /** As `## coredns 1.46.2` and the lines below it say: version, release, namespace and the values that were given. */
 function toldOf(chart: string) {
-  const text = readFileSync(`${CHARTS_HERE}/README.md`, 'utf8')
+  const text = readOfOthers('charts/README.md')
   const [, version = '', rest = ''] = new RegExp(`^## ${chart} (\\S+)[^\\n]*\\n([\\s\\S]*?)^## `, 'm').exec(text) ?? []
   const [, name = '', namespace = ''] = /release `([^`]*)`, namespace `([^`]*)`/.exec(rest) ?? []
   const values = /values of croft: `(.*)`$/m.exec(rest)?.[1] ?? '{}'
@@ -106,7 +106,7 @@ for (const chart of [
   'rook-ceph',
   'traefik',
 ]) {
-  test(`the simulated chart ${chart} is what the real one renders`, { skip: WITHOUT_CHARTS }, () => {
+  test(`the simulated chart ${chart} is what the real one renders`, { skip: WITHOUT_EVIDENCE }, () => {
     const release = toldOf(chart)
     const real = renderedChart(chart)
     const made = compared(objectsOf(release) as unknown as readonly KubeObject[], release.namespace)
@@ -119,7 +119,7 @@ for (const chart of [
   })
 }
 
-test('nothing of them is left out', { skip: WITHOUT_CHARTS }, () => {
+test('nothing of them is left out', { skip: WITHOUT_EVIDENCE }, () => {
   // Two more workloads, those of garage and local-path, are no charts: presets write them out.
   assert.deepEqual(COUNTS, { workloads: 26, definitions: 82, webhooks: 3 })
 })

@@ -52,6 +52,15 @@ function inOneCall([create, password, ...rest]: readonly Step[]): readonly Step[
   return [{ ...create, call: { ...create.call, params }, secretParams }, ...rest]
 }
 
+/** It also deleted volumes that the configuration did not name. */
+function withUnreferenced(steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => {
+    if (step.lane !== 'rest' || step.verb !== 'delete') return step
+    const params = { ...step.call.params, 'destroy-unreferenced-disks': '1' }
+    return { ...step, call: { ...step.call, params } }
+  })
+}
+
 export function stepsOfAllLanes(): StepsOfAllLanes {
   const vm = { memory: { dedicatedMb: 4096 }, cloudInit: { user: 'u', password: { env: 'PW' } } } as never
   const guest = exampleResource(vm)
@@ -63,7 +72,7 @@ export function stepsOfAllLanes(): StepsOfAllLanes {
       proxmox: [
         ...inOneCall(proxmoxRules.createSteps(guest, '114')),
         ...proxmoxRules.updateSteps(guest, exampleObserved({ memory: '2048' }), [MEMORY]),
-        ...proxmoxRules.deleteSteps(exampleObserved({ memory: '2048' })),
+        ...withUnreferenced(proxmoxRules.deleteSteps(exampleObserved({ memory: '2048' }))),
       ],
       kubernetes: [
         ...objectRules.createSteps(objectResource(wanted(MAP, { force: true })), 'ConfigMap/n/m'),
@@ -128,7 +137,7 @@ function powerSteps(): readonly Step<'power'>[] {
     ...decide(specWith({ hosts: [host('pve1')] }), {
       ...observedWith({}),
       machines: [],
-      hosts: [{ name: 'pve1', power: 'on', strangers: [] }],
+      hosts: [{ name: 'pve1', power: 'on', guests: { mine: [], others: [], undeclared: [] } }],
     }).steps,
   ]
 }

@@ -59,13 +59,24 @@ function load(script: string): Readonly<Record<string, Part>> {
   })
   const taken = compiled.cachedDataRejected === true ? undefined : found
   if (kept !== undefined && taken?.complete !== true)
-    process.once('exit', (code) => kept.write(code, taken !== undefined, () => compiled.createCachedData()))
+    keepAtExit((code) => kept.write(code, taken !== undefined, () => compiled.createCachedData()))
   const given: { exports: Readonly<Record<string, Part>> } = { exports: {} }
   compiled.runInThisContext()(required, at, partSoon, given)
   const parts: Record<string, Part> = {}
   for (const [name, one] of Object.entries(given.exports)) parts[name] = quick(one)
   scripts.set(script, parts)
   return parts
+}
+
+const atExit: ((code: number) => void)[] = []
+
+/** One listener for all scripts: Node warns of more than ten. */
+function keepAtExit(keep: (code: number) => void): void {
+  if (atExit.length === 0)
+    process.once('exit', (code) => {
+      for (const one of atExit) one(code)
+    })
+  atExit.push(keep)
 }
 
 /**

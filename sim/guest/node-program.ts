@@ -2,12 +2,22 @@ import { hashInConfig } from '../../src/k3s/config.ts'
 import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
 import { defined } from '../../src/lib/defined.ts'
 import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
-import { CONFIG_PATH } from '../k3s/config-file.ts'
-import { CLIENT_KUBELET, DATA, installedVersion, keepsFile, leafEnd, unitRole } from '../k3s/disk.ts'
+import { CONFIG_PATH, flagText } from '../k3s/config-file.ts'
+import {
+  CLIENT_KUBELET,
+  DATA,
+  installedVersion,
+  keepsFile,
+  leafEnd,
+  memberOnDisk,
+  unitRole,
+  wipesOf,
+} from '../k3s/disk.ts'
 import { isWritable } from '../k3s/etcd.ts'
+import { fetchedVersion } from '../k3s/install.ts'
 import { serviceOf } from '../k3s/service.ts'
 import { snapshotsOn } from '../k3s/snapshots.ts'
-import type { Computer } from '../world/types.ts'
+import type { Computer, K3sProcess } from '../world/types.ts'
 import type { Outcome } from './commands.ts'
 import type { Files } from './files.ts'
 import { closedGates, hasGates } from './gates.ts'
@@ -16,7 +26,7 @@ import { NODE_VERBS } from './node-verbs.ts'
 /** The program that every node of croft has, as far as somebody who calls it can tell. */
 export function nodeProgram(computer: Computer, args: readonly string[], input: string): Outcome {
   const [verb = '', ...rest] = args
-  if (verb === 'facts') return { out: `${JSON.stringify(facts(computer))}\n` }
+  if (verb === 'facts') return { out: `${JSON.stringify({ ...facts(computer), ...authoritiesOn(computer) })}\n` }
   const deed = NODE_VERBS[verb]
   if (deed === undefined) return answer({ ok: false, error: `there is no verb ${verb}` })
   try {
@@ -47,7 +57,8 @@ export function facts(computer: Computer): NodeFacts {
     cloudInit: system.cloudInit,
     ...defined({ cloudInitError: system.cloudInitError }),
     ...serviceFacts(computer),
-    ...defined({ role, version, configHash: config }),
+    wipes: wipesOf(files),
+    ...defined({ role, version, fetched: fetchedVersion(files), configHash: config }),
     ...held,
     ...certificates(files),
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),
@@ -115,6 +126,16 @@ function hasFiles(files: Files, folder: string): boolean {
     .some((name) => files.read(`${folder}/${name}`) !== undefined || hasFiles(files, `${folder}/${name}`))
 }
 
+/** The files themselves, as the real program sends them. */
+function authoritiesOn({ machine: { files } }: Computer): Readonly<Record<string, string>> {
+  const own = readAuthorities(files).get('server-ca.crt')
+  const copy = files.text(`${DATA}/agent/server-ca.crt`)
+  if (own === undefined && copy === undefined) return {}
+  const packed = (pem: string | undefined) =>
+    pem === undefined ? undefined : Buffer.from(pem, 'latin1').toString('base64')
+  return { data: 'ca', ...defined({ ca: packed(own), caCopy: packed(copy) }) }
+}
+
 /** A leaf that another CA made gives away a disk on which two clusters were mixed. */
 function leavesFit(computer: Computer, ca: string): boolean {
   const leaf = computer.machine.files.text(`${DATA}/server/tls/serving-kube-apiserver.crt`)
@@ -127,16 +148,23 @@ const DATABASE_BYTES = 12_345_344
 
 /** Absent where etcd does not answer: without a majority it tells nobody about its members. */
 function etcdFacts(computer: Computer): Pick<NodeFacts, 'etcd' | 'datastore'> {
+  const { files } = computer.machine
   const process = computer.machine.k3s?.process
+  if (process !== undefined && flagText(process.flags, 'datastore-endpoint') !== '') return { datastore: 'external' }
+  const held: Pick<NodeFacts, 'datastore'> =
+    memberOnDisk(files) === undefined ? {} : { datastore: keepsFile(files) ? 'sqlite' : 'etcd' }
+  const etcd = etcdAnswer(process)
+  return held.datastore === 'sqlite' || etcd === undefined ? held : { ...held, etcd }
+}
+
+function etcdAnswer(process: K3sProcess | undefined): NodeFacts['etcd'] {
   const cluster = process?.cluster
-  if (process === undefined || cluster === undefined || process.role !== 'server') return {}
-  if (keepsFile(computer.machine.files)) return { datastore: 'sqlite' }
+  if (process === undefined || cluster === undefined || process.role !== 'server') return undefined
   const self = process.member
-  if (self === undefined || process.phase === 'removed' || !cluster.members.has(self) || !isWritable(cluster)) return {}
-  if (cluster.members.get(self)?.process !== process) return {}
+  if (self === undefined || process.phase === 'removed' || !cluster.members.has(self) || !isWritable(cluster))
+    return undefined
+  if (cluster.members.get(self)?.process !== process) return undefined
   const members = [...cluster.members.values()].map(({ id, name, learner }) => ({ id, name, learner }))
   const leader = cluster.leader
-  return {
-    etcd: { members, ...defined({ leader }), self, version: process.etcd, bytes: DATABASE_BYTES, answerMs: 4 },
-  }
+  return { members, ...defined({ leader }), self, version: process.etcd, bytes: DATABASE_BYTES, answerMs: 4 }
 }

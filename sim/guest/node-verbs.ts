@@ -1,7 +1,7 @@
 import type { InstallInput, NodeAnswer, PutFiles, RestoreInput, StartInput } from '../../src/k3s/node-program.ts'
-import { DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
+import { countWipe, DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
 import { isWritable, removeMember } from '../k3s/etcd.ts'
-import { beginInstall } from '../k3s/install.ts'
+import { beginInstall, exchangeProgram } from '../k3s/install.ts'
 import { putOut } from '../k3s/put-out.ts'
 import { renewCertificates } from '../k3s/renew-certificates.ts'
 import { restore } from '../k3s/restore.ts'
@@ -14,6 +14,7 @@ import { applyManifestsSoon } from '../kubernetes/manifests.ts'
 import { between } from '../world/chance.ts'
 import type { Computer } from '../world/types.ts'
 import { COPY_VERBS } from './copy-verbs.ts'
+import type { Files } from './files.ts'
 import { beginJob } from './job.ts'
 
 export type Deed = (
@@ -51,9 +52,11 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     stopService(computer)
     return OK
   },
-  restart: (computer) => {
+  restart: (computer, [version]) => {
     const role = unitRole(computer.machine.files)
     if (role === undefined) return no('K3s has no unit here')
+    if (version !== undefined && !exchangeProgram(computer.machine.files, version))
+      return no(`K3s ${version} is not here`)
     computer.machine.enabled.add(unitName(role))
     restartService(computer)
     return OK
@@ -63,14 +66,13 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
       stopService(computer, () => {
         const { files, enabled } = computer.machine
         for (const path of ['/etc/rancher', '/run/k3s']) files.remove(path)
-        // Images that came with the disk are not data of a cluster.
-        for (const name of files.list(DATA)) if (name !== 'agent') files.remove(`${DATA}/${name}`)
-        for (const name of files.list(`${DATA}/agent`)) if (name !== 'images') files.remove(`${DATA}/agent/${name}`)
-        if (files.list(`${DATA}/agent`).length === 0) files.remove(DATA)
+        // Volumes, snapshots and images that came with the disk stay.
+        removeAllBut(files, DATA, [`${DATA}/storage`, `${DB}/snapshots`, `${DATA}/agent/images`])
         for (const role of ['server', 'agent'] as const) {
           files.remove(unitPath(role))
           enabled.delete(unitName(role))
         }
+        countWipe(files)
         done()
       })
     }),
@@ -87,8 +89,7 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   'forget-db': (computer) => {
     if (serviceOf(computer).process !== undefined) return no('K3s still runs here')
     const { files } = computer.machine
-    // Snapshots lie in the same directory, and stay.
-    for (const name of files.list(DB)) if (name !== 'snapshots') files.remove(`${DB}/${name}`)
+    removeAllBut(files, DB, [`${DB}/snapshots`])
     for (const name of ['cred', 'tls']) files.remove(`${DATA}/server/${name}`)
     return OK
   },
@@ -105,6 +106,15 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   'rotate-keys': (computer) => rotateKeys(computer),
   'renew-certificates': renewCertificates,
   'rotate-ca': (computer, _, input) => rotateAuthorities(computer, JSON.parse(input) as PutFiles),
+}
+
+function removeAllBut(files: Files, folder: string, kept: readonly string[]): void {
+  for (const name of files.list(folder)) {
+    const path = `${folder}/${name}`
+    if (kept.includes(path)) continue
+    if (kept.some((one) => one.startsWith(`${path}/`))) removeAllBut(files, path, kept)
+    else files.remove(path)
+  }
 }
 
 const MAY_WRITE =

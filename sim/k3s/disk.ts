@@ -78,6 +78,17 @@ export function unitRole(files: Files): 'server' | 'agent' | undefined {
   return files.read(unitPath('agent')) !== undefined ? 'agent' : undefined
 }
 
+/** The real program counts wipes beside itself: neither a wipe nor a restore of the cluster reaches it. */
+const WIPES = '/usr/local/lib/croft/wipes'
+
+export function wipesOf(files: Files): number {
+  return Number(files.text(WIPES) ?? 0)
+}
+
+export function countWipe(files: Files): void {
+  files.write(WIPES, `${wipesOf(files) + 1}\n`)
+}
+
 /** Moves a folder, as K3s does with a database that it puts aside. */
 export function moveFolder(files: Files, from: string, to: string): void {
   const walk = (path: string, target: string) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { compareEtcd } from '../../src/k3s/version.ts'
 import { createStore, type Frozen, freeze } from '../kubernetes/store.ts'
 import { between, hexDigits } from '../world/chance.ts'
@@ -45,8 +46,10 @@ export function minorOf(etcd: string): string {
 }
 
 export function newMember(world: World, cluster: EtcdCluster, process: K3sProcess, learner: boolean): Member {
+  const drawn = hexDigits(world.random, 16)
   const member: Member = {
-    id: hexDigits(world.random, 16),
+    // etcd derives the id of a first member from its address alone: a second cluster that begins there has the same.
+    id: cluster.members.size === 0 ? firstMemberId(process) : drawn,
     name: `${process.nodeName}-${hexDigits(world.random, 8)}`,
     address: process.nodeIps[0] ?? '',
     learner,
@@ -58,6 +61,13 @@ export function newMember(world: World, cluster: EtcdCluster, process: K3sProces
   }
   cluster.members.set(member.id, member)
   return member
+}
+
+function firstMemberId({ nodeIps }: K3sProcess): string {
+  return createHash('sha1')
+    .update(`https://${nodeIps[0] ?? ''}:2380`)
+    .digest('hex')
+    .slice(0, 16)
 }
 
 export function voters(cluster: EtcdCluster): readonly Member[] {

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { InstallInput, NodeAnswer } from '../../src/k3s/node-program.ts'
 import { releaseOf } from '../../src/k3s/releases.ts'
+import type { Files } from '../guest/files.ts'
 import { beginJob } from '../guest/job.ts'
 import { between } from '../world/chance.ts'
 import type { Computer } from '../world/types.ts'
-import { BINARY, programText } from './disk.ts'
+import { BINARY, installedVersion, programText } from './disk.ts'
+
+const BIN = '/usr/local/bin'
 
 /** What a release's program hashes to in the simulation: its text is its name and version. */
 export function releaseChecksum(version: string): string {
@@ -28,13 +31,39 @@ export function beginInstall(computer: Computer, order: InstallInput): NodeAnswe
       else if (found.version !== order.version)
         problems.push(`${from} calls itself ${found.version} and not ${order.version}`)
       else {
-        machine.files.write(BINARY, programText(found.version))
+        dropFetched(machine.files)
+        const path = order.beside === true ? besidePath(found.version) : BINARY
+        machine.files.write(path, programText(found.version))
         done()
         return
       }
     }
     done(problems.join('; '))
   })
+}
+
+function besidePath(version: string): string {
+  return `${BIN}/.k3s-${version}.croft`
+}
+
+/** The release of a program that was fetched beside the one in place. */
+export function fetchedVersion(files: Files): string | undefined {
+  const name = files.list(BIN).find((one) => one.startsWith('.k3s-v') && one.endsWith('.croft'))
+  return name?.slice('.k3s-'.length, -'.croft'.length)
+}
+
+function dropFetched(files: Files): void {
+  const version = fetchedVersion(files)
+  if (version !== undefined) files.remove(besidePath(version))
+}
+
+/** Puts the program that was fetched in place. False: no such release is here. */
+export function exchangeProgram(files: Files, version: string): boolean {
+  if (fetchedVersion(files) === version) {
+    files.remove(besidePath(version))
+    files.write(BINARY, programText(version))
+  }
+  return installedVersion(files) === version
 }
 
 function fetched(computer: Computer, from: string): { readonly sha256: string; readonly version: string } | undefined {

@@ -10,7 +10,6 @@ import {
   readJson,
   readLines,
   readLogMessages,
-  recordingsMissing,
   shapeOf,
   since,
   summary,
@@ -18,8 +17,6 @@ import {
 } from '../testing/k3s-recordings.ts'
 import { authorityHash, completeAuthorities, SERVER_TLS } from './authorities.ts'
 import { serviceOf } from './service.ts'
-
-const skip = recordingsMissing()
 
 after(() => {
   for (const line of summary()) console.log(line)
@@ -96,7 +93,7 @@ const SHORT: Readonly<
   },
 }
 
-test('01: the first server, its Node and its HTTP answers over time', { skip }, async () => {
+test('01: the first server, its Node and its HTTP answers over time', async () => {
   const lab = createLab()
   const startMs = lab.clock.now()
   lab.start('s1', 'server', FIRST)
@@ -195,7 +192,7 @@ test('01: the first server, its Node and its HTTP answers over time', { skip }, 
     compared('01-bootstrap', later[key], recordedLater[key], `30 s later: ${key}`)
 })
 
-test('02 and 05b: joins at once and alone, members over time', { skip }, async () => {
+test('02 and 05b: joins at once and alone, members over time', async () => {
   const lab = createLab()
   lab.start('s1', 'server', FIRST)
   await lab.until(() => lab.isReady('s1'))
@@ -246,7 +243,7 @@ test('02 and 05b: joins at once and alone, members over time', { skip }, async (
   within('05b-node-replacement-right-way', since(alone, aloneMs), [22.5, 31], 'Ready')
 })
 
-test('03: every token that is refused, in the words and with the exit codes that were recorded', { skip }, async () => {
+test('03: every token that is refused, in the words and with the exit codes that were recorded', async () => {
   const attempts = readLines<{ label: string; exit_code: number | null; exited_after_s: number | null }>(
     '03-agent-join/attempts.jsonl',
   )
@@ -277,7 +274,7 @@ test('03: every token that is refused, in the words and with the exit codes that
   }
 })
 
-test('03: agents that are let in, and one with another password that is not', { skip }, async () => {
+test('03: agents that are let in, and one with another password that is not', async () => {
   for (const token of [AGENT_PASSWORD, '%K10::node:a6e47000a6e47000a6e47000a6e47000']) {
     const lab = createLab()
     lab.start('s1', 'server', FIRST)
@@ -319,7 +316,7 @@ test('03: agents that are let in, and one with another password that is not', { 
   }
 })
 
-test('09: joins with different flags are refused, each by its recorded name', { skip }, async () => {
+test('09: joins with different flags are refused, each by its recorded name', async () => {
   const attempts = readLines<{ label: string; extra: string[]; exit_code: number; lines: string[] }>(
     '09-config-mismatch/attempts.jsonl',
   )
@@ -351,7 +348,7 @@ test('09: joins with different flags are refused, each by its recorded name', { 
   }
 })
 
-test('04: files that were there before the first start make the cluster that was meant', { skip }, async () => {
+test('04: files that were there before the first start make the cluster that was meant', async () => {
   const runs = readLines<Record<string, unknown>>('04-custom-ca/runs.jsonl')
   assert.ok(runs.length >= 4)
   const own = createLab(20)

@@ -9,7 +9,6 @@ import {
   readJson,
   readLines,
   readLogMessages,
-  recordingsMissing,
   since,
   summary,
   within,
@@ -19,13 +18,11 @@ import { clusterReset, RESET_DONE } from './restore.ts'
 import { restartService, serviceOf, startService, stopService } from './service.ts'
 import { saveSnapshot, snapshotsOn } from './snapshots.ts'
 
-const skip = recordingsMissing()
-
 after(() => {
   for (const line of summary()) console.log(line)
 })
 
-test('05 and 05b: a name that is taken, removal by annotation and by deletion', { skip }, async () => {
+test('05 and 05b: a name that is taken, removal by annotation and by deletion', async () => {
   const lab = await threeServers()
   await lab.pass(40_000)
   const wipe = (name: string) => {
@@ -102,7 +99,7 @@ test('05 and 05b: a name that is taken, removal by annotation and by deletion', 
   )
 })
 
-test('06: a live server that is removed stays up with a hanging API, and rejoins at a restart', { skip }, async () => {
+test('06: a live server that is removed stays up with a hanging API, and rejoins at a restart', async () => {
   const lab = await threeServers(3)
   await lab.pass(40_000)
   await lab.call('PATCH', '/api/v1/nodes/s3', { metadata: { annotations: { 'etcd.k3s.cattle.io/remove': 'true' } } })
@@ -149,9 +146,7 @@ test('06: a live server that is removed stays up with a hanging API, and rejoins
   compared('06-removal', restart.includes(said.replace('info: ', '')), true, 'tombstone text')
 })
 
-test('07: without a majority probes answer 500, calls hang, and the leader of the controllers ends itself', {
-  skip,
-}, async () => {
+test('07: without a majority probes answer 500, calls hang, and the leader of the controllers ends itself', async () => {
   const lab = await threeServers(4)
   await lab.pass(40_000)
   const process = serviceOf(lab.box('s1').computer).process
@@ -183,7 +178,7 @@ test('07: without a majority probes answer 500, calls hang, and the leader of th
   compared('07-quorum-loss', written.status, 201, 'writes again with two of three')
 })
 
-test('08: snapshots, and how a reset ends', { skip }, async () => {
+test('08: snapshots, and how a reset ends', async () => {
   const lab = await threeServers(5)
   await lab.pass(30_000)
   await lab.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'before' } })
@@ -278,7 +273,7 @@ test('08: snapshots, and how a reset ends', { skip }, async () => {
   await lab.until(() => lab.cluster().members.size === 2 && serviceOf(s2.computer).state === 'running')
 })
 
-test('12: a stop is quick, its Node is missed after the lease, and a restart brings it back', { skip }, async () => {
+test('12: a stop is quick, its Node is missed after the lease, and a restart brings it back', async () => {
   const lab = await threeServers(6)
   await lab.pass(40_000)
   const { computer } = lab.box('s2')
@@ -306,7 +301,7 @@ test('12: a stop is quick, its Node is missed after the lease, and a restart bri
   near('12-stop-restart', since(lab, startMs), 13.74, 0.15, 'taints gone')
 })
 
-test('07b: a survivor that waits alone, and one that comes back, write again', { skip }, async () => {
+test('07b: a survivor that waits alone, and one that comes back, write again', async () => {
   const lab = await threeServers(12)
   await lab.pass(40_000)
   const cluster = lab.cluster()

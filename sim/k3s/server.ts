@@ -68,7 +68,8 @@ function begin(process: K3sProcess): void {
   process.files = completeAuthorities(world, readAuthorities(machine.files))
   writeAuthorities(machine.files, process.files)
   // Nobody asked for etcd: the one server keeps everything in a file, and nobody can join it.
-  if (!isSet(process.flags, 'cluster-init')) machine.files.write(STATE_DB, 'SQLite format 3')
+  const external = flagText(process.flags, 'datastore-endpoint') !== ''
+  if (!external && !isSet(process.flags, 'cluster-init')) machine.files.write(STATE_DB, 'SQLite format 3')
   const cluster = createEtcd(world, {
     bootstrap: {
       tokenHash: tokenHash(process.password),

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createLab, FIRST, type Lab, threeServers } from '../testing/k3s-lab.ts'
-import { compared, readJson, readLines, recordingsMissing, summary } from '../testing/k3s-recordings.ts'
+import { compared, readJson, readLines, summary } from '../testing/k3s-recordings.ts'
 import { type KubeObject, list, tree } from './object.ts'
-
-const skip = recordingsMissing()
 
 after(() => {
   for (const line of summary()) console.log(line)
@@ -13,7 +11,7 @@ after(() => {
 const parsed = async (lab: Lab, path: string, headers: Record<string, string> = {}) =>
   JSON.parse((await lab.call('GET', path, undefined, headers)).body) as Record<string, unknown>
 
-test('14: what is served, group by group, in the old and in the new form', { skip }, async () => {
+test('14: what is served, group by group, in the old and in the new form', async () => {
   const lab = createLab()
   lab.start('s1', 'server', FIRST)
   await lab.until(() => lab.isReady('s1'))
@@ -79,7 +77,7 @@ interface Exchange {
   readonly response: Record<string, unknown>
 }
 
-test('11: cordon, evictions with one budget and with two, and what each is answered', { skip }, async () => {
+test('11: cordon, evictions with one budget and with two, and what each is answered', async () => {
   const lab = await threeServers()
   lab.start('a1', 'agent', { server: 'https://10.67.0.1:6443', token: FIRST['agent-token'] })
   await lab.until(() => lab.isReady('a1'))
@@ -137,7 +135,7 @@ function withoutTimes(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, one: unknown) => (key === 'lastTransitionTime' ? undefined : one)))
 }
 
-test('10: labels, annotations and addresses of servers and agents', { skip }, async () => {
+test('10: labels, annotations and addresses of servers and agents', async () => {
   const lab = await threeServers()
   lab.start('a1', 'agent', { server: 'https://10.67.0.1:6443', token: FIRST['agent-token'] })
   await lab.until(() => lab.isReady('a1'))

@@ -13,8 +13,10 @@ export const VOLUME_COMMANDS: Readonly<Record<string, Command>> = {
     const pool = named.get('pool') ?? ''
     const volume = volumes(at, pool).get(words[0] ?? '')
     if (volume === undefined) return { error: `failed to get vol '${words[0]}'` }
+    const backing =
+      volume.parent === undefined ? '' : `  <backingStore>\n    <path>${volume.parent}</path>\n  </backingStore>\n`
     return out(
-      `<volume type='file'>\n  <name>${volume.name}</name>\n  <capacity unit='bytes'>${volume.sizeBytes}</capacity>\n  <target>\n    <path>${at.pools.get(pool)?.path}/${volume.name}</path>\n    <timestamps>\n      <ctime>${volume.ctimeSeconds}.0</ctime>\n    </timestamps>\n  </target>\n</volume>\n`,
+      `<volume type='file'>\n  <name>${volume.name}</name>\n  <capacity unit='bytes'>${volume.sizeBytes}</capacity>\n  <target>\n    <path>${at.pools.get(pool)?.path}/${volume.name}</path>\n    <timestamps>\n      <ctime>${volume.ctimeSeconds}.0</ctime>\n    </timestamps>\n  </target>\n${backing}</volume>\n`,
     )
   },
   'vol-create-as': (at, { named }) => makeVolume(at, named),
@@ -55,6 +57,7 @@ export function makeVolume(at: LibvirtHost, named: ReadonlyMap<string, string>):
     sizeBytes: bytesOf(named.get('capacity') ?? '0'),
     ctimeSeconds: Math.floor(at.world.clock.now() / 1000),
     ...(base?.system === undefined ? {} : { system: base.system }),
+    ...(backing === undefined ? {} : { parent: backing }),
   })
   return out(`Vol ${name} created\n\n`)
 }

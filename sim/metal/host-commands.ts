@@ -14,6 +14,7 @@ export function hostProgram(box: Box, argv: readonly string[]): HostOutcome {
   const state = hostStateOf(box)
   const [program = '', ...rest] = argv
   if (program === 'env') return hostProgram(box, rest.slice(rest.findIndex((word) => !word.includes('='))))
+  if (program === 'runuser') return hostProgram(box, rest.slice(rest.indexOf('--') + 1))
   if (program === 'sh' && rest[0] === '-c') {
     const [, script = '', , ...args] = rest
     const known = Object.keys(SCRIPTS).find((part) => script.includes(part))
@@ -57,17 +58,33 @@ const SCRIPTS: Readonly<Record<string, HostCommand>> = {
   },
   'systemctl reload ssh': () => ({}),
   'command -v proxmox-boot-tool': () => ({ code: 1 }),
+  // No file of grub here assigns anything but in the one form that croft reads itself.
+  'unset GRUB_CMDLINE_LINUX_DEFAULT': () => ({ code: 127 }),
   'systemctl daemon-reload': () => ({}),
   'umount -- "$1"': ({ state, words }) => {
     state.mounts.delete(words[0] ?? '')
     return {}
   },
-  'mount -- "$1"': ({ box, state, words }) => {
-    const line = textAt(box, '/etc/fstab')
-      .split('\n')
-      .find((one) => one.split(/\s+/)[1] === words[0])
-    if (state.mounts.has(words[0] ?? '')) return {}
-    return line !== undefined && mountLine(state, line) ? {} : { code: 32, err: `mount: ${words[0]}: can't find it` }
+  'mount -t "$3"': ({ state, words: [place = '', device = '', fs = '', options = ''] }) => {
+    if (state.mounts.has(place) || mountLine(state, `${device} ${place} ${fs} ${options}`)) return {}
+    return { code: 32, err: `mount: ${place}: can't find ${device}` }
+  },
+  [HOST_PROGRAMS.home]: ({ box, state, words: [folder = '', name = '', what = '', content = ''] }) => {
+    const path = `${folder}/${name}`
+    const { owner = 'root', group = 'root' } = state.rights.get(folder) ?? {}
+    if (what === 'absent') box.machine.files.remove(path)
+    else {
+      box.machine.files.write(path, content)
+      state.rights.set(path, { mode: '600', owner, group })
+      state.rights.set(folder, { mode: '700', owner, group })
+    }
+    return {}
+  },
+  [HOST_PROGRAMS.keep]: ({ box, state, words: [folder = '', script = '', ...paths] }) => {
+    const { files } = box.machine
+    if (files.read(script) === undefined)
+      state.copies.set(folder, new Map(paths.map((path) => [path, files.read(path)])))
+    return {}
   },
   'btrfs subvolume create "$1"': ({ state, words }) => {
     const path = words[0] ?? ''
@@ -77,17 +94,14 @@ const SCRIPTS: Readonly<Record<string, HostCommand>> = {
   },
   // Disks here have no partitions.
   'for q in "$1"-part*': () => ({}),
-  'for p in "$1"-part*': ({ state, words }) => {
-    const disk = state.disks.get(words[0] ?? '')
-    if (disk !== undefined) disk.content = ''
-    return {}
-  },
+  'for p in "$1"-part*': () => ({}),
 }
 
 const OK: HostCommand = () => ({})
 
 const COMMANDS: Readonly<Record<string, HostCommand>> = {
-  getent: ({ state, words: [, name = ''] }) => {
+  getent: ({ state, words: [database, name = ''] }) => {
+    if (database === 'group') return { code: state.users.has(name) ? 0 : 2 }
     const user = state.users.get(name)
     return user === undefined ? { code: 2 } : { out: `${name}:x:${user.uid}:${user.uid}::${user.home}:${user.shell}\n` }
   },

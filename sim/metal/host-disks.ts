@@ -1,4 +1,5 @@
 import type { HostCommand } from './host-command.ts'
+import { deviceOf } from './host-state.ts'
 
 /** Programs that look at disks, or put something on them. */
 export const diskCommands: Readonly<Record<string, HostCommand>> = {
@@ -11,7 +12,9 @@ export const diskCommands: Readonly<Record<string, HostCommand>> = {
   },
   findmnt: ({ state, argv }) => {
     const mount = state.mounts.get(argv.at(-1) ?? '')
-    return mount === undefined ? { code: 1 } : { out: `${mount.fs}\n` }
+    const source = argv.includes('--source') ? (argv[argv.indexOf('--source') + 1] ?? '') : undefined
+    if (mount === undefined || (source !== undefined && deviceOf(state, source) !== mount.device)) return { code: 1 }
+    return { out: `${mount.device} ${mount.fs}\n` }
   },
   btrfs: ({ state, argv }) => {
     const mount = state.mounts.get(argv.at(-1) ?? '')

@@ -15,6 +15,7 @@ export function runHostProgram(box: Box, argv: readonly string[], input: string)
     if (script.startsWith(HOST_PROGRAMS.batch)) return { out: batch(box, input) }
     if (script.startsWith(HOST_PROGRAMS.arm)) return arm(box, args)
     if (script.startsWith(HOST_PROGRAMS.disarm)) return disarm(box, args)
+    if (script.startsWith(HOST_PROGRAMS.login)) return {}
     return undefined
   }
   if (program === 'stat' && script === '%a') return statMode(box, argv.at(-1) ?? '')
@@ -35,11 +36,16 @@ function batch(box: Box, input: string): string {
   let done = 0
   for (const line of input.split('\n').filter((one) => one !== '')) {
     const [what = '', ...coded] = line.split(' ')
-    if (what === 'run') {
+    if (what === 'run' || what === 'packages') {
       const [ok = '0', , ...words] = coded
       const argv = words.map(decoded)
+      const deed = argv.filter((word) => !word.includes('\n')).join(' ')
+      if (state.breaksOnce === deed) {
+        state.breaksOnce = undefined
+        if (!ok.split(',').includes('1')) return `failed ${done} 1\nbroken, for once\n`
+      }
       const { code = 0, out = '', err = '' } = hostProgram(box, argv)
-      state.deeds.push(argv.filter((word) => !word.includes('\n')).join(' '))
+      state.deeds.push(deed)
       if (!ok.split(',').includes(`${code}`)) return `failed ${done} ${code}\n${out}${err}\n`
     } else if (what === 'put') {
       const [path = '', who = '', mode = '0644', base64 = ''] = coded
@@ -83,7 +89,7 @@ function arm(box: Box, [name = '', seconds = '90', script = '']: readonly string
 }
 
 function takeBack(box: Box, script: string): HostOutcome {
-  if (!runRevert(box, script)) return {}
+  if (!runRevert(box, script, hostStateOf(box).copies)) return {}
   const state = hostStateOf(box)
   state.armed.delete(script.slice(REVERTS.length))
   state.deeds.push(`revert ${script.slice(REVERTS.length)}`)

@@ -24,6 +24,10 @@ export interface HostState {
   readonly cards: string[]
   /** Changes that were armed: the deadline of each. */
   readonly armed: Map<string, number>
+  /** A program that fails the next time that it is run, with its arguments. */
+  breaksOnce?: string | undefined
+  /** Copies of files as they were before a change, by the folder that croft keeps them in. */
+  readonly copies: Map<string, ReadonlyMap<string, Uint8Array | undefined>>
   /** Everything that was done to it, a line each: what a test counts. */
   readonly deeds: string[]
 }
@@ -78,6 +82,7 @@ export function hostStateOf(box: Box): HostState {
       datasets: new Map(),
       cards: [],
       armed: new Map(),
+      copies: new Map(),
       deeds: [],
     }
     STATES.set(box, state)
@@ -117,7 +122,8 @@ const SYSTEM_PACKAGES = ['openssh-server', 'sudo', 'procps', 'kmod', 'iproute2',
 /** What the kernel and systemd do at every start: from files alone, so that what was only done by hand is gone. */
 function startsAnew(box: Box, state: HostState): void {
   const { files, active, enabled } = box.machine
-  for (const name of files.list(REVERTS)) if (runRevert(box, `${REVERTS}${name}`)) state.deeds.push(`revert ${name}`)
+  for (const name of files.list(REVERTS))
+    if (runRevert(box, `${REVERTS}${name}`, state.copies)) state.deeds.push(`revert ${name}`)
   state.armed.clear()
   files.write('/proc/cmdline', `${commandLine(box)}\n`)
   files.write(BOUND_AT_START, textAt(box, '/etc/modprobe.d/croft-vfio.conf'))
@@ -139,13 +145,16 @@ export function textAt(box: Box, path: string): string {
   return Buffer.from(box.machine.files.read(path) ?? []).toString('utf8')
 }
 
+/** The disk of this name or label. */
+export function deviceOf({ disks }: HostState, name: string): string | undefined {
+  return [...disks].find(([one, { label }]) => one === name || (label !== '' && `LABEL=${label}` === name))?.[0]
+}
+
 /** Mounts what a line of fstab says, when its disk is there. */
 export function mountLine(state: HostState, line: string): boolean {
   const [device = '', path = '', fs = ''] = line.trim().split(/\s+/)
   if (device === '' || device.startsWith('#') || path === '') return false
-  const [id] =
-    [...state.disks].find(([one, disk]) => one === device || (disk.label !== '' && `LABEL=${disk.label}` === device)) ??
-    []
+  const id = deviceOf(state, device)
   if (id === undefined) return false
   state.mounts.set(path, { device: id, fs })
   return true

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
 import { DEFINITIONS } from '../../src/proxmox/registry.ts'
+import { readEvidenceLines } from '../../test/evidence/read.ts'
 import { createTestClient } from '../test-client.ts'
 import { coverage, coverageTable, isSimulated } from './coverage.ts'
 import { findOperation } from './validate/index.ts'
@@ -110,19 +110,16 @@ test('[T-08] every operation of the real API is answered', () => {
   assert.deepEqual(coverage().refused, [])
 })
 
-const SCHEMA = new URL('../../../shared/pve/api-schema-9.2.jsonl.gz', import.meta.url)
+interface SchemaLine {
+  readonly method: string
+  readonly path: string
+  readonly parameters?: { readonly properties?: Readonly<Record<string, unknown>> }
+}
 
-test('[T-08] the tables hold every operation and parameter of the real schema', {
-  skip: existsSync(SCHEMA) ? false : 'the schema of the real API is not beside this clone',
-}, () => {
-  const lines = gunzipSync(readFileSync(SCHEMA)).toString('utf8').trimEnd().split('\n')
+test('[T-08] the tables hold every operation and parameter of the real schema', () => {
+  const lines = readEvidenceLines<SchemaLine>('proxmox/api-schema-9.2.jsonl')
   const missing: string[] = []
-  for (const line of lines) {
-    const { method, path, parameters } = JSON.parse(line) as {
-      method: string
-      path: string
-      parameters?: { properties?: Record<string, unknown> }
-    }
+  for (const { method, path, parameters } of lines) {
     const found = findOperation(
       method,
       path.replace(/\{[^}]+\}/g, (name) => name),

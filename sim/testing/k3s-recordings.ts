@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { recordedFile } from '../../test/evidence/read.ts'
 import { conditionsOf, type KubeObject, tree } from '../kubernetes/object.ts'
 import type { Lab } from './k3s-lab.ts'
 
-const FOLDER = fileURLToPath(new URL('../../../shared/k3s/recordings/', import.meta.url))
-
-/** A reason to skip, or false. Where everything must be tested the recordings must be there. */
-export function recordingsMissing(): string | false {
-  if (existsSync(FOLDER) || process.env.CI !== undefined) return false
-  return 'the recordings of a real cluster are missing: ../shared/k3s/recordings'
-}
-
+/** A recorded file: `11-drain-pdb/requests.jsonl`. */
 export function readJson<T>(path: string): T {
-  return JSON.parse(readFileSync(`${FOLDER}${path}`, 'utf8')) as T
+  const [scenario = '', file = ''] = path.split('/')
+  return recordedFile<T>(scenario, file)
 }
 
-export function readLines<T>(path: string, read: (line: string) => T = (line) => JSON.parse(line) as T): readonly T[] {
-  return readFileSync(`${FOLDER}${path}`, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map(read)
+export function readLines<T>(path: string): readonly T[] {
+  return readJson<readonly T[]>(path)
 }
 
 const counts = new Map<string, number>()
@@ -76,14 +66,5 @@ export function shapeOf(node: KubeObject): Record<string, unknown> {
 
 /** Messages of a recorded log, without their times and levels. */
 export function readLogMessages(path: string): readonly string[] {
-  return readText(path)
-    .split('\n')
-    .flatMap((line) => {
-      const match = /msg="(.*)"$/.exec(line)
-      return match === null ? [] : [(match[1] ?? '').replaceAll('\\"', '"')]
-    })
-}
-
-function readText(path: string): string {
-  return readLines<string>(path, (line) => line).join('\n')
+  return readJson<readonly string[]>(path)
 }

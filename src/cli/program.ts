@@ -303,7 +303,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--plan', 'off, on: only list the tiers and what would be done')
     .option('--why <text>', 'off, on, hold: the reason, shown wherever the state is shown')
     .option('--for <duration>', 'off, on, hold: for this long, e.g. 8h; default for a hold: 1h')
-    .option('--ignore-holds', 'off: do not wait for people, backups and jobs')
+    .option('--ignore-holds', 'off: do not wait for people, backups and jobs; on: nor for a UPS to be charged')
     .option('--all', 'release: also the holds of others')
     .option('-y, --yes', 'do not ask; required without a terminal')
     .addOption(output())

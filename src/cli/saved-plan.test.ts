@@ -36,6 +36,77 @@ test('a saved plan is known again, and another one is refused', () => {
   assert.notEqual(fingerprintOf(plan('a')), fingerprintOf(plan('b')))
 })
 
+/** A plan with one step, made of every sort of value that a step and a declaration can hold. */
+const doing = (change: (of: Record<string, unknown>) => void): Plan => {
+  const parts = {
+    params: { storage: 'nfs', nodes: 'pve1', message: 'a', notes: 'a', timeoutMs: '5', origin: 'a', warnings: 'a' },
+    generation: 'g1',
+    declared: 'c1',
+    drainMs: 60_000,
+    untilMs: 1,
+    reason: 'declared',
+  }
+  change(parts)
+  const step = {
+    lane: 'rest',
+    verb: 'create',
+    summary: 's',
+    call: { method: 'POST', path: '/storage', params: parts.params },
+  }
+  const node = {
+    about: 'cluster',
+    lane: 'node-program',
+    verb: 'drain',
+    summary: 'd',
+    drainMs: parts.drainMs,
+    sinceMs: parts.untilMs,
+    untilMs: parts.untilMs,
+  }
+  return {
+    entries: [
+      {
+        key: 'ProxmoxStorage/nfs',
+        uid: 'u',
+        connection: 'c',
+        type: 'setting',
+        generation: parts.generation,
+        action: { do: 'create', reason: parts.reason, externalId: 'nfs', host: 'pve1', steps: [step] },
+      },
+    ],
+    clusters: [],
+    powers: [
+      {
+        declaration: { key: 'Power/site', generation: parts.declared },
+        decision: {
+          phase: 'On',
+          wanted: { state: 'on' },
+          machines: {},
+          steps: [node],
+          holds: [],
+          refusals: [],
+          waits: [],
+        },
+      },
+    ],
+    notes: [],
+    problems: [],
+  } as unknown as Plan
+}
+
+test('a plan that differs in any parameter, or in anything declared, is another plan', () => {
+  const same = fingerprintOf(doing(() => {}))
+  assert.equal(same, fingerprintOf(doing(() => {})))
+  assert.equal(same, fingerprintOf(doing((parts) => Object.assign(parts, { untilMs: 2 }))), 'a minute later')
+  for (const name of ['storage', 'nodes', 'message', 'notes', 'timeoutMs', 'origin', 'warnings'])
+    assert.notEqual(
+      same,
+      fingerprintOf(doing(({ params }) => Object.assign(params as object, { [name]: 'other' }))),
+      name,
+    )
+  for (const name of ['generation', 'declared', 'drainMs', 'reason'])
+    assert.notEqual(same, fingerprintOf(doing((parts) => Object.assign(parts, { [name]: 'other' }))), name)
+})
+
 test('a directory, a configuration and other JSON are no saved plan', () => {
   writeFileSync(path.join(room, 'other.json'), '{"kind":"Plan"}')
   writeFileSync(path.join(room, 'torn.json'), '{')

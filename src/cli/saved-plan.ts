@@ -3,9 +3,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { wordSet } from '../lib/word-list.ts'
 import type { WaitingRow } from '../model/estate-view.ts'
-import type { Plan } from '../model/plan.ts'
+import type { ClusterDecision } from '../model/observed-cluster.ts'
+import type { PowerDecision } from '../model/observed-power.ts'
+import { type Action, type Doing, isDoing, type Plan } from '../model/plan.ts'
+import { savedStep } from '../model/shown-step.ts'
+import { forecast } from '../plan/clusters/forecast.ts'
 import { closingLine, renderPlan } from './render/plan.ts'
 import { API_VERSION, planJson } from './render/plan-json.ts'
 import { hasSomethingToDo } from './render/plan-summary.ts'
@@ -23,15 +26,62 @@ export interface SavedPlan {
   readonly plan: unknown
 }
 
-/** What a plan says besides what would be done, and what changes by itself: places in files, free memory, how far a node is. */
-const BESIDE = wordSet('origin notes remarks warnings problems message waits nodes')
-
-/** Whatever would be done is part of it; the revision is not, because another commit may mean the same. */
+/**
+ * Returns the hash by which a saved plan is known again: over everything that is declared of what it touches and over each
+ * step with all of its parameters. Left out, each by its own path: the revision and places in files (another commit may
+ * mean the same), how long a wait still lasts and its message (free memory, minutes), remarks on what is not touched.
+ */
 export function fingerprintOf(plan: Plan): string {
-  const lasting = (name: string, value: unknown) => (BESIDE.has(name) || name.endsWith('Ms') ? undefined : value)
-  return createHash('sha256')
-    .update(JSON.stringify(planJson(plan, ''), lasting))
-    .digest('hex')
+  const lasting = {
+    entries: plan.entries.filter(({ action }) => action.do !== 'nothing').map(lastingEntry),
+    clusters: plan.clusters?.map((look) => ({
+      key: look.declaration.key,
+      declared: look.declaration.generation,
+      forecast: forecast(look),
+      ...lastingDecision(look.decision),
+      hops: look.decision.hops,
+    })),
+    powers: plan.powers?.map(({ declaration, decision }) => ({
+      key: declaration.key,
+      declared: declaration.generation,
+      wanted: decision.wanted.state,
+      machines: decision.machines,
+      ...lastingDecision(decision),
+    })),
+    waiting: plan.waiting,
+  }
+  return createHash('sha256').update(JSON.stringify(lasting)).digest('hex')
+}
+
+function lastingEntry({ action, origin: _origin, notes: _notes, ...entry }: Plan['entries'][number]): object {
+  return { ...entry, action: lastingAction(action) }
+}
+
+function lastingAction(action: Action): object {
+  switch (action.do) {
+    case 'wait': {
+      const { message: _message, lookAgainMs: _lookAgainMs, missing: _missing, next, ...rest } = action
+      return { ...rest, ...(next === undefined ? {} : { next: lastingDoing(next) }) }
+    }
+    case 'hold':
+      return { ...action, held: lastingDoing(action.held) }
+    default:
+      return isDoing(action) ? lastingDoing(action) : action
+  }
+}
+
+function lastingDoing<Done extends Doing>(doing: Done): object {
+  return { ...doing, steps: doing.steps.map((step) => savedStep(step)) }
+}
+
+/** Waits are left out, and when a step would begin and end: both move from minute to minute. */
+function lastingDecision({ phase, steps, holds, refusals }: ClusterDecision | PowerDecision): object {
+  return { phase, steps: steps.map((step) => withoutTimes(savedStep(step))), holds: holds.map(withoutTimes), refusals }
+}
+
+function withoutTimes(of: object): object {
+  const { sinceMs: _sinceMs, untilMs: _untilMs, ...lasting } = of as Readonly<Record<string, unknown>>
+  return lasting
 }
 
 /** The plan as a person is asked about it. */

@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { findCommand } from '../../scripts/packages.ts'
 import { readIso } from '../../sim/world/read-iso.ts'
+import { secretsIn } from '../model/desired-secrets.ts'
 import { Secret } from '../model/secret.ts'
 import type { Tree, TreeMap } from '../model/vm.ts'
 import { seedDocument } from './document.ts'
@@ -14,7 +15,7 @@ import { printYaml, seedFiles, seedImage } from './image.ts'
 import { stableMac } from './mac.ts'
 import { mergeUserData } from './merge.ts'
 import { type CardAddressing, networkConfig } from './network-config.ts'
-import { nameOf, secretsIn, withSecrets } from './secrets.ts'
+import { withSecrets } from './secrets.ts'
 import { checkNetworkConfig } from './testing/network-config-check.ts'
 import { neededUserData, parseUserData } from './user-data.ts'
 import { checkUserData } from './validate.ts'
@@ -323,7 +324,7 @@ test('texts stay texts when PyYAML reads them, on, 012, 1:30 and = among them', 
   for (const [at, sample] of samples.entries()) assert.deepEqual(read[at], JSON.parse(JSON.stringify(sample)))
 })
 
-test('secrets are in the image and nowhere before', () => {
+test('secrets are in the image and nowhere before', async () => {
   const reference = { env: 'TOKEN' }
   const userData = {
     write_files: [{ path: '/t', content: { valueFrom: reference } }],
@@ -331,11 +332,43 @@ test('secrets are in the image and nowhere before', () => {
   }
   const { document } = seedDocument({ hostname: 'a', userData: userData as unknown as TreeMap })
   assert.deepEqual(secretsIn(document), [reference])
-  assert.throws(() => withSecrets(document, new Map()), /not resolved/)
-  const full = withSecrets(document, new Map([[nameOf(reference), new Secret('s3cr3t-on: yes')]]))
+  await assert.rejects(
+    withSecrets(document, () => Promise.reject(new Error('not set'))),
+    /not set/,
+  )
+  const full = await withSecrets(document, async () => new Secret('s3cr3t-on: yes'))
   const text = new TextDecoder().decode(readIso(seedImage(full))?.files.get('user-data'))
   assert.equal(text.match(/"s3cr3t-on: yes"/g)?.length, 2)
   assert.doesNotMatch(new TextDecoder().decode(seedImage(document)), /s3cr3t/)
+})
+
+test('the content of a file keeps its last line end, as an SSH key needs; a password loses it', async () => {
+  const from = { valueFrom: { file: '/id' } }
+  const { document } = seedDocument({
+    hostname: 'a',
+    userData: {
+      write_files: [{ path: '/root/.ssh/id', content: from }],
+      password: from,
+      ssh_authorized_keys: [from],
+    } as unknown as TreeMap,
+  })
+  const { userData } = await withSecrets(document, async () => new Secret('--KEY--\nabc\n--END--\n'))
+  const { write_files: files, password, ssh_authorized_keys: keys } = userData as Record<string, Tree>
+  assert.deepEqual(files, [{ path: '/root/.ssh/id', content: '--KEY--\nabc\n--END--\n' }])
+  assert.equal(password, '--KEY--\nabc\n--END--')
+  assert.deepEqual(keys, ['--KEY--\nabc\n--END--'])
+})
+
+test('a secret that cloud-init could not read is refused with its place, and not shown', async () => {
+  for (const bad of ['hunter2\u007f', 'hunter2\uffff', 'hunter2\u0000', 'hunter2\ud800']) {
+    const userData = { write_files: [{ path: '/t', content: { valueFrom: { env: 'A' } } }] } as unknown as TreeMap
+    const { document } = seedDocument({ hostname: 'a', userData })
+    await assert.rejects(
+      withSecrets(document, async () => new Secret(bad)),
+      (error: Error) =>
+        /the secret for content .* cloud-init cannot read/.test(error.message) && !/hunter2/.test(error.message),
+    )
+  }
 })
 
 test('a hardware address follows from uid and slot, is local and for one', () => {

@@ -1,37 +1,39 @@
+import { nameOfReference, referenceAt, secretsIn } from '../model/desired-secrets.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
-import { type SeedDocument, type Tree, type TreeMap, valueFrom } from '../model/vm.ts'
+import type { SeedDocument, Tree, TreeMap } from '../model/vm.ts'
+import { isReadable } from './shape.ts'
 
-/** Every secret that a document refers to, each once. */
-export function secretsIn(document: SeedDocument): readonly SecretReference[] {
-  const found = new Map<string, SecretReference>()
-  const search = (tree: Tree) => {
-    const reference = valueFrom(tree)
-    if (reference !== undefined) found.set(nameOf(reference), reference)
-    else if (Array.isArray(tree)) for (const item of tree as readonly Tree[]) search(item)
-    else if (tree !== null && typeof tree === 'object') for (const item of Object.values(tree as TreeMap)) search(item)
-  }
-  search(document.userData)
-  return [...found.values()]
-}
+/** The place whose text is the content of a file: its bytes stay as they are, with their last line end. */
+const CONTENT = 'content'
 
-/** The document with values in place of references: to be turned into an image at once, and kept nowhere. */
-export function withSecrets(document: SeedDocument, secrets: ReadonlyMap<string, Secret>): SeedDocument {
-  const replace = (tree: Tree): Tree => {
-    const reference = valueFrom(tree)
-    if (reference !== undefined) {
-      const secret = secrets.get(nameOf(reference))
-      if (secret === undefined) throw new Error('a secret of the document was not resolved')
-      return secret.reveal()
-    }
-    if (Array.isArray(tree)) return (tree as readonly Tree[]).map(replace)
+/**
+ * Returns the document with values in place of references, for an image that is made at once; nothing keeps it. Rejects
+ * with the place of a secret that cannot be read, or that cloud-init could not read.
+ */
+export async function withSecrets(
+  document: SeedDocument,
+  resolveSecret: (reference: SecretReference) => Promise<Secret>,
+): Promise<SeedDocument> {
+  const secrets = new Map<string, Secret>()
+  for (const reference of secretsIn(document)) secrets.set(nameOfReference(reference), await resolveSecret(reference))
+  const replace = (tree: Tree, name?: string): Tree => {
+    const reference = referenceAt(tree)
+    if (reference !== undefined) return filled(reference, name)
+    if (Array.isArray(tree)) return (tree as readonly Tree[]).map((one) => replace(one))
     if (tree === null || typeof tree !== 'object') return tree
     return replaceIn(tree as TreeMap)
   }
   const replaceIn = (map: TreeMap): TreeMap =>
-    Object.fromEntries(Object.entries(map).map(([key, value]) => [key, replace(value)]))
+    Object.fromEntries(Object.entries(map).map(([key, value]) => [key, replace(value, key)]))
+  const filled = (reference: SecretReference, name?: string): string => {
+    const secret = secrets.get(nameOfReference(reference))
+    const value = name === CONTENT ? secret?.reveal() : secret?.word()
+    if (value === undefined) throw new Error('a secret of the document was not resolved')
+    if (!isReadable(value))
+      throw new Error(
+        `the secret for ${name ?? 'user data'} holds a control character that cloud-init cannot read; write it in base64 and set encoding: b64`,
+      )
+    return value
+  }
   return { ...document, userData: replaceIn(document.userData) }
-}
-
-export function nameOf(reference: SecretReference): string {
-  return JSON.stringify(reference)
 }

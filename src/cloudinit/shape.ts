@@ -1,5 +1,6 @@
 import { defined } from '../lib/defined.ts'
 import { nearest } from '../lib/nearest.ts'
+import { readReference } from '../model/secret-reference.ts'
 import { type Tree, type TreeMap, valueFrom } from '../model/vm.ts'
 
 /** Something wrong in a document, at a path inside it. */
@@ -68,28 +69,19 @@ export function misfits(tree: Tree, shape: ConfigShape, path: SeedPath = []): re
   }
 }
 
-function misfitReference(reference: unknown, shape: ConfigShape, path: SeedPath): readonly SeedProblem[] {
+function misfitReference(reference: Tree, shape: ConfigShape, path: SeedPath): readonly SeedProblem[] {
   const isText = (one: ConfigShape): boolean =>
     one.is === 'text' || one.is === 'anything' || (one.is === 'either' && one.shapes.some(isText))
   if (!isText(shape)) return [{ path, message: `${called(path)} is ${described(shape)}; a secret gives only text` }]
-  const source = isMap(reference as Tree) ? Object.entries(reference as TreeMap) : []
-  const [name, value] = source[0] ?? []
-  if (source.length === 1 && isPlace(name, value)) return []
+  const read = readReference(reference)
+  if ('reference' in read) return []
   return [
     {
       path: [...path, 'valueFrom'],
-      message: `${called(path)} is to come from a secret, and valueFrom does not say from which`,
+      message: `${called(path)} is to come from a secret, and valueFrom does not say from which: ${read.wrong}`,
       hint: 'write valueFrom: {env: NAME} or valueFrom: {file: /path}',
     },
   ]
-}
-
-/** A file is named by its whole path, and nothing in it leads elsewhere. */
-function isPlace(name: string | undefined, value: Tree | undefined): boolean {
-  if (name === 'secretRef' || name === 'sops') return isMap(value ?? null)
-  if (typeof value !== 'string') return false
-  if (name === 'file') return /^~?\/(?!.*(?:^|\/)\.\.(?:\/|$))./.test(value)
-  return name === 'env'
 }
 
 function misfitList(tree: Tree, shape: ConfigShape & { is: 'list' }, path: SeedPath): readonly SeedProblem[] {
@@ -136,8 +128,13 @@ function insideAnything(tree: Tree, path: SeedPath): readonly SeedProblem[] {
   return isMap(tree) ? Object.entries(tree).flatMap(([key, value]) => misfits(value, anything, [...path, key])) : []
 }
 
+/** Reports whether cloud-init can read a text. One that it cannot read makes it refuse the whole document. */
+export function isReadable(value: string): boolean {
+  return !UNREADABLE.test(value) && value.isWellFormed()
+}
+
 function unreadable(value: string, path: SeedPath): readonly SeedProblem[] {
-  if (!UNREADABLE.test(value) && value.isWellFormed()) return []
+  if (isReadable(value)) return []
   return [
     {
       path,

@@ -73,7 +73,7 @@ const WRONG: readonly [TreeMap, string][] = [
   ],
   [
     { password: { valueFrom: { vault: 'X' } } },
-    'password.valueFrom: password is to come from a secret, and valueFrom does not say from which (write valueFrom: {env: NAME} or valueFrom: {file: /path})',
+    'password.valueFrom: password is to come from a secret, and valueFrom does not say from which: vault is a block of mount, path, key (write valueFrom: {env: NAME} or valueFrom: {file: /path})',
   ],
 ]
 

@@ -1,5 +1,6 @@
 import type { PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { NewEvent } from '../model/record.ts'
@@ -35,7 +36,7 @@ export interface BackgroundDeps {
  * check with a long patience, must not hold up a push. Each is begun when it is due or when what it looks at is new.
  */
 export function createBackground({ clock, wake, checks, notifier, previews, tell, saveNotified }: BackgroundDeps) {
-  const [checking, notifying, previewing] = [createJob(wake), createJob(wake), createJob(wake)]
+  const [checking, notifying, previewing] = [createJob(wake, clock), createJob(wake, clock), createJob(wake, clock)]
   let checked: Estate | undefined
   let notified: { readonly version: number; readonly revision: Revision } | undefined
   const isDue = (dueMs: number) => dueMs <= clock.monotonicMs()
@@ -64,11 +65,11 @@ export function createBackground({ clock, wake, checks, notifier, previews, tell
     /** What is at work is not due: its end wakes the loop. */
     dueMs: (): number =>
       Math.min(
-        checking.busy() ? Number.POSITIVE_INFINITY : (checks?.dueMs() ?? Number.POSITIVE_INFINITY),
-        notifying.busy() ? Number.POSITIVE_INFINITY : (notifier?.dueMs() ?? Number.POSITIVE_INFINITY),
-        previewing.busy() ? Number.POSITIVE_INFINITY : (previews?.dueMs() ?? Number.POSITIVE_INFINITY),
+        checking.from(checks?.dueMs() ?? Number.POSITIVE_INFINITY),
+        notifying.from(notifier?.dueMs() ?? Number.POSITIVE_INFINITY),
+        previewing.from(previews?.dueMs() ?? Number.POSITIVE_INFINITY),
       ),
-    /** Throws what nobody else may go on after: the store is another's, the disk is full. */
+    /** Throws what one of them threw, once. */
     check(): void {
       for (const one of [checking, notifying, previewing]) one.check()
     },
@@ -78,23 +79,30 @@ export function createBackground({ clock, wake, checks, notifier, previews, tell
   }
 }
 
-function createJob(wake: () => void) {
+function createJob(wake: () => void, clock: Clock) {
   let running: Promise<void> | undefined
+  /** After a failure it rests: it would be due again at once. */
+  let restsUntilMs = Number.NEGATIVE_INFINITY
   let failed: { readonly error: unknown } | undefined
   return {
     begin(work: () => Promise<void>): void {
+      if (restsUntilMs > clock.monotonicMs()) return
       running ??= work()
         .catch((error: unknown) => {
           failed = { error }
+          restsUntilMs = clock.monotonicMs() + LIMITS.failedPassMs
         })
         .finally(() => {
           running = undefined
           wake()
         })
     },
-    busy: () => running !== undefined,
+    /** The earliest moment at which it can begin, where it is due then. */
+    from: (dueMs: number) => (running === undefined ? Math.max(dueMs, restsUntilMs) : Number.POSITIVE_INFINITY),
     check(): void {
-      if (failed !== undefined) throw failed.error
+      const was = failed
+      failed = undefined
+      if (was !== undefined) throw was.error
     },
     rest: async () => running,
   }

@@ -2,15 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
+import { causeOf, FAILED, isFinal } from '../lib/failed-on.ts'
 import { atOnce, inTurns, type Steps, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { Estate } from '../model/estate.ts'
+import type { Problem } from '../model/declaration.ts'
+import { changedEstate, type Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/record.ts'
 import type { Workloads } from '../model/workload.ts'
 import type { Actor, Consoles, Controller, Granted, Kubeconfigs, Wish } from '../server/port.ts'
 import type { Revision } from '../source/git/revision.ts'
-import type { Store } from '../store/port.ts'
+import { type Store, watched } from '../store/port.ts'
 import { createBackground } from './background.ts'
 import type { Checks } from './checks/checks.ts'
 import type { KeptHistory } from './history/history.ts'
@@ -27,7 +29,7 @@ import { viewOf } from './view/view.ts'
 import { createWaker } from './waker.ts'
 import { createAsking } from './wishes/ask.ts'
 import { createManualApply, type ManualApplyDeps } from './wishes/manual-apply.ts'
-import { type ActiveWishes, currentWishes, readWishes, withWishes } from './wishes/wishes.ts'
+import { type ActiveWishes, currentWishes, opened, readWishes, withWishes } from './wishes/wishes.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 /** What came before a rest: effects, or looks that found nothing to do. */
@@ -115,7 +117,8 @@ const NOTIFIED = 'controller/told'
 
 /** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
 export async function createController(options: ControllerOptions): Promise<RunningController> {
-  const { clock, store, epoch, engine } = options
+  const { clock, epoch, engine } = options
+  const store = watched(options.store)
   const waker = createWaker(clock)
   const others = createWorkQueue(() => waker.wake())
   const counters: Counters = { passes: 0, effects: 0, passMs: 0, sourceLooks: 0, sourceTroubles: 0, pokes: 0 }
@@ -144,7 +147,11 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let alive = false
   let calmMs = 0
   let incomplete = false
+  /** What is in force by now could not be prepared yet. */
+  let unprepared = false
   let shownText = ''
+  /** Parts of the loop that failed the last time, and why. */
+  const failures = new Map<string, Problem>()
   let view: EstateView = {
     ...atOnce(viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] })),
     version: 0,
@@ -167,7 +174,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const next = await turns.perform(
       viewOf({
         sources: sources.map(sourceView),
-        kept: keptProblems(sources),
+        kept: [...failures.values(), ...keptProblems(sources)],
         drifts: report === undefined ? [] : driftsOf(report),
         checks: options.checks?.views() ?? [],
         commits: followed.commits(),
@@ -227,14 +234,15 @@ export async function createController(options: ControllerOptions): Promise<Runn
       tried.push(made)
       return made.linked.problems.filter(({ severity }) => severity === 'error')
     })
-    if (changed === undefined) return
-    if (!changed && !incomplete) {
+    if (changed === undefined && !unprepared) return
+    if (changed !== true && !incomplete && !unprepared) {
       const fresh = declared === undefined ? undefined : await options.refresh?.(declared)
       if (fresh === undefined) return
       estate = fresh
       passDueMs = clock.monotonicMs()
       return
     }
+    unprepared = true
     const now = inForceOf(sources)
     const made = tried.find(({ parts }) => sameRevisions(parts, now)) ?? (await tryOut(now))
     const { linked } = made
@@ -242,8 +250,9 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
     // What cannot be had now is asked for again at the next look, without waiting for a commit.
     const stillIncomplete = prepared.problems.length > linked.problems.length
-    const still = incomplete && stillIncomplete && !changed
+    const still = incomplete && stillIncomplete && changed !== true
     incomplete = stillIncomplete
+    unprepared = false
     if (still) return
     declared = linked
     estate = prepared
@@ -260,7 +269,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const startedMs = clock.monotonicMs()
     const sweep = report?.settled === true ? sweepReads(load(estate)) : 0
     const wasBusy = report?.settled !== true
-    const made = await engine.pass(effective(estate), signal, { sweep })
+    const made = await engine.pass(effective(estate), signal, {
+      sweep,
+      opens: (used) => keepWishes(opened(wishes, used)),
+    })
     // Interrupted in the middle, it has seen only half: what was shown before is nearer to the truth.
     if (signal.aborted) return
     report = made
@@ -277,7 +289,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       options.onCalm?.(wasBusy ? 'work' : 'looks')
     }
     pass = { endedMs, tookMs, effects: made.effects, nextMs: endedMs + restedMs }
-    await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
+    await keepWishes(currentWishes(wishes, made, endedMs))
   }
 
   const remember = async (): Promise<void> => {
@@ -286,6 +298,30 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const fresh = notedReport === report ? undefined : { surveys, clusters, powers }
     notedReport = report
     await options.history?.note(view, fresh)
+  }
+
+  /** Does one part of the loop. What it throws is shown, and the loop goes on: only a broken store or lock ends it. */
+  const survived = async (part: string, signal: AbortSignal, work: () => Promise<void> | void): Promise<boolean> => {
+    try {
+      await work()
+      failures.delete(part)
+      return true
+    } catch (error) {
+      if (isFinal(error) || signal.aborted) throw error
+      const origin = { file: `croft, ${part}`, line: 1, column: 1 }
+      const message = `croft failed in this part of its work and tries it again: ${causeOf(error)}`
+      if (failures.get(part)?.message !== message)
+        await tell([{ atMs: clock.now(), type: 'Warning', reason: 'Failed', message: `${part}: ${message}` }])
+      const hint = 'report this as a defect of croft; everything else goes on'
+      failures.set(part, { code: FAILED, origin, message, hint, severity: 'error' })
+      return false
+    }
+  }
+
+  /** Shows the failures when the view itself cannot be made. */
+  const publishFailures = () => {
+    view = { ...view, problems: [...failures.values()], version: view.version + 1, atMs: clock.now() }
+    for (const listener of listeners) listener(view, [])
   }
 
   /** Checks, notices and plans for pull requests: begun when there is a reason, never waited for. */
@@ -363,16 +399,17 @@ export async function createController(options: ControllerOptions): Promise<Runn
       alive = true
       try {
         while (!signal.aborted) {
-          background.check()
+          await survived('the background', signal, () => background.check())
           await others.turn()
-          await lookAtSources(signal)
+          await survived('the sources', signal, () => lookAtSources(signal))
           if (signal.aborted) break
-          await makePass(signal)
+          if (!(await survived('the pass', signal, () => makePass(signal))))
+            passDueMs = clock.monotonicMs() + LIMITS.failedPassMs
           if (signal.aborted) break
           // A pass over much is one long turn already: whoever waits comes before it is shown.
           await clock.sleep(0, signal)
-          await publish()
-          await remember()
+          if (!(await survived('the view', signal, publish))) publishFailures()
+          await survived('the history', signal, remember)
           background.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
           const nextMs = Math.min(passDueMs, background.dueMs(), followed.dueMs())
           await waker.sleepUntil(nextMs, signal)
@@ -402,11 +439,11 @@ export function withUnread(given: Estate, states: readonly Pick<SourceState, 'so
   const unread = states.filter(({ revision }) => revision === undefined).map(({ source }) => source)
   if (unread.length === 0) return given
   const bounded = unread.flatMap(({ grant }) => (grant === undefined ? [] : [grant]))
-  return {
-    ...given,
-    incomplete: given.incomplete || bounded.length < unread.length,
-    partlyRead: [...(given.partlyRead ?? []), ...bounded.map(({ source, names }) => ({ source, names }))],
-  }
+  return changedEstate(given, (estate) => ({
+    ...estate,
+    incomplete: estate.incomplete || bounded.length < unread.length,
+    partlyRead: [...(estate.partlyRead ?? []), ...bounded.map(({ source, names }) => ({ source, names }))],
+  }))
 }
 
 function inOrderOf(states: readonly SourceState[], parts: readonly InForce[]): readonly InForce[] {

@@ -37,7 +37,7 @@ export interface ClusterDeps {
   openKubernetes(target: KubernetesTarget): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
-  fetchText?(url: string, signal: AbortSignal): Promise<string>
+  fetchText?(url: string, signal: AbortSignal, egress?: readonly string[]): Promise<string>
   /** Asks what a health check asks, where the cluster's own ways do not lead. Rejects when nobody answers. */
   ask?: ProbeFunction
 }
@@ -50,6 +50,8 @@ export interface KubernetesTarget {
   readonly certificatePem: string
   readonly key: Secret
   readonly proxy?: string
+  /** Where that proxy may be. Absent: everywhere. */
+  readonly egress?: readonly string[]
 }
 
 /** How one node is reached in this pass, and what the hypervisor says about its machine. */

@@ -6,7 +6,9 @@ import type { ResourceRecord } from '../model/record.ts'
 import { type Admitted, admit, type Traffic } from '../plan/admit.ts'
 import { type Attempt, act } from './act.ts'
 import { isTrue } from './conditions.ts'
+import { noteDestroyed } from './destroyed.ts'
 import { isGoodFor } from './detail-cache.ts'
+import type { PassOptions } from './engine.ts'
 import type { Observation } from './observation.ts'
 import type { PassDeps } from './pass-deps.ts'
 import type { Happening } from './resource-pass.ts'
@@ -37,6 +39,7 @@ export async function actOn(
   traffic: Traffic,
   passStartedMs: number,
   signal: AbortSignal,
+  opens: PassOptions['opens'],
 ): Promise<readonly Attempt[]> {
   const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
   const wellSeen = ({ connection, externalId, action }: PlanEntry) => {
@@ -48,6 +51,9 @@ export async function actOn(
   const drivers = new Map(estate.resources.map(({ key, driver }) => [key, driver]))
   const wordsOf = ({ entry, doing }: Admitted) => deps.rules.get(drivers.get(entry.key) ?? '')?.likeness?.(doing.steps)
   const admitted = admit(chosen.entries.filter(wellSeen), traffic, deps.windows.full)
+  const consents = admitted.flatMap(({ entry }) => entry.consents ?? [])
+  if (consents.length > 0) await opens?.(consents)
+  await noteDestroyed(deps.store, deps.epoch, estate.revision, admitted)
   const attempts = await Promise.all(
     admitted.map((one) =>
       act(
@@ -79,7 +85,7 @@ export async function actOn(
     facts?.memory.free.delete(one.doing.externalId)
     facts?.memory.bare.delete(one.doing.externalId)
     if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
-      deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
+      deps.connections.troubled(one.entry.connection, outcome.refusal)
     }
     if (outcome.result === 'not-sent') {
       const refusal = {
@@ -88,7 +94,7 @@ export async function actOn(
         message: outcome.message,
         connectionWide: true,
       } as const
-      deps.connections.troubled(one.entry.connection, refusal, deps.clock.now())
+      deps.connections.troubled(one.entry.connection, refusal)
     }
   }
   return attempts

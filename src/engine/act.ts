@@ -1,5 +1,6 @@
 import type { Session } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
+import { causeOf } from '../lib/failed-on.ts'
 import type { Intention, ThingIntention } from '../model/record.ts'
 import type { Outcome } from '../model/step.ts'
 import type { Admitted } from '../plan/admit.ts'
@@ -52,7 +53,13 @@ export async function journalled(
   perform: () => Promise<Outcome>,
 ): Promise<Outcome> {
   await store.intend(epoch, intention)
-  const outcome = await perform()
+  let outcome: Outcome
+  try {
+    outcome = await perform()
+  } catch (error) {
+    // Whether it happened nobody knows: the next pass looks.
+    outcome = { result: 'unclear', message: `croft failed in the middle: ${causeOf(error)}` }
+  }
   // What a task of a cluster or a Power comes to is seen in the world; of a thing it is asked.
   if (outcome.result === 'started' && intention.step.about === undefined)
     await store.noteTask(epoch, intention.id, outcome.taskId)

@@ -1,4 +1,5 @@
 import { ifObserved, ObservationFailed, type Session } from '../drivers/port.ts'
+import { causeOf } from '../lib/failed-on.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Connection } from '../model/estate.ts'
@@ -70,7 +71,9 @@ export async function surveyConnection(
     }
   } catch (error) {
     if (error instanceof ObservationFailed) return error.refusal
-    throw error
+    if (signal.aborted) throw error
+    const message = `croft failed while it looked there: ${causeOf(error)}`
+    return { reason: 'Failed', meaning: 'backoff', message, connectionWide: true }
   }
 }
 
@@ -139,7 +142,9 @@ async function fill(facts: ConnectionFacts, fact: MissingFact, signal: AbortSign
       facts.failed.set(JSON.stringify(fact), error.message)
       return false
     }
-    throw error
+    if (signal.aborted) throw error
+    facts.failed.set(JSON.stringify(fact), `croft failed while it looked: ${causeOf(error)}`)
+    return false
   }
 }
 

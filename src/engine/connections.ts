@@ -1,5 +1,6 @@
 import type { Driver, DriverDeps, Session } from '../drivers/port.ts'
 import { backoffMs } from '../lib/backoff.ts'
+import { ageMs, type Mono, monoNow } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { Connection } from '../model/estate.ts'
@@ -10,8 +11,19 @@ import type { DetailCache } from './detail-cache.ts'
 export interface ConnectionTrouble {
   readonly refusal: Refusal
   readonly count: number
-  readonly sinceMs: number
-  readonly nextMs: number
+  /** For how long it has lasted. */
+  readonly ageMs: number
+  /** For how long it is not looked at again. */
+  readonly pauseMs: number
+}
+
+/** Kept by the monotonic clock of this process: the wall clock may be set at any time. */
+interface KeptTrouble {
+  readonly refusal: Refusal
+  readonly count: number
+  readonly since: Mono
+  readonly looked: Mono
+  readonly pauseMs: number
 }
 
 /** What is known for a while of ids that no survey shows, so that it is not asked again in every pass. */
@@ -70,14 +82,20 @@ export interface Connections {
   open(connection: Connection): Promise<Open>
   trouble(name: string): ConnectionTrouble | undefined
   /** Notes trouble; the next look is put off, longer each time. */
-  troubled(name: string, refusal: Refusal, nowMs: number): ConnectionTrouble
+  troubled(name: string, refusal: Refusal): ConnectionTrouble
   healed(name: string): void
   close(): Promise<void>
 }
 
 export function createConnections(drivers: readonly Driver[], deps: DriverDeps, random: Random): Connections {
   const open = new Map<string, Open>()
-  const troubles = new Map<string, ConnectionTrouble>()
+  const troubles = new Map<string, KeptTrouble>()
+  const now = ({ refusal, count, since, looked, pauseMs }: KeptTrouble): ConnectionTrouble => ({
+    refusal,
+    count,
+    ageMs: ageMs(since, deps.clock),
+    pauseMs: Math.max(0, pauseMs - ageMs(looked, deps.clock)),
+  })
   return {
     async open(connection) {
       const before = open.get(connection.name)
@@ -94,15 +112,19 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
       open.set(connection.name, made)
       return made
     },
-    trouble: (name) => troubles.get(name),
-    troubled(name, refusal, nowMs) {
+    trouble(name) {
+      const kept = troubles.get(name)
+      return kept === undefined ? undefined : now(kept)
+    },
+    troubled(name, refusal) {
       const before = troubles.get(name)
       const count = (before?.count ?? 0) + 1
       const pause =
         refusal.meaning === 'stalled' ? LIMITS.refusedConnectionMs : backoffMs(LIMITS.connectionBackoff, count, random)
-      const trouble: ConnectionTrouble = { refusal, count, sinceMs: before?.sinceMs ?? nowMs, nextMs: nowMs + pause }
-      troubles.set(name, trouble)
-      return trouble
+      const looked = monoNow(deps.clock)
+      const kept: KeptTrouble = { refusal, count, since: before?.since ?? looked, looked, pauseMs: pause }
+      troubles.set(name, kept)
+      return now(kept)
     },
     healed(name) {
       troubles.delete(name)

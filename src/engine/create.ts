@@ -5,6 +5,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
 import { unforeseenIn } from '../plan/clusters/as-shown.ts'
+import { watched } from '../store/port.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
@@ -19,14 +20,16 @@ import type { PassDeps, QuietMemory } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
 import { QUIET_RULES } from './quiet.ts'
+import { blamingRules, surviving } from './set-aside.ts'
 import { countUnreached, countUnread, givenUpOn, type Unreached, type Unread } from './settled.ts'
 import type { StepFailures } from './steps.ts'
 import { nothingLearnt } from './widths.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
 export function createEngine(deps: EngineDeps): Engine {
-  const { clock, store, drivers, driverDeps, random } = deps
-  const rules: ReadonlyMap<string, Rules> = new Map(drivers.map((driver) => [driver.name, driver.rules]))
+  const { clock, drivers, driverDeps, random } = deps
+  const store = watched(deps.store)
+  const rules: ReadonlyMap<string, Rules> = new Map(drivers.map(({ name, rules: own }) => [name, blamingRules(own)]))
   const connections = createConnections(drivers, driverDeps, random)
   const existing = createExistingClusters(driverDeps)
   const resolveSecret: ObserveDeps['resolveSecret'] =
@@ -107,21 +110,22 @@ export function createEngine(deps: EngineDeps): Engine {
   const runOne = async (
     estate: Estate,
     signal: AbortSignal,
-    { only, sweep, givenUp }: PassOptions,
+    { only, sweep, givenUp, opens }: PassOptions,
     observed?: Observed,
     unforeseen?: ReturnType<typeof unforeseenIn>,
   ): Promise<PassReport> => {
     current = estate
-    const report = await runPass(
-      estate,
-      await passDeps(),
-      {
+    let shownBefore = observed
+    const report = await surviving(estate, async (whole) => {
+      const request = {
         retryStalled: deps.retryStalled === true,
         tried,
-        ...defined({ only, sweep, observed, givenUp, unforeseen }),
-      },
-      signal,
-    )
+        ...defined({ only, sweep, observed: shownBefore, givenUp, opens, unforeseen }),
+      }
+      // What was seen is old as soon as something was done.
+      shownBefore = undefined
+      return runPass(whole, await passDeps(), request, signal)
+    })
     for (const key of report.begun ?? []) tried.add(key)
     suspicious = report.plan.notes.some((note) => note.code === 'suspect') ? suspicious + 1 : 0
     // Something may have appeared between the survey and the question whether its id is free: look again first.
@@ -153,7 +157,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const engine: Engine = {
     async plan(inGit, signal) {
       current = inGit
-      const observed = await observe(inGit, asking, { retryStalled: true }, signal)
+      const observed = await surviving(inGit, (whole) => observe(whole, asking, { retryStalled: true }, signal))
       const { observation, worlds } = observed
       const atMs = clock.monotonicMs()
       const previewed = await withPreviews(observation, signal)

@@ -3,6 +3,7 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { PowerDriver } from '../drivers/power-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { Consent } from '../model/consent.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ProbeFunction } from '../model/health-check.ts'
@@ -81,6 +82,8 @@ export interface PassOptions {
    * everything is compared again, at a bounded price for each pass.
    */
   readonly sweep?: number
+  /** Called before the first call of an action that stands on consents. */
+  opens?(consents: readonly Consent[]): Promise<void>
   /** Connections that could not be reached for so long that nobody waits for them: the rest may be settled. */
   readonly givenUp?: ReadonlySet<string>
 }

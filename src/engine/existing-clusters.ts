@@ -6,7 +6,7 @@ import type { ProbeAnswer } from '../model/health-check.ts'
 
 export type OpenClient = Extract<Awaited<ReturnType<KubernetesWay['find']>>, { readonly is: 'open' }>['client']
 
-/** Clusters that croft does not run, as far as checks and power speak to them. Each is opened once. */
+/** The APIs of clusters, as far as checks, power and values speak to them. Each is opened once. */
 export interface ExistingClusters {
   client(connection: Connection, signal: AbortSignal): Promise<OpenClient | { readonly problem: string }>
   close(): Promise<void>
@@ -16,10 +16,11 @@ export function createExistingClusters(deps: Pick<DriverDeps, 'kubernetes'>): Ex
   const ways = new Map<string, { readonly declared: string; readonly way: KubernetesWay }>()
   return {
     async client(connection, signal) {
-      const declared = JSON.stringify(connection.existing)
+      const declared = JSON.stringify(connection, mapsAsLists)
       const before = ways.get(connection.name)
-      if (before !== undefined && before.declared !== declared) await before.way.close()
-      const way = before?.declared === declared ? before.way : deps.kubernetes?.(connection)
+      const isSame = before?.declared === declared
+      if (before !== undefined && !isSame) await before.way.close()
+      const way = isSame ? before.way : deps.kubernetes?.(connection)
       if (way === undefined) return { problem: 'nothing here can speak to clusters' }
       ways.set(connection.name, { declared, way })
       const found = await way.find(signal)
@@ -31,6 +32,11 @@ export function createExistingClusters(deps: Pick<DriverDeps, 'kubernetes'>): Ex
       ways.clear()
     },
   }
+}
+
+/** A cluster that croft runs has its boxes in a map. */
+function mapsAsLists(_key: string, value: unknown): unknown {
+  return value instanceof Map ? [...value] : value
 }
 
 /** Does its API answer, and are all nodes ready? Whoever may not list nodes knows only the first. */

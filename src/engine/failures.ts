@@ -23,6 +23,7 @@ export function countFailure(
     firstMs: same ? before.firstMs : nowMs,
     lastMs: nowMs,
     nextAttemptMs: nowMs + backoffMs(pace, count, random),
+    ...(refusal.transient === true ? { transient: true } : {}),
   }
 }
 

@@ -79,13 +79,13 @@ export function eventsOf(
 }
 
 /** From the plan's reason to the call. Parameters stay out: they hold more than a reader needs. */
-function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCause | undefined {
+function causeOf({ action, drift, consents }: PlanEntry, step: Step | undefined): EventCause | undefined {
   const plan = isDoing(action) ? action.reason : undefined
   const proof = action.do === 'delete' ? action.proof : undefined
   const call = step === undefined ? undefined : callLine(step)
   if (plan === undefined && call === undefined) return undefined
   return {
-    ...defined({ plan, call, drift }),
+    ...defined({ plan, call, drift, actor: consents?.[0]?.by }),
     ...(proof === undefined ? {} : { proof: showProof(proof) }),
   }
 }

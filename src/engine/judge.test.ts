@@ -114,6 +114,44 @@ test('[R38] a write that succeeds and does not stay is a failure, not a loop', (
   assert.equal(judge(caseOf({ happenings: [other] }), NOW, seededRandom(1)).record.failure, undefined)
 })
 
+test('a creation is open until the first survey that shows the guest whole', () => {
+  const of = (before: ResourceRecord | undefined, more: Parameters<typeof caseOf>[0], atMs: number) =>
+    judge(caseOf({ before, ...more }), atMs, seededRandom(1)).record
+  const did = (what: 'started' | 'succeeded' | 'unclear', verb: 'create' | 'delete' = 'create') => ({
+    happenings: [
+      what === 'unclear' ? { what, step: step(verb, '100'), message: '' } : { what, step: step(verb, '100') },
+    ],
+  })
+  const attempt = { connection: 'default', externalId: '100', sinceMs: NOW }
+  for (const what of ['started', 'unclear'] as const)
+    assert.deepEqual(of(undefined, did(what), NOW).attempt, attempt, what)
+  const open = of(undefined, did('started'), NOW)
+  assert.deepEqual(of(open, did('started'), NOW + 1).attempt, attempt, 'tried again: as old as the first attempt')
+  assert.deepEqual(of(open, did('succeeded'), NOW + 1).attempt, attempt, 'the survey is older than the end of it')
+  assert.deepEqual(of(open, { present: true }, NOW + 1).attempt, attempt, 'it still has the lock of its creation')
+  const whole = of(open, { present: true, whole: true }, NOW + 2)
+  assert.equal(whole.attempt, undefined)
+  assert.equal(of(whole, {}, NOW + 3).attempt, undefined, 'gone from the survey: that opens nothing')
+  assert.deepEqual(of(open, did('succeeded', 'delete'), NOW + 1).attempt, attempt, 'the way was cleared for it')
+  const removal: Action = { ...creating, do: 'delete' }
+  assert.equal(of(open, { ...did('succeeded', 'delete'), action: removal }, NOW + 1).attempt, undefined)
+  const again = of(of(whole, { ...did('succeeded', 'delete'), action: removal }, NOW + 3), did('started'), NOW + 9)
+  assert.deepEqual(again.attempt, { ...attempt, sinceMs: NOW + 9 })
+})
+
+test('what croft made under one id says nothing of another id, or of another connection', () => {
+  const before = judge(
+    caseOf({ happenings: [{ what: 'succeeded', step: step('create', '100') }] }),
+    NOW,
+    seededRandom(1),
+  )
+  assert.equal(before.record.made, true)
+  const seen = caseOf({ before: before.record, present: true, action: { do: 'nothing' } })
+  for (const place of [{ externalId: '101' }, { connection: 'other' }])
+    assert.equal(judge({ ...seen, entry: { ...seen.entry, ...place } }, NOW, seededRandom(1)).record.made, undefined)
+  assert.equal(judge(seen, NOW, seededRandom(1)).record.made, true)
+})
+
 test('[F-09] an id that was only planned is not remembered', () => {
   assert.equal(judge(caseOf(), NOW, seededRandom(1)).record.externalId, undefined)
   const started = [{ what: 'started' as const, step: step('create', '100') }]

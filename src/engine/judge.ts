@@ -1,6 +1,9 @@
 import { defined } from '../lib/defined.ts'
 import type { Random } from '../lib/random.ts'
-import type { NewEvent, ResourceRecord } from '../model/record.ts'
+import type { Action } from '../model/plan.ts'
+import type { CreationAttempt, NewEvent, ResourceRecord } from '../model/record.ts'
+import { isGuest } from '../model/resource.ts'
+import { attemptAt, attemptOf } from '../plan/things/attempt.ts'
 import { judgeConditions, statusWord } from './judge-conditions.ts'
 import { eventsOf } from './judge-events.ts'
 import { judgeFailures } from './judge-failures.ts'
@@ -24,10 +27,12 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
   const used = one.present || one.happenings.length > 0
   const created = one.happenings.some((h) => h.what !== 'failed' && MAKING_VERBS.has(h.step.verb))
   // What is made anew is another thing than the one that was seen before.
-  const knownMs = created || removedByUs ? undefined : before.seenMs
-  const seenMs = one.present && !removedByUs ? (knownMs ?? nowMs) : knownMs
-  const made = created || (!removedByUs && before.made === true)
   const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
+  const isSamePlace = before.connection === one.entry.connection && before.externalId === externalId
+  const knownMs = created || removedByUs || !isSamePlace ? undefined : before.seenMs
+  const seenMs = one.present && !removedByUs ? (knownMs ?? nowMs) : knownMs
+  const made = created || (!removedByUs && isSamePlace && before.made === true)
+  const attempt = attemptAfter(one, before, externalId, nowMs)
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
   const drift = driftOf(one, before, nowMs)
@@ -43,17 +48,55 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
     conditions,
     createdMs: before.createdMs,
     status: statusWord(one, conditions, failures),
-    ...defined({ externalId, host, seenMs }),
+    ...defined({ externalId, host, seenMs, birth: birthOf(one, before, externalId) }),
     ...drift,
+    ...(one.absent === true ? { absent: true } : {}),
     ...(isHeldForCount(one) ? { awaitsApproval: true } : {}),
     ...declaredHostOf(one, before),
     ...defined({ list: one.list }),
     ...(made ? { made } : {}),
+    ...defined({ attempt }),
     ...defined({ failure: failures.failure, lastEffect: failures.lastEffect }),
     ...(failures.stalled ? { stalledGeneration: one.generation } : {}),
     ...(Object.keys(details).length === 0 ? {} : { details }),
   }
   return { record, events: eventsOf(one, before, record, nowMs) }
+}
+
+/** A birth is learned from the first close look that shows the thing as ours, and again after a step that changes it. */
+function birthOf(one: ResourcePass, before: ResourceRecord, externalId: string | undefined): string | undefined {
+  const { entry, happenings, birth, policy } = one
+  if (happenings.length > 0 && givesBirth(entry.action)) return undefined
+  const isHeld = before.externalId === externalId && before.connection === entry.connection
+  const isNew = happenings.some(({ what, step }) => what !== 'failed' && MAKING_VERBS.has(step.verb))
+  const known = isHeld && !isNew ? before.birth : undefined
+  return birth !== undefined && birth === policy.birth ? birth : (known ?? birth)
+}
+
+function givesBirth(action: Action): boolean {
+  if (action.do === 'update') return action.changes.some(({ path }) => /^(?:smbios|nics)\b/.test(path))
+  return action.do === 'create' || action.do === 'replace' || action.do === 'adopt'
+}
+
+/**
+ * The open creation after this pass. A creation that starts opens one. The first survey that shows the guest whole closes it,
+ * and so does its removal; a delete that clears the way for the creation does not. A survey is older than the calls of its pass.
+ */
+function attemptAfter(
+  { entry, happenings, whole }: ResourcePass,
+  before: ResourceRecord,
+  externalId: string | undefined,
+  nowMs: number,
+): CreationAttempt | undefined {
+  if (!isGuest(entry.type)) return undefined
+  const { connection } = entry
+  const open = attemptOf(before)
+  const starts = happenings.some(({ what, step }) => what !== 'failed' && step.verb === 'create')
+  const ended = happenings.some(({ what, step }) => what === 'succeeded' && step.verb === 'create')
+  if (starts && externalId !== undefined && !(ended && whole === true))
+    return attemptAt(before, connection, externalId) ?? { connection, externalId, sinceMs: nowMs }
+  const isRemoved = happenings.some(({ what, step }) => what === 'succeeded' && step.verb === 'delete')
+  return whole === true || (isRemoved && entry.action.do !== 'create') ? undefined : open
 }
 
 /** Which generation was last seen in force, and since when the world has moved away from it. */

@@ -1,8 +1,12 @@
+import { defined } from '../lib/defined.ts'
+import { causeOf } from '../lib/failed-on.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { ownerOf, type ResourceKey } from '../model/declaration.ts'
 import { clusterName, type Estate } from '../model/estate.ts'
+import { type ForeignObject, foreignKey, type PermittedRead } from '../model/foreign-object.ts'
+import type { ConnectionNote } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { type ForeignObject, foreignKey, type KnownObject, type KnownObjects } from '../model/waiting.ts'
+import type { KnownObject, KnownObjects } from '../model/waiting.ts'
 import type { ExistingClusters, OpenClient } from './existing-clusters.ts'
 import type { Observation } from './observation.ts'
 import { clusterSelf, selfOf } from './ready-when.ts'
@@ -11,12 +15,10 @@ import { observedFrom } from './resource-passes.ts'
 /** What an engine has seen that declarations take values from: the next pass begins with it. */
 export interface LateMemory {
   known: KnownObjects
-  /** Objects of clusters that are read for it, by their key. */
-  readonly reads: Map<string, ForeignObject>
 }
 
 export function nothingSeen(): LateMemory {
-  return { known: new Map(), reads: new Map() }
+  return { known: new Map() }
 }
 
 /** The estate by what was seen before. */
@@ -38,7 +40,7 @@ export function seenOf(
     const world = entry === undefined ? undefined : worlds.get(entry.connection)
     const record = records.get(resource.key)
     if (entry === undefined || world === undefined || entry.action.do === 'create' || found.has(owner)) continue
-    const observed = observedFrom(entry, record?.list, world, resource.policy)
+    const observed = observedFrom(entry, record?.list, world, resource.policy, record)
     if (observed === undefined || record === undefined) continue
     const ready = record.conditions.find(({ type }) => type === 'Ready')
     const { status } = selfOf(
@@ -54,7 +56,8 @@ export function seenOf(
     )
     if (!isRecord(status)) continue
     const { object, uptimeSeconds: _, ...rest } = status
-    found.set(owner, { status: rest, ...(isRecord(object) ? { object } : {}) })
+    const source = resource.bounds?.source
+    found.set(owner, { status: rest, ...(isRecord(object) ? { object } : {}), ...defined({ source }) })
   }
   for (const { key, name } of estate.clusters ?? []) {
     const record = records.get(key)
@@ -67,22 +70,26 @@ export function seenOf(
 /** Reads the objects of clusters that declarations take values from. One that cannot be read is not known. */
 export async function readForeign(
   estate: Estate,
-  { reads }: LateMemory,
   clusters: ExistingClusters,
   signal: AbortSignal,
-): Promise<KnownObjects> {
-  for (const { reads: wanted = [] } of estate.later?.waiting ?? [])
-    for (const one of wanted) reads.set(foreignKey(one), one)
+): Promise<{ readonly known: KnownObjects; readonly notes: readonly ConnectionNote[] }> {
   const found = new Map<string, KnownObject>()
-  for (const [key, one] of reads) {
+  const notes: ConnectionNote[] = []
+  for (const [key, one] of new Map(estate.later?.reads.map((read) => [foreignKey(read), read]))) {
     const connection = estate.connections.find((each) => clusterName(each) === one.cluster && isCluster(each))
     if (connection === undefined) continue
-    const client = await clusters.client(connection, signal)
-    if ('problem' in client) continue
-    const object = await readObject(client, one, signal)
-    if (object !== undefined) found.set(key, { object })
+    try {
+      const client = await clusters.client(connection, signal)
+      if ('problem' in client) continue
+      const object = await readObject(client, one, signal)
+      if (object !== undefined) found.set(key, { object })
+    } catch (error) {
+      if (signal.aborted) throw error
+      const message = `croft failed while it read ${one.kind} ${one.name}: ${causeOf(error)}`
+      notes.push({ connection: connection.name, code: 'incomplete', message, allow: 'croft reads it again' })
+    }
   }
-  return found
+  return { known: found, notes }
 }
 
 function isCluster({ cluster, existing }: Estate['connections'][number]): boolean {
@@ -91,7 +98,7 @@ function isCluster({ cluster, existing }: Estate['connections'][number]): boolea
 
 async function readObject(
   client: OpenClient,
-  { apiVersion, kind, namespace, name }: ForeignObject,
+  { apiVersion, kind, namespace, name }: PermittedRead<ForeignObject>,
   signal: AbortSignal,
 ) {
   const top = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion.split('/').map(encodeURIComponent).join('/')}`

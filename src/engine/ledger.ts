@@ -1,11 +1,16 @@
+import { z } from 'zod'
 import { ifObserved, ObservationFailed } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
+import { jsonIn } from '../lib/foreign-json.ts'
 import { DEFAULT_POLICY, type ResourceKey } from '../model/declaration.ts'
 import type { CoordinatedIntention, Intention, ResourceRecord, ThingIntention } from '../model/record.ts'
 import type { RemoteTask } from '../model/resource.ts'
+import type { KnownUnread } from '../plan/things/unread.ts'
 import type { Ledger } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
 import type { ConnectionFacts, FactsByConnection } from './connection-facts.ts'
+import { readDestroyed } from './destroyed.ts'
 import { type Fate, fateOf, fateOfStep } from './recover.ts'
 import type { Happening } from './resource-pass.ts'
 
@@ -40,20 +45,36 @@ export async function writeFindings({ tasks, over }: Findings, store: Store, epo
 }
 
 export async function readLedger(
-  store: Pick<Store, 'records' | 'intentions' | 'isFresh'>,
+  store: Pick<Store, 'records' | 'intentions' | 'isFresh' | 'getValue'>,
   retryStalled: boolean,
   tried: ReadonlySet<ResourceKey> = new Set(),
 ): Promise<StoredLedger> {
-  const [records, intentions, fresh] = await Promise.all([store.records(), store.intentions(), store.isFresh()])
+  const [records, intentions, fresh, unread, destroyed] = await Promise.all([
+    store.records(),
+    store.intentions(),
+    store.isFresh(),
+    store.getValue(UNREAD),
+    readDestroyed(store),
+  ])
   const ledger: Ledger = {
     records: new Map(records.map((record) => [record.key, record])),
     intentions: new Map(intentions.filter(isOfThing).map((intention) => [intention.key, intention])),
     running: new Map(),
+    unread: readUnread(unread),
     fresh,
+    ...defined({ destroyed }),
     retryStalled,
     tried,
   }
   return { ledger, steps: intentions.filter((intention): intention is CoordinatedIntention => !isOfThing(intention)) }
+}
+
+/** Marks of unread paths that are settled. */
+export const UNREAD = 'source/unread'
+
+/** Returns what was kept of unread paths. If it cannot be read, no path is settled. */
+function readUnread(text: string | undefined): KnownUnread {
+  return z.record(z.string(), z.string()).safeParse(jsonIn(text ?? '')).data ?? {}
 }
 
 function isOfThing(intention: Intention): intention is ThingIntention {

@@ -53,7 +53,6 @@ export async function surveyAll(
   estate: Estate,
   connections: Connections,
   rules: ReadonlyMap<string, Rules>,
-  nowMs: number,
   signal: AbortSignal,
 ): Promise<Surveyed> {
   const factsByConnection = new Map<string, ConnectionFacts>()
@@ -61,7 +60,7 @@ export async function surveyAll(
   await Promise.all(
     estate.connections.map(async (connection) => {
       const before = connections.trouble(connection.name)
-      if (before !== undefined && before.nextMs > nowMs) {
+      if (before !== undefined && before.pauseMs > 0) {
         unseen.set(connection.name, before)
         return
       }
@@ -74,7 +73,7 @@ export async function surveyAll(
       if ('survey' in looked) {
         connections.healed(connection.name)
         factsByConnection.set(connection.name, looked)
-      } else unseen.set(connection.name, connections.troubled(connection.name, looked, nowMs))
+      } else unseen.set(connection.name, connections.troubled(connection.name, looked))
     }),
   )
   return { factsByConnection, unseen }
@@ -266,7 +265,8 @@ async function readUndeclared(
   isKnown: (seen: ObservedResource) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const declared = new Set(estate.resources.map((resource) => resource.uid))
+  const here = estate.resources.filter(({ connection }) => connection === facts.connection.name)
+  const declared = new Set(here.map((resource) => resource.uid))
   const missing = facts.survey.resources
     .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !facts.close.has(s.externalId))
     .filter((s) => !facts.gone.has(s.externalId) && !isKnown(s))

@@ -6,14 +6,17 @@ import { turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { ResourceKey } from '../model/declaration.ts'
+import { nameOfReference } from '../model/desired-secrets.ts'
 import type { Estate } from '../model/estate.ts'
-import type { Plan, PlanEntry } from '../model/plan.ts'
+import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
 import type { LoadSample } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { SecretReference } from '../model/secret.ts'
 import type { PlanInput } from '../plan/planner.ts'
+import { type Holdings, holdings } from '../plan/things/holdings.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
-import { nameOfReference, refuseUnread, secretsOf } from '../plan/things/unread-secrets.ts'
+import { withUnproven } from '../plan/things/unread.ts'
+import { refuseUnread, secretsOf } from '../plan/things/unread-secrets.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
 import { withDrills } from './clusters/drills.ts'
@@ -84,7 +87,7 @@ interface Ground {
   /** Steps on clusters, of Powers and of operations that were begun earlier and may still arrive. */
   readonly unsure: UpToDate['unsure']
   /** What was found out about intentions: for whoever may write it down. */
-  readonly findings: Findings
+  readonly findings: Findings & Omit<Holdings, 'ledger'>
   /** With drills, former hosts, the history of what is no longer declared, and a host for every machine. */
   readonly estate: Estate
 }
@@ -112,14 +115,20 @@ export async function observe(
   glance?: Glance,
 ): Promise<Observed> {
   let observed = await observeOnce(inGit, deps, options, signal, glance)
+  let notes: readonly ConnectionNote[] = []
   for (let round = 0; round < LATE_ROUNDS && inGit.later !== undefined && !signal.aborted; round++) {
     const { estate, observation, ledger } = observed
     const seen = seenOf(estate, observation, ledger.records)
-    deps.late.known = new Map([...seen, ...(await readForeign(estate, deps.late, deps.existing, signal))])
+    const read = await readForeign(estate, deps.existing, signal)
+    notes = read.notes
+    deps.late.known = new Map([...seen, ...read.known])
     if (asSeen(inGit, deps.late).later?.stamp === estate.later?.stamp) break
     observed = await observeOnce(inGit, deps, options, signal)
   }
-  return observed
+  if (notes.length === 0) return observed
+  const { observation } = observed
+  const plan = { ...observation.plan, notes: [...observation.plan.notes, ...notes] }
+  return { ...observed, observation: { ...observation, plan } }
 }
 
 async function observeOnce(
@@ -215,7 +224,7 @@ export async function lookOver(
 ): Promise<Glance> {
   const startedMs = clock.now()
   const declared = await withFormerHosts(await withDrills(asSeen(inGit, late), store), store)
-  const surveyed = await surveyAll(declared, connections, rules, startedMs, signal)
+  const surveyed = await surveyAll(declared, connections, rules, signal)
   const swept = new Map<string, readonly string[]>()
   for (const [name, facts] of surveyed.factsByConnection) {
     swept.set(name, forgetForSweep(facts, options.sweep ?? 0))
@@ -223,22 +232,21 @@ export async function lookOver(
     if (options.sweep !== undefined && options.sweep > 0) facts.memory.made.clear()
   }
   const remembered = await readLedger(store, options.retryStalled, options.tried)
-  return { startedMs, declared, surveyed, remembered, swept }
+  const { records, unread } = remembered.ledger
+  return { startedMs, declared: withUnproven(declared, unread, records, startedMs), surveyed, remembered, swept }
 }
 
 async function observeMachines(
   { startedMs, declared, surveyed, remembered }: Glance,
-  { clock, knownFor }: ObserveDeps,
+  { clock, knownFor, rules }: ObserveDeps,
   signal: AbortSignal,
   leaving: 'now' | 'in turn' = 'now',
 ): Promise<Ground> {
-  const { ledger, ended, findings, unsure } = await bringUpToDate(
-    remembered,
-    surveyed.factsByConnection,
-    clock,
-    signal,
-    knownFor,
-  )
+  const upToDate = await bringUpToDate(remembered, surveyed.factsByConnection, clock, signal, knownFor)
+  const { ended, unsure } = upToDate
+  const seen = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)
+  const { ledger, ...held } = holdings(declared, seen, upToDate.ledger, rules)
+  const findings = { ...upToDate.findings, ...held }
   const inTurn = leaving === 'now' ? undefined : { ledger, nowMs: startedMs }
   await readAllUndeclared(declared, surveyed.factsByConnection, signal, inTurn)
   const worlds = worldsOf(declared, surveyed.factsByConnection, surveyed.unseen)

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { eachInSteps, type Turns, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { ResourceKey } from '../model/declaration.ts'
+import type { Problem, ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import { type ClusterPlan, isUnderWay } from '../model/observed-cluster.ts'
 import type { Plan } from '../model/plan.ts'
@@ -8,6 +9,8 @@ import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { admit } from '../plan/admit.ts'
 import { nextTaskLookMs } from '../plan/pace.ts'
 import { goingOff } from '../plan/power/machines.ts'
+import { undeclaredMarks } from '../plan/things/removals.ts'
+import { settledUnread } from '../plan/things/unread.ts'
 import type { Attempt } from './act.ts'
 import { actOn, gather, trafficOf } from './act-on-plan.ts'
 import { blame } from './blame.ts'
@@ -15,11 +18,11 @@ import { departedClusters } from './clusters/departed.ts'
 import { isClusterSettled } from './clusters/judge.ts'
 import { keepClusters } from './clusters/keep.ts'
 import { nextClusterLookMs } from './clusters/pace.ts'
-import { noteRemediationsOver } from './clusters/remembered.ts'
-import type { PassReport } from './engine.ts'
+import { noteOrders, noteRemediationsOver } from './clusters/remembered.ts'
+import type { PassOptions, PassReport } from './engine.ts'
 import { judge } from './judge.ts'
 import { asSeen, seenOf } from './late.ts'
-import { writeFindings } from './ledger.ts'
+import { UNREAD, writeFindings } from './ledger.ts'
 import { readLater } from './observation.ts'
 import { lookOver, type Observed, type ObserveOptions, observe } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
@@ -30,11 +33,14 @@ import { lookForReadiness } from './readiness.ts'
 import { departed, leftBehind, report } from './report-pass.ts'
 import type { ResourcePass } from './resource-pass.ts'
 import { casesOf } from './resource-passes.ts'
+import { failure } from './set-aside.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths, notePace } from './widths.ts'
 
 /** The inputs of a pass besides the estate. */
-export interface PassRequest extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep' | 'unforeseen'> {
+export interface PassRequest
+  extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep' | 'unforeseen'>,
+    Pick<PassOptions, 'opens'> {
   readonly only?: ReadonlySet<ResourceKey>
   /** What was seen and planned a moment ago, to be performed as it is. */
   readonly observed?: Observed
@@ -44,6 +50,7 @@ export interface PassRequest extends Pick<ObserveOptions, 'retryStalled' | 'trie
 
 /** One pass, as its phases go through it. */
 interface Pass {
+  readonly inGit: Estate
   readonly deps: PassDeps
   readonly options: PassRequest
   /** When it looked and when it began to act, by the clock that nobody sets. */
@@ -66,6 +73,8 @@ interface Acted {
 interface PassResults {
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
+  /** What croft itself failed on. */
+  readonly problems: readonly Problem[]
 }
 
 /** One pass: observe, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
@@ -87,7 +96,7 @@ export async function runPass(
   const actedMs = deps.clock.monotonicMs()
   const turns = turnsOf(deps.clock)
   const chosen = chosenOf(observed.observation.plan, options)
-  const pass: Pass = { deps, options, lookedMs, actedMs, observed, chosen, turns, signal }
+  const pass: Pass = { inGit, deps, options, lookedMs, actedMs, observed, chosen, turns, signal }
   await noteFindings(pass)
   await turns.pause()
   const acted = await act(pass)
@@ -117,9 +126,15 @@ function lookSoon(report: PassReport): PassReport {
 
 /** Written down before anything is done: what was found out about intentions and about replacements of dead nodes. */
 async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise<void> {
+  const { changed, dropped } = observed.findings
   await writeFindings(observed.findings, store, epoch)
-  for (const { look, surroundings } of observed.clusters)
-    await noteRemediationsOver(store, epoch, look.declaration.name, surroundings.remediations, look.observed)
+  if (changed.length > 0) await store.putRecords(epoch, changed)
+  for (const key of dropped) await store.dropRecord(epoch, key)
+  for (const { look, surroundings } of observed.clusters) {
+    const { name } = look.declaration
+    await noteRemediationsOver(store, epoch, name, surroundings.remediations, look.observed)
+    if (look.observed.requests.replace.length > 0) await noteOrders(store, name, look.observed)
+  }
 }
 
 async function act({ deps, options, observed, chosen, actedMs, signal }: Pass): Promise<Acted> {
@@ -134,11 +149,13 @@ async function act({ deps, options, observed, chosen, actedMs, signal }: Pass): 
   const hasTime = () => dueMs === undefined || deps.clock.monotonicMs() < dueMs
   const acting = signal.aborted
     ? Promise.resolve([])
-    : actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal).then((all) => {
-        const pace = { ...deps.windows.pace, passMs: 0 }
-        dueMs = actedMs + nextTaskLookMs(pace, ledger.intentions.size + all.length)
-        return all
-      })
+    : actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal, options.opens).then(
+        (all) => {
+          const pace = { ...deps.windows.pace, passMs: 0 }
+          dueMs = actedMs + nextTaskLookMs(pace, ledger.intentions.size + all.length)
+          return all
+        },
+      )
   const [begun, read] = await Promise.allSettled([acting, readLater(observation, hasTime, signal)])
   if (begun.status === 'rejected') throw begun.reason
   if (read.status === 'rejected') throw read.reason
@@ -166,11 +183,21 @@ async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): 
   const cases = await turns.perform(
     casesOf(observation.estate, seen, ledger, rules, happenings, connections, startedMs),
   )
+  const problems: Problem[] = []
   const verdicts = await turns.perform(
-    eachInSteps(cases, (one) => judge(withBlame(one, acted.blamed), clock.now(), random)),
+    eachInSteps(cases, (one) => {
+      try {
+        if ('failed' in one) throw one.failed
+        return [judge(withBlame(one, acted.blamed), clock.now(), random)]
+      } catch (error) {
+        problems.push(failure(one.entry.key, error, estate))
+        const record = ledger.records.get(one.entry.key)
+        return record === undefined ? [] : [{ record, events: [] }]
+      }
+    }),
   )
-  const all = [...verdicts, ...acted.clusters, ...acted.power.verdicts]
-  return { records: all.map(({ record }) => record), events: all.flatMap(({ events }) => events) }
+  const all = [...verdicts.flat(), ...acted.clusters, ...acted.power.verdicts]
+  return { records: all.map(({ record }) => record), events: all.flatMap(({ events }) => events), problems }
 }
 
 function learnFrom(
@@ -182,7 +209,8 @@ function learnFrom(
   learnWidths(windows, happenings, attempts, estate, ledger.records, surveyed.factsByConnection)
 }
 
-async function writeReport({ deps, observed, turns }: Pass, { records, events }: PassResults): Promise<void> {
+async function writeReport(pass: Pass, { records, events }: PassResults): Promise<void> {
+  const { deps, observed, turns } = pass
   const { estate, observation, ledger, surveyed } = observed
   const complete = surveyed.unseen.size === 0 && isComplete(observation.plan)
   const gone = departed(estate, observation, ledger.records, records)
@@ -196,6 +224,29 @@ async function writeReport({ deps, observed, turns }: Pass, { records, events }:
   const nowMs = clock.now()
   const told = [...events, ...leftBehind(dropped, observed.ended, nowMs)]
   await report(store, epoch, ledger.records, left, told, dropped, complete && observed.fresh, nowMs, turns)
+  await noteSettledUnread(pass, left, dropped, complete)
+}
+
+/** Notes the unread paths that took no key away. A store that has not seen everything yet knows only what was surveyed. */
+async function noteSettledUnread(
+  { inGit, deps: { store, epoch }, observed: { estate, ledger, worlds, fresh } }: Pass,
+  records: readonly ResourceRecord[],
+  dropped: readonly ResourceRecord[],
+  complete: boolean,
+): Promise<void> {
+  const { unread = [] } = inGit
+  if (estate.incomplete || (fresh && !complete)) return
+  if (unread.length === 0 && Object.keys(ledger.unread).length === 0) return
+  const over = new Set([...estate.resources, ...dropped].map(({ key }) => key))
+  const marked = [...worlds.values()].flatMap((world) => undeclaredMarks(estate, world))
+  const known = [...ledger.records.keys(), ...records.map(({ key }) => key), ...marked]
+  const settled = settledUnread(
+    unread,
+    estate,
+    known.filter((key) => !over.has(key)),
+  )
+  if (isDeepStrictEqual(settled, ledger.unread)) return
+  await store.putValue(epoch, UNREAD, JSON.stringify(settled))
 }
 
 function reportOf(pass: Pass, acted: Acted, judged: PassResults): PassReport {
@@ -241,7 +292,7 @@ function reportOf(pass: Pass, acted: Acted, judged: PassResults): PassReport {
       drilling ? LIMITS.operationPollMs : LIMITS.sweepIntervalMs,
     )
   return {
-    plan: observation.plan,
+    plan: { ...observation.plan, problems: [...observation.plan.problems, ...judged.problems] },
     records: judged.records,
     events: judged.events,
     clusters: looks,

@@ -1,3 +1,4 @@
+import { FAILED } from '../lib/failed-on.ts'
 import type { Estate } from '../model/estate.ts'
 import { type FactsByConnection, readMissing } from './connection-facts.ts'
 import type { PassReport } from './engine.ts'
@@ -49,7 +50,10 @@ export function rememberQuiet(
   { surveyed, ledger, unsure, ended, fresh, observation }: Observed,
   report: PassReport,
 ): void {
-  const calm = report.settled && report.operated !== true && report.effects === 0 && report.events.length === 0
+  // What croft failed on may go well the next time.
+  const failed = report.plan.problems.some(({ code }) => code === FAILED)
+  const calm =
+    !failed && report.settled && report.operated !== true && report.effects === 0 && report.events.length === 0
   if (!calm || fresh || ended.size > 0 || observation.later.size > 0) return
   const standing = standingOf(inGit, surveyed, { ledger, steps: unsure })
   const quiet = memory.rules.after(standing, report.plan, clock.monotonicMs())

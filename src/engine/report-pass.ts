@@ -3,6 +3,7 @@ import type { ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent, ResourceRecord } from '../model/record.ts'
 import { isGuest } from '../model/resource.ts'
+import { isUnread } from '../plan/things/unread.ts'
 import type { Store } from '../store/port.ts'
 import type { Observation } from './observation.ts'
 import type { Happening } from './resource-pass.ts'
@@ -19,14 +20,12 @@ export function departed(
 ): readonly ResourceRecord[] {
   const kept = new Set(now.map((record) => record.key))
   const connections = new Set(estate.connections.map(({ name }) => name))
-  const isUnreadable = (key: ResourceKey) =>
-    estate.unreadable.some((broken) => key === broken || key.startsWith(`${broken}@`))
   const isForsaken = ({ type, connection }: ResourceRecord) =>
     type === 'object' && !estate.incomplete && !connections.has(connection)
   return [...before.values()].filter(
     (record) =>
       !kept.has(record.key) &&
-      !isUnreadable(record.key) &&
+      !isUnread(record.key, estate) &&
       (record.type === 'cluster' ||
         isForsaken(record) ||
         observation.worlds.get(record.connection)?.survey !== undefined) &&

@@ -23,6 +23,10 @@ export interface ResourcePass {
   /** Undefined: not there, or not looked at closely. */
   readonly readiness: Readiness | undefined
   readonly present: boolean
+  /** The birth of the thing, where a close look showed it. */
+  readonly birth?: string
+  /** It carries our mark and no lock of a creation. */
+  readonly whole?: true
   /** The list that would show it was not read in this pass: that it is not present says nothing. */
   readonly unread?: true
   /** The list that shows it, for what a survey does not show. */
@@ -36,6 +40,8 @@ export interface ResourcePass {
   readonly commit?: string
   /** Of a guest: the host that is declared, wherever it is. */
   readonly declaredHost?: string
+  /** Nothing declares it, and all that could was read. */
+  readonly absent?: true
   /** Who moved it, where it has just been seen to have drifted. */
   readonly driftBy?: ResourceRecord['driftBy']
 }

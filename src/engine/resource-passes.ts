@@ -2,10 +2,12 @@ import { defined } from '../lib/defined.ts'
 import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import { DEFAULT_POLICY, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
+import { mayBeCalled } from '../model/grant.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { guestIn, type ObservedResource, type Resource } from '../model/resource.ts'
+import { guestIn, isBeingMade, type ObservedResource, type Resource } from '../model/resource.ts'
 import type { Readiness, Rules } from '../model/rules.ts'
+import { isHeldAt, isSameGuest } from '../plan/things/births.ts'
 import { wasDeclared } from '../plan/things/proof.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Connections } from './connections.ts'
@@ -23,7 +25,7 @@ export function casesOf(
   happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
   connections: Pick<Connections, 'trouble'>,
   nowMs: number,
-): Steps<readonly ResourcePass[]> {
+): Steps<readonly (ResourcePass | FailedPass)[]> {
   const clusterOf = new Map(
     (estate.clusters ?? []).flatMap(({ key, spec }) =>
       [...spec.servers, ...spec.agents].flatMap(({ machine }) =>
@@ -32,14 +34,15 @@ export function casesOf(
     ),
   )
   const resources = new Map(estate.resources.map((resource) => [resource.key, resource]))
-  return eachInSteps(observation.plan.entries, (entry) => {
+  const caseOf = (entry: PlanEntry): ResourcePass => {
     const resource = resources.get(entry.key)
     const before = ledger.records.get(entry.key)
     const world = observation.worlds.get(entry.connection)
     const ruled = resource === undefined ? undefined : rules.get(resource.driver)
     const list =
       resource === undefined ? before?.list : ruled?.keeps(resource) === true ? ruled.listOf(resource) : undefined
-    const observed = world === undefined ? undefined : observedFrom(entry, list, world, (resource ?? before)?.policy)
+    const observed =
+      world === undefined ? undefined : observedFrom(entry, list, world, (resource ?? before)?.policy, before)
     const trouble = connections.trouble(entry.connection)
     const addresses = observed?.close?.addresses
     const cluster = clusterOf.get(entry.key)
@@ -60,17 +63,37 @@ export function casesOf(
       before,
       readiness: readinessOf(resource, entry.action, observed, rules, before, nowMs),
       present: observed !== undefined,
+      ...defined({ birth: observed?.close?.birth }),
+      ...(observed === undefined || isBeingMade(observed) ? {} : { whole: true as const }),
       seen: world?.survey !== undefined,
-      unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
+      unseenMs: trouble?.ageMs ?? 0,
       happenings: happenings.get(entry.key) ?? [],
       ...declaredBy(resource, before),
+      ...(resource === undefined && isAllRead(entry.key, estate) ? { absent: true as const } : {}),
       ...(list === undefined ? {} : { list }),
       ...(list !== undefined && world?.lists.has(list) === false ? { unread: true as const } : {}),
       ...(Object.keys(details).length === 0 ? {} : { details }),
       ...(guest === undefined || guest.moveHere?.once === true ? {} : { declaredHost: guest.host }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
+  }
+  return eachInSteps(observation.plan.entries, (entry) => {
+    try {
+      return caseOf(entry)
+    } catch (failed) {
+      return { entry, failed }
+    }
   })
+}
+
+function isAllRead(key: ResourceKey, { incomplete, partlyRead }: Estate): boolean {
+  return !incomplete && partlyRead?.some((source) => mayBeCalled(key, source)) !== true
+}
+
+/** One that croft failed on: its record stays as it is. */
+interface FailedPass {
+  readonly entry: PlanEntry
+  readonly failed: unknown
 }
 
 /** As it was declared last: by the record, by the commit that removed it, or by what stands on the thing itself. */
@@ -97,11 +120,13 @@ export function observedFrom(
   list: string | undefined,
   world: World,
   policy: Policy | undefined,
+  before: ResourceRecord | undefined,
 ): ObservedResource | undefined {
   if (entry.externalId === undefined) return undefined
   if (list !== undefined) return world.lists.get(list)?.get(entry.externalId)
   const observed = world.guests.get(entry.externalId)
-  if (observed?.mark === undefined && policy?.unmarked === true) return observed
+  if (observed !== undefined && observed.mark === undefined && policy?.unmarked === true)
+    return isHeldAt(before, observed) && !isSameGuest(before, observed, policy) ? undefined : observed
   return observed?.mark?.uid === entry.uid ? observed : undefined
 }
 

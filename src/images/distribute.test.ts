@@ -65,6 +65,7 @@ const way = (from: Shell, to: Shell) => ({
   pool: 'default',
   fileName: 'x.qcow2',
   signal: new AbortController().signal,
+  keptBy: () => Promise.resolve<string | undefined>(undefined),
 })
 
 test('an image comes to another computer in pieces, whole, and only once', async () => {
@@ -93,4 +94,20 @@ test('what arrives damaged never gets its name', async () => {
   const from = computer(new Map([['/cache/x.qcow2', IMAGE]]))
   await assert.rejects(distributeImage(way(from, to)), /did not arrive whole/)
   assert.ok(!files.has('/pool/x.qcow2'))
+})
+
+test('an image on which disks of machines stand keeps its content, also where one was made while the new one came', async () => {
+  const from = computer(new Map([['/cache/x.qcow2', IMAGE]]))
+  const january = Buffer.from('the image of January')
+  for (const looks of [1, 2]) {
+    const to = computer(new Map([['/pool/x.qcow2', january]]))
+    let looked = 0
+    const keptBy = () => Promise.resolve(++looked < looks ? undefined : 'the disk default:web stands on it')
+    await assert.rejects(distributeImage({ ...way(from, to), keptBy }), /the disk default:web stands on it/)
+    assert.equal(looked, looks)
+    assert.ok(!to.ran.some((line) => line.startsWith('mv ')))
+  }
+  const files = new Map([['/pool/x.qcow2', january]])
+  assert.equal(await distributeImage(way(from, computer(files))), 'copied')
+  assert.ok(files.get('/pool/x.qcow2')?.equals(IMAGE))
 })

@@ -20,6 +20,8 @@ export async function distributeImage(options: {
   readonly fileName: string
   readonly signal: AbortSignal
   onProgress?(bytes: number): void
+  /** Says why the file that has the name now must keep its content: disks of machines may stand on it. */
+  keptBy(): Promise<string | undefined>
 }): Promise<'there' | 'copied'> {
   const { to, path, sha256, signal, pool, uri, fileName } = options
   const virsh = ['env', 'LC_ALL=C', 'virsh', '-c', uri]
@@ -28,6 +30,12 @@ export async function distributeImage(options: {
   if (directory === undefined) throw new BuildFailed(`pool ${pool} is not there: ${cleanText(described.stderr)}`)
   const target = `${directory}/${fileName}`
   if ((await checksumOf(target, to, signal))?.sha256 === sha256) return 'there'
+  const replaceable = async () => {
+    if ((await to.run(['stat', '-c', '%s', '--', target], { signal })).code !== 0) return
+    const why = await options.keptBy()
+    if (why !== undefined) throw new BuildFailed(why)
+  }
+  await replaceable()
   const part = `${directory}/.croft-${fileName}.part`
   await mustRun(to, ['install', '-m', '0600', '/dev/null', part], signal)
   // Made on that very computer: it only has to be copied there.
@@ -37,6 +45,8 @@ export async function distributeImage(options: {
   if ((await checksumOf(part, to, signal))?.sha256 !== sha256)
     throw new BuildFailed(`${fileName} did not arrive whole in ${pool}; run it again`)
   await mustRun(to, ['chmod', '0644', part], signal)
+  // A machine may have been made from it while the image was on its way.
+  await replaceable()
   await mustRun(to, ['mv', '-f', part, target], signal)
   await mustRun(to, [...virsh, 'pool-refresh', pool], signal)
   return 'copied'

@@ -31,10 +31,15 @@ export function checksumSources(
   sources: readonly ArtifactSource[],
   version: string,
   architecture: Architecture,
-): readonly string[] {
+): readonly { readonly url: string; readonly declared: boolean }[] {
   const list = sources.length === 0 ? [{ release: true } as const] : sources
   return list.flatMap((source) =>
-    'file' in source ? [] : [`${baseOf(source, version, architecture)}/sha256sum-${architecture}.txt`],
+    'file' in source
+      ? []
+      : {
+          url: `${baseOf(source, version, architecture)}/sha256sum-${architecture}.txt`,
+          declared: 'mirror' in source,
+        },
   )
 }
 

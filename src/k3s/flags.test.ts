@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
+import { recordedFile } from '../../test/evidence/read.ts'
 import type { ClusterSpec, Flags } from '../model/cluster.ts'
 import { clusterSpec, nodeSpec } from '../plan/clusters/testing/fixture.ts'
 import { clusterFlags, configHash, configYaml, endpointUrl, nodeConfig } from './config.ts'
 import { EQUAL_ON_SERVERS, explainFailure, flagDrift, flagProblems, furtherDrift, parseNodeArgs } from './flags.ts'
-import { sharedK3s } from './testing/shared.ts'
 
 const spec = clusterSpec('s1 s2 s3 a1', {
   disable: ['traefik', 'servicelb'],
@@ -163,15 +162,8 @@ describe('[R41] flags of running servers', () => {
     }
   })
 
-  const attempts = sharedK3s('recordings/09-config-mismatch/attempts.jsonl')
-  test('what K3s calls the flag in its refusal is translated', {
-    skip: attempts === undefined && 'no recordings here',
-  }, () => {
-    assert.ok(attempts)
-    const rows: { label: string; lines: string[] }[] = readFileSync(attempts, 'utf8')
-      .trim()
-      .split('\n')
-      .map((row) => JSON.parse(row))
+  test('what K3s calls the flag in its refusal is translated', () => {
+    const rows = recordedFile<{ label: string; lines: string[] }[]>('09-config-mismatch', 'attempts.jsonl')
     assert.ok(rows.length > 10)
     for (const { label, lines } of rows) {
       const flags = new Set(lines.flatMap((line) => /^its (\S+) is not the same/.exec(explainFailure(line))?.[1] ?? []))
@@ -181,10 +173,11 @@ describe('[R41] flags of running servers', () => {
     }
   })
 
-  const recorded = sharedK3s('recordings/10-node-annotations/node-s2.json')
-  test('the annotation of a real server is read', { skip: recorded === undefined && 'no recordings here' }, () => {
-    assert.ok(recorded)
-    const { annotations } = JSON.parse(readFileSync(recorded, 'utf8'))
+  test('the annotation of a real server is read', () => {
+    const { annotations } = recordedFile<{ annotations: { 'k3s.io/node-args': string } }>(
+      '10-node-annotations',
+      'node-s2.json',
+    )
     const flags = parseNodeArgs(annotations['k3s.io/node-args'])
     assert.deepEqual(flags?.disable, ['traefik'])
     assert.deepEqual(flags?.['secrets-encryption'], ['true'])

@@ -22,6 +22,7 @@ file_limit=1048576
 
 main() {
   verb=${1:-}
+  now=$(now_ms)
   [ $# -gt 0 ] && shift
   case $verb in
     facts) facts ;;
@@ -29,7 +30,7 @@ main() {
     install) read_input; install_begin ;;
     start) read_input; start_service ;;
     stop) stop_service ;;
-    restart) restart_service ;;
+    restart) restart_service "${1:-}" ;;
     wipe) job_begin wipe ;;
     snapshot) snapshot_begin "${1:-}" ;;
     restore) read_input; restore_begin ;;
@@ -71,6 +72,32 @@ read_input() {
 field() { printf '%s\n' "$1" | sed -n 's,^.*"'"$2"'":"\('"$3"'\)".*$,\1,p'; }
 
 now_ms() { date +%s%3N; }
+
+# When a process began, in hundredths of a second on the kernel's one clock: wall clocks jump, /proc/uptime may be that of
+# a container and systemd leaves out sleep. `self` is the program that reads it, so it began now.
+ticks() {
+  # shellcheck disable=SC2046
+  set -- $(sed -n 's/^.*) //p' "$root/proc/$1/stat" 2>/dev/null)
+  [ $# -ge 20 ] || return 1
+  shift 19
+  echo "$1"
+}
+# How old a moment of this boot is, in milliseconds. Fails for what is no such moment.
+age_of() {
+  case $1 in '' | *[!0-9]*) return 1 ;; esac
+  at=$(ticks self) && [ "$1" -le "$at" ] && echo $(((at - $1) * 10))
+}
+# The wall clock of this look at the age of a moment; 0 where it has none.
+since_ticks() { if age=$(age_of "$1"); then echo $((now - age)); else echo 0; fi; }
+since_process() { since_ticks "$(ticks "$1")"; }
+# What systemd wrote on the wall clock, and never before this boot.
+since_wall() {
+  [ -n "$1" ] && at=$(date -d "$1" +%s 2>/dev/null) || { echo 0; return; }
+  at=$((at * 1000))
+  [ "$at" -le "$now" ] || at=$now
+  if up=$(ticks self) && [ "$at" -lt $((now - up * 10)) ]; then at=$((now - up * 10)); fi
+  echo "$at"
+}
 
 # Writes each file under another name first, so that nobody ever sees half of one or one with wider rights.
 put_files() {
@@ -119,12 +146,12 @@ job_begin() {
     fail "the job $(job_field name) is still running"
   fi
   printf '%s' "${2:-}" >"$run/order"
-  job_note "$1" running "$(now_ms)" ''
+  job_note "$1" running "$(ticks self)" ''
   # A name of its own: a unit that stays loaded would keep every later job of its name from starting.
   unit=croft-job-$1-$(now_ms)
   printf '%s' "$unit" >"$run/unit"
   if ! said=$(systemd-run --quiet --collect --unit="$unit" --property=Type=oneshot --no-block -- "$0" job "$1" 2>&1); then
-    job_note "$1" failed "$(now_ms)" "systemd-run: $said"
+    job_note "$1" failed "$(ticks self)" "systemd-run: $said"
     fail "the job $1 could not be started: $said"
   fi
   ok
@@ -144,7 +171,7 @@ job_active() {
     *=active* | *=activating* | *=reloading* | *=deactivating* | *Job=[1-9]*) return 0 ;;
   esac
   # Begun a moment ago: systemd may not have come to it.
-  [ $(($(now_ms) - $(job_field since))) -lt 5000 ]
+  age=$(age_of "$(job_field since)") && [ "$age" -lt 5000 ]
 }
 
 job_run() {
@@ -170,13 +197,16 @@ install_begin() {
   [ -n "$version" ] || fail 'the version may not be used'
   [ "${#sha256}" -eq 64 ] || fail 'the checksum is no SHA-256'
   [ -n "$from" ] || fail 'it is not said where K3s comes from'
-  job_begin install "$(printf '%s\n%s\n%s\n' "$version" "$sha256" "$from")"
+  case $input in *'"beside":true'*) target=$(beside "$version") ;; *) target=$bin/k3s ;; esac
+  job_begin install "$(printf '%s\n%s\n%s\n%s\n' "$version" "$sha256" "$target" "$from")"
 }
 
 job_install() {
-  { read -r version; read -r sha256; from=$(cat); } <"$run/order"
+  { read -r version; read -r sha256; read -r target; from=$(cat); } <"$run/order"
   mkdir -p "$bin" "$own"
   new=$bin/.k3s.croft-new
+  # One that an earlier upgrade fetched and nobody wants any more.
+  rm -f "$bin"/.k3s-v*.croft
   reasons=
   set -f
   for source in $from; do
@@ -188,9 +218,8 @@ job_install() {
         chmod 0755 "$new"
         said=$(version_said "$new")
         if [ "$said" = "$version" ]; then
-          sync "$new" && mv -f "$new" "$bin/k3s" || return 1
-          for name in kubectl crictl ctr; do [ -e "$bin/$name" ] || ln -s k3s "$bin/$name"; done
-          note_version "$version"
+          sync "$new" && mv -f "$new" "$target" || return 1
+          [ "$target" != "$bin/k3s" ] || in_place "$version"
           return 0
         fi
         reasons="$reasons; $source calls itself ${said:-nothing} and not $version"
@@ -202,6 +231,23 @@ job_install() {
   rm -f "$new"
   echo "${reasons#; }"
   return 1
+}
+
+# A program that was fetched and proved beside the one that runs. Only the restart that is to run it puts it in place.
+beside() { echo "$bin/.k3s-$1.croft"; }
+fetched_version() { ls "$bin"/.k3s-v*.croft 2>/dev/null | sed -n 's,^.*/\.k3s-\(v[0-9A-Za-z.+-]*\)\.croft$,\1,p' | head -n 1; }
+in_place() {
+  for name in kubectl crictl ctr; do [ -e "$bin/$name" ] || ln -s k3s "$bin/$name"; done
+  note_version "$1"
+}
+exchange_program() {
+  case $1 in v*[!0-9A-Za-z.+-]* | [!v]*) fail 'the version may not be used' ;; esac
+  new=$(beside "$1")
+  if [ -f "$new" ]; then
+    mv -f "$new" "$bin/k3s" && sync "$bin" || fail "K3s $1 could not be put in place"
+    in_place "$1"
+  fi
+  [ "$(installed_version)" = "$1" ] || fail "K3s $1 is not here"
 }
 
 # A file that is there, or an address. Never more than a release can be.
@@ -246,33 +292,118 @@ installed_version() {
 
 # --- the service -------------------------------------------------------------------------------------------------
 
-role_of() {
-  if [ -f "$units/k3s.service" ]; then echo server; elif [ -f "$units/k3s-agent.service" ]; then echo agent; fi
-}
+unit_places='etc/systemd/system run/systemd/system usr/local/lib/systemd/system usr/lib/systemd/system lib/systemd/system'
 unit_of() { case $1 in server) echo k3s.service ;; agent) echo k3s-agent.service ;; esac; }
 property() { systemctl show "$1" -p "$2" --value 2>/dev/null; }
 
+# What a unit starts K3s as. Croft's own units are known by their names.
+role_of_unit() {
+  for place in $unit_places; do
+    [ -f "$root/$place/$1" ] || continue
+    words=$(sed -e ':a' -e '/\\$/N; s/\\\n/ /; ta' "$root/$place/$1" | sed -n 's,^ExecStart=[^ ]*/k3s[[:space:]],,p' | head -n 1)
+    for word in $words; do
+      case $word in -*) ;; server | agent) echo "$word"; return ;; *) break ;; esac
+    done
+    break
+  done
+  case $1 in k3s.service) echo server ;; k3s-agent.service) echo agent ;; esac
+}
+
+# Every unit that starts K3s, croft's own first: a package keeps its unit in /usr/lib, an installer calls it as it likes.
+k3s_units() {
+  for name in k3s.service k3s-agent.service $(for place in $unit_places; do
+    grep -l '^ExecStart=[^ ]*/k3s\([[:space:]\\]\|$\)' "$root/$place"/*.service 2>/dev/null
+  done | sed 's,.*/,,' | grep '^[A-Za-z0-9@._-]*[A-Za-z0-9._-]\.service$' | grep -v '^croft-\|^k3s\.service$\|^k3s-agent\.service$' | sort -u); do
+    [ -z "$(role_of_unit "$name")" ] || echo "$name"
+  done
+}
+
+# Sets unit, role, service, since: K3s as systemd knows it, else by its process. held_by names what croft did not start.
+look_at_service() {
+  unit='' role='' service=absent since=0 held_by=''
+  for one in $(k3s_units); do
+    unit_state "$one"
+    case $service.$state in
+      *.absent) [ -n "$unit" ] || [ ! -f "$units/$one" ] || unit=$one; continue ;;
+      absent.* | *.running | *.starting) unit=$one service=$state since=$state_since ;;
+    esac
+    case $service in running | starting) break ;; esac
+  done
+  case $service in
+    running | starting) ;;
+    *)
+      process=$(k3s_process)
+      if [ -n "$process" ]; then
+        service=running
+        since=$(since_process "${process%% *}")
+        role=${process#* }
+        held_by="process ${process%% *} in ${role#* }"
+        unit=${role#* }
+        role=${role%% *}
+        case $unit in *.service) ;; *) unit= ;; esac
+      fi ;;
+  esac
+  [ -z "$unit" ] || [ -n "$role" ] || role=$(role_of_unit "$unit")
+  case $unit in '' | k3s.service | k3s-agent.service) ;; *) held_by=$unit ;; esac
+}
+
+# "pid role unit" of a K3s that runs and is no job of croft's.
+k3s_process() {
+  grep -al k3s "$root"/proc/[0-9]*/cmdline 2>/dev/null | while IFS= read -r file; do
+    set -f
+    # shellcheck disable=SC2046
+    set -- $(cat "$file" 2>/dev/null | tr '\0' ' ')
+    first=${1:-}
+    case "${first##*/} ${2:-}" in
+      'k3s server' | 'k3s agent') kind=$2 ;;
+      'k3s-server '*) kind=server ;;
+      'k3s-agent '*) kind=agent ;;
+      *) continue ;;
+    esac
+    pid=${file%/cmdline}
+    pid=${pid##*/}
+    where=$(sed -n 's#^.*/\([A-Za-z0-9@._-]*\.\(service\|scope\)\)\(/.*\)\{0,1\}$#\1#p' "$root/proc/$pid/cgroup" 2>/dev/null | head -n 1)
+    case $where in croft-job-*) continue ;; esac
+    echo "$pid $kind ${where:-no unit}"
+    break
+  done
+}
+
+# A port of the API or of etcd on which a program listens.
+k3s_port() {
+  cat "$root/proc/net/tcp" "$root/proc/net/tcp6" 2>/dev/null | awk '
+    BEGIN { port["192B"] = 6443; port["192C"] = 6444; port["094B"] = 2379; port["094C"] = 2380; port["094D"] = 2381 }
+    $4 == "0A" { sub(/^.*:/, "", $2); if ($2 in port) { print port[$2]; exit } }'
+}
+
 start_service() {
   role=$(field "$input" role 'server\|agent')
-  unit=$(unit_of "$role")
-  [ -n "$unit" ] || fail 'the role may not be used'
+  wanted=$(unit_of "$role")
+  [ -n "$wanted" ] || fail 'the role may not be used'
   [ -x "$bin/k3s" ] || fail 'K3s is not installed'
   mkdir -p "$units"
-  case $role in server) other=agent ;; agent) other=server ;; esac
-  old=$(unit_of "$other")
-  if [ -f "$units/$old" ]; then
+  look_at_service
+  [ -z "$held_by" ] || [ "$service" != running ] || fail "K3s runs here already ($held_by)"
+  for old in $(k3s_units); do
+    [ "$old" != "$wanted" ] || continue
     systemctl disable --now "$old" >/dev/null 2>&1
-    rm -f "$units/$old"
-  fi
-  unit_text "$role" >"$units/$unit.croft-new" && chmod 0644 "$units/$unit.croft-new" && mv -f "$units/$unit.croft-new" "$units/$unit" ||
+    case $old in k3s.service | k3s-agent.service) rm -f "$units/$old" ;; esac
+  done
+  role=$(field "$input" role 'server\|agent')
+  write_unit "$role"
+  begin_unit "$wanted" start
+}
+
+write_unit() {
+  new=$units/$(unit_of "$1").croft-new
+  unit_text "$1" >"$new" && chmod 0644 "$new" && sync "$new" && mv -f "$new" "${new%.croft-new}" && sync "$units" ||
     fail 'the unit could not be written'
   systemctl daemon-reload || fail 'systemd could not read its units'
-  begin_unit "$unit" start
 }
 
 begin_unit() {
   mkdir -p "$run"
-  now_ms >"$run/started"
+  ticks self >"$run/started"
   systemctl reset-failed "$1" >/dev/null 2>&1
   systemctl enable "$1" >/dev/null 2>&1
   said=$(systemctl "$2" --no-block "$1" 2>&1) || fail "systemctl $2 $1: $said"
@@ -313,58 +444,145 @@ UNIT
 
 # Not enabled either: one that is put out of its cluster would come back by itself with the next boot.
 stop_service() {
-  unit=$(unit_of "$(role_of)")
+  look_at_service
+  [ "$service" != running ] || [ -n "$unit" ] || fail "K3s runs here without a unit that could be stopped ($held_by)"
   [ -n "$unit" ] || { ok; return; }
-  systemctl disable "$unit" >/dev/null 2>&1
+  for one in $(k3s_units) "$unit"; do systemctl disable "$one" >/dev/null 2>&1; done
   said=$(systemctl stop --no-block "$unit" 2>&1) || fail "systemctl stop $unit: $said"
   ok
 }
 
 restart_service() {
-  unit=$(unit_of "$(role_of)")
+  look_at_service
   [ -n "$unit" ] || fail 'K3s has no unit here'
+  # A power cut may have left it empty.
+  case $unit in k3s.service | k3s-agent.service) [ -s "$units/$unit" ] || [ ! -f "$units/$unit" ] || write_unit "$role" ;; esac
+  [ -z "$1" ] || exchange_program "$1"
   begin_unit "$unit" restart
 }
 
 # --- wipe --------------------------------------------------------------------------------------------------------
 
+# Everything of K3s goes but volumes, snapshots and images that came with the disk. Disks stay mounted and are emptied.
 job_wipe() {
-  for unit in k3s.service k3s-agent.service; do systemctl disable --now "$unit" >/dev/null 2>&1; done
-  # What K3s had started goes on without it; each of these has its own group of processes below a shim.
-  for pid in $(shims); do
-    for victim in $(pgrep -g "$pid" 2>/dev/null) $pid; do kill -9 "$victim" 2>/dev/null; done
-  done
-  unmount_below /run/k3s /var/lib/kubelet/pods /var/lib/kubelet/plugins /run/netns/cni- /var/lib/rancher/k3s
-  left=$(mounts_below /run/k3s /var/lib/kubelet/pods /var/lib/kubelet/plugins)
+  named=$data
+  data=$(readlink -f "$data")
+  kubelet=$(readlink -f "$root/var/lib/kubelet")
+  away=$(unmounted_disk)
+  [ -z "$away" ] || { echo "$away stands in /etc/fstab and is not mounted, so nothing was deleted"; return 1; }
+  all=$(k3s_units)
+  for one in $all; do systemctl disable --now "$one" >/dev/null 2>&1; done
+  living=$(k3s_process)
+  [ -z "$living" ] || { echo "K3s still runs (process $living), so nothing was deleted"; return 1; }
+  kill_containers || return 1
+  living=$(user_of_datastore)
+  [ -z "$living" ] || { echo "process $living still uses $data/server/db, so nothing was deleted"; return 1; }
+  unmount_below /run/k3s "${kubelet#"$root"}/pods" "${kubelet#"$root"}/plugins" "${data#"$root"}/agent/containerd"
+  left=$(mounts_below /run/k3s "${kubelet#"$root"}/pods" "${kubelet#"$root"}/plugins")
   # A volume that is still mounted would be emptied together with the directory.
   [ -z "$left" ] || { echo "still mounted, so nothing was deleted: $(printf '%s' "$left" | head -n 1)"; return 1; }
+  mounted_before=$(mount_points)
   for link in cni0 flannel.1 flannel-v6.1 flannel-wg flannel-wg-v6 kube-ipvs0; do ip link delete "$link" 2>/dev/null; done
   [ -d "$root/var/run/cilium" ] || clean_rules
-  for unit in k3s.service k3s-agent.service; do rm -f "$units/$unit" "$units/$unit.env"; done
+  for one in $all; do rm -f "$units/$one" "$units/$one.env"; done
   systemctl daemon-reload
-  rm -rf --one-file-system "$root/etc/rancher" "$root/run/k3s" "$root/run/flannel" "$root/var/lib/kubelet" "$root/etc/cni/net.d" &&
-    forget_data && rm -f "$run/started"
+  kept="$data/storage
+$data/server/db/snapshots
+$data/agent/images"
+  empty "$root/etc/rancher" "$root/run/k3s" "$root/run/flannel" "$kubelet" "$root/etc/cni/net.d" "$data" || return 1
+  rm -f "$run/started"
+  [ "$(mount_points)" = "$mounted_before" ] || { echo "the disks below $data are not the same as before"; return 1; }
+  look_at_data
+  [ "$held" = none ] || { echo "$data still holds data of K3s"; return 1; }
+  mkdir -p "$own" && echo $(($(wipes) + 1)) >"$own/wipes.new" && sync "$own/wipes.new" && mv -f "$own/wipes.new" "$own/wipes"
 }
 
-# Images that came with the disk are not data of a cluster.
-forget_data() {
-  [ -d "$data" ] || return 0
-  for entry in "$data"/* "$data"/.[!.]*; do
-    [ -e "$entry" ] || [ -L "$entry" ] || continue
-    case ${entry##*/} in
-      agent)
-        for part in "$entry"/* "$entry"/.[!.]*; do
-          [ -e "$part" ] || [ -L "$part" ] || continue
-          [ "${part##*/}" = images ] || rm -rf --one-file-system "$part" || return 1
-        done ;;
-      *) rm -rf --one-file-system "$entry" || return 1 ;;
-    esac
+# Counted where neither a wipe nor a restore of the cluster reaches.
+wipes() { sed -n '1s/^\([0-9]\{1,9\}\)$/\1/p' "$own/wipes" 2>/dev/null | grep . || echo 0; }
+
+# A disk that belongs at, above or below the data directory and is not there: what lies on it would outlive the wipe.
+unmounted_disk() {
+  awk '$1 !~ /^#/ && $2 ~ /^\/./ && $3 != "swap" && $4 !~ /(^|,)noauto(,|$)/ { print $2 }' "$root/etc/fstab" 2>/dev/null |
+    while IFS= read -r at; do
+      at=${at%/}
+      case $root$at in "$data" | "$data"/*) ;; *) case $data in "$root$at"/*) ;; *) continue ;; esac ;; esac
+      is_listed "$root$at" "$(mount_points)" || { echo "$at"; break; }
+    done
+}
+
+mount_points() { awk '{ print $2 }' "$root/proc/self/mounts" 2>/dev/null | sort -u; }
+is_listed() { printf '%s\n' "$2" | grep -qxF -e "$1"; }
+mounts_below() { for below; do mount_points | awk -v below="$root$below/" 'index($0, below) == 1'; done | sort -r -u; }
+unmount_below() {
+  { mounts_below "$@"; mount_points | grep "^$root/run/netns/cni-"; } | while IFS= read -r mounted; do
+    umount "$mounted" 2>/dev/null || umount -l "$mounted" 2>/dev/null
   done
 }
 
-shims() { ps -e -o pid= -o args= 2>/dev/null | sed -n 's#^ *\([0-9]*\) .*/var/lib/rancher/k3s/data/[^/]*/bin/containerd-shim.*#\1#p'; }
-mounts_below() { for below; do awk -v below="$root$below" 'index($2, below) == 1 {print $2}' "$root/proc/self/mounts" 2>/dev/null; done | sort -r -u; }
-unmount_below() { mounts_below "$@" | while IFS= read -r mounted; do umount "$mounted" 2>/dev/null || umount -l "$mounted" 2>/dev/null; done; }
+# Deletes what is in directories, and each that is empty then. What is mounted in them stays mounted and is emptied.
+empty() {
+  stays=$(printf '%s\n' "${kept:-}"; mount_points)
+  for top; do
+    [ -d "$top" ] || continue
+    (empty_in "$top") || return 1
+    rmdir "$top" 2>/dev/null
+  done
+  return 0
+}
+empty_in() {
+  for entry in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+    [ -e "$entry" ] || [ -L "$entry" ] || continue
+    ! is_listed "$entry" "${kept:-}" || continue
+    if [ ! -L "$entry" ] && printf '%s\n' "$stays" | awk -v at="$entry" '$0 == at || index($0, at "/") == 1 { found = 1 } END { exit !found }'; then
+      (empty_in "$entry") || return 1
+      rmdir "$entry" 2>/dev/null
+    else
+      rm -rf --one-file-system "$entry" || return 1
+    fi
+  done
+}
+
+# What K3s had started goes on without it: every shim with all its descendants (a container leads a session of its own),
+# and every process in the control groups of pods.
+kill_containers() {
+  tries=0
+  while pids=$(pod_processes) && [ -n "$pids" ]; do
+    [ "$tries" -lt 15 ] || { echo "processes of pods still run, so nothing was deleted: $pids"; return 1; }
+    [ "$tries" -eq 0 ] || sleep 1
+    # shellcheck disable=SC2086
+    kill -9 $pids 2>/dev/null
+    tries=$((tries + 1))
+  done
+}
+pod_processes() {
+  first=$({
+    grep -al '/data/[^/]*/bin/containerd-shim' "$root"/proc/[0-9]*/cmdline | while IFS= read -r file; do
+      # The program itself, and not an editor or a shell in whose arguments it stands.
+      case $(tr '\0' '\n' <"$file" | head -n 1) in
+        "$data"/data/*/bin/containerd-shim* | "$named"/data/*/bin/containerd-shim*) file=${file%/cmdline}; echo "${file##*/}" ;;
+      esac
+    done
+    for group in "$root"/sys/fs/cgroup/kubepods* "$root"/sys/fs/cgroup/*/kubepods*; do
+      [ ! -d "$group" ] || find "$group" -name cgroup.procs -exec cat {} +
+    done
+  } 2>/dev/null | tr '\n' ' ')
+  cat "$root"/proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) \([A-Za-z]\) \([0-9]*\) .*/\1 \3 \2/p' |
+    awk -v first="$first" '
+      BEGIN { count = split(first, list, " "); for (i = 1; i <= count; i++) mark[list[i]] }
+      { parent[$1] = $2; state[$1] = $3 }
+      END {
+        do { more = 0; for (pid in parent) if (!(pid in mark) && (parent[pid] in mark)) { mark[pid]; more = 1 } } while (more)
+        for (pid in mark) if (pid > 1 && (pid in parent) && state[pid] != "Z") printf "%s ", pid
+      }'
+}
+
+# A process that has a file of the datastore open. Who reads snapshots or logs keeps nothing alive.
+user_of_datastore() {
+  ls -l "$root"/proc/[0-9]*/fd 2>/dev/null | awk -v db="$data/server/db/" '
+    /\/fd:$/ { sub(/\/fd:$/, ""); sub(/^.*\//, ""); pid = $0; next }
+    index($0, "-> " db) && !index($0, "-> " db "snapshots/") { print pid; exit }'
+}
+
 clean_rules() {
   for tables in iptables ip6tables; do
     command -v "$tables-save" >/dev/null 2>&1 || continue
@@ -377,6 +595,10 @@ clean_rules() {
 snapshot_begin() {
   case $1 in '' | *[!A-Za-z0-9._-]* | -* | .*) fail 'the name of the snapshot may not be used' ;; esac
   job_begin snapshot "$1"
+}
+stands_still() {
+  look_at_service
+  case $service in running | starting) fail "K3s still runs here${held_by:+ ($held_by)}" ;; esac
 }
 job_snapshot() { timeout 1800 "$bin/k3s" etcd-snapshot save --name "$(cat "$run/order")"; }
 
@@ -391,7 +613,7 @@ restore_begin() {
   case $path in '' | *..*) fail 'the path of the snapshot may not be used' ;; esac
   mount_share
   [ -f "$root$path" ] || fail "there is no snapshot $path"
-  case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
+  stands_still
   job_begin restore "$root$path"
 }
 
@@ -460,14 +682,10 @@ bytes_at() { tail -c "+$(($2 + 1))" "$1" | head -c "$3" | od -An -v -tx1 | tr -d
 # Snapshots lie in the same directory, and stay. What K3s keeps in its datastore beside the objects (CAs, passwords, the
 # keys of the encryption) goes too: files that are newer than the datastore's end its start. It writes them anew.
 forget_db() {
-  case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
-  for entry in "$data"/server/db/* "$data"/server/db/.[!.]*; do
-    [ -e "$entry" ] || [ -L "$entry" ] || continue
-    case ${entry##*/} in snapshots) ;; *) rm -rf --one-file-system "$entry" || fail "$entry could not be deleted" ;; esac
-  done
-  for entry in "$data/server/cred" "$data/server/tls"; do
-    rm -rf --one-file-system "$entry" || fail "$entry could not be deleted"
-  done
+  stands_still
+  data=$(readlink -f "$data")
+  kept=$data/server/db/snapshots
+  empty "$data/server/db" "$data/server/cred" "$data/server/tls" || fail "the datastore of K3s below $data/server could not be deleted"
   ok
 }
 
@@ -550,12 +768,12 @@ job_rotate_keys() { timeout 3600 "$bin/k3s" secrets-encrypt rotate-keys; }
 
 # Only where K3s stands still are its certificates exchanged. It is started again in any case: what it needs it makes.
 job_renew_certificates() {
-  unit=$(unit_of "$(role_of)")
+  look_at_service
   [ -n "$unit" ] || { echo 'K3s has no unit here'; return 1; }
   systemctl stop "$unit" || return 1
   said=$(timeout 600 "$bin/k3s" certificate rotate 2>&1)
   code=$?
-  now_ms >"$run/started"
+  ticks self >"$run/started"
   systemctl start --no-block "$unit" || return 1
   [ "$code" -eq 0 ] && return 0
   printf '%s\n' "$said" | tail -n 1
@@ -636,58 +854,64 @@ facts() {
   now=$(now_ms)
   # First of all: a job that ends while the rest is read would be "done" beside data and a version from before its end.
   job=$(job_facts)
-  role=$(role_of)
-  unit=$(unit_of "$role")
-  service_facts "$unit"
+  look_at_service
+  look_at_data
+  # No unit and no process is known, and a port is taken: that may be what keeps the data on this disk alive.
+  port=$(case $service.$held in absent.none) ;; absent.*) k3s_port ;; esac)
+  [ -z "$port" ] || { service=unknown; held_by="port $port"; }
   printf '{"machineId":"%s","hostname":"%s"' "$(clean "$(cat "$root/etc/machine-id" 2>/dev/null)")" \
     "$(clean "$(cat "$root/proc/sys/kernel/hostname" 2>/dev/null)")"
   printf ',"bootId":"%s","clockMs":%s' "$(clean "$(cat "$root/proc/sys/kernel/random/boot_id" 2>/dev/null)")" "$now"
   printf ',"architecture":"%s"' "$(clean "$(uname -m)")"
   cloud_init_facts
   printf ',"service":"%s","serviceSinceMs":%s' "$service" "$since"
+  printf ',"wipes":%s' "$(wipes)"
+  [ -n "$held_by" ] && printf ',"heldBy":"%s"' "$(clean "$held_by")"
   [ -n "$role" ] && printf ',"role":"%s"' "$role"
   version=$(installed_version)
   [ -n "$version" ] && printf ',"version":"%s"' "$(clean "$version")"
+  fetched=$(fetched_version)
+  [ -n "$fetched" ] && printf ',"fetched":"%s"' "$fetched"
   config_hash=$(sed -n '1s/^# croft: \([0-9a-f]*\)$/\1/p' "$etc/config.yaml" 2>/dev/null)
   [ -n "$config_hash" ] && printf ',"configHash":"%s"' "$config_hash"
-  data_facts
+  printf ',"data":"%s","mixedCa":%s' "$held" "$mixed"
+  ca_file ca "$data/server/tls/server-ca.crt"
+  ca_file caCopy "$data/agent/server-ca.crt"
   certificate_facts
   failure_facts "$unit"
   gates_facts
   case $role.$service in server.running | server.starting) etcd_facts ;; esac
-  [ -f "$data/server/db/state.db" ] && [ ! -d "$data/server/db/etcd" ] && printf ',"datastore":"sqlite"'
+  datastore_facts
   snapshot_facts
   printf '%s}\n' "$job"
 }
 
-# since: on the wall clock, from systemd's own count of time, which is finer than the seconds it writes.
-service_facts() {
-  service=absent
-  since=0
-  [ -n "$1" ] || return
-  shown=$(systemctl show "$1" -p LoadState -p ActiveState -p SubState -p NRestarts -p Job \
-    -p ActiveEnterTimestampMonotonic -p InactiveExitTimestampMonotonic -p InactiveEnterTimestampMonotonic 2>/dev/null)
+# Sets state and state_since of a unit. A unit that is not croft's, is not enabled and does not run is as good as absent.
+unit_state() {
+  state=absent
+  state_since=0
+  shown=$(TZ=UTC systemctl show "$1" -p LoadState -p ActiveState -p SubState -p UnitFileState -p NRestarts -p Job -p MainPID \
+    -p InactiveEnterTimestamp 2>/dev/null)
   of() { printf '%s\n' "$shown" | sed -n "s/^$1=//p"; }
-  case $(of LoadState) in loaded) ;; *) return ;; esac
-  up=$(sed -n 's/^\([0-9]*\)\.\([0-9][0-9]\).*/\1\2/p' "$root/proc/uptime" 2>/dev/null)
-  wall() { case $1 in '' | 0 | *[!0-9]*) echo 0 ;; *) echo $((now - ${up:-0} * 10 + $1 / 1000)) ;; esac; }
+  case $(of LoadState) in loaded) ;; bad-setting | error) [ ! -f "$units/$1" ] || state=failed; return ;; *) return ;; esac
   case $(of ActiveState) in
-    active | reloading | deactivating) service=running; since=$(wall "$(of ActiveEnterTimestampMonotonic)") ;;
+    active | reloading | deactivating) state=running; state_since=$(since_process "$(of MainPID)") ;;
     activating)
-      service=starting
-      since=$(wall "$(of InactiveExitTimestampMonotonic)")
+      state=starting
+      state_since=$(since_process "$(of MainPID)")
       restarts=$(of NRestarts)
       # It dies of the same thing each time it is started.
-      [ "$(of SubState)" = auto-restart ] && [ "${restarts:-0}" -ge 2 ] && service=failed ;;
-    failed) service=failed; since=$(wall "$(of InactiveEnterTimestampMonotonic)") ;;
+      [ "$(of SubState)" = auto-restart ] && [ "${restarts:-0}" -ge 2 ] && state=failed ;;
+    failed) state=failed; state_since=$(since_wall "$(of InactiveEnterTimestamp)") ;;
     *)
-      service=stopped
-      since=$(wall "$(of InactiveEnterTimestampMonotonic)")
-      case $(of Job) in '' | 0) ;; *) service=starting; since=$now ;; esac ;;
+      [ -f "$units/$1" ] || [ "$(of UnitFileState)" = enabled ] || return
+      state=stopped
+      state_since=$(since_wall "$(of InactiveEnterTimestamp)")
+      case $(of Job) in '' | 0) ;; *) state=starting; state_since=$now ;; esac ;;
   esac
   # systemd starts it again and again, each time anew: how long it has been on its way counts from our own call.
-  begun=$(cat "$run/started" 2>/dev/null)
-  case $service.$begun in starting.[0-9]*) [ "$begun" -lt "$since" ] || [ "$since" -eq 0 ] && since=$begun ;; esac
+  begun=$(since_ticks "$(cat "$run/started" 2>/dev/null)")
+  case $state in starting) [ "$begun" -eq 0 ] || { [ "$begun" -ge "$state_since" ] && [ "$state_since" -ne 0 ]; } || state_since=$begun ;; esac
 }
 
 cloud_init_facts() {
@@ -704,37 +928,27 @@ cloud_init_facts() {
   fi
 }
 
-# The hash of the CA as it stands in tokens: of the file, or of the root when it holds a chain, which comes last.
-ca_hash() {
-  if [ "$(grep -c 'BEGIN CERTIFICATE' "$1")" -eq 1 ]; then
-    sha256sum <"$1" | cut -c 1-64
-  else
-    awk '/BEGIN CERT/ { block = ""; next } /END CERT/ { last = block; next } { block = block $0 } END { print last }' "$1" |
-      tr -d '\r ' | base64 -d 2>/dev/null | sha256sum | cut -c 1-64
-  fi
-}
-
-data_facts() {
+# What lies on the disk: `ca` where croft can tell from the CA which cluster it is of, and that file with an agent's copy.
+look_at_data() {
   ca=$data/server/tls/server-ca.crt
   copy=$data/agent/server-ca.crt
   held=none
   mixed=false
   if [ -s "$ca" ]; then
-    held=$(ca_hash "$ca")
-    [ -s "$copy" ] && [ "$(ca_hash "$copy")" != "$held" ] && mixed=true
+    held=ca
     leaf_fits "$ca" "$data/server/tls/serving-kube-apiserver.crt" || mixed=true
     leaf_fits "$data/server/tls/etcd/peer-ca.crt" "$data/server/tls/etcd/peer-server-client.crt" || mixed=true
     leaf_fits "$data/server/tls/etcd/server-ca.crt" "$data/server/tls/etcd/client.crt" || mixed=true
     leaf_fits "$data/server/tls/client-ca.crt" "$data/server/tls/client-admin.crt" || mixed=true
   elif [ -s "$copy" ]; then
-    held=$(ca_hash "$copy")
+    held=ca
   elif has_files "$data/server/db/etcd" || has_files "$data/server/tls" || has_files "$data/server/cred" ||
     [ -e "$data/agent/client-kubelet.crt" ]; then
     held=other
   fi
-  case $held in ????????????????????????????????????????????????????????????????) ;; none) ;; *) held=other ;; esac
-  printf ',"data":"%s","mixedCa":%s' "$held" "$mixed"
 }
+
+ca_file() { [ ! -s "$2" ] || printf ',"%s":"%s"' "$1" "$(head -c 65536 "$2" | base64 | tr -d '\n')"; }
 
 # A server that has only just begun to join has its directories and nothing in them: that is no data.
 has_files() {
@@ -747,6 +961,18 @@ leaf_fits() {
   [ -s "$1" ] && [ -s "$2" ] || return 0
   command -v openssl >/dev/null 2>&1 || return 0
   openssl verify -partial_chain -no_check_time -CAfile "$1" -untrusted "$2" "$2" >/dev/null 2>&1
+}
+
+# Where a server keeps its data. External counts first: what lies on the disk beside it is from before.
+datastore_facts() {
+  if cat "$etc/config.yaml" "$etc"/config.yaml.d/*.y*ml 2>/dev/null | grep -q '^[[:space:]]*"\{0,1\}datastore-endpoint"\{0,1\}[[:space:]]*:' ||
+    grep -qs 'datastore-endpoint\|K3S_DATASTORE_ENDPOINT=' "$root/etc/default/k3s" "$root/etc/sysconfig/k3s" "$units/k3s.service" "$units/k3s.service.env"; then
+    printf ',"datastore":"external"'
+  elif [ -d "$data/server/db/etcd/member" ]; then
+    printf ',"datastore":"etcd"'
+  elif [ -f "$data/server/db/state.db" ] && [ ! -d "$data/server/db/etcd" ]; then
+    printf ',"datastore":"sqlite"'
+  fi
 }
 
 # When certificates of K3s end, in the words of openssl; one of each sort that K3s makes. It renews them only when it starts.
@@ -762,8 +988,8 @@ certificate_facts() {
 failure_facts() {
   case $service in starting | failed | stopped) ;; *) return ;; esac
   [ -n "$1" ] || return
-  begun=$(cat "$run/started" 2>/dev/null)
-  log=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$(( ${begun:-0} / 1000 ))" 2>/dev/null)
+  begun=$(since_ticks "$(cat "$run/started" 2>/dev/null)")
+  log=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$((begun / 1000))" 2>/dev/null)
   line=$(printf '%s\n' "$log" | grep 'level=fatal\|Shutdown request received' | tail -n 1 |
     sed 's/^.*msg="//; s/"$//; s/\\"/"/g')
   # Which setting differs stands only in the warnings before it.
@@ -810,7 +1036,7 @@ job_facts() {
       message='it ended without a word'
     fi
   fi
-  printf ',"job":{"name":"%s","state":"%s","sinceMs":%s' "$(clean "$name")" "$state" "$(job_field since)"
+  printf ',"job":{"name":"%s","state":"%s","sinceMs":%s' "$(clean "$name")" "$state" "$(since_ticks "$(job_field since)")"
   [ -n "$message" ] && printf ',"message":"%s"' "$message"
   printf '}'
 }

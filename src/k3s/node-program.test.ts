@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { crc32, deflateRawSync } from 'node:zlib'
+import { readEvidence } from '../../test/evidence/read.ts'
 import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
-import { type NodeRoot, nodeRoot } from './testing/node-root.ts'
+import { readFacts } from '../drivers/k3s/read-node.ts'
+import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'
 import { caHash } from './token.ts'
 
 let root: NodeRoot
@@ -83,21 +85,39 @@ describe('install', () => {
   })
 
   test('a job that ends while it is looked at has ended well; one that waits in the queue of systemd still runs', async () => {
-    const note = (state: string) => `name=install\\nstate=${state}\\nsince=1000\\nmessage=\\n`
+    const note = (state: string) => `name=install\\nstate=${state}\\nsince=50\\nmessage=\\n`
     root.write('/run/croft/unit', 'croft-job-install-1000')
     const job = async (answer: string) => {
       root.write('/run/croft/job', note('running').replaceAll('\\n', '\n'))
       root.write('/test-bin/systemctl', `#!/bin/sh\ncase "$*" in "show croft-job-"*) ${answer} ;; esac\n`, 0o755)
-      return (await root.ask(['facts'])).job
+      const { clockMs, job } = await root.ask(['facts'])
+      const { sinceMs, ...rest } = job as Record<string, unknown>
+      return { ...rest, ageMs: Number(clockMs) - Number(sinceMs) }
     }
+    const ageMs = (UP_TICKS - 50) * 10
     const ends = `printf '${note('done')}' >"$CROFT_ROOT/run/croft/job"; echo ActiveState=inactive`
-    assert.deepEqual(await job(ends), { name: 'install', state: 'done', sinceMs: 1000 })
-    assert.deepEqual(await job('echo ActiveState=inactive; echo Job=17'), {
-      name: 'install',
-      state: 'running',
-      sinceMs: 1000,
-    })
+    assert.deepEqual(await job(ends), { name: 'install', state: 'done', ageMs })
+    assert.deepEqual(await job('echo ActiveState=inactive; echo Job=17'), { name: 'install', state: 'running', ageMs })
     assert.match(JSON.stringify(await job('echo ActiveState=inactive')), /it ended without a word/)
+  })
+
+  test('beside the program that runs: only the restart that is to run it puts it in place', async () => {
+    const old = PROGRAM.replace(VERSION, 'v1.33.0+k3s1')
+    root.write('/usr/local/bin/k3s', old, 0o755)
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    root.write('/opt/k3s', PROGRAM)
+    const order = { version: VERSION, from: ['/opt/k3s'], sha256: sha256(PROGRAM), beside: true }
+    assert.deepEqual(await root.ask(['install'], JSON.stringify(order)), { ok: true })
+    const { version, fetched } = await root.ask(['facts'])
+    assert.deepEqual([version, fetched], ['v1.33.0+k3s1', VERSION])
+    assert.deepEqual(await root.ask(['restart']), { ok: true })
+    assert.equal(root.read('/usr/local/bin/k3s'), old, 'any other restart runs the old one')
+    for (const bad of ['v1.35.0+k3s1', 'v1;id', '../x', '$(id)'])
+      assert.equal((await root.ask(['restart', bad])).ok, false, bad)
+    for (let again = 0; again < 2; again++) assert.deepEqual(await root.ask(['restart', VERSION]), { ok: true })
+    assert.equal(root.read('/usr/local/bin/k3s'), PROGRAM)
+    const after = await root.ask(['facts'])
+    assert.deepEqual([after.version, after.fetched], [VERSION, undefined])
   })
 
   test('from a file that came with the image', async () => {
@@ -190,8 +210,8 @@ describe('the service', () => {
   })
 
   const states: readonly (readonly [string, string, string])[] = [
-    ['running', 'ActiveState=active\nActiveEnterTimestampMonotonic=900000000', 'running'],
-    ['on its way', 'ActiveState=activating\nSubState=start\nInactiveExitTimestampMonotonic=990000000', 'starting'],
+    ['running', 'ActiveState=active\nMainPID=77', 'running'],
+    ['on its way', 'ActiveState=activating\nSubState=start\nMainPID=77', 'starting'],
     ['waiting for a gate', 'ActiveState=inactive\nJob=77', 'starting'],
     ['dying again and again', 'ActiveState=activating\nSubState=auto-restart\nNRestarts=3', 'failed'],
     ['failed', 'ActiveState=failed', 'failed'],
@@ -201,6 +221,7 @@ describe('the service', () => {
     test(`facts of one that is ${what}`, async () => {
       root.write('/etc/systemd/system/k3s.service', '[Unit]')
       root.write('/units/k3s.service', `LoadState=loaded\n${shown}\n`)
+      root.write('/proc/77/stat', processStat(77, 1, UP_TICKS - 10_050))
       const facts = await root.ask(['facts'])
       assert.equal(facts.service, expected)
       assert.equal(facts.role, 'server')
@@ -214,12 +235,11 @@ describe('the service', () => {
   test('a start that systemd repeats counts from our own call', async () => {
     root.write('/usr/local/bin/k3s', PROGRAM, 0o755)
     await root.ask(['start'], '{"role":"server"}')
-    root.write('/run/croft/started', '1700000000000\n')
-    root.write(
-      '/units/k3s.service',
-      'LoadState=loaded\nActiveState=activating\nSubState=start\nInactiveExitTimestampMonotonic=999000000\n',
-    )
-    assert.equal((await root.ask(['facts'])).serviceSinceMs, 1_700_000_000_000)
+    root.write('/proc/77/stat', processStat(77, 1, UP_TICKS + 29_500))
+    root.write('/proc/self/stat', processStat(9, 1, UP_TICKS + 30_000))
+    root.write('/units/k3s.service', 'LoadState=loaded\nActiveState=activating\nSubState=start\nMainPID=77\n')
+    const { clockMs, serviceSinceMs } = await root.ask(['facts'])
+    assert.equal(Number(clockMs) - Number(serviceSinceMs), 300_000)
   })
 
   test('the last fatal line of the journal is told, without control characters', async () => {
@@ -258,6 +278,7 @@ describe('facts', () => {
         cloudInit: 'absent',
         service: 'absent',
         serviceSinceMs: 0,
+        wipes: 0,
         data: 'none',
         mixedCa: false,
         gates: [],
@@ -321,6 +342,30 @@ describe('facts', () => {
       '/a b',
     ])
       assert.equal((await root.ask(['restore'], JSON.stringify({ snapshot: file }))).ok, false, file)
+  })
+
+  test('where a server keeps its data, by what lies there and what it was told', async () => {
+    const kept = async () => (await root.ask(['facts'])).datastore
+    assert.equal(await kept(), undefined)
+    root.write('/var/lib/rancher/k3s/server/db/state.db', 'SQLite format 3')
+    assert.equal(await kept(), 'sqlite')
+    root.write('/var/lib/rancher/k3s/server/db/etcd/member/wal/0.wal', 'x')
+    assert.equal(await kept(), 'etcd')
+    root.write('/etc/rancher/k3s/config.yaml', '# datastore-endpoint: none\nnode-name: s1\n')
+    assert.equal(await kept(), 'etcd')
+    for (const [file, text] of [
+      ['/etc/rancher/k3s/config.yaml', 'datastore-endpoint: "postgres://db/k3s"\n'],
+      ['/etc/rancher/k3s/config.yaml.d/db.yaml', 'datastore-endpoint: mysql://db\n'],
+      ['/etc/systemd/system/k3s.service.env', "K3S_DATASTORE_ENDPOINT='postgres://db/k3s'\n"],
+      [
+        '/etc/systemd/system/k3s.service',
+        'ExecStart=/usr/local/bin/k3s server --datastore-endpoint=postgres://db/k3s\n',
+      ],
+    ] as const) {
+      root.write(file, text)
+      assert.equal(await kept(), 'external', file)
+      root.write(file, '')
+    }
   })
 
   test('gates, snapshots and the hash of the configuration', async () => {
@@ -400,6 +445,7 @@ describe('wipe, restore, forget-db', () => {
     const facts = await root.ask(['facts'])
     assert.deepEqual([facts.data, facts.service, (facts.job as { state: string }).state], ['none', 'absent', 'done'])
     assert.ok(!root.has('/etc/rancher') && root.has('/var/lib/rancher/k3s/agent/images/a.tar'))
+    assert.equal(facts.wipes, 1, 'an order to replace this node is over')
   })
 
   test('facts never say that a wipe is done beside the data from before its end', async () => {
@@ -626,18 +672,38 @@ describe('the CA on the disk', () => {
   })
   const file = (name: string) => secrets.files.get(name)?.reveal() ?? ''
 
+  const read = async () => {
+    const facts = readFacts(await root.ask(['facts']))
+    assert.ok(facts)
+    return facts
+  }
+
   test('is named by the hash that stands in the token, of a chain and of a single certificate', async () => {
     root.write(`${TLS}/server-ca.crt`, file('server-ca.crt'))
-    const facts = await root.ask(['facts'])
-    assert.deepEqual([facts.data, facts.mixedCa], [secrets.caHash, false])
-    const single = file('server-ca.crt').split('-----END CERTIFICATE-----\n')[0] + '-----END CERTIFICATE-----\n'
+    const { data, mixedCa } = await read()
+    assert.deepEqual([data, mixedCa], [secrets.caHash, false])
+    const single = `${file('server-ca.crt').split('-----END CERTIFICATE-----\n')[0]}-----END CERTIFICATE-----\n`
     root.write(`${TLS}/server-ca.crt`, single)
-    assert.equal((await root.ask(['facts'])).data, caHash(Buffer.from(single), Date.now()))
+    assert.equal((await read()).data, caHash(Buffer.from(single), Date.now()))
+    root.write(`${TLS}/server-ca.crt`, 'no certificate')
+    assert.equal((await read()).data, 'other')
   })
+
+  const golden = readEvidence<{ readonly cases: readonly { id: string; pem: string; hash: string }[] }>(
+    'k3s/golden-token.json',
+  )
+  for (const { id, pem, hash } of golden.cases)
+    test(`is named as K3s names it: golden vector ${id}, of a server and of an agent`, async () => {
+      root.write(`${TLS}/server-ca.crt`, pem)
+      assert.equal((await read()).data, hash)
+      rmSync(path.join(root.directory, TLS, 'server-ca.crt'))
+      root.write('/var/lib/rancher/k3s/agent/server-ca.crt', pem)
+      assert.equal((await read()).data, hash)
+    })
 
   test('an agent keeps a copy of it', async () => {
     root.write('/var/lib/rancher/k3s/agent/server-ca.crt', file('server-ca.crt'))
-    assert.equal((await root.ask(['facts'])).data, secrets.caHash)
+    assert.equal((await read()).data, secrets.caHash)
   })
 
   test('[A7] a leaf of another CA, or another copy, is a mixed disk', async () => {
@@ -645,12 +711,12 @@ describe('the CA on the disk', () => {
     root.write(`${TLS}/server-ca.crt`, file('server-ca.crt'))
     root.write(`${TLS}/client-ca.crt`, file('client-ca.crt'))
     root.write(`${TLS}/client-admin.crt`, leaf)
-    assert.equal((await root.ask(['facts'])).mixedCa, false)
+    assert.equal((await read()).mixedCa, false)
     root.write(`${TLS}/client-ca.crt`, file('etcd/peer-ca.crt'))
-    assert.equal((await root.ask(['facts'])).mixedCa, true)
+    assert.equal((await read()).mixedCa, true)
     root.write(`${TLS}/client-ca.crt`, file('client-ca.crt'))
     root.write('/var/lib/rancher/k3s/agent/server-ca.crt', file('client-ca.crt'))
-    assert.equal((await root.ask(['facts'])).mixedCa, true)
+    assert.equal((await read()).mixedCa, true)
   })
 
   test('says when its certificates end, where there is a program to read them', async () => {

@@ -16,8 +16,12 @@ export type NodeVerb =
   /** Input: StartInput. Writes the unit, enables it and starts it, without waiting for it. */
   | 'start'
   | 'stop'
+  /** Argument: a version that was fetched beside the program, or none. That program is in place when K3s starts again. */
   | 'restart'
-  /** K3s stopped with everything it runs; its data, /etc/rancher and the unit gone. Begins the job `wipe`. */
+  /**
+   * K3s stopped with everything it runs; its data, /etc/rancher and the units gone. Volumes below storage, snapshots and
+   * images that came with the disk stay; disks stay mounted. Begins the job `wipe`.
+   */
   | 'wipe'
   /** Argument: name. Begins the job `snapshot`. */
   | 'snapshot'
@@ -67,6 +71,8 @@ export interface InstallInput {
   /** Tried in order: a URL, or the path of a file that is already there. */
   readonly from: readonly string[]
   readonly sha256: string
+  /** Kept beside the program that runs, which a restart with its version exchanges. */
+  readonly beside?: true
 }
 
 export interface StartInput {
@@ -85,14 +91,24 @@ export interface NodeFacts {
   readonly architecture: string
   readonly cloudInit: 'absent' | 'running' | 'done' | 'error'
   readonly cloudInitError?: string
-  readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
+  /** `unknown`: no unit and no process of K3s is there, but data is, and a program listens on a port of K3s or etcd. */
+  readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed' | 'unknown'
+  /** What K3s runs as where croft did not start it: another unit, a process, a port. */
+  readonly heldBy?: string
   readonly serviceSinceMs: number
+  /** How often croft has wiped K3s from this disk. */
+  readonly wipes?: number
   readonly role?: 'server' | 'agent'
   /** Of the installed program. */
   readonly version?: string
+  /** Of a program that was fetched and proved and is not in place yet. */
+  readonly fetched?: string
   /** Which declaration /etc/rancher/k3s/config.yaml says that we wrote it from; absent where somebody else did. */
   readonly configHash?: string
-  /** Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. */
+  /**
+   * Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. The program says `ca` and
+   * sends the file itself, `ca` of a server and `caCopy` of an agent: croft alone computes the hash.
+   */
   readonly data: string
   readonly mixedCa: boolean
   /** When certificates of K3s on its disk end, as openssl writes it; absent where there is no openssl, or no certificate. */
@@ -101,8 +117,8 @@ export interface NodeFacts {
   readonly failure?: string
   /** Pre-join gates that have not passed yet, each with what it waits for and since when. */
   readonly gates: readonly { readonly name: string; readonly message: string; readonly sinceMs: number }[]
-  /** The server keeps its data in a file and has no etcd. */
-  readonly datastore?: 'sqlite'
+  /** Where a server keeps its data: in a file without etcd, or outside. Absent: nothing of it is there. */
+  readonly datastore?: 'etcd' | 'sqlite' | 'external'
   /** What etcd on this server says about its members; absent where it does not answer. */
   readonly etcd?: {
     readonly members: readonly { readonly id: string; readonly name: string; readonly learner: boolean }[]

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { readEvidence } from '../../test/evidence/read.ts'
 import { RELEASE_TABLE } from './release-table.ts'
 import { etcdMayFollow, isGate, RELEASES, releaseOf } from './releases.ts'
-import { sharedK3s } from './testing/shared.ts'
 import { compareEtcd, compareVersions, parseVersion } from './version.ts'
 
-const path = sharedK3s('releases.json')
-
 describe('the table of releases', () => {
-  test('equals the facts it was made from', {
-    skip: path === undefined && 'the facts are not beside this clone',
-  }, () => {
-    assert.ok(path)
-    const facts: { version: string; date: string; etcd: string }[] = JSON.parse(readFileSync(path, 'utf8'))
+  test('equals the facts it was made from', () => {
+    const facts = readEvidence<{ version: string; date: string; etcd: string }[]>('k3s/releases.json')
     assert.deepEqual(
       RELEASE_TABLE,
       facts.map(({ version, date, etcd }) => [version, date, etcd]),

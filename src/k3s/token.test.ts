@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { readEvidence } from '../../test/evidence/read.ts'
 import { ADMIN_SUBJECT, CA_FILES, TOKEN_CA_PATH } from './ca-files.ts'
-import { sharedK3s } from './testing/shared.ts'
 import { caHash, formatToken, parseToken, tokenHash } from './token.ts'
 
 interface Golden {
@@ -16,13 +15,10 @@ interface Golden {
   readonly storageKey: string
 }
 
-const path = sharedK3s('golden-token.json')
-const skip = path === undefined && 'the golden vectors are not beside this clone'
 const NOW = Date.UTC(2026, 10, 15)
 
-describe('the golden vectors', { skip }, () => {
-  const golden: Golden =
-    path === undefined ? { password: '', cases: [], storageKey: '' } : JSON.parse(readFileSync(path, 'utf8'))
+describe('the golden vectors', () => {
+  const golden = readEvidence<Golden>('k3s/golden-token.json')
 
   test('are all there', () =>
     assert.deepEqual(

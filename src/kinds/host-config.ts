@@ -23,6 +23,14 @@ export const hostConfig = croftKind<HostConfigSpec>({
       if (seen.has(id)) problems.push({ code: 'twice', path: ['spec'], message: `${id} stands there twice` })
       seen.add(id)
     }
+    const items = itemsOf(manifest.metadata.name, spec)
+    for (const [one, other] of fightsAmong(items, items))
+      problems.push({
+        code: 'file-claimed-twice',
+        path: ['spec'],
+        message: `${itemId(one)} writes the whole file, and ${itemId(other)} writes it too: each would undo the other`,
+        hint: 'let one of them have it',
+      })
     return problems
   },
 
@@ -67,17 +75,61 @@ function claimedTwice(
   lookup: Lookup,
 ): readonly FieldProblem[] {
   const mine = new Set(items.map(itemId))
+  const isMine = (item: HostItem) => items.includes(item)
   return (lookup.all('HostConfig') as readonly Declaration<HostConfigSpec>[])
     .filter((other) => other.key !== declaration.key && isSelected(other.spec, host))
-    .flatMap((other) =>
-      itemsOf(other.name, other.spec)
-        .map(itemId)
-        .filter((id) => mine.has(id))
-        .map((id) => ({
+    .flatMap((other) => {
+      const theirs = itemsOf(other.name, other.spec)
+      const ids = theirs.map(itemId).filter((id) => mine.has(id))
+      const files = [...fightsAmong(items, theirs), ...fightsAmong(theirs, items)].map((pair) => {
+        const [own, their] = isMine(pair[0]) ? pair : [pair[1], pair[0]]
+        return `the file of ${itemId(own)} on ${host.name} is also written by ${itemId(their)} of ${other.key}`
+      })
+      return [...ids.map((id) => `${id} on ${host.name} is also declared by ${other.key}`), ...files].map(
+        (message) => ({
           code: 'item-claimed-twice',
           path: ['spec'],
-          message: `${id} on ${host.name} is also declared by ${other.key}`,
+          message,
           hint: 'let one of them have it',
-        })),
-    )
+        }),
+      )
+    })
+}
+
+/** Pairs of items with other ids of which the first writes a whole file, and the second the same file or a part of it. */
+function fightsAmong(
+  some: readonly HostItem[],
+  others: readonly HostItem[],
+): readonly (readonly [HostItem, HostItem])[] {
+  return some.flatMap((one) => {
+    const { whole } = writesOf(one)
+    if (whole === undefined) return []
+    return others
+      .filter((other) => itemId(other) !== itemId(one) && [writesOf(other).whole, writesOf(other).part].includes(whole))
+      .filter((other) => writesOf(other).part !== undefined || some !== others || itemId(one) < itemId(other))
+      .map((other) => [one, other] as const)
+  })
+}
+
+/** The file that an item writes, as a whole or lines of it, where that is not croft's own for this one item. */
+function writesOf(item: HostItem): { readonly whole?: string; readonly part?: string } {
+  switch (item.type) {
+    case 'file':
+    case 'fetch':
+      return { whole: item.name }
+    case 'line':
+    case 'block':
+      return { part: item.spec.path }
+    case 'hosts':
+      return { part: '/etc/hosts' }
+    case 'mount':
+      return { part: '/etc/fstab' }
+    case 'hostname':
+      return { whole: '/etc/hostname' }
+    case 'udev':
+      // Two names that differ in signs alone are one file.
+      return { whole: `/etc/udev/rules.d/${item.name.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}` }
+    default:
+      return {}
+  }
 }

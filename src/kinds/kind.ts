@@ -76,7 +76,7 @@ export type Expanded =
       readonly warnings?: readonly FieldProblem[]
     }
   /** A cluster or site that is switched off and on. */
-  | { readonly role: 'power'; readonly power: PowerDeclaration }
+  | { readonly role: 'power'; readonly power: PowerDeclaration; readonly warnings?: readonly FieldProblem[] }
   /** A question whose answer says whether something works. */
   | { readonly role: 'check'; readonly name: string; readonly check: HealthCheckSpec }
 

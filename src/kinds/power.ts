@@ -4,7 +4,7 @@ import { badValue, fieldProblem, missingField } from './fields/problem.ts'
 import type { FieldProblem, Lookup } from './kind.ts'
 import { findHost, unknownHost } from './machines/bindings.ts'
 import { powerSchema, type WrittenPower } from './power/schema.ts'
-import { hostOf, specOf } from './power/spec.ts'
+import { hostOf, raisedLevels, specOf } from './power/spec.ts'
 
 /** The label by which a machine says that others cannot do without it. */
 const INFRASTRUCTURE = 'croft.dev/infrastructure'
@@ -29,6 +29,14 @@ export const power = croftKind<WrittenPower>({
           ['spec', 'schedule', 'timeZone'],
           `${spec.schedule.timeZone} is not a time zone`,
           'a name like Europe/Berlin',
+        ),
+      )
+    if (spec.ups !== undefined && spec.hosts.length === 0)
+      problems.push(
+        badValue(
+          ['spec', 'ups'],
+          'there is no host that croft could switch off when the battery runs out',
+          'name the hosts that the UPS feeds under hosts, or leave ups out',
         ),
       )
     const names = spec.hooks.map(({ name }) => name)
@@ -75,7 +83,11 @@ export const power = croftKind<WrittenPower>({
       machines,
       [...new Set(infrastructure)],
     )
-    return { role: 'power', power: { key, name, spec: made, policy, origin, generation } }
+    return {
+      role: 'power',
+      power: { key, name, spec: made, policy, origin, generation },
+      warnings: raisedLevels(declaration, made.hosts),
+    }
   },
 })
 

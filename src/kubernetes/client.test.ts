@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, test } from 'node:test'
+import { recordedFile } from '../../test/evidence/read.ts'
 import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../lib/wire.ts'
 import { blockedBy, translate } from './api-errors.ts'
 import { createKubernetesClient } from './client.ts'
@@ -86,11 +85,11 @@ describe('errors in our words', () => {
     assert.match(message, /^could not write the Lease a: .*; create it first: kubectl create namespace croft-system$/)
   })
 
-  const recorded = path.resolve(import.meta.dirname, '../../../shared/k3s/recordings/11-drain-pdb/requests.jsonl')
-  const missing = existsSync(recorded) || process.env.CI !== undefined ? false : `${recorded} is not there`
-  test('what a real disruption budget answers to an eviction', { skip: missing }, () => {
-    const lines = readFileSync(recorded, 'utf8').trim().split('\n')
-    const answers = lines.map((line) => JSON.parse(line) as { status: number; response: unknown; path: string })
+  test('what a real disruption budget answers to an eviction', () => {
+    const answers = recordedFile<{ status: number; response: unknown; path: string }[]>(
+      '11-drain-pdb',
+      'requests.jsonl',
+    )
     const refused = answers.filter((one) => one.path.endsWith('/eviction') && one.status === 429)
     assert.ok(refused.length > 0)
     for (const { status, response } of refused) {

@@ -60,6 +60,32 @@ describe('merging', () => {
     assert.equal(parse(merged(chosen)).contexts[1].context.namespace, 'web')
   })
 
+  test('an entry of the same name that belongs to another cluster is refused, and everything stays', () => {
+    const taken = (list: string, inner: string) =>
+      OTHERS.replace(`${list}:\n`, `${list}:\n  - {name: homelab, ${inner}}\n`)
+    const foreign = [
+      taken('clusters', 'cluster: {server: https://other.example, certificate-authority-data: QUJD}'),
+      taken('clusters', 'cluster: {}'),
+      taken('users', 'user: {token: abc}'),
+      taken('contexts', 'context: {cluster: work, user: me}'),
+    ]
+    for (const text of foreign) {
+      const answer = mergeKubeconfig(text, ENTRY, { switchContext: true })
+      assert.ok('problem' in answer && /rename that entry/.test(answer.problem), text)
+    }
+  })
+
+  test('our own entry is renewed after a new CA, and after a new address', () => {
+    const once = merged('')
+    for (const mine of [
+      once.replace(parse(once).clusters[0].cluster['certificate-authority-data'], 'T0xE'),
+      once.replace(ENTRY.endpoint, 'https://192.168.4.9:6443'),
+    ]) {
+      assert.notEqual(mine, once)
+      assert.equal(merged(mine), once)
+    }
+  })
+
   test('does not touch what it cannot read whole', () => {
     for (const text of ['[1, 2]', 'clusters: {a: 1}', 'a: [', 'just text']) {
       assert.ok('problem' in mergeKubeconfig(text, ENTRY, { switchContext: false }), text)

@@ -49,6 +49,8 @@ export function mergeKubeconfig(
     if (list !== undefined && list !== null && !isSeq(list)) return { problem: `${key} in it is not a list` }
   }
   const { name } = entry
+  const foreign = entryOfAnother(document, entry)
+  if (foreign !== undefined) return { problem: foreign }
   const replaced = [
     put(document, 'clusters', name, 'cluster', {
       'certificate-authority-data': base64(entry.caPem),
@@ -69,6 +71,20 @@ export function mergeKubeconfig(
     replaced,
     current: typeof current === 'string' ? current : undefined,
   }
+}
+
+/** Names are no identity: K3s itself calls every cluster `default`. Only an entry with our CA or our address is ours. */
+function entryOfAnother(document: Document, { name, caPem, endpoint }: KubeconfigEntry): string | undefined {
+  const file: unknown = document.toJS({ maxAliasCount: 0 })
+  if (!isRecord(file)) return undefined
+  const cluster = named(file, 'clusters', name, 'cluster')
+  if (cluster !== undefined) {
+    if (cluster['certificate-authority-data'] === base64(caPem) || cluster.server === endpoint) return undefined
+    return `its cluster ${name} is another one (${typeof cluster.server === 'string' ? cleanText(cluster.server, 100) : 'without a server'}); rename that entry to keep it`
+  }
+  const other = ['users', 'contexts'].find((list) => recordsOf(file[list]).some((one) => one.name === name))
+  if (other === undefined) return undefined
+  return `it has an entry ${name} under ${other} that belongs to no cluster of that name; rename that entry to keep it`
 }
 
 const EMPTY = 'apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\npreferences: {}\n'

@@ -12,6 +12,19 @@ export interface Clock {
   outsideMs?(): number
 }
 
+/** A moment of the monotonic clock of this process. No number, so that it is never compared with a moment of a wall clock. */
+export interface Mono {
+  readonly monotonicMs: number
+}
+
+export function monoNow(clock: Pick<Clock, 'monotonicMs'>): Mono {
+  return { monotonicMs: clock.monotonicMs() }
+}
+
+export function ageMs(since: Mono, clock: Pick<Clock, 'monotonicMs'>): number {
+  return clock.monotonicMs() - since.monotonicMs
+}
+
 /** So long in real time, on whatever clock: how long an answer over a network is waited for. */
 export function realMs(clock: Clock, ms: number): number {
   return ms * (clock.speed ?? 1)

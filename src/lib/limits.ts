@@ -68,6 +68,9 @@ export const LIMITS = {
   fetchedPlaces: 200,
   fetchesAtOnce: 8,
   fetchAllMs: 60_000,
+  /** What could not be fetched is asked for again after this, and then ever more seldom. */
+  fetchAgainMs: 10_000,
+  fetchAgainMostMs: 600_000,
   /** How often an address may lead to another one. */
   redirects: 5,
   gitBytes: 96 * 1024 * 1024,
@@ -207,7 +210,7 @@ export const LIMITS = {
   forgeAnswerBytes: 8 * 1024 * 1024,
   /** Plans for pull requests that are made between two passes. */
   previewsAtOnce: 2,
-  approvalsKept: 100,
+  consentsKept: 2_000,
   restPerResourceMs: 60,
   longestRestMs: 60_000,
   checksAtOnce: 8,
@@ -273,7 +276,11 @@ export const LIMITS = {
   powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40, patience: { longestMs: 10_000, share: 1 / 150 } },
   powerRepeatMs: 5_000,
   upsLookMs: 10_000,
+  /** A UPS that says that its battery is low cuts the power in two to five minutes: no wait of a power-off is longer then. */
+  lowBatteryWaitMs: 20_000,
   upsAnswerMs: 3_000,
+  /** The charge of a UPS is written down again when it has changed by so many percent. */
+  upsChargeNoted: 5,
   hostAnswerMs: 5_000,
   hostLookMs: 1_000,
   powerCheckMs: 1_000,
@@ -451,6 +458,8 @@ export const LIMITS = {
   wishPatienceMs: 20_000,
   /** Commits that are remembered with their subject and author, for the timeline. */
   commitsKept: 50,
+  /** After a pass that croft itself failed in. */
+  failedPassMs: 30_000,
   progressLinesShown: 12,
   heartbeatMs: 10_000,
   settleDeadlineMs: 30 * 60_000,

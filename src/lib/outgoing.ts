@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { type Egress, isInside } from './egress.ts'
+import { networkInterfaces } from 'node:os'
+import { type Egress, egressOf, isInside } from './egress.ts'
 import { LIMITS } from './limits.ts'
 
 /** A place that must not be asked. The message says no more than the host that somebody wrote. */
@@ -40,7 +41,6 @@ export async function askOnce(
 ): Promise<HttpAnswer & { readonly outside: boolean }> {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (!outgoing.egress.mayAsk(host, port)) throw new PlaceRefused(url.host)
   const address = await addressOf(host, port, outgoing)
   const pinned: LookupFunction = (_name, options, done) => {
     const family = isIP(address)
@@ -95,12 +95,60 @@ export function exchange(url: URL, { body, mostBytes, signal, ...options }: Exch
   })
 }
 
-/** The first address of a host that may be reached. */
+/**
+ * What an address answers, followed to where it really is: each redirect is judged like the first address. Rejects where
+ * nobody should be led, and for an answer that is not a success.
+ */
+export async function askFollowing(
+  url: string,
+  { headers = {}, ...asking }: Omit<OutgoingRequest, 'method' | 'fromOutside'>,
+): Promise<HttpAnswer> {
+  let at = new URL(url)
+  let sent = headers
+  let fromOutside = false
+  for (let hop = 0; hop <= LIMITS.redirects; hop++) {
+    const answer = await askOnce(at, { ...asking, headers: sent, fromOutside })
+    const { location } = answer.headers
+    if (answer.status < 300 || answer.status > 399 || location === undefined) {
+      if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}`)
+      return answer
+    }
+    const next = URL.parse(location, at.href)
+    if (next === null || !mayLead(at, next)) throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
+    // What was said to one server is not for another.
+    if (next.origin !== at.origin) sent = withoutCredentials(sent)
+    at = next
+    fromOutside ||= answer.outside
+  }
+  throw new Error('it leads on and on')
+}
+
+/**
+ * May an answer of one address send us to another? Never out of TLS, and never from the world into this computer or the
+ * network beside it: what listens there takes whoever comes from here for a friend. Pure.
+ */
+export function mayLead(from: URL, to: URL): boolean {
+  if (to.protocol !== 'https:' && !(to.protocol === 'http:' && from.protocol === 'http:')) return false
+  return !isInside(to.hostname) || isInside(from.hostname)
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie)$/i.test(name)))
+}
+
+/** The places that a list allows, seen from this computer. */
+export function egressFromHere(entries: readonly string[]): Egress {
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+  return egressOf(entries, own)
+}
+
+/** The first address of a host that may be asked and reached. */
 export async function addressOf(
   host: string,
   port: number,
   { egress, fromOutside = false, resolve = resolved }: Pick<OutgoingRequest, 'egress' | 'fromOutside' | 'resolve'>,
 ): Promise<string> {
+  if (!egress.mayAsk(host, port)) throw new PlaceRefused(host)
   const named = isIP(host) === 0
   // A stranger must not learn whether a name is known inside.
   const addresses = named ? await resolve(host).catch((error: unknown) => (egress.terse ? [] : fail(error))) : [host]

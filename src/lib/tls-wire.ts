@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type ConnectionOptions, connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls'
 import { Http1Error, type Http1Response, type ResponseReader, readResponse } from './http1-response.ts'
 import { LIMITS } from './limits.ts'
-import { openTunnel } from './tunnel.ts'
+import { openTunnel, type ProxyAddress } from './tunnel.ts'
 import { type DialedLine, type StreamedBody, type Wire, WireFailure, type WireRequest } from './wire.ts'
 
 export interface TlsWireOptions {
@@ -17,6 +17,8 @@ export interface TlsWireOptions {
   readonly client?: { readonly certificate: string; readonly key: string }
   /** `http://proxy:3128`: asked to pass the connection on. What it passes is judged like any other. */
   readonly proxy?: string
+  /** Judges where that proxy is. */
+  readonly proxyAddress?: ProxyAddress
   readonly maxSockets: number
   /** How long an unused connection stays open: less than the other side keeps it. */
   readonly idleMs?: number
@@ -99,7 +101,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     const link: Link = { socket: new Socket(), job, reader: undefined, served: 0 }
     links.add(link)
     job.link = link
-    openTunnel(link.socket, options.proxy, host, port, options.timeouts.connectMs).then(
+    openTunnel(link.socket, options.proxy, host, port, options.timeouts.connectMs, options.proxyAddress).then(
       (plain) => {
         if (links.delete(link)) secure(link, job, connectTls({ ...tlsOptions(host, port), socket: plain }))
         else plain.destroy()
@@ -308,7 +310,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     const plain =
       options.proxy === undefined
         ? {}
-        : { socket: await openTunnel(new Socket(), options.proxy, host, port, connectMs) }
+        : { socket: await openTunnel(new Socket(), options.proxy, host, port, connectMs, options.proxyAddress) }
     const socket = connectTls({ ...tlsOptions(host, port), ...plain })
     return new Promise((resolve, reject) => {
       const end = (error: Error) => {

@@ -3,6 +3,9 @@ import { WireFailure } from './wire.ts'
 
 const HEAD_BYTES = 16 * 1024
 
+/** The address of a proxy at which it is connected to. Rejects where nobody should be led. */
+export type ProxyAddress = (host: string, port: number) => Promise<string>
+
 /** Asks an HTTP proxy to pass a connection on (CONNECT). Resolves when everything written goes to the other end. */
 export function openTunnel(
   socket: Socket,
@@ -10,6 +13,7 @@ export function openTunnel(
   host: string,
   port: number,
   connectMs: number,
+  addressOf: ProxyAddress = async (name) => name,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const url = URL.canParse(proxy) ? new URL(proxy) : undefined
@@ -45,10 +49,22 @@ export function openTunnel(
       end()
     }
     socket.on('error', onError).on('close', onClose).on('data', onData)
-    socket.connect(Number(url.port === '' ? '80' : url.port), url.hostname.replace(/^\[|\]$/g, ''), () => {
-      socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorization(url)}\r\n`)
-    })
+    const at = Number(url.port === '' ? '80' : url.port)
+    addressOf(url.hostname.replace(/^\[|\]$/g, ''), at).then((address) => {
+      if (socket.destroyed) return
+      socket.connect(at, address, () => {
+        socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorization(url)}\r\n`)
+      })
+    }, end)
   })
+}
+
+/**
+ * The environment in which this proxy is used for everything. Both spellings: the lower one wins, and the person may have
+ * set it.
+ */
+export function proxyEnvironment(proxy: string): Readonly<Record<string, string>> {
+  return { HTTPS_PROXY: proxy, https_proxy: proxy, NO_PROXY: '', no_proxy: '' }
 }
 
 /**

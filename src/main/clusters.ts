@@ -5,7 +5,7 @@ import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import { EVERYWHERE } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { askOnce } from '../lib/outgoing.ts'
+import { addressOf, askFollowing, egressFromHere } from '../lib/outgoing.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 
@@ -40,7 +40,10 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
           escrow: (cluster) => (options.fileOfEstate ?? fileIn(options.directory))(escrowFile(cluster)),
         }),
       randomBytes: (count) => randomBytes(count),
-      openKubernetes({ endpoint, caPem, certificatePem, key, proxy = proxyFor(endpoint, env) }) {
+      openKubernetes({ endpoint, caPem, certificatePem, key, egress, ...named }) {
+        const { proxy = proxyFor(endpoint, env) } = named
+        // The proxy of croft's own environment is the administrator's.
+        const isHeld = egress !== undefined && named.proxy !== undefined
         return openTlsWire({
           endpoint,
           authority: caPem,
@@ -48,10 +51,15 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
           maxSockets: LIMITS.clusterSockets,
           timeouts,
           ...(proxy === undefined ? {} : { proxy }),
+          ...(isHeld
+            ? {
+                proxyAddress: (host: string, port: number) => addressOf(host, port, { egress: egressFromHere(egress) }),
+              }
+            : {}),
         })
       },
       resolveSecret: driverDeps.resolveSecret,
-      fetchText: (url, signal) => fetchText(url, signal),
+      fetchText,
     },
     ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
   }
@@ -68,18 +76,11 @@ function fileIn(place: string): (file: string) => Promise<string | undefined> {
 }
 
 /** A small text file of the place that releases come from. Not a byte more is taken than such a file has. */
-async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  let at = new URL(url)
-  for (let hop = 0; hop <= LIMITS.redirects; hop++) {
-    const asked = { egress: EVERYWHERE, mostBytes: LIMITS.checksumFileBytes, signal }
-    const { status, headers, bytes } = await askOnce(at, asked).catch((error: unknown): never => {
-      throw new Error(whyFetchFailed(error))
-    })
-    if (status >= 200 && status < 300) return Buffer.from(bytes).toString('utf8')
-    const next = status < 400 && headers.location !== undefined ? URL.parse(headers.location, at.href) : null
-    if (next === null || (next.protocol !== 'https:' && at.protocol === 'https:'))
-      throw new Error(`${url} answered ${status}`)
-    at = next
-  }
-  throw new Error(`${url} leads on and on`)
+async function fetchText(url: string, signal: AbortSignal, egress?: readonly string[]): Promise<string> {
+  const held = egress === undefined ? EVERYWHERE : egressFromHere(egress)
+  const asked = { egress: held, mostBytes: LIMITS.checksumFileBytes, signal }
+  const { bytes } = await askFollowing(url, asked).catch((error: unknown): never => {
+    throw new Error(whyFetchFailed(error))
+  })
+  return Buffer.from(bytes).toString('utf8')
 }

@@ -25,8 +25,8 @@ import { createWorkloads } from '../drivers/kubernetes/workloads.ts'
 import { findKind } from '../kinds/registry.ts'
 import { renderKubeconfig } from '../kubernetes/kubeconfig.ts'
 import { systemClock } from '../lib/clock.ts'
+import { secretsOf } from '../model/desired-secrets.ts'
 import type { Estate } from '../model/estate.ts'
-import { referencesIn } from '../model/secret.ts'
 import { link, linking } from '../plan/link.ts'
 import { createWorkerReader } from '../source/apart/reader.ts'
 import { createWebhookDoor } from '../source/git/webhook.ts'
@@ -166,7 +166,7 @@ export async function openController(
       const read = async (file: string) => revision.read?.(file)
       fileOfEstate = read
       vault = openVault(revision, read, keys)
-      needsSecrets = estate.resources.some(({ desired }) => referencesIn(desired).length > 0)
+      needsSecrets = estate.resources.some(({ desired }) => secretsOf(desired).length > 0)
       const complete = withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))
       return needsSecrets ? (await withNewSecrets(complete)).estate : complete
     },

@@ -1,4 +1,5 @@
 import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
+import { CliError } from '../lib/exit.ts'
 import type { Revision } from '../source/git/revision.ts'
 
 export async function load(directory: string): Promise<LoadedEstate> {
@@ -59,6 +60,8 @@ export async function follow(remote: string, mirror: string): Promise<FollowedRe
   return {
     async look(signal) {
       const seen = await followed.look(signal)
+      // It is a repository of croft's own: what is wrong with it now does not get better by itself.
+      if (seen.is === 'kept') throw new CliError(`The repository ${remote} cannot be followed: ${seen.message}`)
       return seen.is === 'new' ? linked(seen.revision) : undefined
     },
   }

@@ -88,7 +88,7 @@ function oidcOf(
   return {
     ...rest,
     redirectUrl: new URL('/api/sign-in/oidc/callback', base).href,
-    ...(clientSecret === undefined ? {} : { clientSecret: async () => (await resolveSecret(clientSecret)).reveal() }),
+    ...(clientSecret === undefined ? {} : { clientSecret: async () => (await resolveSecret(clientSecret)).word() }),
     ...defined({ scopes, nameClaim, roleClaim, roles }),
   }
 }

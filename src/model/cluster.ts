@@ -176,15 +176,31 @@ export interface ClusterSecrets {
   readonly firstServer: string
   /** The first server has answered once. */
   readonly formed: boolean
+  /** Read from a copy that was sealed before the cluster was formed. Never written. */
+  readonly unsure?: true
   readonly recordedMs: number
   /** Path below server/tls → PEM. Private keys are among them. */
   readonly files: ReadonlyMap<string, Secret>
   /** Password of the server token. */
   readonly password: Secret
+  /** Made for a rotation that may have reached K3s: in force from the moment on that a server shows it. */
+  readonly pendingPassword?: Secret
   /** Password of the agent token; agents then cannot join with the server's. */
   readonly agentPassword?: Secret
   /** Passwords that older snapshots still need, newest first. */
   readonly formerPasswords: readonly Secret[]
+}
+
+/** Every password that may open a snapshot of the cluster, the present one first. */
+export function passwordsOf({ password, pendingPassword, formerPasswords }: ClusterSecrets): readonly Secret[] {
+  return [password, ...(pendingPassword === undefined ? [] : [pendingPassword]), ...formerPasswords]
+}
+
+/** The record with another password in force; every other that it knows is kept for older snapshots. */
+export function withPassword(secrets: ClusterSecrets, password: Secret): ClusterSecrets {
+  const { pendingPassword: _, ...rest } = secrets
+  const formerPasswords = passwordsOf(secrets).filter((one) => one.reveal() !== password.reveal())
+  return { ...rest, password, formerPasswords }
 }
 
 /** Where the age key should be is none: a variable that is set and leads nowhere. */

@@ -9,6 +9,8 @@ export type Command =
       /** Codes that mean that it went well; 0 unless said otherwise. */
       readonly ok?: readonly number[]
       readonly timeoutMs?: number
+      /** Work of dpkg: it goes on when nobody waits for it any longer, and what an earlier one left half done is finished first. */
+      readonly packages?: true
     }
   | {
       readonly do: 'put'

@@ -72,6 +72,8 @@ export interface Policy {
   readonly replace: 'refused' | 'allowed'
   /** An existing thing, not made by us, that a person asked us to take over (`crossplane.io/external-name`). */
   readonly adopt?: string
+  /** The birth of the guest that a person means, where another one has taken its id (`croft.dev/birth`). */
+  readonly birth?: string
   /**
    * What is taken over keeps its own looks: an object of a cluster says whose it is, so no mark is written on it. Only of
    * declarations that are such objects.

@@ -16,6 +16,7 @@ export interface EstateStatus {
   }[]
   readonly problems: readonly {
     readonly severity: 'error' | 'warning'
+    readonly code?: string | undefined
     readonly file: string
     readonly line: number
     readonly message: string
@@ -134,7 +135,8 @@ export function rowStatus({ conditions, action, ...one }: EstateView['resources'
 export function statusIn(view: Omit<EstateView, 'version' | 'atMs'>): EstateStatus {
   return {
     sources: view.sources,
-    problems: view.problems.map(({ origin: { file, line }, severity, message, hint }) => ({
+    problems: view.problems.map(({ code, origin: { file, line }, severity, message, hint }) => ({
+      code,
       file,
       line,
       severity,

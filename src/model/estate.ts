@@ -1,10 +1,13 @@
 import type { ClusterSpec } from './cluster.ts'
+import type { Consent } from './consent.ts'
 import type { Origin, Policy, Problem, ResourceKey } from './declaration.ts'
+import type { ForeignObject, PermittedRead } from './foreign-object.ts'
 import type { SourceQuota } from './grant.ts'
 import type { HealthCheckSpec } from './health-check.ts'
 import type { PowerDeclaration } from './power.ts'
 import type { Resource } from './resource.ts'
 import type { SecretReference, SshTarget } from './secret.ts'
+import type { UnreadPath } from './unread.ts'
 import type { KnownObjects, WaitingFor } from './waiting.ts'
 
 /** How an outside system is reached. Declared in Git; secrets only by reference. */
@@ -71,6 +74,8 @@ export interface ClusterDeclaration {
   readonly drill?: Resource
   /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
   readonly proxy?: string
+  /** Where its source may send croft: mirrors, proxies and all that they lead to. Absent: everywhere. */
+  readonly egress?: readonly string[]
   /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */
   readonly policy: Policy
   readonly origin: Origin
@@ -153,6 +158,10 @@ export interface Estate {
   readonly incomplete: boolean
   /** Sources with a grant of which something could not be read: nothing that they could name is deleted. */
   readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
+  /** Paths that are not read as manifests. In an observed estate: those that leave the absence of keys unproven. */
+  readonly unread?: readonly UnreadPath[]
+  /** Undeclared keys that no unread path declares: it was proven before, or a person named them. */
+  readonly proven?: ReadonlySet<ResourceKey>
   /** Kinds of documents that nobody here reads: instances, perhaps, of a definition that is gone. */
   readonly leftAlone?: ReadonlySet<string>
   /** What sources with a grant use of their quotas. */
@@ -163,8 +172,8 @@ export interface Estate {
   readonly history?: History
   /** What that said of things that are marked and not declared. */
   readonly removed?: ReadonlyMap<ResourceKey, Removed>
-  /** Drifts that a person wants put back, with each field as that person saw it; absent: in whatever way it drifted. */
-  readonly reverts?: ReadonlyMap<ResourceKey, Readonly<Record<string, string>> | undefined>
+  /** What people have allowed of held actions. */
+  readonly consents?: readonly Consent[]
   /** What waits for values that only the world can say. Absent: nothing does, and nothing ever did. */
   readonly later?: Later
   readonly problems: readonly Problem[]
@@ -173,6 +182,8 @@ export interface Estate {
 /** Declarations that are whole only by what was seen. */
 export interface Later {
   readonly waiting: readonly WaitingFor[]
+  /** Objects of clusters that they take values from, as far as their sources may read them. */
+  readonly reads: readonly PermittedRead<ForeignObject>[]
   /** Another one where something else is declared. */
   readonly stamp: string
   /** The estate by what was seen. */

@@ -85,7 +85,13 @@ export type HostItem =
     >
   | TypedItem<
       'mount',
-      { readonly device: string; readonly fs: string; readonly options: string; readonly mounted: boolean }
+      {
+        readonly device: string
+        readonly fs: string
+        readonly options: string
+        readonly mounted: boolean
+        readonly required?: true
+      }
     >
   | TypedItem<
       'btrfs',
@@ -174,4 +180,8 @@ export const HOST_PROGRAMS = {
   disarm: '# croft: keeps a change',
   reboot: '# croft: restarts this host',
   edit: '# croft: changes lines of a file',
+  keep: '# croft: copies files before it changes them',
+  putBack: '# croft: puts files back',
+  home: '# croft: writes below a home, as its user',
+  login: '# croft: looks whether anybody can still log in',
 } as const

@@ -17,6 +17,8 @@ export interface ObservedCluster {
   /** Every node that is declared, or has a Node object, or is on a machine with our mark. */
   readonly nodes: readonly ObservedNode[]
   readonly members: readonly EtcdMember[] | 'unknown'
+  /** Nodes whose etcd belongs to another cluster than the recorded one, each with what shows it. */
+  readonly strangers?: readonly { readonly node: string; readonly why: string }[]
   /** Has the membership of etcd changed since the first server formed it? Decides about the etcd 3.5.26 hop. */
   readonly membershipChanged: YesNoUnknown
   readonly snapshots: readonly ClusterSnapshot[] | 'unknown'
@@ -33,6 +35,8 @@ export interface ClusterIdentity {
   readonly firstServer?: string
   /** The first server has answered once. From then on nobody starts a new cluster. */
   readonly formed: boolean
+  /** The copy in Git was sealed before that, and is all that is left: there may have been a cluster, and it counts as formed. */
+  readonly unsure?: true
   /** When it was written down: a machine that was made later cannot hold older data. */
   readonly recordedMs: number
 }
@@ -54,6 +58,8 @@ export interface ObservedNode {
   readonly unclaimed?: true
   /** That croft began to replace this node because it was dead; from the journal. */
   readonly remediation?: Remediation
+  /** Steps that were done on it since it was last in, oldest first. A restart of croft forgets them. */
+  readonly tried?: readonly ClusterVerb[]
 }
 
 /** A replacement of a dead node, as the journal has it. */
@@ -141,7 +147,10 @@ export interface NodeWork {
 }
 
 export interface LocalK3s {
-  readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
+  /** `unknown`: nothing says that K3s stands still there, so its data may be in use. */
+  readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed' | 'unknown'
+  /** What K3s runs as where croft did not start it: `k3s-main.service`, `process 812 in session-3.scope`, `port 6443`. */
+  readonly heldBy?: string
   /** Since when the service is in that state. */
   readonly sinceMs: number
   readonly version?: string
@@ -149,16 +158,23 @@ export interface LocalK3s {
   readonly data: string
   /** Its config.yaml is croft's: K3s that is on its way here was started by croft. */
   readonly configured?: boolean
+  /** Hash of the declaration that its config.yaml was written from. */
+  readonly configHash?: string
   /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
   readonly mixedCa?: boolean
   /** When the first of its certificates ends. K3s renews them only when it starts. */
   readonly certificatesEndMs?: number
   /** What a join died of. */
   readonly failure?: string
+  /** How often croft has wiped K3s from this disk; the count lies where neither a wipe nor a restore reaches. */
+  readonly wipes?: number
   /** As what K3s was set up there. */
   readonly role?: NodeRole
-  /** It keeps its data in a file and has no etcd: it is the only server that its cluster can have. */
-  readonly datastore?: 'sqlite'
+  /**
+   * Where it keeps its data. With `sqlite` it is the only server that its cluster can have. Absent: nothing of it is on
+   * the disk, so K3s has never formed or joined a cluster there as a server.
+   */
+  readonly datastore?: 'etcd' | 'sqlite' | 'external'
   /** What the etcd on this server says of itself; absent where it does not answer, or where there is none. */
   readonly etcd?: {
     readonly self?: string
@@ -213,9 +229,23 @@ export interface ClusterRequests {
   readonly rolloutAborted?: string
   /** When a person last said to go on after a failure. */
   readonly resumedMs?: number
-  readonly replace: readonly { readonly node: string; readonly atMs: number }[]
+  readonly replace: readonly ReplaceOrder[]
   /** Ids of etcd members that a person wants gone. */
   readonly removeMembers: readonly string[]
+}
+
+/** An order to replace a node. It stands until the machine that it names is gone. */
+export interface ReplaceOrder {
+  readonly node: string
+  readonly atMs: number
+  /** `unseen` until the first look after the order. Absent in orders of an older croft, which had no end. */
+  readonly goes?: MachineLife | 'unseen'
+}
+
+/** Tells a machine from the one that comes in its place, and K3s on a box from the K3s after a wipe. */
+export interface MachineLife {
+  readonly machineId?: string
+  readonly wipes?: number
 }
 
 export interface RequestedHold {
@@ -312,6 +342,9 @@ export type NodePhase =
 export function isDestruction(verb: ClusterVerb): boolean {
   return verb === 'wipe-k3s' || verb === 'destroy-machine'
 }
+
+/** Target of a step that puts the program that runs back on the disk. */
+export const PUT_BACK = 'put-back'
 
 /** Nothing to do but look again. */
 export interface ClusterWait {

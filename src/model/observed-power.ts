@@ -27,7 +27,8 @@ export interface ObservedPower {
   }[]
   /** People, backups and jobs that block it. Holds set by command are in the orders. */
   readonly holds: readonly ObservedPowerHold[]
-  readonly ups?: UpsReading | 'unknown'
+  /** Each UPS that feeds a host, by its name. Unknown: it has never answered. */
+  readonly ups: Readonly<Record<string, UpsReading | 'unknown'>>
   /** Hooks that ran for the state that is wanted now, by name. */
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
   /** HealthChecks that must pass on the way up and have answered, by name. */
@@ -104,9 +105,19 @@ export interface PowerMachine {
 export interface ObservedPowerHost {
   readonly name: string
   readonly power: OnOffUnknown
-  /** Guests that run there and that nobody declared. */
-  readonly strangers: readonly string[]
+  /** What runs there; unknown: its hypervisor cannot be asked. */
+  readonly guests: HostGuests | 'unknown'
   readonly watts?: number
+}
+
+/** Every running guest of a host is in exactly one of these. */
+export interface HostGuests {
+  /** This Power switches them. */
+  readonly mine: readonly string[]
+  /** Declared, and switched by another Power or by none. */
+  readonly others: readonly string[]
+  /** No manifest declares them. */
+  readonly undeclared: readonly string[]
 }
 
 export interface ObservedPowerHold {
@@ -123,9 +134,10 @@ export interface ObservedPowerHold {
 export interface UpsReading {
   readonly onBattery: boolean
   readonly charge: number
+  /** The battery is about to be empty, or a power-off of the UPS has been ordered. */
   readonly low: boolean
   readonly watts?: number
-  /** It was on battery and has not answered since: this is what it said last. */
+  /** It has not answered since: this is what it said last. */
   readonly silentSinceMs?: number
 }
 

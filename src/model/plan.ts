@@ -1,3 +1,4 @@
+import type { Consent } from './consent.ts'
 import type { Origin, Problem, ResourceKey } from './declaration.ts'
 import type { Proof } from './estate.ts'
 import type { ClusterPlan } from './observed-cluster.ts'
@@ -69,6 +70,8 @@ export type Action =
       readonly held: Doing
       readonly reason: string
       readonly allow: string
+      /** What a person reads who may lift it; a consent covers this list or less. Absent: no consent lifts it. */
+      readonly shows?: readonly string[]
     }
   /** Will not be done as declared; a person must change something. */
   | { readonly do: 'refuse'; readonly guard: string; readonly reason: string; readonly allow: string }
@@ -120,6 +123,8 @@ export interface PlanEntry {
   readonly uid: string
   readonly connection: string
   readonly type: Desired['type']
+  /** Hash of everything that is declared of it; absent where nothing declares it. */
+  readonly generation?: string
   readonly action: Action
   /** The thing this is about, when there is one or its id is already chosen. */
   readonly externalId?: string
@@ -129,6 +134,8 @@ export interface PlanEntry {
   readonly notes?: readonly string[]
   /** The world moved and Git did not: this very generation was in force before. */
   readonly drift?: true
+  /** Consents without which a guard would hold the action. */
+  readonly consents?: readonly Consent[]
   /** Asked for where a person looks, and never what is decided by. */
   readonly preview?: Preview
 }
@@ -174,6 +181,12 @@ export interface ConnectionNote {
   readonly reason?: string
   readonly message: string
   readonly allow: string
+}
+
+/** The birth of the guest that croft knows under an id, and of the one that is there. */
+export interface Births {
+  readonly was?: string
+  readonly is?: string
 }
 
 /** All actions in the order they may be started, with reasons. Data: printed, compared, run, rehearsed. */

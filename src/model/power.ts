@@ -47,7 +47,10 @@ export interface PowerHost {
   readonly ssh?: SshTarget
   readonly wake?: { readonly mac: string; readonly broadcast: string; readonly port: number }
   readonly bmc?: BmcTarget
-  readonly ups?: string
+  /** The UPS that feeds it, where the Power watches one. */
+  readonly fedBy?: string
+  /** The UPSs whose NUT server runs here: without it nobody knows whether they are on battery. */
+  readonly tells: readonly string[]
   /** In which UPS level it goes: 1 first. */
   readonly level: number
   /** croft itself runs here: it goes last, and acts alone. */
@@ -134,10 +137,12 @@ export interface PowerSchedule {
 }
 
 export interface UpsSpec {
-  /** `rack@192.168.4.2:3493`. */
+  /** `rack@192.168.4.2:3493`. It feeds every host that names no other. */
   readonly name: string
   /** At or below so many percent on battery, hosts of this level and all before it go. */
   readonly levels: readonly { readonly below: number; readonly level: number }[]
+  /** Below so many percent no host is woken, although the mains are back. */
+  readonly wakeAbove: number
 }
 
 /** What people asked for by command; kept in the store until it is over. */

@@ -32,6 +32,8 @@ export interface FailureRun {
   readonly firstMs: number
   readonly lastMs: number
   readonly nextAttemptMs: number
+  /** Tried again also after it was told as stalled. */
+  readonly transient?: true
 }
 
 /** The last effect that succeeded. Seen again at once for the same generation, it did not stay: no hot loop. */
@@ -39,6 +41,13 @@ export interface LastEffect {
   readonly signature: string
   readonly verb: string
   readonly atMs: number
+}
+
+/** A creation that croft started and whose guest no survey has shown whole yet. */
+export interface CreationAttempt {
+  readonly connection: string
+  readonly externalId: string
+  readonly sinceMs: number
 }
 
 /** What the store remembers of one resource. A cache: everything in it can be found again in Git and the world. */
@@ -51,12 +60,16 @@ export interface ResourceRecord {
   readonly list?: string
   /** We made it. A thing that was there before us is never deleted because Git no longer names it. */
   readonly made?: boolean
+  /** Open until a survey shows the guest with our mark and without the lock of its creation. */
+  readonly attempt?: CreationAttempt
   readonly generation: string
   /** Who declared it last. Absent: nobody here ever did, or it was before records said so. */
   readonly declaredBy?: string
   /** The instance that it was made from, and the definition of that: while one of them is missing nobody has removed it. */
   readonly composedBy?: Composed
   readonly externalId?: string
+  /** The birth of the thing under `externalId` that croft made or adopted. Absent: no close look has shown it with our mark yet. */
+  readonly birth?: string
   readonly host?: string
   readonly policy: Policy
   readonly conditions: readonly Condition[]
@@ -74,6 +87,8 @@ export interface ResourceRecord {
   readonly driftSinceMs?: number
   /** Who moved it, where the outside system keeps a list. */
   readonly driftBy?: { readonly user: string; readonly task: string; readonly atMs: number }
+  /** It was not declared, and no unread path could declare it. */
+  readonly absent?: boolean
   /** Its deletion was held because of how many were to go: it waits for an approval of its own. */
   readonly awaitsApproval?: boolean
   readonly createdMs: number

@@ -194,6 +194,8 @@ export interface ObservedDetails {
   readonly inForce?: Readonly<Record<string, unknown>>
   /** Power read from the guest itself, not from a cache. */
   readonly power?: PowerState
+  /** What tells it from another thing under the same id: `uuid 51f8…` of a VM, `mac BC:24:…` of a container. */
+  readonly birth?: string
   /** When it was made, where the system remembers. */
   readonly createdMs?: number
   /** Does the agent inside answer? undefined: not asked. */

@@ -68,6 +68,8 @@ export interface Rules {
   abandonedSteps(resource: Resource, observed: ObservedResource): readonly Step[] | undefined
   /** Why it must not be removed, as the system itself would say. */
   undeletable(observed: ObservedResource): Obstacle | undefined
+  /** Who keeps the thing by now in our place, and the calls that take our mark off it. Undefined, or no such rule: it is ours alone. */
+  releases?(observed: ObservedResource): { readonly to: string; readonly steps: readonly Step[] } | undefined
   /** Calls to remove it, shutting it down first. */
   deleteSteps(observed: ObservedResource): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */

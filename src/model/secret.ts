@@ -47,38 +47,48 @@ export type SecretReference =
       }
     }
 
-/** A text that must not be seen; only `reveal` at the point of use gives it. */
-export class Secret extends Sealed<string> {}
-
-/** Every reference to a secret in what is desired. A reference is an object of one key that says where it is found. */
-export function referencesIn(value: unknown): readonly SecretReference[] {
-  const found: SecretReference[] = []
-  collect(value, found)
-  return found
+/** A text that must not be seen. `reveal` gives it byte for byte at the point of use, as the content of a file needs it. */
+export class Secret extends Sealed<string> {
+  /** The text without the white space around it: a token or a password is often kept in a file with a line end. */
+  word(): string {
+    return this.reveal().trim()
+  }
 }
 
-/** Into one list: all that thousands of machines declare passes here. */
+/** Fields whose content belongs to others. `labels: {env: production}` there is no reference. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  'annotations',
+  'environmentVariables',
+  'labels',
+  'objects',
+  'userData',
+  'values',
+  'with',
+])
+
+/**
+ * Returns the secrets that a manifest names, before its kind has read it: a grant refuses them with the line that a person
+ * wrote. What the kind makes of the manifest is judged again, by type (`secretsOf`).
+ */
+export function writtenSecrets(value: unknown): readonly SecretReference[] {
+  const found: SecretReference[] = []
+  collect(value, found)
+  return [...found, ...filledFrom(value)]
+}
+
 function collect(value: unknown, found: SecretReference[]): void {
   if (value === null || typeof value !== 'object') return
   if (Array.isArray(value)) {
     for (const inner of value) collect(inner, found)
     return
   }
-  const fields = value as Readonly<Record<string, unknown>>
-  const names = Object.keys(fields)
-  const [only] = names
-  if (only !== undefined && names.length === 1 && isReference(only, fields[only])) found.push(value as SecretReference)
-  else for (const name of names) collect(fields[name], found)
+  const fields = Object.entries(value)
+  const [only] = fields
+  if (only !== undefined && fields.length === 1 && isReference(...only)) found.push(value as SecretReference)
+  else for (const [name, inner] of fields) if (!FOREIGN.has(name)) collect(inner, found)
 }
 
-/**
- * The same, and whatever a place that is filled from a secret could be filled with, also where it is written as nobody
- * would: for those who ask whether somebody may have it.
- */
-export function wantedSecrets(value: unknown): readonly SecretReference[] {
-  return [...referencesIn(value), ...filledFrom(value)]
-}
-
+/** A reference in a place that a secret fills, also one written in a way that no schema accepts. */
 function filledFrom(value: unknown): readonly SecretReference[] {
   if (value === null || typeof value !== 'object') return []
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]): readonly SecretReference[] => {
@@ -91,7 +101,7 @@ function filledFrom(value: unknown): readonly SecretReference[] {
   })
 }
 
-/** Is an object with this one field a reference to a secret? */
+/** Reports whether an object with this one field has the shape of a reference to a secret. */
 export function isReference(name: string, value: unknown): boolean {
   if (name === 'env') return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value)
   if (name === 'file') return typeof value === 'string' && /^~?\//.test(value)

@@ -234,6 +234,8 @@ export type ClusterVerb =
   | 'join-agent'
   | 'stop-k3s'
   | 'restart-k3s'
+  /** Write configuration and token as declared and restart with them, without the Node: it has none, or the API is down. */
+  | 'rewrite-k3s'
   /** Put our mark on the Node and, unless it was already, make it unschedulable; one write. */
   | 'cordon'
   /** Evict what may be evicted now. Repeated until nothing is left to move. */
@@ -360,6 +362,8 @@ export interface Refusal {
   readonly meaning: 'stalled' | 'waiting' | 'backoff'
   /** What could not be done, to which thing, why, what to do. Already free of secrets and control characters. */
   readonly message: string
+  /** Its cause may go by itself, like a mirror or a NAS that is away: croft goes on trying at the longest pause. */
+  readonly transient?: true
   /** True when the whole connection is affected (401, no quorum), not this one thing. */
   readonly connectionWide?: boolean
 }

@@ -1,4 +1,5 @@
 import { defined } from '../lib/defined.ts'
+import { FAILED } from '../lib/failed-on.ts'
 import { wordSet } from '../lib/word-list.ts'
 import type { EstateStatus, StatusCluster, StatusHost, StatusPower, StatusRow } from './estate-status.ts'
 import type { TroubleSort } from './notification.ts'
@@ -88,10 +89,16 @@ function of(
 function manifestTroubles({ problems }: EstateStatus): readonly Trouble[] {
   const errors = problems.filter(({ severity }) => severity === 'error')
   return [...Map.groupBy(errors, ({ file, line }) => `${file}:${line}`)].map(([place, here]) =>
-    of('manifest', place, 'bad', `${place} is not valid`, {
-      text: [...new Set(here.map(({ message }) => message))].join('; '),
-      allow: here.find(({ hint }) => hint !== undefined)?.hint,
-    }),
+    of(
+      'manifest',
+      place,
+      'bad',
+      here.every(({ code }) => code === FAILED) ? 'croft itself failed' : `${place} is not valid`,
+      {
+        text: [...new Set(here.map(({ message }) => message))].join('; '),
+        allow: here.find(({ hint }) => hint !== undefined)?.hint,
+      },
+    ),
   )
 }
 

@@ -63,13 +63,11 @@ export interface VmSeed {
   readonly removeAfterSeconds: number
 }
 
-/** The reference in a place that is to be filled with a secret. */
-export function valueFrom(tree: Tree): SecretReference | undefined {
+/** Returns what stands behind `valueFrom` in a place that a secret fills. */
+export function valueFrom(tree: Tree): Tree | undefined {
   if (tree === null || typeof tree !== 'object' || Array.isArray(tree)) return undefined
   const keys = Object.keys(tree)
-  return keys.length === 1 && keys[0] === 'valueFrom'
-    ? ((tree as TreeMap).valueFrom as unknown as SecretReference)
-    : undefined
+  return keys.length === 1 && keys[0] === 'valueFrom' ? (tree as TreeMap).valueFrom : undefined
 }
 
 /**

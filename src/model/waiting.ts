@@ -1,4 +1,6 @@
-import type { ResourceKey } from './declaration.ts'
+import type { Origin, ResourceKey } from './declaration.ts'
+import type { ForeignObject } from './foreign-object.ts'
+import type { Grant } from './grant.ts'
 
 /** What was seen of a declaration, as an expression may ask about it. */
 export interface KnownObject {
@@ -6,23 +8,20 @@ export interface KnownObject {
   readonly status?: Readonly<Record<string, unknown>>
   /** Where it is an object of a cluster: the whole object. */
   readonly object?: Readonly<Record<string, unknown>>
+  /** The source whose thing it is, where that source has a grant: no other such source sees it. */
+  readonly source?: string
 }
 
 /** What was seen of declarations, by their key. */
 export type KnownObjects = ReadonlyMap<ResourceKey, KnownObject>
 
-/** An object of a cluster that somebody else keeps. */
-export interface ForeignObject {
-  readonly cluster: string
-  readonly apiVersion: string
-  readonly kind: string
-  readonly name: string
-  readonly namespace?: string
-}
-
-/** The name under which such an object is known: no key of a declaration looks like it. */
-export function foreignKey({ cluster, apiVersion, kind, name, namespace = '' }: ForeignObject): string {
-  return `${cluster} ${apiVersion} ${kind} ${namespace} ${name}`
+/** An object of a cluster from which an instance takes values, as its files name it. */
+export interface WantedRead {
+  readonly object: ForeignObject
+  readonly instance: ResourceKey
+  readonly origin: Origin
+  /** Absent: the source of the instance may do everything. */
+  readonly grant?: Grant
 }
 
 /** A value that only the world can say, and has not said yet: what it belongs to is neither made nor changed before. */
@@ -36,8 +35,6 @@ export interface WaitingFor {
   readonly expression: string
   /** What the value comes from: keys, or the names that the definition has for it. */
   readonly after: readonly string[]
-  /** Objects of a cluster that have to be read for it. */
-  readonly reads?: readonly ForeignObject[]
   /** Why it has no value although that is there. */
   readonly why?: string
 }

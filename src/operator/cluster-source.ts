@@ -154,8 +154,9 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     one.shard = now
     one.allCommon = common
     one.objects = now.objects
-    const own = new Set(now.objects)
-    one.common = common.filter((other) => !own.has(other))
+    // By key: after a change the division holds one version of an object here and another there.
+    const own = new Set(now.objects.map(({ key }) => key))
+    one.common = common.filter(({ key }) => !own.has(key))
     one.stamps = new Map([...one.objects, ...one.common].map((object) => [object.key, stampOf(object)]))
     return one.stamps.size !== before.size || [...one.stamps].some(([key, stamp]) => before.get(key) !== stamp)
   }

@@ -122,6 +122,7 @@ test('kubectl delete: a guest that somebody else made under the id meanwhile sta
   const guest = ground.datacentre.world.guests.get(id)
   assert.ok(guest)
   guest.config.set('name', 'precious')
+  guest.config.set('smbios1', 'uuid=11111111-2222-3333-4444-555555555555')
   await ground.call('DELETE', `${VMS}/vm-${id}`)
   const again = await ground.start()
   await ground.pass(180_000)

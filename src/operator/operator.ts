@@ -126,6 +126,7 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
         return
       }
       const about: KnownOfObject = {
+        judged: read.objects.get(key)?.object,
         records: owned.get(key) ?? [],
         problems: wrong.get(key) ?? [],
         paused: read.paused.has(key),

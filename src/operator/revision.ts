@@ -26,6 +26,8 @@ export interface ClusterState {
 
 export interface ClusterRevision {
   readonly revision: Revision
+  /** The objects that were read: what a pass over the revision finds out is about these. */
+  readonly objects: ReadonlyMap<ResourceKey, DeclaredObject>
   /** Objects that are declared no more: they wait for their finalizer. */
   readonly leaving: ReadonlySet<ResourceKey>
   /** Held although they are being deleted, with the reason. */
@@ -105,8 +107,8 @@ function revisionOf(
       outcomes.push({ outcome, namespace: object.namespace })
     }
   }
-  const present = new Set(state.objects.map(({ key }) => key))
-  const vanished = [...state.known].filter((key) => !present.has(key))
+  const objects = new Map(state.objects.map((object) => [object.key, object]))
+  const vanished = [...state.known].filter((key) => !objects.has(key))
   const read = readNamespaces(outcomes, namespaces, state)
   const declarations = read.declarations.map((declaration) => {
     const policy = policyFor(declaration.policy, still.get(declaration.key))
@@ -122,7 +124,7 @@ function revisionOf(
     [...kept],
   ])
   const paused = new Set(read.declarations.filter(({ policy }) => policy.paused).map(({ key }) => key))
-  return { revision: { ...read, id, declarations, unreadable }, leaving, kept, vanished, paused }
+  return { revision: { ...read, id, declarations, unreadable }, objects, leaving, kept, vanished, paused }
 }
 
 function isAs(object: DeclaredObject, before: DeclaredObject | undefined): boolean {

@@ -28,8 +28,16 @@ const condition = (type: Condition['type'], status: Condition['status'], reason:
 
 function told(conditions: readonly Condition[], status?: Foreign): Foreign | undefined {
   const record = { key: 'ProxmoxPool/web', conditions } as Partial<ResourceRecord> as ResourceRecord
-  const known = { records: [record], problems: [], paused: false, kept: undefined, passed: true }
-  return statusPatch(pool(status), known, 0)
+  const declared = pool(status)
+  const known = {
+    judged: declared.object,
+    records: [record],
+    problems: [],
+    paused: false,
+    kept: undefined,
+    passed: true,
+  }
+  return statusPatch(declared, known, 0)
 }
 
 const shown = (patch: Foreign | undefined) =>

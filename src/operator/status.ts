@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { at, type Foreign, recordsOf, stringMapOf } from '../kubernetes/objects.ts'
+import { at, type Foreign, recordOf, recordsOf, stringMapOf } from '../kubernetes/objects.ts'
 import type { Problem } from '../model/declaration.ts'
 import type { Condition, ResourceRecord } from '../model/record.ts'
 import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } from './objects.ts'
 
 /** What croft knows about one object. */
 export interface KnownOfObject {
+  /** The object as the pass read it: what is known is about this generation of it. Absent: no pass was about this object. */
+  readonly judged?: Foreign | undefined
   /** Of the thing itself and of its parts. */
   readonly records: readonly ResourceRecord[]
   readonly problems: readonly Problem[]
@@ -18,16 +20,24 @@ export interface KnownOfObject {
 
 type ShownCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
-/** The status to write, or undefined where the object says it already. Conditions of others stay as they are. Pure. */
+/**
+ * Returns the status to write, or undefined if the object has it. It names the generation that the pass read, which may be older than
+ * the object's. Conditions of others stay as they are. Pure.
+ */
 export function statusPatch(declared: DeclaredObject, known: KnownOfObject, nowMs: number): Foreign | undefined {
+  const [now, judged] = [declared.object, known.judged].map((object) => recordOf(at(object, 'metadata')))
+  // An object that was deleted and made again under its name is another one.
+  if (known.judged === undefined || now?.uid !== judged?.uid) return undefined
+  const crossplane = isManagedByProvider(declared.served)
+  // There, a status has no place for the generation: nothing is said of one that the pass did not read.
+  if (crossplane && now?.generation !== judged?.generation) return undefined
   const wanted = shownConditions(declared, known)
   if (wanted.length === 0) return undefined
   const { conditions, differs } = withConditions(declared.object, wanted, nowMs)
-  const generation = at(declared.object, 'metadata', 'generation')
-  const observed =
-    !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
+  const generation = judged?.generation
+  const observed = !crossplane && typeof generation === 'number' ? { observedGeneration: generation } : {}
   const old = at(declared.object, 'status', 'observedGeneration')
-  const facts = isManagedByProvider(declared.served) ? {} : factsShown(declared, known)
+  const facts = crossplane ? {} : factsShown(declared, known)
   const same = observed.observedGeneration === undefined || observed.observedGeneration === old
   if (!differs && same && Object.keys(facts).length === 0) return undefined
   return { ...observed, conditions, ...facts }
@@ -92,7 +102,14 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     const where = problem.field === undefined || problem.field === '' ? '' : `${problem.field}: `
     const hint = problem.hint === undefined ? '' : ` (${problem.hint})`
     const message = `${where}${problem.message}${hint}`
-    return [{ type: 'Synced', status: 'False', reason: crossplane ? 'ReconcileError' : 'Refused', message }]
+    if (crossplane) return [{ type: 'Synced', status: 'False', reason: 'ReconcileError', message }]
+    // The thing may run as an earlier generation declared it; what this one declares does not.
+    const refused = { reason: 'Refused', message }
+    return [
+      { type: 'Synced', status: 'False', ...refused },
+      { type: 'Ready', status: 'False', ...refused },
+      { type: 'Stalled', status: 'True', ...refused },
+    ]
   }
   if (known.kept !== undefined) {
     const message = `${known.kept}: nothing is deleted for that; set deletionPolicy: Orphan to let the object go`
@@ -102,7 +119,8 @@ function shownConditions(declared: DeclaredObject, known: KnownOfObject): readon
     // Facts and connections have no record: that they were accepted is all there is to say.
     const ofCroft = declared.served.apiVersion.startsWith('croft.dev/')
     if (!known.passed || !ofCroft || declared.deleting) return []
-    return (['Synced', 'Ready'] as const).map((type) => ({ type, status: 'True', reason: 'Accepted', message: '' }))
+    const accepted = { status: 'True', reason: 'Accepted', message: '' } as const
+    return [{ type: 'Synced', ...accepted }, { type: 'Ready', ...accepted }, ...stalled(declared, known)]
   }
   const standing = (['Synced', 'Ready'] as const).flatMap((type) => {
     const all = known.records.flatMap((record) => {

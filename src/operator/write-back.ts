@@ -35,8 +35,28 @@ export async function tellObject(to: WriteBack, declared: DeclaredObject, known:
   }
   const status = statusPatch(now, known, to.nowMs)
   if (status === undefined) return metadata !== undefined
-  taken(to, declared, await to.client.merge(`${path}/status`, { status }, `write the status of ${declared.key}`))
+  await writeStatus(to, now, known, status)
   return true
+}
+
+const STATUS_TRIES = 3
+
+/** Writes a status to the version that it was computed from: its conditions are one list, and some of them are other programs'. */
+async function writeStatus(to: WriteBack, declared: DeclaredObject, known: KnownOfObject, first: Foreign) {
+  const path = pathOf(to, declared)
+  let [now, status] = [declared.object, first]
+  for (let tries = 1; ; tries++) {
+    const resourceVersion = at(now, 'metadata', 'resourceVersion')
+    const body = { metadata: { resourceVersion }, status }
+    const asked = await to.client.merge(`${path}/status`, body, `write the status of ${declared.key}`)
+    const changed = asked.is === 'error' && asked.status === 409 && tries < STATUS_TRIES
+    const there = changed ? await to.client.get(path) : undefined
+    if (there?.is !== 'answer') return taken(to, declared, asked)
+    now = there.value
+    const again = statusPatch({ ...declared, object: now }, known, to.nowMs)
+    if (again === undefined) return taken(to, declared, there)
+    status = again
+  }
 }
 
 /** The thing is gone, or was left to itself: the object may go. */

@@ -149,7 +149,9 @@ function drained(nodes: number, soakMinutes: number): string {
   return `${count(nodes, 'node')} drained and restarted${nodes === 1 ? '' : `, one after the other${soak}`}`
 }
 
-const RESTARTING = wordSet('stop-machine restart-machine stop-k3s restart-k3s upgrade-k3s configure-k3s cordon drain')
+const RESTARTING = wordSet(
+  'stop-machine restart-machine stop-k3s restart-k3s rewrite-k3s upgrade-k3s configure-k3s cordon drain',
+)
 
 function votersIn(members: readonly { readonly learner: boolean }[]): number {
   return members.filter(({ learner }) => !learner).length

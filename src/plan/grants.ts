@@ -1,12 +1,14 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
+import { egressOf } from '../lib/egress.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration, ResourceKey } from '../model/declaration.ts'
+import { secretsOf, secretsOfCluster } from '../model/desired-secrets.ts'
 import type { ClusterDeclaration } from '../model/estate.ts'
 import { type Grant, holderOf, listed, mayBeCalled } from '../model/grant.ts'
 import { hypervisorRow } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
-import { isReference, type SecretReference, wantedSecrets } from '../model/secret.ts'
+import { isReference, type SecretReference } from '../model/secret.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { networksOf, reaching, storagesOf, templatesOf } from './guest-reach.ts'
 
@@ -81,11 +83,13 @@ function secretProblem(place: string, path: FieldProblem['path'], grant: Grant):
  */
 function boundSecrets<T>(
   tree: T,
+  referencesIn: (tree: T) => readonly SecretReference[],
   grant: Grant,
   written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
 ): { readonly own: T; readonly problems: readonly FieldProblem[] } {
   const own = ownReferences(tree, grant.source) as T
-  const outside = [...new Set(wantedSecrets(own).map(placeOfSecret))].filter(
+  const references = referencesIn(own)
+  const outside = [...new Set(references.map(placeOfSecret))].filter(
     (place) => place !== '' && !isGrantedSecret(place, grant),
   )
   const field = /^(?:userData|class|auth|credentials|secrets|valuesFrom)$/
@@ -93,19 +97,19 @@ function boundSecrets<T>(
     own,
     problems: [
       ...outside.map((place) => secretProblem(place, placeOf(written, { field }), grant)),
-      ...secretsElsewhere(own, grant, written),
+      ...secretsElsewhere(references, grant, written),
     ],
   }
 }
 
 /** An object of a cluster has the Secrets of its own namespace, and those of no other. */
 function secretsElsewhere(
-  own: unknown,
+  references: readonly SecretReference[],
   grant: Grant,
   written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
 ): readonly FieldProblem[] {
   if (grant.namespace === undefined) return []
-  return wantedSecrets(own).flatMap((reference): readonly FieldProblem[] => {
+  return references.flatMap((reference): readonly FieldProblem[] => {
     if (!('secretRef' in reference)) return []
     const { name, namespace } = reference.secretRef
     if (namespace === undefined || namespace === grant.namespace) return []
@@ -121,18 +125,42 @@ function secretsElsewhere(
 }
 
 /** A cluster whose own secrets are those of its source, or what it names outside of the grant. Pure. */
-export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts'>>(
+export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts' | 'artifacts' | 'proxy' | 'egress'>>(
   cluster: T,
   grant: Grant,
   written: unknown,
   isOfOthers: (machine: ResourceKey) => boolean,
 ): { readonly cluster: T; readonly problems: readonly FieldProblem[] } {
-  const { own, problems } = boundSecrets(cluster.spec, grant, { spec: written, path: ['spec'] })
+  const { own, problems } = boundSecrets(cluster.spec, secretsOfCluster, grant, { spec: written, path: ['spec'] })
   const { servers, agents } = cluster.spec
   const others = [...servers, ...agents].flatMap(({ machine }) =>
     'key' in machine && isOfOthers(machine.key) ? [machineOfOthers(machine.key, grant, written)] : [],
   )
-  return { cluster: { ...cluster, spec: own }, problems: [...boxesOutside(cluster, grant), ...others, ...problems] }
+  return {
+    cluster: { ...cluster, spec: own, egress: grant.egress },
+    problems: [...boxesOutside(cluster, grant), ...placesOutside(cluster, grant, written), ...others, ...problems],
+  }
+}
+
+/** Addresses that croft itself would ask for a cluster. What they lead to is judged when it is asked. */
+function placesOutside(
+  { artifacts, proxy }: Pick<ClusterDeclaration, 'artifacts' | 'proxy'>,
+  grant: Grant,
+  spec: unknown,
+): readonly FieldProblem[] {
+  const { mayAsk } = egressOf(grant.egress)
+  const places = [
+    ...artifacts.flatMap((one) =>
+      'mirror' in one ? [{ url: one.mirror, field: /^mirror$/, what: 'the mirror' }] : [],
+    ),
+    ...(proxy === undefined ? [] : [{ url: proxy, field: /^proxy$/, what: 'the proxy' }]),
+  ]
+  return places.flatMap(({ url, field, what }) => {
+    const { hostname = '', port = '', protocol = '' } = URL.parse(url) ?? {}
+    if (mayAsk(hostname, Number(port || (protocol === 'https:' ? 443 : 80)))) return []
+    const message = `${what} ${hostname} is not granted to ${holderOf(grant)}`
+    return [problem(placeOf({ spec, path: ['spec'] }, { field, value: url }), message, { list: grant.egress })]
+  })
 }
 
 /** Whoever has a node on a machine is root on it. */
@@ -271,13 +299,13 @@ function idProblems(
 }
 
 /** A Kubernetes Secret or an encrypted file that it names is one of its own source. */
-function ownSecrets(given: Resource['desired'], grant: Grant, written: Parameters<typeof boundSecrets>[2]) {
+function ownSecrets(given: Resource['desired'], grant: Grant, written: Parameters<typeof boundSecrets>[3]) {
   const desired = ownSeed(given, grant.storages)
   // The objects of an add-on have references of their own, which are none of croft's.
-  if (desired.type !== 'object') return boundSecrets(desired, grant, written)
+  if (desired.type !== 'object') return boundSecrets(desired, secretsOf, grant, written)
   const { secrets } = desired.object
   if (secrets === undefined) return { own: desired, problems: [] }
-  const { own, problems } = boundSecrets(secrets, grant, written)
+  const { own, problems } = boundSecrets(secrets, Object.values<SecretReference>, grant, written)
   return { own: { ...desired, object: { ...desired.object, secrets: own } }, problems }
 }
 

@@ -1,6 +1,7 @@
 import { endpointUrl } from '../k3s/config.ts'
 import type { Expanded, FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
+import { failedOn } from '../lib/failed-on.ts'
 import { atOnce, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import {
@@ -33,6 +34,8 @@ export interface ReadRevision {
   readonly incomplete: boolean
   /** Documents that croft does not read. */
   readonly ignored?: readonly { readonly kind: string }[]
+  /** Paths that are not read as manifests. */
+  readonly unread?: Estate['unread']
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
   /** What the source of a declaration is held to. */
   grantOf?(declaration: Declaration): Grant | undefined
@@ -92,8 +95,12 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   const sizes = new Map<string, number>()
   const everything = lookupIn(read.declarations, read)
   for (const declaration of read.declarations) {
-    yield
-    const size = tools.findKind(declaration.apiVersion, declaration.kind)?.size?.(declaration, everything) ?? 0
+    const counted = yield* surviving(declaration, () =>
+      inOneStep(() => ({
+        size: tools.findKind(declaration.apiVersion, declaration.kind)?.size?.(declaration, everything) ?? 0,
+      })),
+    )
+    const size = 'size' in counted ? counted.size : 0
     const grant = read.grantOf?.(declaration)
     const most = grant?.quota.objects ?? LIMITS.sourceObjects
     const together = (sizes.get(grant?.source ?? '') ?? 0) + size
@@ -119,16 +126,21 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     const kind = tools.findKind(declaration.apiVersion, declaration.kind)
     if (kind === undefined) continue
     const grant = read.grantOf?.(declaration)
-    const whole =
-      kind.expanding === undefined ? kind.expand(declaration, lookup) : yield* kind.expanding(declaration, lookup)
-    const expanded =
-      'problems' in whole || grant === undefined ? whole : withinGrant(whole, grant, declaration, isOfOthers(grant))
+    const expanded = yield* surviving(declaration, function* () {
+      const whole =
+        kind.expanding === undefined ? kind.expand(declaration, lookup) : yield* kind.expanding(declaration, lookup)
+      return 'problems' in whole || grant === undefined
+        ? whole
+        : withinGrant(whole, grant, declaration, isOfOthers(grant))
+    })
     if ('problems' in expanded) {
       // A cluster that is written wrongly is one problem, not one for each of its add-ons as well.
       if (expanded.problems.every(isOfUnreadCluster(declaration, read))) unlinked.push(declaration.key)
       else for (const one of expanded.problems) complain(declaration, one)
       continue
     }
+    const warnings = 'warnings' in expanded ? (expanded.warnings ?? []) : []
+    for (const warning of warnings) complain(declaration, { severity: 'warning', ...warning })
     switch (expanded.role) {
       case 'connection':
         connections.push(expanded.connection)
@@ -143,13 +155,11 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
           declaration,
           part: defined({ key: declaration.key, desired, needs, connection, placement }),
         })
-        for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
       }
       case 'cluster':
         clusters.push(defined({ declaration, cluster: expanded.cluster, drill: expanded.drill }))
         for (const part of expanded.parts) parts.push({ declaration, part })
-        for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
       case 'power':
         powers.push(expanded.power)
@@ -159,7 +169,6 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
         break
       case 'resources':
         for (const part of expanded.parts) parts.push({ declaration, part })
-        for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
     }
   }
@@ -202,21 +211,24 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     })
   }
 
-  const brokenConnection = read.unreadable.some((key) => HYPERVISORS.some(({ kind }) => key.startsWith(`${kind}/`)))
   const refusedYet = new Set([...read.unreadable, ...refusedKeys(problems)])
+  const brokenConnection = [...refusedYet].some((key) => HYPERVISORS.some(({ kind }) => key.startsWith(`${kind}/`)))
   const isOfRefusedCluster = (asked = '') => refusedYet.has(`Cluster/${asked.replace(/^cluster\//, '')}`)
   const resources: Resource[] = []
   const allConnections = [...connections, ...clusterConnections]
   for (const { declaration, part } of parts) {
-    yield
-    const connection = connectionFor(part.connection, allConnections, lookup)
+    const connection = connectionFor(part.connection, allConnections, lookup, brokenConnection)
     // A connection or a cluster that is written wrongly is one problem, not one for each of its resources as well.
-    if (!('message' in connection))
-      resources.push(...withinQuota(declaration, made(declaration, part, connection), part.as?.path))
-    else if (brokenConnection || isOfRefusedCluster(part.connection)) unlinked.push(part.key)
+    if (!('message' in connection)) {
+      const found = yield* surviving(declaration, () =>
+        inOneStep(() => ({ resources: made(declaration, part, connection) })),
+      )
+      if ('problems' in found) for (const one of found.problems) complain(declaration, one)
+      else resources.push(...withinQuota(declaration, found.resources, part.as?.path))
+    } else if (brokenConnection || isOfRefusedCluster(part.connection)) unlinked.push(part.key)
     else complain(declaration, connection)
   }
-  const distinct = yield* refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
+  const distinct = yield* refuseSharedPlaces(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
   const dependable = dependableIn(admitted, read, parts, clusters)
   const disordered = dependencyProblems(distinct, dependable, (declaration, index) => {
     const path = tools.findKind(declaration.apiVersion, declaration.kind)?.orderedBy?.dependsOn ?? ['spec']
@@ -259,7 +271,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
           clusters: followed.map((one) => ({
             ...clusterOf(one, accepted, connections),
             ...drillOf(one, (part) => {
-              const connection = connectionFor(part.connection, connections, lookup)
+              const connection = connectionFor(part.connection, connections, lookup, brokenConnection)
               return 'message' in connection ? undefined : made(one.declaration, part, connection)[0]
             }),
           })),
@@ -268,6 +280,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     ...(checks.size === 0 ? {} : { checks }),
     unreadable,
     ...leftAloneIn(read),
+    ...(read.unread === undefined || read.unread.length === 0 ? {} : { unread: read.unread }),
     ...unproven(read, unreadable),
     ...(tallies.size === 0 ? {} : { quotas: [...tallies.values()].map((tally) => tally.result()) }),
     problems,
@@ -328,6 +341,23 @@ function unproven(read: ReadRevision, unreadable: readonly ResourceKey[]): Pick<
   return {
     incomplete: read.incomplete || clusters.includes(undefined),
     ...(partlyRead.length === 0 ? {} : { partlyRead }),
+  }
+}
+
+function* inOneStep<T>(work: () => T): Steps<T> {
+  yield
+  return work()
+}
+
+/** What croft fails on is refused: it counts as declared, and nobody else's declarations suffer from it. */
+function* surviving<T>(
+  { key }: Declaration,
+  work: () => Steps<T>,
+): Steps<T | { readonly problems: readonly FieldProblem[] }> {
+  try {
+    return yield* work()
+  } catch (error) {
+    return { problems: [{ path: [], ...failedOn(key, error) }] }
   }
 }
 
@@ -426,22 +456,28 @@ function put(map: Map<string, Declaration[]>, key: string, declaration: Declarat
   else before.push(declaration)
 }
 
-/** The connection of that name, the one that a ProviderConfig of that name points to, or the only one there is. */
+/**
+ * Returns the connection of that name, or the one that a ProviderConfig of that name points to. The only connection there is
+ * serves a manifest that names none, or a ProviderConfig that points to none; it never stands in for one that is named and
+ * missing: its machines would be made a second time, in another datacentre.
+ */
 function connectionFor(
   asked: string | undefined,
   connections: readonly Connection[],
   lookup: Lookup,
+  isAnyBroken: boolean,
 ): Connection | FieldProblem {
   const named = connections.find((connection) => connection.name === asked)
   if (named !== undefined) return named
-  const pointed =
-    asked === undefined ? undefined : lookup.declaration('ProviderConfig', asked)?.annotations['croft.dev/connection']
+  const provider = asked === undefined ? undefined : lookup.declaration('ProviderConfig', asked)
+  const pointed = provider?.annotations['croft.dev/connection']
   const through = connections.find((connection) => connection.name === pointed)
   if (through !== undefined) return through
   // A host that is configured over SSH and the API of a cluster carry no machines: nobody means them without saying so.
   const carrying = connections.filter(({ driver }) => driver !== 'ssh' && driver !== 'kubernetes')
   const only = carrying[0]
-  if (only !== undefined && carrying.length === 1 && asked?.includes('/') !== true) return only
+  const isOpen = asked === undefined || provider !== undefined
+  if (only !== undefined && carrying.length === 1 && isOpen && pointed === undefined && !isAnyBroken) return only
   const names = carrying.map((connection) => connection.name).sort()
   return {
     code: 'no-connection',
@@ -451,7 +487,7 @@ function connectionFor(
         ? 'nothing declares how Proxmox is reached'
         : asked === undefined
           ? `this names no connection, and there are several: ${names.join(', ')}`
-          : `no connection is called ${asked}; there are ${names.join(', ')}`,
+          : `no connection is called ${pointed ?? asked}; there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`,
     hint:
       names.length === 0
         ? 'add a Proxmox object with endpoint, fingerprint and token'
@@ -561,17 +597,17 @@ function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): 
   return nodes.length > 0 && nodes.every((node) => Object.hasOwn(hosts, node))
 }
 
-/** Two resources that name the same id would fight over one guest. */
-function* refuseSharedIds(
+/** Refuses resources that name the same thing: they would fight over it, each writing back what the other changed. */
+function* refuseSharedPlaces(
   resources: readonly Resource[],
   complain: (declaration: Declaration, problem: FieldProblem) => void,
   writtenAs: ReadonlyMap<ResourceKey, { readonly declaration: Declaration; readonly part: Part }>,
 ): Steps<readonly Resource[]> {
   const claims = new Map<string, Resource[]>()
   for (const resource of resources) {
-    const id = guestIn(resource.desired)?.vmid
-    if (id === undefined) continue
-    const claim = `${resource.connection} ${id}`
+    const claimed = claimedBy(resource)
+    if (claimed === undefined) continue
+    const claim = `${resource.connection} ${claimed.list} ${claimed.id}`
     const before = claims.get(claim)
     if (before === undefined) claims.set(claim, [resource])
     else before.push(resource)
@@ -582,18 +618,30 @@ function* refuseSharedIds(
       yield
       refused.add(claimant.key)
       const written = writtenAs.get(claimant.key)
-      const id = guestIn(claimant.desired)?.vmid
-      if (written === undefined || id === undefined) continue
-      const field = claimant.kind.startsWith('Environment') ? ['forProvider', 'vmId'] : ['proxmox', 'vmid']
+      const claimed = claimedBy(claimant)
+      if (written === undefined || claimed === undefined) continue
       complain(written.declaration, {
         code: 'id-claimed-twice',
-        path: [...(written.part.as?.path ?? ['spec']), ...field],
-        message: `id ${id} is also claimed by ${othersOf(claimant, claimants)}`,
+        path: [...(written.part.as?.path ?? ['spec']), ...claimed.field],
+        message: `${claimed.id} is also claimed by ${othersOf(claimant, claimants)}`,
         hint: 'give each its own id',
       })
     }
   }
   return resources.filter((resource) => !refused.has(resource.key))
+}
+
+/** The thing outside that a declaration names by its id. Items and objects are compared where they are read. */
+function claimedBy({ kind, desired }: Resource) {
+  const vmid = guestIn(desired)?.vmid
+  if (vmid !== undefined) {
+    const field = kind.startsWith('Environment') ? ['forProvider', 'vmId'] : ['proxmox', 'vmid']
+    return { list: 'guests', id: `id ${vmid}`, field }
+  }
+  if (desired.type === 'file') return { list: desired.file.host, id: volumeId(desired.file), field: [] }
+  if (desired.type !== 'setting') return undefined
+  const { definition, host, scope, id } = desired.setting
+  return { list: JSON.stringify([definition, host, scope]), id, field: [] }
 }
 
 /** A few of them: where thousands claim one id, each of thousands of messages would name them all. */

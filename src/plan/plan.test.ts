@@ -747,9 +747,14 @@ test('a guest that was taken over without a mark is found by its record when Git
       type,
       externalId: '105',
       seenMs: NOW,
+      birth: 'uuid 1',
       policy: { ...DEFAULT_POLICY, ...(unmarked ? { unmarked: true } : {}), deletion: 'Orphan' },
     } as never)
-  const keys = (record: ReturnType<typeof taken>, observed: ObservedResource = guest(105)) =>
+  const born = (birth: string, seen: ObservedResource = guest(105)): ObservedResource => ({
+    ...seen,
+    close: { config: {}, atMs: NOW, ...seen.close, birth },
+  })
+  const keys = (record: ReturnType<typeof taken>, observed = born('uuid 1')) =>
     planOf(estateOf([]), worldWith([observed]), ledgerWith({ known: [record] }))
       .entries.filter(({ action }) => action.do !== 'nothing')
       .map(({ key, externalId, action }) => `${key} ${externalId ?? '-'}${action.do === 'forget' ? '' : ' goes'}`)
@@ -757,7 +762,8 @@ test('a guest that was taken over without a mark is found by its record when Git
   assert.deepEqual(keys(taken('container', true)), ['Machine/old 105'])
   assert.ok(!keys(taken('vm', false)).includes('Machine/old 105'))
   assert.ok(!keys(taken('file', true)).includes('Machine/old 105'))
-  assert.ok(!keys(taken('vm', true), guest(105, { of: 'Machine/other' })).includes('Machine/old 105'))
+  assert.ok(!keys(taken('vm', true), born('uuid 1', guest(105, { of: 'Machine/other' }))).includes('Machine/old 105'))
+  assert.ok(!keys(taken('vm', true), born('uuid 2')).includes('Machine/old 105'), 'the id was used again')
 })
 
 test('a setting about a guest needs it to be there and at rest, whether or not it has come up', () => {

@@ -1,10 +1,12 @@
 import { atOnce, eachInSteps, type Steps } from '../lib/in-turns.ts'
+import type { Consent } from '../model/consent.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { PowerPlan } from '../model/observed-power.ts'
 import { isDoing, type Plan, type PlanEntry } from '../model/plan.ts'
 import { notBefore } from './clusters/not-before.ts'
 import { planClusters } from './clusters/plan.ts'
+import { consentTo, shownList } from './guards/consent.ts'
 import type { GuardContext, Guarded } from './guards/guard.ts'
 import { objectionTo } from './guards/objection.ts'
 import { GUARDS } from './guards/registry.ts'
@@ -116,14 +118,20 @@ function guard(guarded: Guarded, context: GuardContext): PlanEntry {
   if (action.do === 'wait' && action.next !== undefined) {
     const after = { ...guarded.entry, action: { ...action.next, reason: action.message } }
     const judged = guard({ ...guarded, entry: after }, context)
-    return judged === after ? guarded.entry : judged
+    return isDoing(judged.action) ? guarded.entry : judged
   }
+  if (!isDoing(action)) return guarded.entry
+  const consents: Consent[] = []
   for (const one of GUARDS) {
-    if (!isDoing(guarded.entry.action)) return guarded.entry
-    const judged = one.judge(guarded.entry.action, guarded, context)
-    if (judged !== guarded.entry.action) return { ...guarded.entry, action: judged }
+    const judged = one.judge(action, guarded, context)
+    if (judged === action) continue
+    if (judged.do !== 'hold' || one.approvable !== true) return { ...guarded.entry, action: judged }
+    const shows = shownList(guarded.entry, action, guarded.dataDisks, guarded.births)
+    const consent = consentTo(context.estate.consents, guarded.entry.key, one.name, action, shows)
+    if (consent === undefined) return { ...guarded.entry, action: { ...judged, shows } }
+    consents.push(consent)
   }
-  return guarded.entry
+  return consents.length === 0 ? guarded.entry : { ...guarded.entry, consents }
 }
 
 /** A cluster whose steps a guard objects to keeps what was seen of it, and takes none. */

@@ -22,7 +22,13 @@ export type Granted =
 /** What a person may ask the controller for. The same list is in the API, on the page and in the CLI. */
 export type Wish =
   | { readonly wish: 'reconcile'; readonly key?: ResourceKey }
-  | { readonly wish: 'approve'; readonly keys: readonly ResourceKey[]; readonly expiresMs: number }
+  | {
+      readonly wish: 'approve'
+      readonly keys: readonly ResourceKey[]
+      readonly expiresMs: number
+      /** The hash of the list that was shown, by key: another one by now is not approved. */
+      readonly seen?: Readonly<Record<ResourceKey, string>>
+    }
   | { readonly wish: 'suspend' | 'resume'; readonly key: ResourceKey }
   /** Makes Git agree with the world, by a commit on a branch. */
   | { readonly wish: 'adopt-drift'; readonly key: ResourceKey; readonly fields: readonly string[] }

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import { defined } from '../lib/defined.ts'
 import { type Declaration, type Problem, type ResourceKey, showOrigin } from '../model/declaration.ts'
+import { setAside, type UnreadPath } from '../model/unread.ts'
 import type { Ignored, Revision } from './git/revision.ts'
 import type { JudgedObject } from './judge.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './yaml/problem-at.ts'
@@ -17,10 +18,16 @@ export function assemble(
   id: string,
   outcomes: readonly FileOutcome[],
   commit: string | undefined,
-  extra: { readonly problems: readonly Problem[]; readonly ignored: readonly Ignored[]; readonly incomplete: boolean },
+  extra: {
+    readonly problems: readonly Problem[]
+    readonly ignored: readonly Ignored[]
+    readonly incomplete: boolean
+    readonly unread?: readonly UnreadPath[]
+  },
 ): Revision {
   const problems: Problem[] = [...extra.problems]
   const ignored: Ignored[] = [...extra.ignored]
+  const unread: UnreadPath[] = [...(extra.unread ?? [])]
   const unreadable = new Set<ResourceKey>()
   const byKey = new Map<ResourceKey, { declaration: Declaration; judged: JudgedObject; through?: string }>()
   let incomplete = extra.incomplete
@@ -46,8 +53,10 @@ export function assemble(
       if (judged.outcome === 'ignored' && toldBefore(judged, outcome.file, through)) continue
       problems.push(...problemsOf(judged, at))
       if (judged.outcome === 'unreadable') incomplete = true
-      else if (judged.outcome === 'ignored') ignored.push(ignoredOf(judged, at))
-      else if (judged.outcome === 'refused') {
+      else if (judged.outcome === 'ignored') {
+        ignored.push(ignoredOf(judged, at))
+        if (judged.note !== undefined) unread.push(unreadAt(judged, at, judged.note))
+      } else if (judged.outcome === 'refused') {
         if (judged.key === undefined) incomplete = true
         else unreadable.add(judged.key)
       } else {
@@ -75,6 +84,7 @@ export function assemble(
     ignored,
     files: outcomes.length,
     unreadable: [...unreadable].sort(),
+    ...(unread.length === 0 ? {} : { unread }),
     incomplete,
     locate: (declaration, path) =>
       problemOf(sources.get(declaration.key), declaration, { code: '', path, message: '' }).origin,
@@ -105,6 +115,16 @@ function ignoredOf(judged: JudgedObject & { readonly outcome: 'ignored' }, at: F
     kind: judged.kindName,
     ...defined({ note: judged.note }),
   }
+}
+
+/** A text that stands for a file elsewhere (a pointer of Git LFS, a link that was checked out as text) may declare anything. */
+function unreadAt(
+  { document, standsForAnother }: JudgedObject & { readonly outcome: 'ignored' },
+  { file }: FileAt,
+  note: string,
+): UnreadPath {
+  const { names, ...aside } = setAside(`${file}:${document.line}`.replace(/:1$/, ''), note, document.text)
+  return standsForAnother === true ? aside : { ...aside, ...defined({ names }) }
 }
 
 function declarationOf(judged: JudgedObject & { readonly outcome: 'declared' }, at: FileAt): Declaration {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { z } from 'zod'
+import { readOfOthers, WITHOUT_EVIDENCE } from '../../test/evidence/of-others.ts'
 import { environmentDownloadFile } from '../kinds/environment-download-file.ts'
 import { environmentVm } from '../kinds/environment-vm.ts'
 import { knownFields } from '../kinds/fields/explain.ts'
@@ -11,7 +10,7 @@ import { findKind } from '../kinds/registry.ts'
 import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { VmSpec } from '../model/vm.ts'
-import { readText, sharedPath, told, vmManifest } from './testing/fixture.ts'
+import { readText, told, vmManifest } from './testing/fixture.ts'
 
 interface Property {
   readonly type?: string
@@ -20,9 +19,7 @@ interface Property {
 }
 
 function crd(file: string): Property | undefined {
-  const folder = sharedPath('crossplane-crds')
-  if (folder === undefined) return undefined
-  const document = yamlLibrary().parse(readFileSync(join(folder, file), 'utf8')) as {
+  const document = yamlLibrary().parse(readOfOthers(`crossplane-crds/${file}`)) as {
     spec: { versions: { schema: { openAPIV3Schema: Property } }[] }
   }
   return document.spec.versions[0]?.schema.openAPIV3Schema.properties?.spec
@@ -51,9 +48,8 @@ const CRDS = [
 ] as const
 
 for (const [file, schema, least] of CRDS) {
-  const spec = crd(file)
-  const skip = spec === undefined && 'the provider definitions are not beside this clone'
-  test(`every field of ${file} is known, at every depth`, { skip }, () => {
+  test(`every field of ${file} is known, at every depth`, { skip: WITHOUT_EVIDENCE }, () => {
+    const spec = crd(file)
     assert.ok(spec)
     const count = (property: Property): number =>
       Object.values(property.properties ?? property.items?.properties ?? {}).reduce(
@@ -239,14 +235,17 @@ test('[R19] a VM needs the declared file that its disk or drive is made from, on
   ])
 })
 
-test('a providerConfigRef is served by the connection of that name, by what a ProviderConfig points to, or by the only one', () => {
+test('a providerConfigRef is served by the connection of that name, by what a ProviderConfig points to, or, if none is meant, by the only one', () => {
   const proxmox = (name: string) =>
     `apiVersion: croft.dev/v1alpha1\nkind: Proxmox\nmetadata: {name: ${name}}\nspec: {endpoint: "https://127.0.0.1:8006", token: {env: T}}\n---\n`
   const config =
     'apiVersion: proxmoxbpg.crossplane.io/v1beta1\nkind: ProviderConfig\nmetadata: {name: old, annotations: {croft.dev/connection: b}}\nspec: {credentials: {source: None}}\n---\n'
   const vm = (ref: string) => vmManifest('vmId: 100').replace('spec:', `spec:\n  providerConfigRef: {name: ${ref}}`)
-  assert.equal(expand(vm('whatever')).connection, undefined)
-  assert.equal(expand(proxmox('a') + vm('whatever')).connection, undefined)
+  const unbound = config.replace(', annotations: {croft.dev/connection: b}', '')
+  assert.equal(expand(proxmox('a') + vm('default')).connection, undefined)
+  assert.equal(expand(proxmox('a') + unbound + vm('old')).connection, undefined)
+  assert.equal(expand(proxmox('a') + vm('whatever')).connection, 'whatever', 'linking refuses what nothing answers')
+  assert.equal(expand(proxmox('a') + config + vm('old')).connection, 'b')
   assert.equal(expand(proxmox('a') + proxmox('b') + vm('b')).connection, 'b')
   assert.equal(expand(proxmox('a') + proxmox('b') + config + vm('old')).connection, 'b')
   assert.throws(

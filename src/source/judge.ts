@@ -34,7 +34,13 @@ export type JudgedObject = {
       readonly generation: string
     }
   | { readonly outcome: 'refused' }
-  | { readonly outcome: 'ignored'; readonly apiVersion: string; readonly kindName: string; readonly note?: string }
+  | {
+      readonly outcome: 'ignored'
+      readonly apiVersion: string
+      readonly kindName: string
+      readonly note?: string
+      readonly standsForAnother?: true
+    }
   /** Nobody can say what stands here: what is missing from the file proves nothing. */
   | { readonly outcome: 'unreadable' }
 )
@@ -55,7 +61,8 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
     return [{ outcome: 'unreadable', document, base: [], problems: [], findings: first }]
   }
   const objects = objectsOf(read.value)
-  if (objects.length === 0) return [nothingOfOurs(document, 'not an object')]
+  if (objects.length === 0)
+    return [typeof read.value === 'string' ? standIn(document) : nothingOfOurs(document, 'not an object')]
   // Findings have a place in the text but belong to no field; they count once, with the first object that is ours.
   let left = findings
   return objects.map((object) => {
@@ -63,6 +70,21 @@ export function judgeDocument(read: ReadDocument): readonly JudgedObject[] {
     if (judged.outcome !== 'ignored') left = []
     return judged
   })
+}
+
+/** A text in the place of a file: a pointer of Git LFS, or a link that was checked out as text. It may declare anything. */
+function standIn(document: SourceDocument): JudgedObject {
+  const isPointer = document.text.startsWith('version https://git-lfs')
+  const note = isPointer ? 'a pointer of Git LFS, whose content is elsewhere' : 'text, not an object'
+  const message = `this is ${note}: what it declares is not read, and what was declared before and is not found is kept`
+  const problem: FieldProblem = {
+    code: 'not-read',
+    path: [],
+    message,
+    hint: 'put the manifest itself here',
+    severity: 'warning',
+  }
+  return { ...ignoredDocument(document, note), problems: [problem], standsForAnother: true }
 }
 
 /** A slip of the pen, and no text that is made to cost much. */
@@ -116,7 +138,20 @@ function perhapsNoManifest({ text }: SourceDocument, findings: readonly YamlFind
 
 /** Nothing that croft reads further, with the reason. */
 export function nothingOfOurs(document: SourceDocument, note: string): JudgedObject {
-  return { outcome: 'ignored', document, base: [], problems: [], findings: [], apiVersion: '', kindName: '', note }
+  return ignoredDocument(document, note)
+}
+
+function ignoredDocument(document: SourceDocument, note: string) {
+  return {
+    outcome: 'ignored',
+    document,
+    base: [],
+    problems: [],
+    findings: [],
+    apiVersion: '',
+    kindName: '',
+    note,
+  } as const
 }
 
 function judgeObject(object: ManifestObject, document: SourceDocument, findings: readonly YamlFinding[]): JudgedObject {

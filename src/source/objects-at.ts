@@ -1,7 +1,7 @@
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Budget } from './budget.ts'
-import { buildKustomization, type FilesInHand } from './kustomize/build.ts'
+import { buildKustomization, type FilesInHand, NAMES } from './kustomize/build.ts'
 import { objectsOf, type ReadDocument, readDocuments, readJson } from './manifest.ts'
 import { textOf } from './yaml/text-of.ts'
 
@@ -24,7 +24,7 @@ export function objectsAt(hand: FilesInHand, place: string, budget?: Budget): Ob
 }
 
 function hasKustomization(files: ReadonlyMap<string, string>, prefix: string): boolean {
-  return ['yaml', 'yml'].some((ending) => files.has(`${prefix}kustomization.${ending}`))
+  return NAMES.some((name) => files.has(`${prefix}${name}`))
 }
 
 /** A file that kubectl would read too, and that would otherwise be left out without a word. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { stalePages } from '../../scripts/kind-pages.ts'
+import { ofOthers, readOfOthers, WITHOUT_EVIDENCE } from '../../test/evidence/of-others.ts'
 import { knownFields } from '../kinds/fields/explain.ts'
 import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
 import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { SettingSpec } from '../model/rest.ts'
-import { errorsOf, readText, sharedPath, told } from './testing/fixture.ts'
+import { errorsOf, readText, told } from './testing/fixture.ts'
 
 interface Property {
   readonly properties?: Readonly<Record<string, Property>>
@@ -23,14 +23,13 @@ interface Crd {
   }
 }
 
-const folder = sharedPath('crossplane-crds')
-const skip = folder === undefined && 'the provider definitions are not beside this clone'
+const skip = WITHOUT_EVIDENCE
 const crds: readonly Crd[] =
-  folder === undefined
+  skip !== false
     ? []
-    : readdirSync(folder)
+    : readdirSync(ofOthers('crossplane-crds'))
         .filter((name) => name.startsWith('virtual'))
-        .map((name) => yamlLibrary().parse(readFileSync(join(folder, name), 'utf8')) as Crd)
+        .map((name) => yamlLibrary().parse(readOfOthers(`crossplane-crds/${name}`)) as Crd)
 
 /** Kept by nobody yet. */
 const LATER: readonly string[] = []

@@ -4,10 +4,11 @@ import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { inTurns } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
+import type { UnreadPath } from '../model/unread.ts'
 import { openDiskCache } from './disk-cache.ts'
 import { IGNORE_FILE } from './files/ignore-rules.ts'
 import type { ParseCache } from './files/parse-cache.ts'
-import { type WalkedFile, walkFiles, walking } from './files/walk-files.ts'
+import { type Walked, type WalkedFile, walkFiles, walking } from './files/walk-files.ts'
 import { readCommit } from './git/git.ts'
 import { gitLog, placeOfDirectory } from './git/git-log.ts'
 import { changedRevision, type Revision } from './git/revision.ts'
@@ -36,8 +37,10 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
   const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
   const siblings = await siblingFiles(directory, await reader.generatorFiles([...walked.files, ...above]))
   const ignore = await readSibling(directory, IGNORE_FILE)
+  const unread = [...walked.unread, ...(await submodulesOf(directory, walked))]
   const revision = await reader.tree({
     ...walked,
+    unread,
     ...(ignore === undefined ? {} : { ignore }),
     above,
     siblings,
@@ -51,6 +54,15 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
     logs: [{ log: gitLog(() => placeOfDirectory(directory), readCommit) }],
   }
   return changedRevision(revision, (one) => ({ ...one, ...found }))
+}
+
+/** Returns the submodules that are not checked out: their directories are empty. */
+async function submodulesOf(directory: string, { files }: Walked): Promise<readonly UnreadPath[]> {
+  const text = (await readSibling(directory, '.gitmodules')) ?? ''
+  const paths = [...text.matchAll(/^[ \t]*path[ \t]*=[ \t]*(.+?)[ \t]*$/gm)].map(([, path = '']) => path)
+  return paths
+    .filter((path) => !files.some((file) => file.path.startsWith(`${path}/`)))
+    .map((path) => ({ path, why: 'a submodule that is not checked out', mark: 'empty' }))
 }
 
 /** What overlays name above the directory, up to the top of its repository and no further. */

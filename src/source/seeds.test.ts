@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { errorsOf, readText, sharedPath, told } from './testing/fixture.ts'
+import { ofOthers, readOfOthers, WITHOUT_EVIDENCE } from '../../test/evidence/of-others.ts'
+import { errorsOf, readText, told } from './testing/fixture.ts'
 
-const folder = sharedPath('seeds')
-const skip = folder === undefined && 'the seeds are not beside this clone'
+const skip = WITHOUT_EVIDENCE
+
+function seedText(number: string): string {
+  const file = readdirSync(ofOthers('seeds')).find((name) => name.startsWith(`${number}_`))
+  assert.ok(file, `there is no seed ${number}`)
+  return readOfOthers(`seeds/${file}`)
+}
 
 /** The yaml blocks of a page, as they are printed. */
 function blocksOf(text: string): readonly string[] {
@@ -25,10 +30,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
 
 for (const [seed, keys] of Object.entries(EXPECTED)) {
   test(`the manifests that seed ${seed} prints load unchanged`, { skip }, () => {
-    assert.ok(folder)
-    const file = readdirSync(folder).find((name) => name.startsWith(`${seed}_`))
-    assert.ok(file)
-    const revisions = blocksOf(readFileSync(join(folder, file), 'utf8')).map(readText)
+    const revisions = blocksOf(seedText(seed)).map(readText)
     assert.deepEqual(
       revisions.flatMap((revision) => told(errorsOf(revision))),
       [],
@@ -41,10 +43,7 @@ for (const [seed, keys] of Object.entries(EXPECTED)) {
 }
 
 test('seed 004 is read under its own names, and told the real ones', { skip }, () => {
-  assert.ok(folder)
-  const file = readdirSync(folder).find((name) => name.startsWith('004_')) ?? ''
-  const block =
-    blocksOf(readFileSync(join(folder, file), 'utf8')).find((text) => text.includes('type: cloud-init')) ?? ''
+  const block = blocksOf(seedText('004')).find((text) => text.includes('type: cloud-init')) ?? ''
   const revision = readText(block)
   assert.deepEqual(
     revision.problems.map(({ code, message }) => `${code} ${message.slice(0, 40)}`),

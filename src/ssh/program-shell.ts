@@ -57,7 +57,7 @@ export function programShell(way: ProgramStarter, { clock, random }: ShellTools)
     if (argv.length === 0 || argv[0] === '') throw new ShellFailure('no', 'bad-argument', 'there is no program to run')
     for (let attempt = 1; ; attempt++) {
       const nonce = `croft-${word(random)}${word(random)}`
-      const words = await way.words(wrap(argv, { become: way.become, nonce, timeoutMs }), signal)
+      const words = await way.words(wrap(argv, { become: way.become, nonce, timeoutMs, marked: true }), signal)
       const ended = await runChild(words, {
         env: way.env,
         input: await inputOf(way, nonce, options.input),
@@ -85,7 +85,7 @@ export function programShell(way: ProgramStarter, { clock, random }: ShellTools)
     const argv = ['pkill', '-TERM', '-P', String(marks.pid)]
     try {
       const timeoutMs = LIMITS.connectTimeoutMs
-      const words = await way.words(wrap(argv, { become: way.become, nonce: mine, timeoutMs }))
+      const words = await way.words(wrap(argv, { become: way.become, nonce: mine, timeoutMs, marked: false }))
       const input = await inputOf(way, mine, undefined)
       const maxBytes = LIMITS.foreignTextLength
       await runChild(words, { env: way.env, input, timeoutMs, maxBytes, group: way.group, clock })
@@ -123,7 +123,7 @@ export function programShell(way: ProgramStarter, { clock, random }: ShellTools)
     async terminal(argv, { farewell, signal }) {
       if (closed) throw new ShellFailure('no', 'closed', `the connection to ${way.name} has been closed`)
       const nonce = `croft-${word(random)}${word(random)}`
-      const wrapped = wrap(argv, { become: way.become, nonce, timeoutMs: LIMITS.consoleMs })
+      const wrapped = wrap(argv, { become: way.become, nonce, timeoutMs: LIMITS.consoleMs, marked: false })
       const started = await startTerminal({
         argv: await way.words(wrapped, signal),
         env: way.env,
@@ -153,7 +153,7 @@ async function inputOf(way: ProgramStarter, nonce: string, input: RunOptions['in
   if (way.become === 'password') {
     const password = await way.password?.()
     if (password === undefined) throw new ShellFailure('no', 'denied', `there is no password for sudo on ${way.name}`)
-    parts.push(Buffer.from(`${password.reveal()}\n${nonce}\n`, 'utf8'))
+    parts.push(Buffer.from(`${password.word()}\n${nonce}\n`, 'utf8'))
   }
   if (input !== undefined) parts.push(typeof input === 'string' ? Buffer.from(input, 'utf8') : input)
   return parts
@@ -174,7 +174,13 @@ function resultOf(way: ProgramStarter, program: string, nonce: string, ended: En
   if (!marks.began) return way.failure(ended)
   if (marks.code === undefined)
     return new ShellFailure('maybe', 'lost', `the connection to ${way.name} was lost while ${program} ran`)
-  return { code: marks.code, stdout: ended.stdout, stderr: marks.stderr }
+  return { code: marks.code, stdout: outputAfter(ended.stdout, `${nonce}\n`), stderr: marks.stderr }
+}
+
+/** What the program itself said. */
+function outputAfter(stdout: Buffer, mark: string): Buffer {
+  const at = stdout.indexOf(mark)
+  return at < 0 ? stdout : stdout.subarray(at + mark.length)
 }
 
 const WHY_CUT = {

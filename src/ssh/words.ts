@@ -24,12 +24,13 @@ const DECODE =
 /**
  * Says that the program begins and how it ended, on the error output between marks that nobody can guess. Without the
  * first mark it cannot have begun; without the second nobody knows how it went. What stands on the input before the
- * mark is skipped: a password that sudo did not ask for must not become input of the program.
+ * mark is skipped: a password that sudo did not ask for must not become input of the program. The output begins with the
+ * mark where it is read as a whole: startup files of a login shell may say something before.
  */
 const BEGIN =
-  'n=$1; s=$2; t=$3; shift 3; ' +
+  'n=$1; s=$2; o=$3; t=$4; shift 4; ' +
   'if [ "$s" = skip ]; then while IFS= read -r l; do [ "$l" = "$n" ] && break; done; fi; ' +
-  'echo "began $n $$" >&2; ' +
+  'if [ "$o" = marked ]; then echo "$n"; fi; echo "began $n $$" >&2; ' +
   // A program whose caller is gone must not run for ever.
   'if command -v timeout >/dev/null 2>&1; then timeout -k 5 "$t" "$@"; else "$@"; fi; ' +
   'c=$?; echo "ended $n $c" >&2; exit $c'
@@ -39,12 +40,24 @@ export interface Wrapping {
   /** A word that cannot be guessed; marks what is ours in the streams. */
   readonly nonce: string
   readonly timeoutMs: number
+  /** The output begins with the nonce on a line of its own. */
+  readonly marked: boolean
 }
 
 /** The program with the marks around it, and with sudo where it is needed. */
-export function wrap(argv: readonly string[], { become, nonce, timeoutMs }: Wrapping): readonly string[] {
+export function wrap(argv: readonly string[], { become, nonce, timeoutMs, marked }: Wrapping): readonly string[] {
   const seconds = String(Math.ceil(timeoutMs / 1000) + 5)
-  const inner = ['sh', '-c', BEGIN, 'croft', nonce, become === 'password' ? 'skip' : 'keep', seconds, ...argv]
+  const inner = [
+    'sh',
+    '-c',
+    BEGIN,
+    'croft',
+    nonce,
+    become === 'password' ? 'skip' : 'keep',
+    marked ? 'marked' : 'plain',
+    seconds,
+    ...argv,
+  ]
   switch (become) {
     case 'none':
       return inner

@@ -10,8 +10,9 @@ import {
   type SecretPrints,
   withPrints,
 } from '../controller/checks/secret-prints.ts'
+import { secretsOf } from '../model/desired-secrets.ts'
 import type { Estate } from '../model/estate.ts'
-import { referencesIn, Secret, type SecretReference } from '../model/secret.ts'
+import { Secret, type SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
 
 const BYTES = 32
@@ -70,7 +71,7 @@ export async function newSecrets(
   store: Store,
   stateFile: string,
 ): Promise<{ readonly estate: Estate; keep(): Promise<void> }> {
-  if (!estate.resources.some(({ desired }) => referencesIn(desired).length > 0)) return { estate, keep: async () => {} }
+  if (!estate.resources.some(({ desired }) => secretsOf(desired).length > 0)) return { estate, keep: async () => {} }
   const { deps } = await runtime.openDrivers({ directory })
   const notice = (key: Secret) => noticeSecrets(estate, store, key, deps.resolveSecret)
   const known = readSecretKey(stateFile)

@@ -13,7 +13,7 @@ test('[S-17] a secret is found where its reference says and cannot be printed', 
     { env: 'TOKEN' },
     { env: { TOKEN: ` ${CANARY}\n` }, directory: '/', warn: (message: string) => assert.fail(message) },
   )
-  assert.equal(secret.reveal(), CANARY)
+  assert.equal(secret.word(), CANARY)
   assert.doesNotMatch(`${String(secret)}${JSON.stringify({ secret })}${inspect({ secret })}`, /canary/)
 })
 
@@ -32,13 +32,15 @@ test('a secret file is read from below the directory; others who may read it are
     chmodSync(file, 0o644)
     const warnings: string[] = []
     const sources = { env: {}, directory, warn: (message: string) => void warnings.push(message) }
-    assert.equal((await resolveSecret({ file: 'token' }, sources)).reveal(), CANARY)
+    const found = await resolveSecret({ file: 'token' }, sources)
+    assert.equal(found.word(), CANARY)
+    assert.equal(found.reveal(), `${CANARY}\n`, 'the content of a file needs its last line end')
     assert.deepEqual(warnings, ['the secret file token can be read by others; run: chmod 600 token'])
     chmodSync(file, 0o600)
     await resolveSecret({ file: 'token' }, sources)
     assert.equal(warnings.length, 1)
     const home = { ...sources, env: { HOME: directory }, directory: '/' }
-    assert.equal((await resolveSecret({ file: '~/token' }, home)).reveal(), CANARY)
+    assert.equal((await resolveSecret({ file: '~/token' }, home)).word(), CANARY)
     await assert.rejects(
       resolveSecret({ file: 'nothing' }, sources),
       /The secret file nothing cannot be read \(ENOENT\)/,

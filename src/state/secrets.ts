@@ -43,8 +43,8 @@ export async function resolveSecret(reference: SecretReference, sources: SecretS
 }
 
 function fromEnvironment(name: string, env: Environment): Secret {
-  const value = env[name]?.trim()
-  if (value === undefined || value === '') {
+  const value = env[name]
+  if (value === undefined || value.trim() === '') {
     throw new CliError(`The environment variable ${name} is not set. Set it to the secret, e.g. export ${name}=…`)
   }
   return new Secret(value)
@@ -66,8 +66,8 @@ async function fromFile(file: string, sources: SecretSources): Promise<Secret> {
     if ((stat.mode & 0o077) !== 0) {
       sources.warn(`the secret file ${file} can be read by others; run: chmod 600 ${file}`)
     }
-    const value = (await handle.readFile('utf8')).trim()
-    if (value === '') throw new CliError(`The secret file ${file} is empty. Write the secret into it.`)
+    const value = await handle.readFile('utf8')
+    if (value.trim() === '') throw new CliError(`The secret file ${file} is empty. Write the secret into it.`)
     return new Secret(value)
   } finally {
     await handle.close()

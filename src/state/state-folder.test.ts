@@ -57,6 +57,49 @@ test('a directory that is renamed keeps its database and its vault, however ofte
   assert.equal(fileOf('home'), file)
 })
 
+const WRITTEN: readonly (readonly [string, string, string])[] = [
+  ['in flow style', 'estate.yaml', `{kind: Estate, spec: {uid: "${UID}"}}\n`],
+  ['with flow style in its spec', 'estate.yaml', `kind: Estate # ours\nspec: {uid: '${UID}'}\n`],
+  ['with a comment beside its kind', 'estate.yaml', `kind: "Estate"   # ours\nspec:\n  uid: ${UID}   # random\n`],
+  ['with another field after it', 'estate.yaml', `spec:\n  uid: "${UID}"\n  other: 1\nkind: Estate\n`],
+  ['as JSON', 'estate.json', `{"kind": "Estate", "spec": {"uid": "${UID}"}}`],
+  ['in a folder below', 'base/all.yml', `kind: Machine\n---\nkind: Estate\nspec:\n  uid: "${UID}"\n`],
+  [
+    'after another document',
+    'all.yaml',
+    `kind: Machine\nmetadata: {name: Estate}\n---\nkind: Estate\nspec: {uid: "${UID}"}\n`,
+  ],
+]
+
+for (const [index, [how, file, text]] of WRITTEN.entries()) {
+  test(`an Estate ${how} is found, so a renamed directory keeps its database`, () => {
+    const { directory, used, fileOf, at } = home(`written-${index}`)
+    directory('infra')
+    mkdirSync(path.dirname(path.join(at('infra'), file)), { recursive: true })
+    writeFileSync(path.join(at('infra'), file), text)
+    const database = used('infra')
+    renameSync(at('infra'), at('house'))
+    assert.equal(fileOf('house'), database)
+  })
+}
+
+test('text that only looks like an Estate is none', () => {
+  for (const text of [
+    'kind: EstateX\nspec:\n  uid: abcdef0123456789\n',
+    '# kind: Estate\nspec:\n  uid: abcdef0123456789\n',
+    'kind: Estate\nspec: [',
+    'Estate',
+    `kind: Machine\nspec:\n  text: |\n    kind: Estate\n    uid: ${UID}\n`,
+  ]) {
+    const { directory, used, fileOf, at } = home(`none-${text.length}`)
+    directory('infra')
+    writeFileSync(path.join(at('infra'), 'estate.yaml'), text)
+    const database = used('infra')
+    renameSync(at('infra'), at('house'))
+    assert.notEqual(fileOf('house'), database, text)
+  }
+})
+
 test('a copy beside the original has a database of its own and the same vault; without an Estate nothing is shared', () => {
   const { directory, used, fileOf, vaultOf } = home('copied')
   directory('infra', UID, 'about.yaml')

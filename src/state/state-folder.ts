@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { yamlLibrary } from '../lib/yaml-library.ts'
+import { walkFiles } from '../source/files/walk-files.ts'
 
 const NOTE = 'estate.json'
 const UID = /^[0-9a-f]{16}$/
@@ -96,20 +98,44 @@ function newest(folder: string): number {
   return statSync(path.join(folder, NOTE), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** The uid in the Estate of a directory, read without everything else that it declares. */
+/** Returns the uid in the Estate of a directory, read without everything else that the directory declares. */
 function uidIn(directory: string): string | undefined {
   if (!path.isAbsolute(directory) || statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     return undefined
-  const files = readdirSync(directory).filter((name) => /\.ya?ml$/.test(name))
-  for (const name of files.toSorted((a, b) => Number(b === 'estate.yaml') - Number(a === 'estate.yaml'))) {
-    const file = path.join(directory, name)
-    const seen = statSync(file, { throwIfNoEntry: false })
-    if (seen?.isFile() !== true || seen.size > MOST_BYTES) continue
-    for (const document of readFileSync(file, 'utf8').split(/^---.*$/m)) {
-      if (!/^kind:\s*["']?Estate["']?\s*$/m.test(document)) continue
-      const uid = /^\s+uid:\s*["']?([0-9a-f]+)["']?\s*(?:#.*)?$/m.exec(document)?.[1] ?? ''
-      if (UID.test(uid)) return uid
-    }
+  // `croft init` writes this one; only without it are all manifests read.
+  return uidInFile(path.join(directory, 'estate.yaml')) ?? uidInTree(directory)
+}
+
+function uidInFile(file: string): string | undefined {
+  const seen = statSync(file, { throwIfNoEntry: false })
+  return seen?.isFile() === true && seen.size <= MOST_BYTES ? uidInText(readFileSync(file, 'utf8')) : undefined
+}
+
+/** An Estate may be in any file of the tree. */
+function uidInTree(directory: string): string | undefined {
+  for (const bytes of manifestsBelow(directory)) {
+    const uid = bytes.length > MOST_BYTES ? undefined : uidInText(Buffer.from(bytes).toString('utf8'))
+    if (uid !== undefined) return uid
+  }
+  return undefined
+}
+
+/** A tree that cannot be read names no estate here; the command that reads it says why. */
+function manifestsBelow(directory: string): readonly Uint8Array[] {
+  try {
+    return walkFiles(directory).files.flatMap((file) => ('bytes' in file ? [file.bytes] : []))
+  } catch {
+    return []
+  }
+}
+
+function uidInText(text: string): string | undefined {
+  // Most manifests hold no Estate: they are not parsed for it.
+  if (!text.includes('Estate')) return undefined
+  for (const document of yamlLibrary().parseAllDocuments(text, { logLevel: 'silent' })) {
+    if (document.errors.length > 0 || document.get('kind') !== 'Estate') continue
+    const uid: unknown = document.getIn(['spec', 'uid'])
+    if (typeof uid === 'string' && UID.test(uid)) return uid
   }
   return undefined
 }

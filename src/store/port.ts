@@ -1,3 +1,4 @@
+import { markFinal } from '../lib/failed-on.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { AuditEntry, CroftEvent, Intention, NewAuditEntry, NewEvent, ResourceRecord } from '../model/record.ts'
 
@@ -87,6 +88,28 @@ export interface Store {
 
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>
+}
+
+/** The same store. What it throws is final: whoever cannot write what it does must not go on. */
+export function watched(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name)
+      if (typeof method !== 'function') return method
+      return (...args: unknown[]): unknown => {
+        try {
+          const done: unknown = Reflect.apply(method, target, args)
+          return done instanceof Promise
+            ? done.catch((error: unknown) => {
+                throw markFinal(error)
+              })
+            : done
+        } catch (error) {
+          throw markFinal(error)
+        }
+      }
+    },
+  })
 }
 
 /** A store that a move closes: nobody but the mover begins an epoch on it until it is opened again. */

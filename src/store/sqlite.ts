@@ -166,8 +166,9 @@ export function createSqliteStore(
       // From the end that the filter names; turned round below where that was the newest end.
       const rows = bodies<CroftEvent>(
         `SELECT json_set(body, '$.seq', seq) AS body FROM events
-         WHERE (?1 IS NULL OR key = ?1) AND seq > ?2
-         ORDER BY seq ${afterSeq === undefined ? 'DESC' : 'ASC'} LIMIT ?3`,
+         WHERE (? IS NULL OR key = ?) AND seq > ?
+         ORDER BY seq ${afterSeq === undefined ? 'DESC' : 'ASC'} LIMIT ?`,
+        key ?? null,
         key ?? null,
         afterSeq ?? 0,
         Math.max(0, Math.floor(limit)),
@@ -214,8 +215,8 @@ export function createSqliteStore(
     },
     async audit({ afterSeq, limit = LIMITS.auditKept }) {
       const rows = bodies<AuditEntry>(
-        `SELECT json_set(body, '$.seq', seq) AS body FROM audit WHERE seq > ?1
-         ORDER BY seq ${afterSeq === undefined ? 'DESC' : 'ASC'} LIMIT ?2`,
+        `SELECT json_set(body, '$.seq', seq) AS body FROM audit WHERE seq > ?
+         ORDER BY seq ${afterSeq === undefined ? 'DESC' : 'ASC'} LIMIT ?`,
         afterSeq ?? 0,
         Math.max(0, Math.floor(limit)),
       )

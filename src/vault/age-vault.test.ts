@@ -98,6 +98,44 @@ describe('a vault of age files', () => {
     )
   })
 
+  test('of two copies the one that was written last counts, wherever it is', async () => {
+    const env = { SOPS_AGE_KEY: await generateIdentity() }
+    const other = path.join(path.dirname(directory), 'other')
+    let inGit: string | undefined
+    const escrow = async () => inGit
+    const laptop = openAgeVault({ directory, env, escrow })
+    const server = openAgeVault({ directory: other, env, escrow })
+    await laptop.write({ ...SECRETS, formed: true })
+    inGit = await laptop.sealed.sealAnew('homelab')
+    await server.write({ ...SECRETS, formed: true, firstServer: 's2' })
+    // A rotation on the laptop: the server has a vault of its own, which is older from now on.
+    await laptop.write({ ...SECRETS, formed: true, firstServer: 's2' })
+    await laptop.write({ ...SECRETS, formed: true, caHash: 'b'.repeat(64) })
+    inGit = (await laptop.sealed.sealAnew('homelab')) ?? inGit
+    assert.equal((await server.read('homelab'))?.caHash, 'b'.repeat(64))
+    assert.equal(await server.sealed.sealAnew('homelab'), undefined)
+    // Its own next change is newer than both, and the copy in Git is the old one then.
+    await server.write({ ...SECRETS, formed: true, caHash: 'c'.repeat(64) })
+    assert.equal((await server.read('homelab'))?.caHash, 'c'.repeat(64))
+    inGit = (await server.sealed.sealAnew('homelab')) ?? inGit
+    assert.equal((await laptop.read('homelab'))?.caHash, 'c'.repeat(64))
+    // One in Git that cannot be opened takes nothing away.
+    inGit = 'damaged'
+    assert.equal((await server.read('homelab'))?.caHash, 'c'.repeat(64))
+  })
+
+  test('a record sealed before the cluster was formed says that there may be one: no second cluster is started by it', async () => {
+    const env = { SOPS_AGE_KEY: await generateIdentity() }
+    const first = openAgeVault({ directory, env })
+    await first.write({ ...SECRETS, formed: false })
+    assert.equal((await first.read('homelab'))?.formed, false)
+    const sealed = await first.sealed.seal('homelab')
+    const escrow = async () => sealed
+    assert.equal((await openAgeVault({ directory, env, escrow }).read('homelab'))?.formed, false)
+    rmSync(directory, { recursive: true })
+    assert.equal((await openAgeVault({ directory, env, escrow }).read('homelab'))?.formed, true)
+  })
+
   test('[D-12] to read makes no key and no directory', async () => {
     const vault = openAgeVault({ directory, env: {} })
     assert.equal(await vault.read('homelab'), undefined)

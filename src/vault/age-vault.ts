@@ -5,7 +5,7 @@ import { replaceFile } from '../lib/atomic-file.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type ClusterSecrets, RecordClosed } from '../model/cluster.ts'
 import { NoAgeKey, type VaultIdentity, vaultIdentity } from './identity.ts'
-import { formatSecrets, readSecrets } from './record.ts'
+import { formatSecrets, generationOf, readSecrets } from './record.ts'
 
 export interface AgeVaultOptions {
   /** One file per cluster in it. */
@@ -13,7 +13,7 @@ export interface AgeVaultOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where our own key is, or will be; used where no variable names one. */
   readonly keyFile?: string
-  /** The record as it was sealed and put elsewhere: what is used where the directory was lost. */
+  /** The record as it was sealed and put elsewhere: used where the directory was lost or has an older record. */
   readonly escrow?: (cluster: string) => Promise<string | undefined>
 }
 
@@ -42,7 +42,7 @@ export function openAgeVault({
     return path.join(directory, `${cluster}.cluster.age`)
   }
 
-  const opened = async (cluster: string, place: string, sealed: Uint8Array): Promise<ClusterSecrets> => {
+  const opened = async (cluster: string, place: string, sealed: Uint8Array): Promise<Copy> => {
     const kept = place === escrowFile(cluster) ? 'escrow' : 'vault'
     const { identities, from } = await identity().catch((error: unknown) => {
       throw error instanceof NoAgeKey ? new RecordClosed(place, { why: error.message, key: error.next }, kept) : error
@@ -62,26 +62,45 @@ export function openAgeVault({
         kept,
       )
     }
-    return checked(place, cluster, text)
+    return { secrets: checked(place, cluster, text), generation: generationOf(text) }
   }
-  const sealedFor = async (secrets: ClusterSecrets): Promise<Uint8Array> => {
+  const sealedFor = async ({ secrets, generation }: Copy): Promise<Uint8Array> => {
     const { recipients } = await identityToWriteFor()
     const encrypter = new (ageLibrary().Encrypter)()
     for (const recipient of recipients) encrypter.addRecipient(recipient)
-    return encrypter.encrypt(formatSecrets(secrets))
+    return encrypter.encrypt(formatSecrets(secrets, generation))
+  }
+
+  const inVault = async (cluster: string): Promise<Copy | undefined> => {
+    const file = fileOf(cluster)
+    const sealed = await readIfThere(file)
+    return sealed === undefined ? undefined : opened(cluster, file, sealed)
+  }
+  const inEscrow = async (cluster: string): Promise<Copy | undefined> => {
+    const text = await escrow(cluster)
+    return text === undefined ? undefined : opened(cluster, escrowFile(cluster), unarmored(cluster, text))
+  }
+
+  /** The newest copy, wherever it is. An escrow that cannot be opened does not take the vault's own record away. */
+  async function newest(cluster: string): Promise<Copy | undefined> {
+    const own = await inVault(cluster)
+    if (own === undefined) {
+      const kept = await inEscrow(cluster)
+      return kept === undefined ? undefined : afterwards(kept)
+    }
+    const kept = await inEscrow(cluster).catch(() => undefined)
+    return kept !== undefined && kept.generation > own.generation ? afterwards(kept) : own
   }
 
   async function read(cluster: string): Promise<ClusterSecrets | undefined> {
-    const file = fileOf(cluster)
-    const sealed = await readIfThere(file)
-    if (sealed !== undefined) return opened(cluster, file, sealed)
-    const elsewhere = await escrow(cluster)
-    if (elsewhere === undefined) return undefined
-    return opened(cluster, escrowFile(cluster), unarmored(cluster, elsewhere))
+    return (await newest(cluster))?.secrets
   }
 
   async function write(secrets: ClusterSecrets): Promise<void> {
-    await replaceFile(fileOf(secrets.cluster), await sealedFor(secrets))
+    const { cluster } = secrets
+    const copies = [await inVault(cluster).catch(() => undefined), await inEscrow(cluster).catch(() => undefined)]
+    const generation = 1 + Math.max(0, ...copies.map((copy) => copy?.generation ?? 0))
+    await replaceFile(fileOf(cluster), await sealedFor({ secrets, generation }))
   }
 
   return {
@@ -89,25 +108,33 @@ export function openAgeVault({
     write,
     sealed: {
       async sealAnew(cluster) {
-        const secrets = await read(cluster)
-        if (secrets === undefined) return undefined
-        const before = await escrow(cluster)
-        if (before !== undefined) {
-          const kept = await opened(cluster, escrowFile(cluster), unarmored(cluster, before))
-          if (formatSecrets(kept) === formatSecrets(secrets)) return undefined
-        }
-        return ageLibrary().armor.encode(await sealedFor(secrets))
+        const copy = await newest(cluster)
+        if (copy === undefined) return undefined
+        const kept = await inEscrow(cluster)
+        const texts = [kept, copy].map((one) => one && formatSecrets(one.secrets, one.generation))
+        return texts[0] === texts[1] ? undefined : ageLibrary().armor.encode(await sealedFor(copy))
       },
       async key() {
         const { from, recipients } = await identityToWriteFor()
         return { from, recipient: recipients[0] ?? '' }
       },
       async seal(cluster) {
-        const secrets = await read(cluster)
-        return secrets === undefined ? undefined : ageLibrary().armor.encode(await sealedFor(secrets))
+        const copy = await newest(cluster)
+        return copy === undefined ? undefined : ageLibrary().armor.encode(await sealedFor(copy))
       },
     },
   }
+}
+
+/** A record as one place has it. */
+interface Copy {
+  readonly secrets: ClusterSecrets
+  readonly generation: number
+}
+
+/** What a copy in Git says now: the cluster may have been formed after it was sealed, and another must not be started. */
+function afterwards({ secrets, generation }: Copy): Copy {
+  return { generation, secrets: secrets.formed ? secrets : { ...secrets, formed: true, unsure: true } }
 }
 
 /** Where in the estate the sealed record of a cluster is looked for. */

@@ -3,9 +3,10 @@ import type { ClusterSecrets } from '../model/cluster.ts'
 import { Secret } from '../model/secret.ts'
 
 /** What makes a cluster itself, as text. It goes into an encrypted file or a Secret, and nowhere else. */
-export function formatSecrets(secrets: ClusterSecrets): string {
+export function formatSecrets(secrets: ClusterSecrets, generation?: number): string {
   return JSON.stringify({
     format: 1,
+    ...(generation === undefined ? {} : { generation }),
     cluster: secrets.cluster,
     caHash: secrets.caHash,
     firstServer: secrets.firstServer,
@@ -13,6 +14,7 @@ export function formatSecrets(secrets: ClusterSecrets): string {
     recordedMs: secrets.recordedMs,
     files: Object.fromEntries([...secrets.files].map(([path, content]) => [path, content.reveal()])),
     password: secrets.password.reveal(),
+    ...(secrets.pendingPassword === undefined ? {} : { pendingPassword: secrets.pendingPassword.reveal() }),
     ...(secrets.agentPassword === undefined ? {} : { agentPassword: secrets.agentPassword.reveal() }),
     formerPasswords: secrets.formerPasswords.map((password) => password.reveal()),
   })
@@ -29,7 +31,7 @@ export function readSecrets(text: string): ClusterSecrets {
     if (typeof found !== 'string' || found === '') throw new Error(`it lacks ${key}`)
     return found
   }
-  const { files, formerPasswords, agentPassword, recordedMs } = record
+  const { files, formerPasswords, pendingPassword, agentPassword, recordedMs } = record
   if (typeof files !== 'object' || files === null) throw new Error('it lacks files')
   if (typeof recordedMs !== 'number') throw new Error('it lacks recordedMs')
   return {
@@ -44,9 +46,16 @@ export function readSecrets(text: string): ClusterSecrets {
       ),
     ),
     password: new Secret(string('password')),
+    ...(typeof pendingPassword === 'string' ? { pendingPassword: new Secret(pendingPassword) } : {}),
     ...(typeof agentPassword === 'string' ? { agentPassword: new Secret(agentPassword) } : {}),
     formerPasswords: Array.isArray(formerPasswords)
       ? formerPasswords.flatMap((one) => (typeof one === 'string' ? [new Secret(one)] : []))
       : [],
   }
+}
+
+/** How often a record was written, over all its copies: the copy with the highest is the newest. 0: it does not say. */
+export function generationOf(text: string): number {
+  const { generation } = jsonIn(text) as { readonly generation?: unknown }
+  return typeof generation === 'number' && Number.isSafeInteger(generation) ? generation : 0
 }

@@ -162,11 +162,12 @@ export function estateAt(
   directory: string,
   simulator: Pick<Simulator, 'endpoint' | 'fingerprint'>,
   manifests: Readonly<Record<string, string>>,
+  connectionName = 'default',
 ): void {
   mkdirSync(directory, { recursive: true })
   const connection = `apiVersion: croft.dev/v1alpha1
 kind: Proxmox
-metadata: {name: default}
+metadata: {name: ${connectionName}}
 spec:
   endpoint: ${simulator.endpoint}
   fingerprint: "${simulator.fingerprint}"

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '../../src/lib/random.ts'
-import { seedManifest, WITHOUT_SEEDS } from '../seeds.ts'
 import { LONG } from '../simulation/volume.ts'
 import {
   CROFT,
@@ -90,11 +89,30 @@ interface Case {
 /** The lowest id that is free, where croft chooses. */
 const FIRST_ID = 100
 
-const machine = WITHOUT_SEEDS === false ? seedManifest('001:133').text : ''
+const MACHINE = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
+kind: EnvironmentVM
+metadata: {name: web-1}
+spec:
+  forProvider:
+    nodeName: fun-bedbug
+    vmId: 114
+    started: true
+    onBoot: true
+    cpu: [{cores: 1, type: host}]
+    memory: [{dedicated: 4096}]
+    disk: [{interface: scsi0, datastoreId: local, size: 50, importFrom: local:import/noble-server-cloudimg-amd64.qcow2}]
+    networkDevice: [{bridge: vmbr0, model: virtio}]
+    initialization:
+      - datastoreId: local
+        userAccount: [{username: ubuntu}]
+        ipConfig: [{ipv4: [{address: dhcp}]}]
+        userDataFileId: local:snippets/k3s-server-fun-bedbug.yaml
+    agent: [{enabled: true}]
+  providerConfigRef: {name: default}
+  deletionPolicy: Orphan
+`
 
-test('[F-23] killed at any moment and run again: one machine, nothing left over', {
-  skip: WITHOUT_SEEDS,
-}, async (t) => {
+test('[F-23] killed at any moment and run again: one machine, nothing left over', async (t) => {
   const queue = moments().values()
   const cwd = scratch()
   let killed = 0
@@ -128,7 +146,7 @@ test('[F-23] killed at any moment and run again: one machine, nothing left over'
 
 function newCase(cwd: string, simulator: Simulator, { chosen }: Moment): Case {
   mkdirSync(cwd)
-  const text = chosen === true ? machine.replace('    vmId: 114\n', '') : machine
+  const text = chosen === true ? MACHINE.replace('    vmId: 114\n', '') : MACHINE
   estateAt(path.join(cwd, 'estate'), simulator, { 'machine.yaml': text })
   // One home for all, so that what Node remembers of compiled sources is made once.
   const env = { HOME: path.join(cwd, '..', 'home'), PROXMOX_TOKEN: simulator.token }

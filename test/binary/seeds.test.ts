@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { seedManifest, seedManifests, WITHOUT_SEEDS } from '../seeds.ts'
+import { WITHOUT_EVIDENCE } from '../evidence/of-others.ts'
+import { seedManifest, seedManifests } from '../seeds.ts'
 import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 
 after(endAll)
@@ -9,7 +10,7 @@ after(endAll)
 const SPEED = ['--speed', '100']
 const MACHINE = 'EnvironmentVM/k3s-vm-fun-bedbug'
 
-test('seed 001: validate, plan, apply, plan again, and look', { skip: WITHOUT_SEEDS }, async () => {
+test('seed 001: validate, plan, apply, plan again, and look', { skip: WITHOUT_EVIDENCE }, async () => {
   const cwd = scratch()
   const simulator = await startSimulator(SPEED, cwd)
   estateAt(path.join(cwd, 'estate'), simulator, { 'k3s-vm-fun-bedbug.yaml': seedManifest('001:133').text })
@@ -65,7 +66,7 @@ test('seed 001: validate, plan, apply, plan again, and look', { skip: WITHOUT_SE
     assert.ok(!said(ended).includes(simulator.token.split('=')[1] ?? '?'), 'the token was shown')
 })
 
-test('seeds 000 and 004: each manifest alone has an exact plan or a reason', { skip: WITHOUT_SEEDS }, async () => {
+test('seeds 000 and 004: each manifest alone has an exact plan or a reason', { skip: WITHOUT_EVIDENCE }, async () => {
   const cwd = scratch()
   const simulator = await startSimulator(SPEED, cwd)
   const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
@@ -83,7 +84,8 @@ test('seeds 000 and 004: each manifest alone has an exact plan or a reason', { s
   await Promise.all(
     manifests.map(async ({ place, text }) => {
       const directory = place.replace(':', '-')
-      estateAt(path.join(cwd, directory), simulator, { 'manifest.yaml': text })
+      const connection = /providerConfigRef:\n +name: (\S+)/.exec(text)?.[1]
+      estateAt(path.join(cwd, directory), simulator, { 'manifest.yaml': text }, connection)
       const planned = await start(['plan', directory], { cwd, env }).ended
       const [code, shown] = expected[place] ?? [undefined, /never/]
       assert.equal(planned.code, code, `${place}\n${said(planned)}`)

@@ -15,8 +15,8 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean
 }
 
-/** What steers the page and is never shown: the place in the stream, and the token against forgery. */
-const UNSEEN = new Set(['cursor', 'csrf'])
+/** What steers the page and is never shown: the place in the stream, the token against forgery, the hash of a held list. */
+const UNSEEN = new Set(['cursor', 'csrf', 'shown'])
 
 const SCHEMAS: ReadonlyMap<string, Schema> = new Map(
   ROUTES.filter(({ method, path }) => method === 'GET' && path !== '/api/openapi.json').map(({ path }) => {

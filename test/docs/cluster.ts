@@ -34,5 +34,6 @@ kubectl wait --for=condition=Established crd --all`
 node ${ROOT}/bin/run ${ROOT}/test/docs/cluster-server.ts ${name}.kube '${JSON.stringify(node)}' > ${name}.log 2>&1 &
 tries 1200 test -e ${name}.kube/config
 export KUBECONFIG=$PWD/${name}.kube/config HTTPS_PROXY=$(cat ${name}.kube/proxy)
+export https_proxy=$HTTPS_PROXY
 ${kinds.length === 0 ? '' : installed}`
 }

@@ -9,7 +9,7 @@ node ${ROOT}/bin/run ${ROOT}/test/docs/forge.ts srv > forge.log 2>&1 &
 tries 1200 test -e srv/ca.pem
 cat srv/ca.pem >> /etc/ssl/certs/ca-certificates.crt
 echo '127.0.0.1 git.example' >> /etc/hosts
-export NO_PROXY=git.example`
+export NO_PROXY=git.example no_proxy=git.example`
 
 /** api.github.com with the pull request 12 of me/home; its comments are in github/comments. */
 export const GITHUB = `mkdir github

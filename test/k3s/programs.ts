@@ -53,7 +53,7 @@ async function official(version: string, { get: ask, cache }: Source): Promise<P
   const path = join(folder, `${version}-${ARCHITECTURE}`)
   if (existsSync(path)) return programAt(path)
   const [from = ''] = programSources([{ release: true }], version, ARCHITECTURE)
-  const [sums = ''] = checksumSources([{ release: true }], version, ARCHITECTURE)
+  const sums = checksumSources([{ release: true }], version, ARCHITECTURE)[0]?.url ?? ''
   const sum = checksumIn(await (await ask(sums)).text(), ARCHITECTURE)
   if (sum === undefined) throw new Error(`${sums} names no program for ${ARCHITECTURE}`)
   const bytes = Buffer.from(await (await ask(from)).arrayBuffer())

@@ -14,8 +14,8 @@ import { Secret } from '../../src/model/secret.ts'
 import { openKubernetesStore } from '../../src/store/kubernetes.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { storeConformance } from '../../src/store/testing/conformance.ts'
+import { WITHOUT_EVIDENCE } from '../evidence/of-others.ts'
 import { onlyProd, platformExample, standInCharts } from '../platform-example.ts'
-import { WITHOUT_CHARTS } from '../real-charts.ts'
 import { acceptAll } from './charts-accepted.ts'
 import { existingCluster } from './existing-cluster.ts'
 import { existingLogin } from './existing-login.ts'
@@ -218,7 +218,7 @@ function run(): void {
 
   // The last one: it leaves the definitions of every chart behind, which the tests above make themselves.
   test('[A51] everything that the charts of presets render, that presets write, and that Big Bang gives to Flux is taken by the server', {
-    skip: WITHOUT_CHARTS,
+    skip: WITHOUT_EVIDENCE,
   }, async () => {
     const example = await platformExample(standInCharts, onlyProd)
     const bigBang = example.resources.flatMap(({ key, desired }) =>

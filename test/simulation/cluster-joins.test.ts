@@ -39,7 +39,7 @@ test('[A5] [R5] the token was rotated by hand: a server that is made anew joins 
   const k3s = guestOf(run, 's1')[1].machine?.k3s
   assert.ok(k3s?.process)
   assert.deepEqual(rotateToken(k3s.process.computer, 'rotated-by-hand-on-s1'), { ok: true })
-  order(run, { replace: [{ node: 's3', atMs: run.clock.now() }] })
+  order(run, { replace: [{ node: 's3', atMs: run.clock.now(), goes: 'unseen' }] })
   const { end, verbs } = await follow(run, hint)
   assert.equal(end, 'settled', hint)
   assert.ok(verbs.includes('join-server s3'), `${verbs.join(', ')}; ${hint}`)

@@ -37,7 +37,7 @@ test('[A10] [R7] a worker is replaced under its name by one order, and another i
   const hint = replay(FILE, 1)
   const run = await formed(1, hint, { agents: ['a1'] })
   const atMs = run.clock.now()
-  order(run, { replace: [{ node: 'a1', atMs }] })
+  order(run, { replace: [{ node: 'a1', atMs, goes: 'unseen' }] })
   const verbs = await settle(run, hint)
   assert.ok(verbs.includes('destroy-machine a1') && verbs.includes('join-agent a1'), `${verbs.join(', ')}; ${hint}`)
   clusterAsDeclared(run, hint)

@@ -33,10 +33,10 @@ test('[A58] everything is lost but the Git remote, the age key and the share wit
   assert.ok(snapshots !== 'unknown' && snapshots[0] !== undefined, hint)
   const { name } = snapshots[0]
 
-  // What lies in Git is what `croft cluster escrow` printed.
+  // What lies in Git was written while the cluster was still on its way, and never renewed.
   const env = { SOPS_AGE_KEY: await generateIdentity() }
   const vault = openAgeVault({ directory: path.join(scratch, 'first'), env })
-  await vault.write({ ...secrets, formed: true })
+  await vault.write({ ...secrets, formed: false })
   const inGit = await vault.sealed.seal('homelab')
 
   for (const node of ['s1', 's2', 's3']) await destroyed(run, node)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { showWaiting } from '../../src/model/waiting.ts'
-import { clusterEstate, simulateCluster } from './cluster-run.ts'
+import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 import { replay } from './volume.ts'
 
 const FILE = 'late-values.test.ts'
@@ -124,4 +124,22 @@ test('what waited goes with its instance, in reverse', async () => {
     [],
     hint,
   )
+})
+
+test('a value of an object of the cluster that croft runs is read there, and the controller goes on', async () => {
+  const hint = replay(FILE, 5)
+  const reading = graph(`space \${space.metadata.name}`)
+    .replace('metadata: {name: pair}', 'metadata: {name: pair, annotations: {croft.dev/cluster: homelab}}')
+    .replace(
+      '  resources:\n',
+      '  resources:\n    - id: space\n      externalRef: {apiVersion: v1, kind: Namespace, metadata: {name: kube-system}}\n',
+    )
+  const run = simulateCluster({
+    seed: 5,
+    estate: clusterEstate(
+      `${clusterManifest({ servers: ['s1'], spec: '  allow: {degraded: true}\n' })}${reading}${INSTANCE}`,
+    ),
+  })
+  await settle(run, hint)
+  assert.ok(notesOf(run, 'shop-app').includes('space kube-system'), hint)
 })

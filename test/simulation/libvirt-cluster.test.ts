@@ -145,7 +145,7 @@ test('a node that a person wants replaced is made anew once', async () => {
   const run = simulateLibvirt(7, ESTATE, 'kvm')
   assert.equal(await run.settle(), 'settled')
   await run.clock.advanceTo(run.clock.now() + 20 * 60_000)
-  const replace = [{ node: 'k3s-worker-02', atMs: run.clock.now() }]
+  const replace = [{ node: 'k3s-worker-02', atMs: run.clock.now(), goes: 'unseen' }]
   run.disk.values.set('cluster-orders/platform', JSON.stringify({ ...NO_REQUESTS, replace }))
   await madeAnewOnce(run)
 })

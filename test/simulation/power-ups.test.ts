@@ -27,7 +27,7 @@ async function onBattery(seed: number) {
     assert.ok(await until(simulation, process, () => on() === hosts, 1_800_000), `${charge} %: ${on()}; ${lab.hint}`)
   }
   const mains = async () => {
-    Object.assign(ups, { onBattery: false })
+    Object.assign(ups, { onBattery: false, charge: 30 })
     const back = await until(
       simulation,
       process,
@@ -58,12 +58,16 @@ test('[A47] at 39 % tier 1 goes, the rest goes on; the mains come back before ti
 })
 
 test('[A47] at 19 % tier 2 goes, and with the majority the whole cluster, in order; at 9 % the rest', async () => {
-  const { simulation, storage, reach, mains, hint } = await onBattery(52)
+  const { simulation, process, storage, ups, on, reach, mains, hint } = await onBattery(52)
   const [, second, third] = HOSTS
   await reach(39, [second, third].join(', '))
   await reach(19, third)
   assert.deepEqual(running(simulation.datacentre), [], `the last server stands alone; ${hint}`)
   await reach(9, '')
   assert.deepEqual(storage.torn, [], hint)
+  // The mains are back, and another cut would find the battery empty: nothing is woken yet.
+  Object.assign(ups, { onBattery: false, charge: 29 })
+  await until(simulation, process, () => false, 120_000)
+  assert.equal(on(), '', hint)
   await mains()
 })

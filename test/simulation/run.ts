@@ -29,6 +29,8 @@ export interface SimulationOptions {
   readonly openStore?: ProcessOptions['openStore']
   /** Which simulated datacentre to begin with. */
   readonly preset?: 'homelab' | 'hosts' | 'empty'
+  /** Further connections, each to a datacentre of its own. */
+  readonly sites?: readonly string[]
   /** Makes the ways to clusters in the simulated world; they outlive every process. */
   readonly clusters?: (datacentre: Datacentre) => ClusterWays
 }
@@ -37,6 +39,8 @@ export interface SimulationOptions {
 export interface Simulation {
   readonly clock: VirtualClock
   readonly datacentre: Datacentre
+  /** The datacentres of further connections, by name. */
+  readonly sites: ReadonlyMap<string, Datacentre>
   /** The store's data. Replace it to lose it. */
   disk: MemoryDisk
   estate: Estate
@@ -76,12 +80,16 @@ const QUICK = {
 
 export function simulate(options: SimulationOptions): Simulation {
   const clock = createVirtualClock(START_MS)
-  const datacentre = createDatacentre({
-    clock,
-    random: seededRandom(options.seed),
-    preset: options.preset ?? 'homelab',
-    timing: { ...QUICK, ...options.timing },
-  })
+  // The same seed gives each the same token.
+  const build = () =>
+    createDatacentre({
+      clock,
+      random: seededRandom(options.seed),
+      preset: options.preset ?? 'homelab',
+      timing: { ...QUICK, ...options.timing },
+    })
+  const datacentre = build()
+  const sites = new Map((options.sites ?? []).map((name) => [name, build()]))
   const random = seededRandom(options.seed ^ 0x5bd1e995)
   const hash = createHash('sha256')
   const requests: string[] = []
@@ -90,6 +98,7 @@ export function simulate(options: SimulationOptions): Simulation {
   const simulation: Simulation = {
     clock,
     datacentre,
+    sites,
     disk: createMemoryStore().disk,
     estate: options.estate,
     reconciles: 0,
@@ -101,6 +110,7 @@ export function simulate(options: SimulationOptions): Simulation {
         random,
         disk: simulation.disk,
         wire: simWire(datacentre),
+        wires: new Map([...sites].map(([name, site]) => [name, simWire(site)])),
         token: datacentre.token,
         onRequest: (request) => {
           const line = `${clock.now()} ${request.method} ${request.path} ${String(request.body ?? '')}`

@@ -21,6 +21,9 @@ export function Held({ entries, page }: { readonly entries: readonly PlanEntryOn
   )
   const approve = () => {
     const [first] = loses
+    const seen = Object.fromEntries(
+      entries.flatMap(({ key, action: { shown } }) => (picked.has(key) && shown !== undefined ? [[key, shown]] : [])),
+    )
     ui.set({
       confirm: {
         title: `Approve ${plural(keys.length, 'action')}?`,
@@ -35,6 +38,12 @@ export function Held({ entries, page }: { readonly entries: readonly PlanEntryOn
                   <li key={key} class="line-item">
                     <Sign action={{ do: action.next ?? action.do }} /> <b>{action.next ?? action.do}</b>{' '}
                     <span>{key}</span>
+                    <ul class="plain muted">
+                      {(action.shows ?? []).slice(1, 9).map((line) => (
+                        <li key={line}>{line}</li>
+                      ))}
+                      {(action.shows ?? []).length > 9 && <li>and {(action.shows ?? []).length - 9} more</li>}
+                    </ul>
                   </li>
                 ))}
               {keys.length > 8 && <li class="muted">and {keys.length - 8} more</li>}
@@ -48,7 +57,7 @@ export function Held({ entries, page }: { readonly entries: readonly PlanEntryOn
           ? {}
           : { type: loses.length === 1 ? (first.key.split('/').at(-1) ?? '') : `delete ${loses.length}` }),
         go: async () => {
-          if (await wish('approve', { keys })) set(new Set())
+          if (await wish('approve', { keys, seen })) set(new Set())
         },
       },
     })

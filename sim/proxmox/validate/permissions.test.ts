@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { recordedExchanges } from '../../../test/evidence/read.ts'
 import { AREAS } from '../facts/form.ts'
 import { allOperations, findOperation } from './operations.ts'
 import { type Asker, allowed, parsePermission, permissionOf, refusesToken } from './permissions.ts'
@@ -218,18 +218,6 @@ test('a token is refused where a ticket is needed', () => {
   assert.deepEqual(refusal, { status: 403, message })
 })
 
-const RECORDING = new URL('../../../../shared/pve/recording-B.jsonl', import.meta.url)
-
-interface Recorded {
-  readonly label: string
-  readonly auth: string
-  readonly method: string
-  readonly path: string
-  readonly req_body: string | null
-  readonly status: number
-  readonly reason: string
-}
-
 /** Operations that look at more than their permission once they run; there a 403 may come later, or from within. */
 const LOOKS_FURTHER: ReadonlySet<string> = new Set([
   'POST /nodes/{node}/qemu',
@@ -242,17 +230,11 @@ const LOOKS_FURTHER: ReadonlySet<string> = new Set([
 ])
 
 test('what each missing privilege answers is as recorded', (context) => {
-  if (!existsSync(RECORDING)) {
-    assert.ok(process.env.CI === undefined, 'the recordings are missing')
-    context.skip('../shared is not here')
-    return
-  }
   const ladders = new Map<string, Grant[]>([['token:aud@pve!tok', [['/vms', ['VM.Audit']]]]])
   const different: string[] = []
   let refused = 0
   let letIn = 0
-  for (const line of readFileSync(RECORDING, 'utf8').trimEnd().split('\n')) {
-    const one: Recorded = JSON.parse(line)
+  for (const one of recordedExchanges('B')) {
     const step = /^ladder-.*? \d+\+([A-Za-z.+]+)@(\/\S*)/.exec(one.label)
     if (!/^(?:deny-|ladder-)/.test(one.label) || !one.auth.startsWith('token:')) continue
     // Each step of a ladder adds what its label names; a task's own answers repeat the label with a tail.

@@ -1,32 +1,13 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { RECORDINGS, recordedExchanges } from '../../../test/evidence/read.ts'
+import type { Recorded } from '../../recordings/replay.ts'
 import { checkParams, withLists } from './check.ts'
 import { findOperation } from './operations.ts'
-
-const RECORDINGS = new URL('../../../../shared/pve/', import.meta.url)
-
-interface Recorded {
-  readonly label: string
-  readonly method: string
-  readonly path: string
-  readonly req_body: string | null
-  readonly req_ctype: string | null
-  readonly status: number
-  readonly body: string
-}
 
 /** What the check of parameters says, as against what a method says once it has begun ("interface already exists"). */
 const FROM_THE_CHECK =
   /^(?:invalid format - |type check \(|value (?:does not match the regex pattern$|may only be|must be at least|must have a|'.*' does not have a value in)|property is (?:missing and|not defined)|missing property required by)/s
-
-function recorded(): Recorded[] {
-  return readdirSync(RECORDINGS)
-    .filter((name) => /^recording-.*\.jsonl$/.test(name))
-    .toSorted()
-    .flatMap((name) => readFileSync(new URL(name, RECORDINGS), 'utf8').trimEnd().split('\n'))
-    .map((line): Recorded => JSON.parse(line))
-}
 
 /** The parameters of a request, or undefined where the recording left the body out (uploads). */
 function paramsOf(request: Recorded): Record<string, unknown> | undefined {
@@ -71,15 +52,10 @@ function inOrder(errors: Readonly<Record<string, string>>): string {
 }
 
 test('recorded requests are taken or refused in the same words', (context) => {
-  if (!existsSync(RECORDINGS)) {
-    assert.ok(process.env.CI === undefined, 'the recordings are missing')
-    context.skip('../shared is not here')
-    return
-  }
   const different: string[] = []
   let refused = 0
   let taken = 0
-  for (const request of recorded()) {
+  for (const request of RECORDINGS.flatMap(recordedExchanges)) {
     // A missing permission and an unknown path are answered before parameters are looked at.
     if (![200, 400, 500].includes(request.status) || !request.path.startsWith('/api2/json/') || request.body === '')
       continue

@@ -97,7 +97,7 @@ kind: Image
 metadata: {name: noble}
 spec:
   url: https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img
-  fileName: noble-server-cloudimg-amd64.qcow2
+  fileName: noble-edge.qcow2
   storage: files
 ---
 apiVersion: croft.dev/v1alpha1

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { CliError } from '../verb.ts'
@@ -28,6 +29,8 @@ export async function createRepository(below: string): Promise<Repository> {
       return stdout.trim()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (!existsSync(cwd))
+        throw new CliError(`The tour works in a folder of its own, and ${cwd} is not there any more.`)
       throw new CliError('The tour needs the program git, which is not in PATH. Install it, e.g. with: apt install git')
     }
   }

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { proxyEnvironment } from '../../lib/tunnel.ts'
 import { writeEnvironment } from '../environment-file.ts'
 import { closing } from '../load.ts'
 import { renderPlan } from '../render/plan.ts'
@@ -17,6 +17,7 @@ import { writeExample } from './example.ts'
 import { hostDies } from './host-dies.ts'
 import { watchMachine } from './milestones.ts'
 import { narrate } from './narrate.ts'
+import { ownFolder } from './own-folder.ts'
 import { createTourPage, openInBrowser } from './page.ts'
 import { createRepository } from './repository.ts'
 import { SCENE_MS, type Scene, SceneFailed, type Stage } from './scene.ts'
@@ -214,7 +215,7 @@ export interface TourOptions {
 /** Plays every scene on one stage and cleans up, whatever happens. Throws SceneFailed when it did not get there. */
 export async function playTour(runtime: Runtime, options: TourOptions = {}): Promise<void> {
   const speed = options.speed ?? SPEED
-  const directory = await mkdtemp(path.join(tmpdir(), 'croft-demo-'))
+  const directory = await ownFolder(tmpdir())
   const removeAll = () => rmSync(directory, { recursive: true, force: true })
   // Also when the process is told to leave in the middle of a scene: nothing stays in the temporary directory.
   process.once('exit', removeAll)
@@ -228,8 +229,7 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
       [TOKEN_VARIABLE]: simulator.it.token,
       CROFT_VAULT: path.join(directory, 'vault'),
       // Simulated machines have simulated addresses: the way to their APIs leads through the simulator.
-      HTTPS_PROXY: simulator.it.proxy ?? '',
-      NO_PROXY: '',
+      ...proxyEnvironment(simulator.it.proxy ?? ''),
     }
     const env = { ...runtime.env, ...around }
     // For another terminal: everything by which croft there sees what this one sees, and lives in the same time.

@@ -1,3 +1,4 @@
+import { pauseLeftMs } from '../../lib/backoff.ts'
 import { type Policy, type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import type { CroftEvent, FailureRun, ResourceRecord } from '../../model/record.ts'
 import { showAge } from './duration.ts'
@@ -77,7 +78,7 @@ function conditions(record: ResourceRecord, nowMs: number, style: Style): string
 
 function failure(run: FailureRun, nowMs: number, style: Style): string {
   const again =
-    run.nextAttemptMs > nowMs ? `in ${showAge(run.nextAttemptMs - nowMs)}` : 'with the next pass, unless it is stalled'
+    pauseLeftMs(run, nowMs) > 0 ? `in ${showAge(pauseLeftMs(run, nowMs))}` : 'with the next pass, unless it is stalled'
   const title = run.kind === 'waiting' ? style.paint('bold', 'Waiting:') : style.paint(['red', 'bold'], 'Failure:')
   return indentAfterTitle(title, [
     `${clean(run.reason)}: ${clean(run.message)}`,

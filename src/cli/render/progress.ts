@@ -20,6 +20,8 @@ export interface Tracked {
   readonly message: string
   readonly endedMs?: number
   readonly failed?: boolean
+  /** Of a replacement: the old one is destroyed, whether or not the new one comes about. */
+  readonly gone?: true
 }
 
 export interface Progress {
@@ -74,7 +76,8 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
   for (const [key, before] of tracked) {
     if (before.endedMs !== undefined && !isOpenAgain(before, actions.get(key), records.get(key))) continue
     const { after, line } = follow(before, actions.get(key), records.get(key), nowMs, reported.has(key))
-    tracked.set(key, after)
+    const isGone = before.gone === true || (before.work === 'replace' && actions.get(key)?.do === 'create')
+    tracked.set(key, isGone ? { ...after, gone: true } : after)
     if (line === undefined) continue
     // The last line of a resource says how long it took: the event of the same moment would only repeat it.
     if (after.endedMs !== undefined) lines = lines.filter((one) => one.key !== key || !LAST_WORDS.has(one.reason))
@@ -152,7 +155,9 @@ function stillWaiting({ tracked, waiting }: Progress, nowMs: number): readonly P
 }
 
 /** What happened in the end, by the first thing that was done to each: counted as the plan counts. */
-export function outcome(progress: Progress): Readonly<Record<ChangeInProgress | 'failed' | 'unfinished', number>> {
+export function outcome(
+  progress: Progress,
+): Readonly<Record<ChangeInProgress | 'destroyed' | 'failed' | 'unfinished', number>> {
   const all = [...progress.tracked.values()]
   const done = (work: ChangeInProgress) =>
     all.filter((one) => one.work === work && one.endedMs !== undefined && !one.failed).length
@@ -162,9 +167,14 @@ export function outcome(progress: Progress): Readonly<Record<ChangeInProgress | 
     adopt: done('adopt'),
     replace: done('replace'),
     delete: done('delete'),
+    destroyed: done('delete') + all.filter((one) => one.gone === true || isReplaced(one)).length,
     failed: all.filter((one) => one.failed === true).length,
     unfinished: all.filter((one) => one.endedMs === undefined).length,
   }
+}
+
+function isReplaced({ work, endedMs, failed }: Tracked): boolean {
+  return work === 'replace' && endedMs !== undefined && failed !== true
 }
 
 /** `  4.2s  EnvironmentVM/web-1  Created: …`. */

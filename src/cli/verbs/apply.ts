@@ -166,7 +166,7 @@ function closingLine(
   const parts = [
     `${done.create + done.replace} added`,
     `${done.update} changed`,
-    `${done.delete + done.replace} destroyed`,
+    `${done.destroyed} destroyed`,
     ...(done.adopt > 0 ? [`${done.adopt} adopted`] : []),
     ...(done.unfinished > 0 ? [`${done.unfinished} unfinished`] : []),
     ...(done.failed > 0 ? [`${done.failed} failed`] : []),

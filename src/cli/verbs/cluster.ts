@@ -26,7 +26,7 @@ const replace: ClusterCommand = async (runtime, { cluster, state, words }) => {
   const atMs = runtime.clock.now()
   await changeRequests(store.it, cluster.name, (requests) => ({
     ...requests,
-    replace: [...requests.replace.filter((order) => order.node !== node), { node, atMs }],
+    replace: [...requests.replace.filter((order) => order.node !== node), { node, atMs, goes: 'unseen' }],
   }))
   const message = replacementSaid(cluster.spec, node)
   await noteOperation(runtime, store.it, cluster.key, 'replace', 'done', message)

@@ -2,6 +2,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import { changedEstate, type Estate } from '../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
+import { claimantOf } from '../../plan/things/left-key.ts'
 import { holdAlone, openState, realDirectory } from '../../state/state-file.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
 import { closing, loadOrStop, stateOf } from '../load.ts'
@@ -34,18 +35,21 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   )
   await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
 
-  const estate = approving(loaded.estate, key)
-  const plan = await engine.it.plan(estate, runtime.signal)
-  const blind = blindExit(plan)
+  const first = await engine.it.plan(approving(loaded.estate, [key]), runtime.signal)
+  const blind = blindExit(first)
   if (blind !== undefined) {
-    runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out)))
+    runtime.out.write(renderPlan(first, styleOf(runtime, runtime.out)))
     return blind
   }
-  const entry = deletionOf(plan, key)
-  runtime.out.write(renderPlan({ ...plan, entries: [entry] }, styleOf(runtime, runtime.out)))
+  const keys = deletionsOf(first, key).map((entry) => entry.key)
+  const estate = approving(loaded.estate, keys)
+  const plan = await engine.it.plan(estate, runtime.signal)
+  const entries = deletionsOf(plan, key)
+  for (const entry of entries) refuseUndeletable(entry)
+  runtime.out.write(renderPlan({ ...plan, entries }, styleOf(runtime, runtime.out)))
   await confirm(runtime, key, options.yes === true)
   await noteOperation(runtime, store.it, key, 'delete', 'done', 'asked for, with its disks')
-  return await perform(runtime, engine.it, estate, key, deadlineMs, options)
+  return await perform(runtime, engine.it, estate, key, new Set(keys), deadlineMs, options)
 }
 
 function refuseWhileDeclared(loaded: LoadedEstate, key: ResourceKey): void {
@@ -60,21 +64,25 @@ function refuseWhileDeclared(loaded: LoadedEstate, key: ResourceKey): void {
 }
 
 /** The person's permission, with the same weight as one in Git and gone when this command ends. */
-function approving(estate: Estate, key: ResourceKey): Estate {
+function approving(estate: Estate, deletes: readonly ResourceKey[]): Estate {
   const origin = { file: '(croft delete)', line: 1, column: 1 }
-  const approval = { name: 'croft delete', deletes: [key], orphans: true, origin }
+  const approval = { name: 'croft delete', deletes, orphans: true, origin }
   return changedEstate(estate, (one) => ({ ...one, approvals: [...one.approvals, approval] }))
 }
 
-function deletionOf(plan: Plan, key: ResourceKey): PlanEntry {
-  const entry = plan.entries.find((one) => one.key === key)
-  if (entry === undefined || entry.action.do === 'nothing') {
-    throw new CliError(
-      `Nothing outside carries the mark of ${key}: there is nothing to delete. Check the name with croft get.`,
-    )
-  }
-  const { action } = entry
-  if (action.do === 'delete') return entry
+/** All that carries its mark, wherever it is: the same machine may be on two connections, or there twice. */
+function deletionsOf(plan: Plan, key: ResourceKey): readonly PlanEntry[] {
+  const entries = plan.entries.filter(
+    (one) => (one.key === key || claimantOf(one.key) === key) && one.action.do !== 'nothing',
+  )
+  if (entries.length > 0) return entries
+  throw new CliError(
+    `Nothing outside carries the mark of ${key}: there is nothing to delete. Check the name with croft get.`,
+  )
+}
+
+function refuseUndeletable({ key, action }: PlanEntry): void {
+  if (action.do === 'delete' || action.do === 'nothing') return
   if (action.do === 'hold' || action.do === 'refuse') {
     throw new CliError(`${key} is not deleted: ${action.reason}. To allow it: ${action.allow}.`)
   }
@@ -88,7 +96,9 @@ async function confirm(runtime: Runtime, key: ResourceKey, yes: boolean): Promis
   if (!runtime.interactive) {
     throw new CliError('Nobody is at the terminal to confirm. Look at the plan above and run it again with --yes.')
   }
-  const answer = await runtime.ask(`\nThis destroys it and its disks for good. Type its name (${name}) to go on: `)
+  const answer = await runtime.ask(
+    `\nThis destroys what is listed, with its disks, for good. Type its name (${name}) to go on: `,
+  )
   if (answer !== name) throw new CliError(`Nothing was deleted. Run it again and type ${name} to go on.`)
 }
 
@@ -97,6 +107,7 @@ async function perform(
   engine: Engine,
   estate: Estate,
   key: ResourceKey,
+  keys: ReadonlySet<ResourceKey>,
   deadlineMs: number,
   options: Options,
 ): Promise<ExitCode> {
@@ -106,15 +117,15 @@ async function perform(
     const settled = await engine.settle(estate, {
       givesUp: true,
       // Whatever else differs from Git is not what the person was shown here.
-      only: new Set([key]),
+      only: keys,
       signal: runtime.signal,
       deadlineMs,
       onPass: live.onPass,
     })
     await live.end()
     if (settled.outcome === 'aborted') return signalCode(runtime.signal)
-    const left = settled.last.plan.entries.find((one) => one.key === key)
-    if (left === undefined || left.action.do === 'nothing') {
+    const left = settled.last.plan.entries.some((one) => keys.has(one.key) && one.action.do !== 'nothing')
+    if (!left) {
       runtime.out.write(`${key} deleted.\n`)
       return EXIT.ok
     }

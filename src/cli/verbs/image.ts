@@ -106,7 +106,16 @@ async function distribute(
       )
       continue
     }
-    if (connection.ssh === undefined) continue
+    if (connection.ssh === undefined || driver === undefined) continue
+    await using session = closing(driver.connect(connection, deps))
+    const list = driver.rules.listOf(resource) ?? ''
+    const keptBy = async () => {
+      const there = (await session.it.list(list, runtime.signal)).find(
+        ({ externalId }) => externalId === volumeId(desired.file),
+      )
+      const obstacle = there === undefined ? undefined : driver.rules.undeletable(there)
+      return obstacle === undefined ? undefined : `${obstacle.message}; ${obstacle.allow}`
+    }
     await using to = closing(open(connection.ssh))
     const { storage, fileName, host } = desired.file
     const uri = connection.endpoint.replace(/^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*/, '$1://')
@@ -120,6 +129,7 @@ async function distribute(
       pool: storage,
       fileName,
       signal: runtime.signal,
+      keptBy,
     })
     runtime.out.write(`${host}: ${storage}:${fileName} ${came === 'there' ? 'was there' : 'copied'}\n`)
   }

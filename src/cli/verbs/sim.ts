@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
+import { proxyEnvironment } from '../../lib/tunnel.ts'
 import { writeEnvironment } from '../environment-file.ts'
 import { closing } from '../load.ts'
 import type { RunningSimulator, Runtime, SimulatorOptions } from '../runtime.ts'
@@ -127,7 +128,7 @@ function environmentOf({ token, proxy, announcement }: RunningSimulator, variabl
   return {
     [variable]: token,
     ...(clock === undefined ? {} : { CROFT_SIM_CLOCK: clock }),
-    ...(proxy === undefined ? {} : { HTTPS_PROXY: proxy, NO_PROXY: '' }),
+    ...(proxy === undefined ? {} : proxyEnvironment(proxy)),
     // Its releases are made up, so a cluster there names their checksums.
     ...(k3s === undefined ? {} : { SIM_CHECKSUMS: `{${checksums.join(', ')}}` }),
   }

@@ -46,7 +46,7 @@ function http(
   return new Promise((resolve, reject) => {
     const options = {
       signal,
-      headers: { 'user-agent': 'croft', ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }) },
+      headers: { 'user-agent': 'croft', ...(token === undefined ? {} : { authorization: `Bearer ${token.word()}` }) },
       // A pinned certificate is compared below, before the answer is believed.
       ...(secure && fingerprint !== undefined ? { rejectUnauthorized: false } : {}),
     }

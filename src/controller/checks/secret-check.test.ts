@@ -2,21 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { estateFrom, filesOf, SIX } from '../../../test/simulation/manifests.ts'
-import { referencesIn, Secret } from '../../model/secret.ts'
+import { Secret } from '../../model/secret.ts'
 import { openVault } from '../../source/secrets/secret-vault.ts'
 import { sopsYaml } from '../../source/testing/sops-writer.ts'
 import { missingSecrets, withoutMissing } from './secret-check.ts'
-
-test('every reference to a secret is found, wherever it lies', () => {
-  const found = referencesIn({
-    a: [{ valueFrom: { env: 'A' } }],
-    b: { password: { secretRef: { name: 'n', key: 'k' } } },
-    c: { sops: { file: 'f', key: 'k' } },
-    d: { file: 'not-absolute' },
-    e: { env: 'A', x: 1 },
-  })
-  assert.deepEqual(found, [{ env: 'A' }, { secretRef: { name: 'n', key: 'k' } }, { sops: { file: 'f', key: 'k' } }])
-})
 
 test('[S-25] what needs a secret that cannot be opened is not written to, and is not taken for gone; the others go on', async () => {
   const files = filesOf(SIX.slice(0, 2))

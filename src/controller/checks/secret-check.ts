@@ -1,6 +1,7 @@
 import type { Problem, ResourceKey } from '../../model/declaration.ts'
+import { secretsOf } from '../../model/desired-secrets.ts'
 import { changedEstate, type Estate } from '../../model/estate.ts'
-import { referencesIn, type Secret, type SecretReference } from '../../model/secret.ts'
+import type { Secret, SecretReference } from '../../model/secret.ts'
 
 /** A secret that a resource or a connection needs and that cannot be had. The message names its place, not its value. */
 export interface MissingSecret {
@@ -37,7 +38,7 @@ export async function missingSecrets(
     if (message !== undefined) missing.push({ connection: name, message })
   }
   for (const { key, desired } of estate.resources) {
-    for (const reference of referencesIn(desired)) {
+    for (const reference of secretsOf(desired)) {
       const message = await trouble(reference)
       if (message !== undefined) missing.push({ key, message })
     }

@@ -2,8 +2,9 @@ import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { jsonIn } from '../../lib/foreign-json.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
+import { secretsOf } from '../../model/desired-secrets.ts'
 import { changedEstate, type Estate } from '../../model/estate.ts'
-import { referencesIn, type Secret, type SecretReference } from '../../model/secret.ts'
+import type { Secret, SecretReference } from '../../model/secret.ts'
 
 /** Under which name the store keeps them. */
 export const SECRET_PRINTS = 'secret-prints'
@@ -38,7 +39,7 @@ export async function printSecrets(
   }
   const prints = new Map<ResourceKey, string>()
   for (const { key: resource, desired } of estate.resources) {
-    const references = referencesIn(desired)
+    const references = secretsOf(desired)
     if (references.length === 0) continue
     const hash = createHmac('sha256', key.reveal())
     let complete = true
@@ -46,7 +47,7 @@ export async function printSecrets(
       const name = JSON.stringify(reference)
       const secret = await open(name, reference)
       if (secret === undefined) complete = false
-      else hash.update(JSON.stringify([name, secret.reveal()]))
+      else hash.update(JSON.stringify([name, secret.word()]))
     }
     if (complete) prints.set(resource, hash.digest('hex').slice(0, 32))
   }

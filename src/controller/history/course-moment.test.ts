@@ -15,6 +15,7 @@ import { clusterSpec, FRESH, member, NOW, observedCluster, VERSION } from '../..
 import { coordinatePower } from '../../plan/power/coordinate.ts'
 import {
   clusterWith,
+  EMPTY,
   host,
   node,
   observedWith,
@@ -249,11 +250,11 @@ test('a power-on: hosts wake first, machines boot, nodes are uncordoned and work
   const spec = specWith({ hosts: [host('pve1')] })
   const asleep = [node('s1', { ...going, power: 'off', k3s: 'unknown', kube: 'unknown' })]
   const cluster = clusterWith(asleep, [], { api: 'no', quorum: 'no', workloads: 'unknown' })
-  const dark = observedWith({ cluster, hosts: [{ name: 'pve1', power: 'off', strangers: [] }] })
+  const dark = observedWith({ cluster, hosts: [{ name: 'pve1', power: 'off', guests: EMPTY }] })
   const waking = powered(dark, 'on', spec)
   assert.deepEqual(waking.about, { purpose: 'power-on', title: 'Power on' })
   assert.equal(steps(waking), 'Workloads -, s1 off, pve1 wake')
-  const lit = { ...dark, hosts: [{ name: 'pve1', power: 'on' as const, strangers: [] }] }
+  const lit = { ...dark, hosts: [{ name: 'pve1', power: 'on' as const, guests: EMPTY }] }
   const booting = {
     ...lit,
     machines: [{ key: 'Machine/s1', name: 's1', role: 'node' as const, power: 'off' as const, exists: 'yes' as const }],

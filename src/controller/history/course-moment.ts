@@ -1,5 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
+import { majority } from '../../lib/majority.ts'
 import type { BarSort, Course, CourseBar, CourseTrack, CourseVotes } from '../../model/course.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../model/observed-cluster.ts'
 import type { PowerNode, PowerPlan } from '../../model/observed-power.ts'
 import type { ClusterVerb, OperationVerb, PowerVerb } from '../../model/step.ts'
-import { majority } from '../../plan/clusters/etcd-rules.ts'
 import { quorum } from '../../plan/clusters/quorum.ts'
 
 export interface NodeActivity {

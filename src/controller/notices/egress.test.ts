@@ -66,7 +66,7 @@ test('[S-34] nobody is asked for what is outside the grant, nor at a place that 
       { kinds: ['Addon'], egress: [`127.0.0.1:${port()}`] },
       /the name other is not granted/,
     ],
-    [addon('lab-a', url('/place')), { kinds: ['Addon'] }, /127.0.0.1:\d+ is not a place that may be asked/],
+    [addon('lab-a', url('/place')), { kinds: ['Addon'] }, /127.0.0.1 is not a place that may be asked/],
     [addon('lab-a', url('/star')), { kinds: ['Addon'], egress: ['*:*'] }, /is not a place that may be asked/],
     [
       addon('lab-a', `oci: "localhost:${port()}/x/y@sha256:${'a'.repeat(64)}"`),
@@ -109,7 +109,7 @@ test('[S-34] an answer that does not fit is not described to whoever may not see
 test('[S-34] a redirect is held to the list as well', async () => {
   asked.length = 0
   const told = await toldOf(addon('lab-a', url('/away')), { kinds: ['Addon'], egress: [`127.0.0.1:${port()}`] })
-  assert.match(told, /localhost:\d+ is not a place that may be asked/)
+  assert.match(told, /localhost is not a place that may be asked/)
   assert.deepEqual(asked, ['/away'])
 })
 

@@ -16,7 +16,7 @@ export interface Outbox {
 
 /** Sends one thing, with its secrets where they belong. Rejects with a message that names no secret. */
 export async function send(outgoing: Outgoing, outbox: Outbox): Promise<void> {
-  const reveal = async (reference: SecretReference) => (await outbox.resolveSecret(reference)).reveal()
+  const reveal = async (reference: SecretReference) => (await outbox.resolveSecret(reference)).word()
   if (outgoing.by === 'mail') {
     const { server, subject, text } = outgoing
     const password = server.password === undefined ? undefined : await outbox.resolveSecret(server.password)

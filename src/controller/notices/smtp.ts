@@ -32,7 +32,7 @@ export async function sendMail(
     }
     if (to.user !== undefined && password !== undefined) {
       if (to.tls === 'none') throw new Error('a password is not sent without TLS')
-      const plain = Buffer.from(`\0${to.user}\0${password.reveal()}`).toString('base64')
+      const plain = Buffer.from(`\0${to.user}\0${password.word()}`).toString('base64')
       await talk.say(`AUTH PLAIN ${plain}`, 235, 'AUTH')
     }
     await talk.say(`MAIL FROM:<${to.from}>`, 250)

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import type { Grant } from '../../model/grant.ts'
-import { wantedSecrets } from '../../model/secret.ts'
+import { writtenSecrets } from '../../model/secret.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import type { JudgedObject } from '../../source/judge.ts'
 
@@ -8,5 +8,5 @@ import type { JudgedObject } from '../../source/judge.ts'
 export function composedOutsideGrant(judged: JudgedObject, grant: Grant | undefined): readonly FieldProblem[] {
   if (grant === undefined || judged.outcome !== 'declared') return []
   const { key, kind, metadata, spec, policy } = judged
-  return outsideGrant({ kind: kind.kind, key, name: metadata.name, spec, policy }, grant, wantedSecrets(spec))
+  return outsideGrant({ kind: kind.kind, key, name: metadata.name, spec, policy }, grant, writtenSecrets(spec))
 }

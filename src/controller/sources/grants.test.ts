@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesOf, IMAGE, type Wanted } from '../../../test/simulation/manifests.ts'
 import { findKind } from '../../kinds/registry.ts'
+import { secretsOfCluster } from '../../model/desired-secrets.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { Grant } from '../../model/grant.ts'
 import { guestIn } from '../../model/resource.ts'
-import { referencesIn } from '../../model/secret.ts'
 import { link } from '../../plan/link.ts'
 import { openVault } from '../../source/secrets/secret-vault.ts'
 import { SopsFailed } from '../../source/secrets/sops.ts'
@@ -389,7 +389,7 @@ spec:
   const network = readFileSync(join(ROOT, 'examples/k3s-proxmox/network.yaml'), 'utf8')
   const estate = estateOf({ 'a.yaml': cluster }, grant, { ...PLACED, 'network.yaml': network })
   assert.deepEqual(errors(estate), [])
-  const references = referencesIn([estate.clusters?.[0]?.spec, estate.connections])
+  const references = (estate.clusters ?? []).flatMap(({ spec }) => secretsOfCluster(spec))
   assert.equal(references.length >= 2, true)
   for (const reference of references)
     if ('secretRef' in reference) assert.equal(reference.secretRef.source, 'lab', JSON.stringify(reference))

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { findKind } from '../../kinds/registry.ts'
+import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
-import { ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
+import { type Origin, ownerOf, type Policy, type Problem, type ResourceKey } from '../../model/declaration.ts'
 import type { Estate, History, Later, Removed } from '../../model/estate.ts'
+import { permitRead } from '../../model/foreign-object.ts'
+import type { KnownObjects } from '../../model/waiting.ts'
 import { link, linking } from '../../plan/link.ts'
 import type { Revision } from '../../source/git/revision.ts'
 
@@ -14,19 +17,47 @@ export function linkRevision(revision: Revision): Estate {
 /** The same, in steps. */
 export function* linkingRevision(revision: Revision): Steps<Estate> {
   const linked = yield* linking(revision, { findKind, problemAt: revision.problemAt })
-  const { logs = [], settle, waiting = [] } = revision
-  const estate = settle === undefined ? linked : { ...linked, later: laterOf(revision, waiting, settle) }
+  const { logs = [], settle } = revision
+  const estate = settle === undefined ? linked : withLater(linked, revision, settle)
   return logs.length === 0 ? estate : { ...estate, history: historyOf(logs) }
 }
 
-function laterOf(
-  { declarations }: Revision,
-  waiting: NonNullable<Revision['waiting']>,
-  settle: NonNullable<Revision['settle']>,
-): Later {
-  const stamp = createHash('sha256').update(JSON.stringify(waiting))
+function withLater(linked: Estate, revision: Revision, settle: NonNullable<Revision['settle']>): Estate {
+  const { declarations, waiting = [], reads: wanted = [] } = revision
+  const owners = new Map(declarations.map((one) => [one.key, revision.grantOf?.(one)?.source]))
+  const reads: Later['reads'][number][] = []
+  const problems: Problem[] = []
+  for (const { object, instance, origin, grant } of wanted) {
+    const isOwn = (cluster: string) =>
+      (linked.clusters ?? []).some(({ name, key }) => name === cluster && owners.get(key) === grant?.source)
+    const read = permitRead(object, grant, isOwn)
+    if ('refused' in read) problems.push(unreadable(read, instance, origin))
+    else reads.push(read)
+  }
+  const stamp = createHash('sha256').update(JSON.stringify([waiting, reads]))
   for (const { key, generation } of declarations) stamp.update(`${key} ${generation}\n`)
-  return { waiting, stamp: stamp.digest('hex'), settle: (known) => linkRevision(settle(known)) }
+  const later = {
+    waiting,
+    reads,
+    stamp: stamp.digest('hex'),
+    settle: (known: KnownObjects) => linkRevision(settle(known)),
+  }
+  return { ...linked, problems: [...linked.problems, ...problems], later }
+}
+
+function unreadable(
+  { refused, hint }: { readonly refused: string; readonly hint?: string },
+  instance: ResourceKey,
+  origin: Origin,
+): Problem {
+  return {
+    code: 'outside-grant',
+    origin,
+    object: instance,
+    message: `${instance}: ${refused}`,
+    severity: 'error',
+    ...defined({ hint }),
+  }
 }
 
 type Log = NonNullable<Revision['logs']>[number]

@@ -1,8 +1,10 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
+import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
-import { type Declaration, type Problem, type ResourceKey, showOrigin } from '../../model/declaration.ts'
+import { type Declaration, type Origin, type Problem, type ResourceKey, showOrigin } from '../../model/declaration.ts'
+import { ofReader } from '../../model/foreign-object.ts'
 import { type Grant, listed, mayBeCalled } from '../../model/grant.ts'
-import { isReference, wantedSecrets } from '../../model/secret.ts'
+import { isReference, writtenSecrets } from '../../model/secret.ts'
 import type { KnownObjects } from '../../model/waiting.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import { estateUidOf } from '../../plan/link.ts'
@@ -45,7 +47,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
       yield
       const outside =
-        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, wantedSecrets(declaration.spec))
+        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, writtenSecrets(declaration.spec))
       if (outside.length > 0) {
         problems.push(...outside.map((found) => reportedBy(part, part.revision.problemAt(declaration, found), foreign)))
         continue
@@ -71,7 +73,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     merged.push({
       ...declaration,
       spec: ofSource(declaration.spec, part.source),
-      origin: { ...declaration.origin, file: `${part.source}:${declaration.origin.file}` },
+      origin: placedIn(part.source, declaration.origin),
     })
   }
   const original = (key: ResourceKey) => owner.get(key)
@@ -84,8 +86,18 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
           waiting,
           settle: (known: KnownObjects) =>
             mergeRevisions(
-              given.map((part) => ({ ...part, revision: part.revision.settle?.(known) ?? part.revision })),
+              given.map((part) => ({
+                ...part,
+                revision: part.revision.settle?.(seenBy(part, known, owner)) ?? part.revision,
+              })),
             ),
+          reads: parts.flatMap(({ source, revision, grant }) =>
+            (revision.reads ?? []).map((read) => ({
+              ...read,
+              origin: placedIn(source, read.origin),
+              ...defined({ grant }),
+            })),
+          ),
         }
       : {}),
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
@@ -96,6 +108,13 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
         ...one,
         file: `${source}:${one.file}`,
         ...(grant === undefined ? {} : { of: source }),
+      })),
+    ),
+    unread: parts.flatMap(({ source, revision, grant }) =>
+      (revision.unread ?? []).map((one) => ({
+        ...one,
+        path: `${source}:${one.path}`,
+        ...(grant === undefined ? {} : { within: { source, names: grant.names } }),
       })),
     ),
     files: parts.reduce((sum, { revision }) => sum + revision.files, 0),
@@ -138,6 +157,29 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
       return found?.part.revision.text?.(found.declaration)
     },
   }
+}
+
+/**
+ * What was seen, as far as this source may see it: with a grant only what was read for it, and what is there of its own
+ * declarations. Their names alone are no proof: it may declare what another source has by now.
+ */
+function seenBy(
+  part: InForce,
+  known: KnownObjects,
+  owner: ReadonlyMap<ResourceKey, { readonly part: InForce }>,
+): KnownObjects {
+  if (part.grant === undefined) return known
+  const own = ofReader(part.source)
+  return new Map(
+    [...known].flatMap(([key, one]) => {
+      if (key.startsWith(own)) return [[key.slice(own.length), one]]
+      return one.source === part.source || owner.get(key)?.part === part ? [[key, one]] : []
+    }),
+  )
+}
+
+function placedIn(source: string, origin: Origin): Origin {
+  return { ...origin, file: `${source}:${origin.file}` }
 }
 
 function isFree(owner: { readonly part: InForce } | undefined): boolean {
@@ -205,7 +247,7 @@ function reportedBy(
   return {
     ...problem,
     ...(others ? { object: `${source}:${object}` } : {}),
-    origin: { ...problem.origin, file: `${source}:${problem.origin.file}` },
+    origin: placedIn(source, problem.origin),
   }
 }
 
@@ -216,7 +258,7 @@ function duplicate(
 ): Problem {
   return {
     code: 'duplicate-object',
-    origin: { ...declaration.origin, file: `${source}:${declaration.origin.file}` },
+    origin: placedIn(source, declaration.origin),
     object: declaration.key,
     message: `${declaration.key} is declared by two sources: here and at ${first.part.source}:${showOrigin(first.declaration.origin)}`,
     hint: 'remove one of them, or give it another name',

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import path from 'node:path'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
-import { egressOf } from '../../lib/egress.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { egressFromHere } from '../../lib/outgoing.ts'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { Grant } from '../../model/grant.ts'
-import { type Secret, type SecretReference, wantedSecrets } from '../../model/secret.ts'
+import { type Secret, type SecretReference, writtenSecrets } from '../../model/secret.ts'
 import { outsideGrant } from '../../plan/grants.ts'
 import { followDirectory } from '../../source/files/directory.ts'
 import { type Fetched, type Fetching, withFetched } from '../../source/files/fetched.ts'
-import { type FollowOptions, followRepository, type RepositoryFollower } from '../../source/git/repository.ts'
+import { keepFetches } from '../../source/files/kept-fetches.ts'
+import {
+  type Followed,
+  type FollowOptions,
+  followRepository,
+  type RepositoryFollower,
+} from '../../source/git/repository.ts'
 import type { Revision } from '../../source/git/revision.ts'
 import type { Hooked } from '../../source/git/webhook.ts'
 import { readHere } from '../../source/read-here.ts'
@@ -56,7 +61,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
         ref: 'directory',
         pollMs: poll,
         ...terms,
-        open: () => fetching(followDirectory(real, reader, deps.clock), terms.grant, reader, deps.chart),
+        open: () => fetching(followDirectory(real, reader, deps.clock), config, terms.grant, reader, deps),
       }
     }
     const remote = url ?? ''
@@ -80,37 +85,67 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
             ...defined({ path: config.path, lastGood }),
             ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
           }),
+          config,
           terms.grant,
           reader,
-          deps.chart,
+          deps,
         ),
     }
   })
 }
 
 /**
- * Whatever is new comes with the manifests that its add-ons have elsewhere. Who is held to a grant has nothing fetched for
+ * Whatever is new comes with the manifests that its add-ons have elsewhere. What could not be fetched is asked for again,
+ * ever more seldom, and the revision is new once more when it has come. Who is held to a grant has nothing fetched for
  * what is outside of it, nor from anywhere but the places that are granted.
  */
 function fetching(
   followed: RepositoryFollower,
+  { name }: Pick<SourceConfig, 'name'>,
   grant: Grant | undefined,
   reader: SourceReader,
-  chart: Fetching['chart'],
+  { data, chart, clock = systemClock }: OpenSources,
 ): RepositoryFollower {
   const fetched: Fetched = new Map()
+  const kept = keepFetches(path.join(data, 'sources', `${name}.fetched`))
   const held =
     grant === undefined
       ? {}
       : {
-          egress: egressOf(grant.egress, ownAddresses()),
-          follows: (one: Declaration) => outsideGrant(one, grant, wantedSecrets(one.spec)).length === 0,
+          egress: egressFromHere(grant.egress),
+          follows: (one: Declaration) => outsideGrant(one, grant, writtenSecrets(one.spec)).length === 0,
         }
+  /** The newest revision as it was read, while something for it could not be fetched. */
+  let open: { readonly seen: New; readonly missing: number; readonly tries: number; readonly dueMs: number } | undefined
+  const failures = () => [...fetched.values()].filter((at) => 'problem' in at).length
+  const complete = async (revision: Revision, signal: AbortSignal) =>
+    withFetched(revision, { fetched, kept, reader, signal, ...held, ...defined({ chart }) })
+
+  const fetchFor = async (seen: New, tries: number, signal: AbortSignal): Promise<New> => {
+    fetched.forEach((at, place) => {
+      if ('problem' in at) fetched.delete(place)
+    })
+    const revision = await complete(seen.revision, signal)
+    const missing = failures()
+    const waitMs = Math.min(LIMITS.fetchAgainMs * 2 ** tries, LIMITS.fetchAgainMostMs)
+    open = missing === 0 ? undefined : { seen, missing, tries: tries + 1, dueMs: clock.monotonicMs() + waitMs }
+    if (missing === 0) kept.prune([...fetched.keys()])
+    return { ...seen, revision }
+  }
+
   return {
     ...followed,
+    dueMs: () => open?.dueMs ?? Number.POSITIVE_INFINITY,
     async look(signal) {
       const seen = await followed.look(signal)
-      if (seen.is !== 'new') return seen
+      if (seen.is !== 'new') {
+        if (open === undefined || open.dueMs > clock.monotonicMs()) return seen
+        const { missing, seen: last } = open
+        const again = await fetchFor(last, open.tries, signal)
+        if (signal.aborted || (open?.missing ?? 0) >= missing) return seen
+        const { before: _, trouble: _trouble, ...rest } = again
+        return { ...rest, ...(seen.is === 'kept' ? { trouble: seen } : {}) }
+      }
       const { declarations } = seen.revision
       if (grant !== undefined && declarations.length > LIMITS.grantedDeclarations)
         return {
@@ -118,18 +153,16 @@ function fetching(
           reason: 'broken',
           message: `it declares ${declarations.length} objects, and a source with a grant may declare ${LIMITS.grantedDeclarations}`,
         }
-      const complete = async (revision: Revision) =>
-        withFetched(revision, { fetched, reader, signal, ...held, ...defined({ chart }) })
       const before =
-        seen.before === undefined ? {} : { before: { ...seen.before, revision: await complete(seen.before.revision) } }
-      return { ...seen, ...before, revision: await complete(seen.revision) }
+        seen.before === undefined
+          ? {}
+          : { before: { ...seen.before, revision: await complete(seen.before.revision, signal) } }
+      return { ...(await fetchFor(seen, 0, signal)), ...before }
     },
   }
 }
 
-function ownAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
-}
+type New = Extract<Followed, { readonly is: 'new' }>
 
 /** The sources that a branch can be pushed to. */
 export function writableSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Writable[] {
@@ -209,7 +242,7 @@ export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<F
   return {
     settings: [`include.path=${file}`, ...trusted],
     async prepare() {
-      const value = (await deps.resolveSecret(token)).reveal()
+      const value = (await deps.resolveSecret(token)).word()
       const basic = Buffer.from(`${user}:${value}`).toString('base64')
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
       writeFileSync(file, `[http "${new URL(url).origin}/"]\n\textraHeader = Authorization: Basic ${basic}\n`, {

@@ -4,9 +4,10 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import fc from 'fast-check'
 import { filesOf } from '../../../test/simulation/manifests.ts'
 import { atOnce } from '../../lib/in-turns.ts'
+import { secretsOf } from '../../model/desired-secrets.ts'
 import { statusIn } from '../../model/estate-status.ts'
 import type { EstateView } from '../../model/estate-view.ts'
-import { referencesIn, type SecretReference } from '../../model/secret.ts'
+import type { SecretReference } from '../../model/secret.ts'
 import { troublesOf } from '../../model/trouble.ts'
 import { projectPage } from '../../server/api/project.ts'
 import { openVault } from '../../source/secrets/secret-vault.ts'
@@ -212,7 +213,7 @@ test('[S-47] no secret of one source is ever in what is made for another, nor in
       let given = 0
       for (const { key, desired } of estate.resources) {
         const mine = OWNERS.find((one) => key.startsWith(`Machine/${one}-`)) ?? 'admin'
-        for (const asking of referencesIn(desired)) {
+        for (const asking of secretsOf(desired)) {
           const value = await resolve(asking).then(
             (secret) => secret.reveal(),
             (error: unknown) => String(error),

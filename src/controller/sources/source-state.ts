@@ -70,7 +70,10 @@ export type PollResult =
 export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<PollResult> {
   const seen = await state.followed.look(signal)
   state.lookedMs = clock.now()
-  state.dueMs = clock.monotonicMs() + state.source.pollMs
+  state.dueMs = Math.min(
+    clock.monotonicMs() + state.source.pollMs,
+    state.followed.dueMs?.() ?? Number.POSITIVE_INFINITY,
+  )
   if (seen.is === 'kept') return trouble(state, seen)
   if (seen.is === 'same') {
     if (state.waiting === undefined) delete state.trouble

@@ -154,8 +154,11 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
         fresh ||= result.was === 'new'
       }
       if (!fresh && !hurried) return false
+      // What cannot be put in force now is tried again at the next turn.
+      hurried = true
+      const changed = await enforce(errorsIn)
       hurried = false
-      return enforce(errorsIn)
+      return changed
     },
   }
 }

@@ -88,6 +88,10 @@ test('[S-37] a source that was never read holds what its grant lets it name', ()
   assert.equal(deletionOf('EnvironmentVM/db', held), 'delete')
   assert.equal(deletionOf('EnvironmentVM/lab-web', held), 'hold')
   assert.equal(deletionOf('EnvironmentVM/db', withUnread(estate, [{ source }])), 'hold')
+  // Also in what the estate becomes by values that come to light.
+  const later = { waiting: [], reads: [], stamp: '', settle: () => estate }
+  const settled = withUnread({ ...estate, later }, [{ source }]).later?.settle(new Map())
+  assert.equal(settled && deletionOf('EnvironmentVM/db', settled), 'hold')
 })
 
 test('[S-37] a whole run: a tenant whose first commit cannot be read does not keep the administrator from deleting', async () => {

@@ -2,6 +2,7 @@ import { createDatacentre, type Datacentre } from '../../../sim/datacentre.ts'
 import { createVirtualClock, type VirtualClock } from '../../../sim/virtual-clock.ts'
 import { simWire } from '../../../sim/wire.ts'
 import { filesOf, type Wanted } from '../../../test/simulation/manifests.ts'
+import type { Driver } from '../../drivers/port.ts'
 import { proxmoxDriver } from '../../drivers/proxmox/driver.ts'
 import { createEngine } from '../../engine/create.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -53,6 +54,7 @@ export interface HarnessOptions {
   readonly options?: Partial<ControllerOptions> | ((clock: VirtualClock) => Partial<ControllerOptions>)
   readonly seed?: number
   readonly wrap?: (store: Store) => Store
+  readonly driver?: Driver
   /** How wrong the wall clock of the controller's computer is. */
   readonly wallOffMs?: () => number
   /** The same world, in which an earlier controller has worked. */
@@ -92,7 +94,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
     random,
     store,
     epoch,
-    drivers: [proxmoxDriver],
+    drivers: [given.driver ?? proxmoxDriver],
     driverDeps: {
       clock: own,
       random,

@@ -4,7 +4,16 @@ import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import type { ObservedPower, PowerPlan } from '../../model/observed-power.ts'
 import { NO_POWER_REQUESTS, type PowerRequests, type PowerSpec } from '../../model/power.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
-import { clusterWith, host, NOW, node, observedWith, specWith, workload } from '../../plan/power/testing/fixture.ts'
+import {
+  clusterWith,
+  EMPTY,
+  host,
+  NOW,
+  node,
+  observedWith,
+  specWith,
+  workload,
+} from '../../plan/power/testing/fixture.ts'
 import { powerPreviewOf, powerViewOf } from './power-view.ts'
 
 const NODES = [node('s1', { host: 'pve1' }), node('a1', { host: 'pve1', onDemand: true, power: 'off', kube: 'absent' })]
@@ -19,7 +28,7 @@ function lookWith(
     cluster: clusterWith(NODES, [workload('gitops', 'argo'), workload('apps', 'web')], {
       wanting: { a1: ['ml/train'] },
     }),
-    hosts: [{ name: 'pve1', power: 'on', strangers: ['old\u001b[31m-vm'] }],
+    hosts: [{ name: 'pve1', power: 'on', guests: { ...EMPTY, undeclared: ['old\u001b[31m-vm'] } }],
     ...observed,
   })
   return {
@@ -39,15 +48,25 @@ function lookWith(
 }
 
 test('shows hosts with what wakes them, nodes on demand with who waits for them, and the UPS', () => {
-  const ups = { name: 'rack@127.0.0.1', levels: [{ below: 40, level: 1 }] }
-  const view = powerViewOf(lookWith({ ups }, { ups: { onBattery: true, charge: 71, low: false, watts: 210 } }), NOW)
+  const ups = { name: 'rack@127.0.0.1', levels: [{ below: 40, level: 1 }], wakeAbove: 30 }
+  const view = powerViewOf(
+    lookWith({ ups }, { ups: { 'rack@nut': { onBattery: true, charge: 71, low: false, watts: 210 } } }),
+    NOW,
+  )
   assert.deepEqual(view.hosts, [
     { name: 'pve1', level: 1, own: false, power: 'on', strangers: ['old-vm'], wokenBy: 'Wake-on-LAN' },
   ])
   assert.deepEqual(view.onDemand, [{ node: 'a1', power: 'off', wanting: ['ml/train'] }])
-  assert.deepEqual(view.ups, { ...ups, state: 'battery', charge: 71, low: false, watts: 210 })
+  assert.deepEqual(view.ups, {
+    name: 'rack@nut',
+    levels: ups.levels,
+    state: 'battery',
+    charge: 71,
+    low: false,
+    watts: 210,
+  })
   assert.deepEqual(view.watts, { estimated: 65, measured: 210 })
-  assert.equal(powerViewOf(lookWith({ ups }, { ups: 'unknown' }), NOW).ups?.state, 'unknown')
+  assert.equal(powerViewOf(lookWith({ ups }, { ups: { 'rack@nut': 'unknown' } }), NOW).ups?.state, 'unknown')
 })
 
 test('shows a hold that a person set while it counts, also when nothing is to go off', () => {

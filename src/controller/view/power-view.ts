@@ -66,13 +66,14 @@ function shownHold(hold: PowerHold): PowerHold {
 function hostsOf({ declaration, observed }: PowerPlan): readonly PowerHostView[] {
   return declaration.spec.hosts.map(({ name, level, own, wake, bmc }) => {
     const seen = observed.hosts.find((host) => host.name === name)
+    const guests = seen?.guests
     const wokenBy = bmc !== undefined ? 'management controller' : wake === undefined ? undefined : 'Wake-on-LAN'
     return {
       name,
       level,
       own,
       power: seen?.power ?? 'unknown',
-      strangers: (seen?.strangers ?? []).map((stranger) => cleanText(stranger)),
+      strangers: (guests === undefined || guests === 'unknown' ? [] : guests.undeclared).map((one) => cleanText(one)),
       ...defined({ wokenBy, watts: seen?.watts }),
     }
   })
@@ -89,20 +90,19 @@ function onDemandOf({ observed: { cluster } }: PowerPlan): readonly OnDemandView
     }))
 }
 
+/** The UPS that is worst off, of all that feed a host. */
 function upsOf({ declaration, observed }: PowerPlan): { readonly ups?: UpsView } {
   const { ups } = declaration.spec
   if (ups === undefined) return {}
-  const seen = observed.ups === 'unknown' ? undefined : observed.ups
-  if (seen === undefined) return { ups: { name: ups.name, state: 'unknown', levels: ups.levels } }
-  const { onBattery, charge, low, watts } = seen
-  return {
-    ups: {
-      name: ups.name,
-      state: onBattery ? 'battery' : 'mains',
-      charge,
-      low,
-      levels: ups.levels,
-      ...defined({ watts }),
-    },
-  }
+  const all = Object.entries(observed.ups).map(([name, reading]): UpsView => {
+    if (reading === 'unknown' || (reading.silentSinceMs !== undefined && !reading.onBattery))
+      return { name, state: 'unknown', levels: ups.levels }
+    const { onBattery, charge, low, watts } = reading
+    return { name, state: onBattery ? 'battery' : 'mains', charge, low, levels: ups.levels, ...defined({ watts }) }
+  })
+  const order = (one: UpsView) => ['battery', 'unknown', 'mains'].indexOf(one.state)
+  const [worst = { name: ups.name, state: 'unknown', levels: ups.levels }] = all.sort(
+    (a, b) => order(a) - order(b) || (a.charge ?? 0) - (b.charge ?? 0),
+  )
+  return { ups: worst }
 }

@@ -70,7 +70,7 @@ test('a cluster that was formed and does not answer says since when; one that fo
     }
     const condition = { type: 'Ready', status, reason: '', message: '', sinceMs: 5 }
     const report = {
-      plan: { entries: [], notes: [], clusters: [look] },
+      plan: { entries: [], notes: [], problems: [], clusters: [look] },
       records: [{ key: 'Cluster/home', conditions: [condition] }],
     } as unknown as PassReport
     const [cluster] = atOnce(viewOf({ sources: [], drifts: [], checks: [], report })).clusters
@@ -84,7 +84,7 @@ test('a cluster that was formed and does not answer says since when; one that fo
 test('what the plan alone knows, such as what an instance became late, has the place that the plan gives it', () => {
   const estate = { revision: 'r', connections: [], resources: [], approvals: [], unreadable: [], incomplete: false }
   const entry = { key: 'Machine/late', uid: 'u', connection: 'default', type: 'vm', action: { do: 'none' }, origin }
-  const report = { plan: { entries: [entry], notes: [] }, records: [] } as unknown as PassReport
+  const report = { plan: { entries: [entry], notes: [], problems: [] }, records: [] } as unknown as PassReport
   const view = atOnce(viewOf({ sources: [], estate: { ...estate, problems: [] }, drifts: [], checks: [], report }))
   assert.deepEqual(view.resources[0]?.origin, { file: 'hosts.yaml', line: 1 })
 })

@@ -1,4 +1,5 @@
 import type { PassReport } from '../../engine/engine.ts'
+import { FAILED } from '../../lib/failed-on.ts'
 import { eachInSteps, type Steps } from '../../lib/in-turns.ts'
 import type { Problem } from '../../model/declaration.ts'
 import type { Connection, Estate } from '../../model/estate.ts'
@@ -43,7 +44,7 @@ export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'a
   const looks = report?.clusters ?? report?.plan.clusters ?? []
   return {
     sources: shown.sources,
-    problems: [...(shown.kept ?? []), ...(estate?.problems ?? [])],
+    problems: [...(shown.kept ?? []), ...(estate?.problems ?? []), ...failuresIn(report)],
     connections: estate === undefined ? [] : connectionsOf(estate, report),
     hosts: hostsOf(report),
     resources: estate === undefined || report === undefined ? [] : yield* resourcesOf(estate, report, looks),
@@ -55,6 +56,11 @@ export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'a
     ...(shown.commits === undefined || shown.commits.length === 0 ? {} : { commits: shown.commits }),
     ...(shown.pass === undefined ? {} : { pass: shown.pass }),
   }
+}
+
+/** What the last pass failed on. Everything else that is wrong is in the estate. */
+function failuresIn(report: PassReport | undefined): readonly Problem[] {
+  return report?.plan.problems.filter(({ code }) => code === FAILED) ?? []
 }
 
 function powerOf(report: PassReport | undefined, nowMs: number): Pick<EstateView, 'power'> {

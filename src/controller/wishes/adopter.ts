@@ -151,19 +151,35 @@ function desiredOf(
 
 /** Lines are replaced one for one, never added or removed: a scalar stays a scalar. */
 export function unifiedDiff(file: string, before: string, after: string): string {
-  const old = before.split('\n')
-  const now = after.split('\n')
-  const out = [`--- a/${file}`, `+++ b/${file}`]
-  for (const [index, line] of old.entries()) {
-    if (now[index] === line) continue
-    const from = Math.max(0, index - 3)
-    const to = Math.min(old.length - 1, index + 3)
+  const [old, now] = [linesOf(before), linesOf(after)]
+  const changed = old.flatMap((line, index) => (now[index] === line ? [] : [index]))
+  // Changes whose context would meet are one hunk: git refuses hunks that overlap.
+  const hunks: { from: number; to: number }[] = []
+  for (const index of changed) {
+    const last = hunks.at(-1)
+    const to = Math.min(old.length - 1, index + CONTEXT)
+    if (last !== undefined && index - CONTEXT <= last.to + 1) last.to = to
+    else hunks.push({ from: Math.max(0, index - CONTEXT), to })
+  }
+  const out = [`--- a/${file}\n`, `+++ b/${file}\n`]
+  for (const { from, to } of hunks) {
     const count = to - from + 1
-    out.push(`@@ -${from + 1},${count} +${from + 1},${count} @@`)
+    out.push(`@@ -${from + 1},${count} +${from + 1},${count} @@\n`)
     for (let at = from; at <= to; at++) {
-      if (at === index) out.push(`-${old[at] ?? ''}`, `+${now[at] ?? ''}`)
-      else out.push(` ${old[at] ?? ''}`)
+      const [was = '', is = ''] = [old[at], now[at]]
+      out.push(...(was === is ? [marked(' ', was)] : [marked('-', was), marked('+', is)]))
     }
   }
-  return `${out.join('\n')}\n`
+  return out.join('')
+}
+
+const CONTEXT = 3
+
+/** The lines of a text, each with its line end; the last may have none. */
+function linesOf(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+}
+
+function marked(sign: string, line: string): string {
+  return line.endsWith('\n') ? `${sign}${line}` : `${sign}${line}\n\\ No newline at end of file\n`
 }

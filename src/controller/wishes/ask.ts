@@ -1,14 +1,15 @@
 import type { PassReport } from '../../engine/engine.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { type Consent, shownHash } from '../../model/consent.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { PlanEntry } from '../../model/plan.ts'
-import { driftedFields } from '../../plan/drifted-fields.ts'
-import { GUARDS } from '../../plan/guards/registry.ts'
+import { isDoing, type PlanEntry } from '../../model/plan.ts'
+import { shownList } from '../../plan/guards/consent.ts'
 import type { Actor, Granted, Wish } from '../../server/port.ts'
 import type { Store } from '../../store/port.ts'
 import type { SourceState } from '../sources/source-state.ts'
-import { type ActiveWishes, refused } from './wishes.ts'
+import { type ActiveWishes, consenting, refused } from './wishes.ts'
 
 export interface AskDeps {
   readonly clock: Clock
@@ -50,7 +51,7 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
     case 'reconcile':
       return wish.key === undefined ? done('looking now') : retry(wish.key, deps)
     case 'approve':
-      return approve(wish.keys, wish.expiresMs, actor, deps)
+      return approve(wish, actor, deps)
     case 'suspend':
     case 'resume':
       return suspend(wish.key, wish.wish === 'suspend', deps)
@@ -58,11 +59,7 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
       const entry = entryOf(wish.key, deps)
       if (entry?.drift !== true)
         return refused('not-found', `${wish.key} has not drifted: when croft last looked, it was as Git declares it`)
-      const wishes = deps.wishes()
-      await deps.keepWishes({
-        ...wishes,
-        reverting: [...wishes.reverting.filter(({ key }) => key !== wish.key), revertOf(entry)],
-      })
+      await deps.keepWishes(consenting(deps.wishes(), [revertOf(entry, actor)]))
       return done(`${wish.key} will be put back as Git declares it`)
     }
     case 'adopt-drift':
@@ -94,27 +91,38 @@ async function suspend(key: ResourceKey, on: boolean, deps: AskDeps): Promise<Gr
   return done(on ? `croft writes nothing to ${key} until you resume it` : `croft manages ${key} again`)
 }
 
-const APPROVABLE: ReadonlySet<string> = new Set(
-  GUARDS.filter(({ approvable }) => approvable === true).map(({ name }) => name),
-)
-
-async function approve(keys: readonly ResourceKey[], expiresMs: number, actor: Actor, deps: AskDeps): Promise<Granted> {
+async function approve(
+  { keys, expiresMs, seen }: Extract<Wish, { readonly wish: 'approve' }>,
+  actor: Actor,
+  deps: AskDeps,
+): Promise<Granted> {
   const nowMs = deps.clock.now()
   if (keys.length === 0) return refused('refused', 'name at least one resource')
   if (expiresMs <= nowMs || expiresMs > nowMs + LIMITS.approvalMs)
     return refused('refused', `an approval must end within ${LIMITS.approvalMs / 3_600_000} hours`)
   const returns = keys.filter((key) => key.startsWith('Source/'))
   if (returns.length > 0) return approveReturn(keys, returns, deps)
+  const consents: Consent[] = []
   for (const key of keys) {
     const action = entryOf(key, deps)?.action
     if (action === undefined) return refused('not-found', `croft does not know ${key}`)
     if (action.do !== 'hold') return refused('conflict', `${key} is not held`)
-    if (!APPROVABLE.has(action.guard)) return refused('refused', `${key} is held by ${action.guard}: ${action.allow}`)
+    const { guard, shows, allow } = action
+    if (shows === undefined) return refused('refused', `${key} is held by ${guard}: ${allow}`)
+    if (seen?.[key] !== undefined && seen[key] !== shownHash(guard, shows))
+      return refused('conflict', `what is held of ${key} has changed: ${shows.join('; ')}. Look at it, then approve it`)
+    consents.push({ by: actor.name, key, guard, shown: shows, expiresMs })
   }
-  const wishes = deps.wishes()
-  const approval = { by: actor.name, keys: [...keys], expiresMs }
-  await deps.keepWishes({ ...wishes, approvals: [...wishes.approvals, approval].slice(-LIMITS.approvalsKept) })
-  return done(`${keys.length === 1 ? keys[0] : `${keys.length} actions`} approved`)
+  const next = consenting(deps.wishes(), consents)
+  if (next.consents.length > LIMITS.consentsKept)
+    return refused(
+      'refused',
+      `more than ${LIMITS.consentsKept} approvals wait to be used; wait until they are, or until they end`,
+    )
+  await deps.keepWishes(next)
+  const [only] = consents
+  if (only === undefined || consents.length > 1) return done(`${consents.length} actions approved`)
+  return done(`${only.key} approved: ${only.shown?.join('; ')}`)
 }
 
 /**
@@ -143,9 +151,12 @@ async function approveReturn(
   return done('croft follows the older history')
 }
 
-/** What a person saw who asks to revert this. Where drift is ignored, nobody was shown a value. */
-function revertOf({ key, action }: PlanEntry): ActiveWishes['reverting'][number] {
-  return action.do === 'nothing' ? { key } : { key, seen: driftedFields(action) ?? {} }
+/** The consent of a person who asks to revert a drift. Where drift is ignored, no list was shown. */
+function revertOf(entry: PlanEntry, { name }: Actor): Consent {
+  const { key, action } = entry
+  const doing = action.do === 'hold' ? action.held : isDoing(action) ? action : undefined
+  const shown = action.do === 'nothing' ? undefined : doing === undefined ? [] : shownList(entry, doing)
+  return { by: name, key, guard: 'drift', ...defined({ shown }) }
 }
 
 function entryOf(key: ResourceKey, deps: AskDeps): PlanEntry | undefined {

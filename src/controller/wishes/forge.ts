@@ -85,8 +85,8 @@ export async function askForge(
     accept: 'application/json',
     'user-agent': 'croft',
     ...(forge === 'gitlab'
-      ? { 'private-token': token.reveal() }
-      : { authorization: `${forge === 'gitea' ? 'token' : 'Bearer'} ${token.reveal()}` }),
+      ? { 'private-token': token.word() }
+      : { authorization: `${forge === 'gitea' ? 'token' : 'Bearer'} ${token.word()}` }),
   }
   const answer = await send({ method, url, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
   if (answer.status < 200 || answer.status >= 300) {

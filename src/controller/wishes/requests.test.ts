@@ -54,7 +54,7 @@ describe('requests for clusters', () => {
     assert.deepEqual(await kept('cluster-orders/edge'), {
       ...NO_REQUESTS,
       rolloutPaused: true,
-      replace: [{ node: 'edge-2', atMs: NOW }],
+      replace: [{ node: 'edge-2', atMs: NOW, goes: 'unseen' }],
     })
   })
 

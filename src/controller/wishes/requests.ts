@@ -80,7 +80,7 @@ export function changeCluster(
       return {
         requests: {
           ...requests,
-          replace: [...requests.replace.filter((one) => one.node !== node), { node, atMs: nowMs }],
+          replace: [...requests.replace.filter((one) => one.node !== node), { node, atMs: nowMs, goes: 'unseen' }],
         },
         message: replacementSaid(spec, node),
       }

@@ -1,85 +1,94 @@
 import { z } from 'zod'
+import type { PassReport } from '../../engine/engine.ts'
 import { jsonIn } from '../../lib/foreign-json.ts'
+import type { Consent } from '../../model/consent.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import { changedEstate, type Estate } from '../../model/estate.ts'
-import type { ResourceRecord } from '../../model/record.ts'
+import { isDoing, type PlanEntry } from '../../model/plan.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Granted } from '../../server/port.ts'
-
-interface Revert {
-  readonly key: ResourceKey
-  readonly seen?: Readonly<Record<string, string>> | undefined
-}
 
 /** What people have asked for and what still holds. Kept in the store: a restart must not forget a pause. */
 const schema = z.object({
   suspended: z.array(z.string()).default([]),
-  /** Drift that is put back whatever the policy says, until it is: as far as it is still what the person saw. */
-  reverting: z
+  consents: z
     .array(
-      z.union([
-        z.string().transform((key): Revert => ({ key })),
-        z.object({ key: z.string(), seen: z.record(z.string(), z.string()).optional() }),
-      ]),
+      z.object({
+        by: z.string(),
+        key: z.string(),
+        guard: z.string(),
+        shown: z.array(z.string()).readonly().optional(),
+        expiresMs: z.number().optional(),
+        opened: z.boolean().optional(),
+      }),
     )
+    .readonly()
     .default([]),
-  approvals: z.array(z.object({ by: z.string(), keys: z.array(z.string()), expiresMs: z.number() })).default([]),
 })
 
 export type ActiveWishes = z.output<typeof schema>
 
-const NO_WISHES: ActiveWishes = { suspended: [], reverting: [], approvals: [] }
+const NO_WISHES: ActiveWishes = { suspended: [], consents: [] }
 
-/** The wishes as they were kept. What cannot be read counts as none: a wish is asked for again, a truth is not. */
+/** Returns the wishes as they were kept. Wishes that cannot be read count as none: a person can ask again. */
 export function readWishes(text: string | undefined): ActiveWishes {
   return schema.safeParse(jsonIn(text ?? '')).data ?? NO_WISHES
 }
 
-/** Takes out what is over: approvals that have expired, drifts that are gone. Pure. */
+/** Returns the wishes without the consents that are over. Pure. */
 export function currentWishes(
   wishes: ActiveWishes,
-  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  { plan, records }: Pick<PassReport, 'plan' | 'records'>,
   nowMs: number,
 ): ActiveWishes {
-  const approvals = wishes.approvals.filter((approval) => approval.expiresMs > nowMs)
-  const reverting = wishes.reverting.filter(({ key }) => records.get(key)?.driftSinceMs !== undefined)
-  const same = approvals.length === wishes.approvals.length && reverting.length === wishes.reverting.length
-  return same ? wishes : { ...wishes, approvals, reverting }
+  if (wishes.consents.length === 0) return wishes
+  const entries = new Map(plan.entries.map((entry) => [entry.key, entry]))
+  const known = new Set(records.map(({ key }) => key))
+  const consents = wishes.consents.filter((one) => !isOver(one, entries.get(one.key), known, nowMs))
+  return consents.length === wishes.consents.length ? wishes : { ...wishes, consents }
+}
+
+/** A consent ends when its time is up before its first call, or when the plan has no use for it any more. */
+function isOver(
+  consent: Consent,
+  entry: PlanEntry | undefined,
+  known: ReadonlySet<ResourceKey>,
+  nowMs: number,
+): boolean {
+  if (hasExpired(consent, nowMs)) return true
+  // Without an entry the thing is gone, or its connection could not be seen; of the latter the record stays.
+  if (entry === undefined) return !known.has(consent.key)
+  const { action, consents = [] } = entry
+  if (action.do === 'nothing' || action.do === 'forget') return true
+  return isDoing(action) && !consents.some(({ guard }) => guard === consent.guard)
+}
+
+function hasExpired({ opened, expiresMs }: Consent, nowMs: number): boolean {
+  return opened !== true && expiresMs !== undefined && expiresMs <= nowMs
+}
+
+/** Returns the wishes in which these consents have begun: they end with their attempt, not by the clock. Pure. */
+export function opened(wishes: ActiveWishes, used: readonly Consent[]): ActiveWishes {
+  const isUsed = (one: Consent) => used.some(({ key, guard }) => key === one.key && guard === one.guard)
+  if (!wishes.consents.some((one) => one.opened !== true && isUsed(one))) return wishes
+  return { ...wishes, consents: wishes.consents.map((one) => (isUsed(one) ? { ...one, opened: true } : one)) }
+}
+
+/** Returns the wishes with more consents; a later one for the same resource and guard takes the place of an earlier one. */
+export function consenting({ consents, ...rest }: ActiveWishes, more: readonly Consent[]): ActiveWishes {
+  const isNew = new Set(more.map(({ key, guard }) => `${guard} ${key}`))
+  const others = consents.filter(({ key, guard }) => !isNew.has(`${guard} ${key}`))
+  return { ...rest, consents: [...others, ...more] }
 }
 
 /** The estate as Git declares it and as people have asked for it to be treated meanwhile. Pure. */
 export function withWishes(estate: Estate, wishes: ActiveWishes, nowMs: number): Estate {
-  const approvals = wishes.approvals.filter((approval) => approval.expiresMs > nowMs)
-  if (wishes.suspended.length + wishes.reverting.length + approvals.length === 0) return estate
+  const consents = wishes.consents.filter((one) => !hasExpired(one, nowMs))
+  if (wishes.suspended.length + consents.length === 0) return estate
   const suspended = new Set(wishes.suspended)
-  const approved = new Set(approvals.flatMap((approval) => approval.keys))
-  const treat = (resource: Resource): Resource => {
-    const pause = suspended.has(resource.key)
-    const allow = approved.has(resource.key)
-    if (!pause && !allow) return resource
-    return {
-      ...resource,
-      policy: {
-        ...resource.policy,
-        ...(pause ? { paused: true } : {}),
-        ...(allow ? { drift: 'correct' as const, replace: 'allowed' as const } : {}),
-      },
-    }
-  }
-  return changedEstate(estate, (whole) => ({
-    ...whole,
-    resources: whole.resources.map(treat),
-    reverts: new Map(wishes.reverting.map(({ key, seen }) => [key, seen])),
-    approvals: [
-      ...whole.approvals,
-      ...approvals.map(({ by, keys, expiresMs }) => ({
-        name: by,
-        deletes: keys,
-        expiresMs,
-        origin: { file: by, line: 1, column: 1 },
-      })),
-    ],
-  }))
+  const treat = (resource: Resource): Resource =>
+    suspended.has(resource.key) ? { ...resource, policy: { ...resource.policy, paused: true } } : resource
+  return changedEstate(estate, (whole) => ({ ...whole, resources: whole.resources.map(treat), consents }))
 }
 
 export function refused(reason: Exclude<Granted, { ok: true }>['reason'], message: string): Granted {

@@ -2,6 +2,7 @@ import { endpointUrl } from '../../k3s/config.ts'
 import { type Asked, createKubernetesClient, type KubernetesClient } from '../../kubernetes/client.ts'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import { realMs } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
@@ -61,7 +62,7 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
       caPem: own.caPem,
       certificatePem: own.certificatePem,
       key: own.key,
-      ...(declaration.proxy === undefined ? {} : { proxy: declaration.proxy }),
+      ...defined({ proxy: declaration.proxy, egress: declaration.egress }),
     })
     const made = { endpoint, caHash: secrets.caHash, client: createKubernetesClient(wire) }
     ways.set(endpoint, made)

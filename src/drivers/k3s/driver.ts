@@ -5,14 +5,14 @@ import type { ClusterVerb, Outcome } from '../../model/step.ts'
 import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
 import { examineNode } from './doctor.ts'
-import { emptyMemory } from './memory.ts'
+import { emptyMemory, noteTried } from './memory.ts'
 import { refused, type StepContext } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
 import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
 import { readBackSecrets, runHealthCheck } from './steps/health-check.ts'
 import { clearRemovedMark, cordon, deleteJoinToken, drain, noteFormed, uncordon } from './steps/node-marks.ts'
-import { configureK3s, deleteNode, deleteNodePassword, removeMember, upgradeK3s } from './steps/removal.ts'
+import { configureK3s, deleteNode, deleteNodePassword, removeMember, rewriteK3s, upgradeK3s } from './steps/removal.ts'
 import { restartK3s, snapshot, stopK3s, wipeStopped } from './steps/service.ts'
 
 /** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
@@ -37,7 +37,9 @@ export function createK3sDriver(): ClusterDriver {
         async perform(step, surroundings, signal) {
           try {
             const secrets = await deps.vault.read(declaration.name)
-            return await performStep({ ...looker, step, surroundings, signal, secrets })
+            const outcome = await performStep({ ...looker, step, surroundings, signal, secrets })
+            if (step.node !== undefined && outcome.result === 'done') noteTried(looker.memory, step.node, step.verb)
+            return outcome
           } catch (error) {
             const message = cleanText(error instanceof Error ? error.message : String(error))
             return { result: 'unclear', message: `${step.summary}: ${message}` }
@@ -121,6 +123,7 @@ const STEPS: Readonly<Record<ClusterVerb, PerformStep>> = {
   'join-agent': joinAgent,
   'stop-k3s': stopK3s,
   'restart-k3s': restartK3s,
+  'rewrite-k3s': rewriteK3s,
   cordon,
   drain,
   uncordon,

@@ -55,7 +55,7 @@ async function ofNode(
   const reply = shell === undefined ? undefined : await askFacts(shell, signal)
   if (reply?.is !== 'answer') return NO
   const { service, job } = reply.value
-  if (step.until === 'stopped') return service === 'running' || service === 'starting' ? NO : YES
+  if (step.until === 'stopped') return ['absent', 'stopped', 'failed'].includes(service) ? YES : NO
   if (job === undefined || job.state === 'running') return NO
   return job.state === 'done' ? YES : { is: 'failed', message: `${job.name}: ${job.message ?? 'no reason given'}` }
 }

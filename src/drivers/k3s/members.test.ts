@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, test } from 'node:test'
+import { recordedFile } from '../../../test/evidence/read.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { YesNoUnknown } from '../../model/observed-cluster.ts'
 import { formatWork, readWork } from './marks.ts'
-import { judgeMembers, memberList, nodeOfMember, type Witness } from './members.ts'
+import { judgeMembers, type Witness } from './members.ts'
 import { type ObservedKubeNode, readFacts, readNode } from './read-node.ts'
 
 const FACTS: NodeFacts = {
@@ -69,6 +68,11 @@ describe('is an etcd member up?', () => {
     ['its machine is gone', { machine: { ...ON, exists: 'no' }, seen: 'unknown' }, 'no'],
     ['nothing can be seen', { machine: ON, seen: 'unknown' }, 'unknown'],
     ['nobody knows a node of its name', undefined, 'no'],
+    [
+      'its etcd has the same id and is of another cluster',
+      { machine: ON, facts: { ...FACTS, etcd: self }, stranger: true, seen: seen('voter') },
+      'no',
+    ],
   ]
   for (const [what, witness, expected] of rows) {
     test(`${what}: ${expected}`, () => {
@@ -83,18 +87,6 @@ describe('is an etcd member up?', () => {
     const starting = { machine: ON, facts: { ...FACTS, service: 'starting' }, seen: 'absent' } as const
     assert.equal(judgeMembers(list, new Map([['s3', starting]]))[0]?.up, 'unknown')
     assert.equal(judgeMembers(list, new Map())[0]?.up, 'no')
-  })
-
-  test('the leader’s list counts before another’s', () => {
-    const other = { ...FACTS, etcd: { members: [], self: 'a', leader: 'b' } }
-    const leader = { ...FACTS, etcd: { members: [{ id: 'b', name: 'x', learner: false }], self: 'b', leader: 'b' } }
-    assert.equal(memberList([other, leader])?.members.length, 1)
-    assert.equal(memberList([FACTS]), undefined)
-  })
-
-  test('names of nodes may end in digits themselves', () => {
-    assert.equal(nodeOfMember('k3s-vm-1-4a13e2cb'), 'k3s-vm-1')
-    assert.equal(nodeOfMember('plain'), 'plain')
   })
 })
 
@@ -120,13 +112,8 @@ describe('reading without believing', () => {
     assert.deepEqual(read?.gates, [])
   })
 
-  const recorded = path.resolve(
-    import.meta.dirname,
-    '../../../../shared/k3s/recordings/10-node-annotations/fullnode-s2.json',
-  )
-  const missing = existsSync(recorded) || process.env.CI !== undefined ? false : `${recorded} is not there`
-  test('a recorded Node of a real server', { skip: missing }, () => {
-    const node = readNode(JSON.parse(readFileSync(recorded, 'utf8')))
+  test('a recorded Node of a real server', () => {
+    const node = readNode(recordedFile('10-node-annotations', 'fullnode-s2.json'))
     assert.deepEqual([node?.name, node?.role, node?.voter, node?.etcdName], ['s2', 'server', 'voter', 's2-b6848674'])
     assert.deepEqual(
       [node?.kube.ready, node?.kube.version, node?.kube.internalIps],

@@ -1,3 +1,4 @@
+import { type MemberList, nodeOfMember } from '../../k3s/membership.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { EtcdMember, ObservedMachine, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { type ObservedKubeNode, optional } from './read-node.ts'
@@ -9,25 +10,10 @@ export interface Witness {
   readonly facts?: NodeFacts
   /** Asked in this very look, and it did not answer: what its Node says may be from before it fell silent. */
   readonly silent?: true
+  /** Its etcd belongs to another cluster: the member of ours that has its name does not run. */
+  readonly stranger?: true
   /** `absent` only when the API said so. */
   readonly seen: ObservedKubeNode | 'absent' | 'unknown'
-}
-
-export interface MemberList {
-  readonly members: readonly { readonly id: string; readonly name: string; readonly learner: boolean }[]
-  readonly leader?: string
-}
-
-/** The list of the members, from the server whose word counts most: the leader's, else any. */
-export function memberList(facts: Iterable<NodeFacts>): MemberList | undefined {
-  const lists = [...facts].flatMap(({ etcd }) => etcd ?? [])
-  const best = lists.find(({ self, leader }) => self !== undefined && self === leader) ?? lists[0]
-  return best === undefined ? undefined : { members: best.members, ...optional('leader', best.leader) }
-}
-
-/** `s3` of `s3-4a13e2cb`: K3s adds eight digits to a node's name. */
-export function nodeOfMember(name: string): string {
-  return name.replace(/-[0-9a-f]{8}$/, '')
 }
 
 /** The members with what is known about each. Nothing is guessed: without a witness a member is neither up nor down. */
@@ -40,7 +26,8 @@ export function judgeMembers(list: MemberList, witnesses: ReadonlyMap<string, Wi
     const node = nodeOfMember(name)
     const witness = witnesses.get(node)
     const up = name === '' ? (arriving ? 'unknown' : 'no') : isUp(id, name, witness)
-    const etcd = witness?.facts?.etcd?.self === id ? witness.facts.etcd.version : undefined
+    const etcd =
+      witness?.stranger !== true && witness?.facts?.etcd?.self === id ? witness.facts.etcd.version : undefined
     return {
       id,
       name,
@@ -70,7 +57,8 @@ export function membersOfNodes(nodes: readonly ObservedKubeNode[]): MemberList {
 function isUp(id: string, name: string, witness: Witness | undefined): YesNoUnknown {
   // Nobody knows a node of that name: no machine, no Node.
   if (witness === undefined) return 'no'
-  const { machine, facts, seen } = witness
+  const { machine, facts, seen, stranger } = witness
+  if (stranger === true) return 'no'
   if (machine.exists === 'no' || machine.power === 'off') return 'no'
   if (facts !== undefined) {
     if (facts.etcd?.self === id) return 'yes'

@@ -1,10 +1,11 @@
+import type { MemberList } from '../../k3s/membership.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/observed-cluster.ts'
+import type { ClusterVerb } from '../../model/step.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Access } from './access.ts'
-import type { MemberList } from './members.ts'
 import type { KnownTimes } from './steady-times.ts'
 
 /** What a node said, and when; times in it have been moved to our clock. */
@@ -24,6 +25,8 @@ export interface SessionMemory {
   readonly programs: Set<string>
   /** What kept a node from answering when it was last asked, in the words of the lane. */
   readonly silences: Map<string, string>
+  /** Steps that were done on a node since it was last in the cluster and Ready. */
+  readonly tried: Map<string, readonly ClusterVerb[]>
   /** Nodes that we have acted on since they were last asked. */
   readonly touched: Set<string>
   /** When readiness was last seen to change, by node; and since when it is as it is. */
@@ -45,6 +48,7 @@ export function emptyMemory(): SessionMemory {
     facts: new Map(),
     programs: new Set(),
     silences: new Map(),
+    tried: new Map(),
     touched: new Set(),
     readiness: new Map(),
     times: new Map(),
@@ -64,6 +68,10 @@ export function noteReadiness(memory: SessionMemory, node: string, sinceMs: numb
   const changes = known !== undefined && known.sinceMs !== sinceMs ? [...recent, nowMs] : recent
   memory.readiness.set(node, { sinceMs, changes })
   return changes.length
+}
+
+export function noteTried({ tried }: SessionMemory, node: string, verb: ClusterVerb): void {
+  tried.set(node, [...new Set([...(tried.get(node) ?? []), verb])])
 }
 
 /** What every part of a look at one cluster needs. */

@@ -2,7 +2,7 @@ import { tokenHash } from '../../k3s/token.ts'
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { annotationsOf, at, type Foreign, nameOf, objectName, recordsOf, timeOf } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterSecrets } from '../../model/cluster.ts'
+import { type ClusterSecrets, passwordsOf } from '../../model/cluster.ts'
 import type { ClusterSnapshot, YesNoUnknown } from '../../model/observed-cluster.ts'
 import { optional } from './read-node.ts'
 
@@ -82,9 +82,9 @@ export async function snapshotsIn(
 }
 
 /** Without the password that a snapshot was taken with, nobody can ever use it. */
-export function tokenKept(hash: string | undefined, { password, formerPasswords }: ClusterSecrets): YesNoUnknown {
+export function tokenKept(hash: string | undefined, secrets: ClusterSecrets): YesNoUnknown {
   if (hash === undefined) return 'unknown'
-  return [password, ...formerPasswords].some((secret) => tokenHash(secret.reveal()) === hash) ? 'yes' : 'no'
+  return passwordsOf(secrets).some((secret) => tokenHash(secret.reveal()) === hash) ? 'yes' : 'no'
 }
 
 export function isFresh(readMs: number, nowMs: number): boolean {

@@ -1,10 +1,11 @@
+import { judgeMembership, nodeOfMember, type Stranger } from '../../k3s/membership.ts'
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import type { ClusterSecrets } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { EtcdMember, ObservedCluster, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Access } from './access.ts'
-import { judgeMembers, memberList, membersOfNodes, type Witness } from './members.ts'
+import { judgeMembers, membersOfNodes, type Witness } from './members.ts'
 import { NOWHERE, type ObserveContext, type SessionMemory, specsOf } from './memory.ts'
 import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './observe-api.ts'
 import { type AnsweringNodes, fingerprintOf, isSettled, observeNodes } from './observe-nodes.ts'
@@ -27,7 +28,7 @@ export async function observeCluster(
   for (const name of seen.keys()) names.add(name)
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
-  const members = membersOf(looker, surroundings, names, api, seen, answered, asked)
+  const { members, strangers } = membersOf(looker, surroundings, secrets, names, { api, seen, answered, asked })
   memory.voters = votersOf(declaration, members, seen)
   const voting = new Set(members === 'unknown' ? [] : members.map(({ node }) => node))
   const nodes = [...names].map((name) =>
@@ -42,11 +43,13 @@ export async function observeCluster(
             caHash: secrets.caHash,
             firstServer: secrets.firstServer,
             formed: secrets.formed,
+            ...optional('unsure', secrets.unsure),
             recordedMs: secrets.recordedMs,
           },
         }),
     nodes,
     members,
+    ...(strangers.length === 0 ? {} : { strangers }),
     membershipChanged: members !== 'unknown' && members.length > 1 ? 'yes' : 'unknown',
     snapshots: further.snapshots,
     checks: [...memory.checks.values()],
@@ -89,41 +92,51 @@ async function askFurther(
 
 /** Snapshots that a node has on its disk and K3s has not noted yet. */
 function withLocal(memory: SessionMemory, snapshots: ObservedCluster['snapshots']): ObservedCluster['snapshots'] {
-  const local = [...memory.facts.values()].flatMap(({ facts }) => facts.snapshots)
+  const local = [...memory.facts].flatMap(([node, { facts }]) => facts.snapshots.map((one) => ({ ...one, node })))
   if (snapshots === 'unknown') return snapshots
   const known = new Set(snapshots.map(({ name }) => name))
   return [
     ...snapshots,
     ...local
       .filter(({ name }) => !known.has(name))
-      .map(({ name, atMs, bytes }) => ({ name, atMs, bytes, tokenKept: 'unknown' as const })),
+      .map(({ name, node, atMs, bytes }) => ({ name, node, atMs, bytes, tokenKept: 'unknown' as const })),
   ]
+}
+
+interface JudgedMembers {
+  readonly members: readonly EtcdMember[] | 'unknown'
+  readonly strangers: readonly Stranger[]
 }
 
 function membersOf(
   { memory, deps, declaration }: ObserveContext,
   surroundings: ClusterSurroundings,
+  secrets: ClusterSecrets | undefined,
   names: ReadonlySet<string>,
-  api: YesNoUnknown,
-  seen: ReadonlyMap<string, ObservedKubeNode>,
-  answered: AnsweringNodes,
-  asked: ReadonlySet<string>,
-): readonly EtcdMember[] | 'unknown' {
+  { api, seen, answered, asked }: ClusterAnswers,
+): JudgedMembers {
   // A machine that is neither declared nor a Node speaks for another etcd: a copy that a backup was tried on, with the
   // same CA and the same names. Its list would make strangers of all servers.
   const own = specsOf(declaration)
-  const fresh = [...answered].flatMap((name) =>
-    own.has(name) || seen.has(name) ? (memory.facts.get(name)?.facts ?? []) : [],
+  const fresh = [...answered].flatMap((node) => {
+    const facts = own.has(node) || seen.has(node) ? memory.facts.get(node)?.facts : undefined
+    return facts === undefined ? [] : [{ node, facts }]
+  })
+  const { list, strangers } = judgeMembership(
+    { ...optional('caHash', secrets?.caHash), voters: membersOfNodes([...seen.values()]).members.map(nodeOf) },
+    fresh.flatMap(({ node, facts: { data, etcd } }) => (etcd === undefined ? [] : [{ node, data, etcd }])),
   )
-  const list = memberList(fresh)
+  const unknown = { members: 'unknown', strangers } as const
   if (list !== undefined) memory.members = { list, readMs: deps.clock.now() }
   else if (answered.size > 0 || api !== 'yes') {
     // Somebody was asked and etcd did not answer there: what it said earlier is no evidence any more.
-    if (api !== 'yes') return 'unknown'
+    if (api !== 'yes') return unknown
     if (listIsStale(memory, seen)) memory.members = undefined
   }
-  const known = memory.members?.list ?? (etcdIsMute(fresh) ? membersOfNodes([...seen.values()]) : undefined)
-  if (known === undefined) return 'unknown'
+  const mute = strangers.length === 0 && etcdIsMute(fresh.map(({ facts }) => facts))
+  const known = memory.members?.list ?? (mute ? membersOfNodes([...seen.values()]) : undefined)
+  if (known === undefined) return unknown
+  const strange = new Set(strangers.map(({ node }) => node))
   const witnesses = new Map<string, Witness>(
     [...names].map((name) => [
       name,
@@ -132,10 +145,15 @@ function membersOf(
         seen: api === 'yes' ? (seen.get(name) ?? 'absent') : 'unknown',
         ...optional('facts', answered.has(name) ? memory.facts.get(name)?.facts : undefined),
         ...optional('silent', asked.has(name) && !answered.has(name) ? (true as const) : undefined),
+        ...optional('stranger', strange.has(name) ? (true as const) : undefined),
       },
     ]),
   )
-  return judgeMembers(known, witnesses)
+  return { members: judgeMembers(known, witnesses), strangers }
+}
+
+function nodeOf({ name }: { readonly name: string }): string {
+  return nodeOfMember(name)
 }
 
 /** Those that count, by the address that others reach them at: the declared one, or the one of the Node. */
@@ -191,7 +209,7 @@ async function lookAround(
     const answered = await ask(names, nobody)
     const running = [...answered].some((name) => {
       const service = memory.facts.get(name)?.facts.service
-      return service === 'running' || service === 'starting'
+      return service !== undefined && service !== 'absent'
     })
     if (secrets === undefined || !running) return { api: 'unknown', seen: nobody, answered, asked: all }
     const asked = await access.nodes(secrets, signal)

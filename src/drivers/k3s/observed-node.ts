@@ -1,6 +1,6 @@
+import { nodeOfMember } from '../../k3s/membership.ts'
 import type { KubeNode, LocalK3s, ObservedNode, YesNoUnknown } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
-import { nodeOfMember } from './members.ts'
 import { NOWHERE, noteReadiness, type ObserveContext, type SessionMemory, specsOf } from './memory.ts'
 import { type ObservedKubeNode, optional } from './read-node.ts'
 import { steadyTime } from './steady-times.ts'
@@ -21,6 +21,8 @@ export function observedNode(
   const machineId = facts?.machineId || machine.machineId || seen?.machineId
   const kube = api !== 'yes' ? 'unknown' : seen === undefined ? 'absent' : kubeOf()
   const begun = surroundings.remediations.get(name)
+
+  if (typeof kube === 'object' && kube.ready === 'yes' && kube.work === undefined) memory.tried.delete(name)
 
   function kubeOf(): KubeNode {
     const { kube: said } = seen as ObservedKubeNode
@@ -43,7 +45,15 @@ export function observedNode(
       ...node,
       readySinceMs: steady('ready', node.readySinceMs),
       ...(changedMs === undefined ? {} : { changedMs: steady('changed', changedMs) }),
-      ...(work?.changedMs === undefined ? {} : { work: { ...work, changedMs: steady('changed', work.changedMs) } }),
+      ...(work === undefined
+        ? {}
+        : {
+            work: {
+              ...work,
+              sinceMs: steady('work', work.sinceMs),
+              ...(work.changedMs === undefined ? {} : { changedMs: steady('changed', work.changedMs) }),
+            },
+          }),
     }
   }
 
@@ -63,6 +73,7 @@ export function observedNode(
     ...(memory.tokens.has(name) ? { joinToken: true as const } : {}),
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
     ...optional('remediation', begun),
+    ...optional('tried', memory.tried.get(name)),
   }
 }
 
@@ -112,6 +123,9 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('version', version),
     ...optional('failure', facts.failure ?? gateFailure(facts)),
     ...optional('role', facts.role),
+    ...optional('wipes', facts.wipes),
+    ...optional('heldBy', facts.heldBy),
+    ...optional('configHash', facts.configHash),
     ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
   }

@@ -6,7 +6,7 @@ import { withKnownToken } from '../../engine/clusters/backups.ts'
 import { type OperationResult, runOperation } from '../../engine/clusters/operation.ts'
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
 import { tokenHash } from '../../k3s/token.ts'
-import { RecordClosed } from '../../model/cluster.ts'
+import { passwordsOf, RecordClosed } from '../../model/cluster.ts'
 import type { ClusterOperation } from '../../model/observed-cluster.ts'
 import { Secret } from '../../model/secret.ts'
 import { planDrill } from '../../plan/clusters/backup.ts'
@@ -52,9 +52,7 @@ const MAPS = '/api/v1/namespaces/default/configmaps'
 
 function kept(lab: DriverLab): readonly string[] {
   const secrets = lab.vault.kept.get('homelab')
-  return secrets === undefined
-    ? []
-    : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
+  return secrets === undefined ? [] : passwordsOf(secrets).map((one) => tokenHash(one.reveal()))
 }
 
 async function snapshotOn(lab: DriverLab) {

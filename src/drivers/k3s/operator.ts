@@ -2,11 +2,10 @@ import { configYaml } from '../../k3s/config.ts'
 import { drillConfig } from '../../k3s/drill-config.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import { segment } from '../../kubernetes/client.ts'
-import { objectName } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { type ClusterSecrets, RecordClosed } from '../../model/cluster.ts'
+import { type ClusterSecrets, passwordsOf, RecordClosed, withPassword } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import { Secret } from '../../model/secret.ts'
 import type { OperationVerb, Outcome, Step } from '../../model/step.ts'
@@ -17,6 +16,7 @@ import { goalReached } from './goals.ts'
 import { adminCredentials, password, recoverSecrets, renewAuthorities } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
 import {
+  askFactsOnly,
   askProgram,
   command,
   DONE,
@@ -32,15 +32,14 @@ import {
   withShell,
 } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
-import { optional } from './read-node.ts'
+import { readNode } from './read-node.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
 import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles, tokenFiles } from './steps/node-files.ts'
+import { takenInto } from './steps/present-token.ts'
 import { installed, restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 
-/** What an operation knows beside the record: a password that has been made and is not in use yet. */
 interface Operating extends StepContext {
   readonly operation: Step<'operation'>
-  readonly pending: { password?: Secret }
 }
 
 type PerformOperation = (operating: Operating) => Promise<Outcome>
@@ -88,7 +87,6 @@ const STARTING: ReadonlySet<OperationVerb> = new Set(['restart-k3s', 'start-k3s'
 /** Does what people ask for by command. */
 export function createOperator(declaration: ClusterDeclaration, deps: ClusterDeps): ClusterOperator {
   const looker = { declaration, deps, access: createAccess(declaration, deps), memory: emptyMemory() }
-  const pending: { password?: Secret } = {}
   const startedMs = new Map<string, number>()
   return {
     async perform(operation, surroundings, signal) {
@@ -98,7 +96,6 @@ export function createOperator(declaration: ClusterDeclaration, deps: ClusterDep
         return await STEPS[operation.verb]({
           ...looker,
           operation,
-          pending,
           step: asStep(operation),
           surroundings,
           signal,
@@ -118,6 +115,9 @@ export function createOperator(declaration: ClusterDeclaration, deps: ClusterDep
     async recover(server, surroundings, signal) {
       const shell = surroundings.nodes.get(server)?.shell
       if (shell === undefined) return `there is no way into ${server}`
+      const facts = await askFactsOnly(shell, signal)
+      if (facts.is === 'answer' && facts.value.datastore === 'external')
+        return `${server} keeps its data in an external datastore, which croft does not manage`
       const found = await recoverSecrets(shell, declaration.name, server, deps.clock.now(), signal)
       if ('problem' in found) return found.problem
       const there = await recordOf(deps, declaration.name)
@@ -140,12 +140,11 @@ async function recordOf({ vault }: ClusterDeps, cluster: string): Promise<Cluste
 
 /** What is kept already stays: the keys of the roots and older passwords are on no server. */
 function merged(there: ClusterSecrets, found: ClusterSecrets): ClusterSecrets {
-  const former = [there.password, ...there.formerPasswords].filter((one) => one.reveal() !== found.password.reveal())
   return {
     ...found,
     firstServer: there.firstServer,
     files: new Map([...there.files, ...found.files]),
-    formerPasswords: former,
+    formerPasswords: withPassword(there, found.password).formerPasswords,
   }
 }
 
@@ -174,54 +173,35 @@ async function writeFiles(operating: Operating): Promise<Outcome> {
   }
   // Whom it is to join is seen now: after a restore only one server is there to be joined.
   await observeCluster(operating, operating.surroundings, operating.signal)
-  return runVerb(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating), secrets) })
+  return runVerb(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating, node), secrets) })
 }
 
 async function takePassword({ secrets, deps, operation }: Operating): Promise<Outcome> {
   if (secrets === undefined) return missing()
-  const all = [secrets.password, ...secrets.formerPasswords]
-  const wanted = all.find((one) => tokenHash(one.reveal()) === operation.target)
+  const wanted = passwordsOf(secrets).find((one) => tokenHash(one.reveal()) === operation.target)
   if (wanted === undefined) return refused('NoToken', 'stalled', 'the token that opens the snapshot is not kept')
-  await deps.vault.write({ ...secrets, password: wanted, formerPasswords: all.filter((one) => one !== wanted) })
+  await deps.vault.write(withPassword(secrets, wanted))
   return DONE
 }
 
-/** Kept among the older ones until K3s has taken it: a crash in between loses neither. */
-async function makePassword({ secrets, deps, pending }: Operating): Promise<Outcome> {
+/** Written down before K3s gets it. One that an earlier run made may have reached K3s, so it stays the one. */
+async function makePassword({ secrets, deps }: Operating): Promise<Outcome> {
   if (secrets === undefined) return missing()
-  const made = password((count) => deps.randomBytes(count))
-  await deps.vault.write({ ...secrets, formerPasswords: [made, ...secrets.formerPasswords] })
-  pending.password = made
+  if (secrets.pendingPassword === undefined)
+    await deps.vault.write({ ...secrets, pendingPassword: password((count) => deps.randomBytes(count)) })
   return DONE
 }
 
+/** Asked again after a lost answer, K3s on that server already shows the new password and is not asked twice. */
 async function rotateToken(operating: Operating): Promise<Outcome> {
-  const { secrets, deps, pending } = operating
-  const made = pending.password
+  const { secrets, deps, surroundings, signal } = operating
+  const made = secrets?.pendingPassword
   if (secrets === undefined || made === undefined) return missing()
   const outcome = await runVerb(operating, 'rotate-token', { token: made.reveal() })
   if (outcome.result !== 'done') return outcome
-  const former = [secrets.password, ...secrets.formerPasswords].filter((one) => one.reveal() !== made.reveal())
-  const agentPassword = secrets.agentPassword ?? (await agentPasswordOn(operating))
-  await deps.vault.write({
-    ...secrets,
-    password: made,
-    formerPasswords: former,
-    ...optional('agentPassword', agentPassword),
-  })
+  const shell = surroundings.nodes.get(nodeName(operating))?.shell
+  await deps.vault.write(await takenInto(secrets, made, shell, signal))
   return DONE
-}
-
-/**
- * What agents come in with, as K3s keeps it: whether the rotation changed it depends on how the server was started, and
- * a server that is given another one writes a list of users that is newer than the datastore's, and starts no more.
- */
-async function agentPasswordOn(operating: Operating): Promise<Secret | undefined> {
-  const shell = operating.surroundings.nodes.get(nodeName(operating))?.shell
-  const bytes = await shell?.readFile('/var/lib/rancher/k3s/server/cred/passwd', operating.signal)
-  const lines = bytes === undefined ? [] : Buffer.from(bytes).toString('utf8').split('\n')
-  const found = lines.map((line) => line.split(',')).find(([, user]) => user === 'node')?.[0]
-  return found === undefined || found === '' ? undefined : new Secret(found)
 }
 
 async function makeAuthorities({ secrets, deps }: Operating): Promise<Outcome> {
@@ -238,7 +218,7 @@ async function makeAuthorities({ secrets, deps }: Operating): Promise<Outcome> {
   return DONE
 }
 
-/** Nodes that the snapshot brought back and that nobody declares or has a machine for. */
+/** Deletes the Nodes that the snapshot brought back and that nobody declares, that are not Ready and have no machine. */
 async function deleteVanished(operating: Operating): Promise<Outcome> {
   const { declaration, signal, access, secrets } = operating
   const declared = new Set([...declaration.spec.servers, ...declaration.spec.agents].map(({ name }) => name))
@@ -247,14 +227,22 @@ async function deleteVanished(operating: Operating): Promise<Outcome> {
   if (listed.api !== 'yes') return { result: 'not-sent', message: listed.message }
   return withApi(operating, async (client) => {
     for (const node of listed.nodes) {
-      const name = objectName(node)
-      if (name === undefined || declared.has(name)) continue
+      const seen = readNode(node)
+      if (seen === undefined || declared.has(seen.name)) continue
+      const { name, kube } = seen
+      // Undeclared is not gone: an agent that lives stays where it is.
+      if (kube.ready === 'yes' || reaches(operating, name)) continue
       const asked = await client.delete(`/api/v1/nodes/${segment(name)}`, `delete the Node ${name}`, {}, signal)
       const outcome = outcomeOfAsked(asked, 'is-success')
       if (outcome.result !== 'done') return outcome
     }
     return DONE
   })
+}
+
+function reaches({ surroundings }: Operating, name: string): boolean {
+  const reach = surroundings.nodes.get(name)
+  return reach?.shell !== undefined || reach?.machine.exists === 'yes'
 }
 
 async function copyOver(operating: Operating): Promise<Outcome> {
@@ -311,7 +299,7 @@ async function writeDrillFiles(operating: Operating): Promise<Outcome> {
     if (asked.is === 'silence') return outcomeOf(asked, operation.summary)
     // A copy that does not say it is tried with the present one: the drill shows whether that opens it.
     const hash = asked.is === 'answer' ? asked.value.tokenHash : tokenHash(secrets.password.reveal())
-    const opening = [secrets.password, ...secrets.formerPasswords].find((one) => tokenHash(one.reveal()) === hash)
+    const opening = passwordsOf(secrets).find((one) => tokenHash(one.reveal()) === hash)
     if (opening === undefined) return refused('NoToken', 'stalled', 'the token that opens the backup is not kept')
     const config = configYaml(drillConfig(declaration.spec, nodeName(operating)))
     const files = [

@@ -1,5 +1,6 @@
 import { explainFailure, parseNodeArgs } from '../../k3s/flags.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
+import { caHash } from '../../k3s/token.ts'
 import {
   annotationsOf,
   at,
@@ -110,7 +111,7 @@ export function optional<K extends string, V>(key: K, value: V | undefined): { r
 /** What a node says about itself, read without believing it: a node may be broken, old or somebody else's. */
 export function readFacts(value: unknown): NodeFacts | undefined {
   if (!isRecord(value) || typeof value.data !== 'string' || typeof value.service !== 'string') return undefined
-  const service = oneOf(value.service, ['absent', 'stopped', 'starting', 'running', 'failed'] as const)
+  const service = oneOf(value.service, ['absent', 'stopped', 'starting', 'running', 'failed', 'unknown'] as const)
   if (service === undefined) return undefined
   const clockMs = numberOf(value.clockMs)
   return {
@@ -122,8 +123,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     cloudInit: oneOf(value.cloudInit, ['absent', 'running', 'done', 'error'] as const) ?? 'absent',
     service,
     serviceSinceMs: numberOf(value.serviceSinceMs) ?? 0,
-    data: nameOf(value.data) ?? 'other',
-    mixedCa: value.mixedCa === true,
+    ...dataIn(value, clockMs ?? 0),
     gates: recordsOf(value.gates).map((gate) => ({
       name: nameOf(gate.name) ?? '',
       message: textOf(gate.message) ?? '',
@@ -132,14 +132,36 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     snapshots: recordsOf(value.snapshots).flatMap(readSnapshot),
     ...optional('certificatesEnd', value.certificatesEnd === undefined ? undefined : textsOf(value.certificatesEnd)),
     ...optional('cloudInitError', textOf(value.cloudInitError)),
+    ...optional('wipes', numberOf(value.wipes)),
+    ...optional('heldBy', textOf(value.heldBy)),
     ...optional('role', oneOf(value.role, ['server', 'agent'] as const)),
     ...optional('version', nameOf(value.version)),
+    ...optional('fetched', nameOf(value.fetched)),
     ...optional('configHash', nameOf(value.configHash)),
     ...optional('failure', explained(textOf(value.failure))),
     ...optional('etcd', readEtcd(value.etcd)),
-    ...optional('datastore', oneOf(value.datastore, ['sqlite'] as const)),
+    ...optional('datastore', oneOf(value.datastore, ['etcd', 'sqlite', 'external'] as const)),
     ...optional('job', readJob(value.job)),
   }
+}
+
+/**
+ * Which cluster the data on a disk is of: the hash of its CA as K3s computes it, of servers the CA's own file, of agents
+ * their copy. Where both lie there and differ, two clusters were mixed.
+ */
+function dataIn(value: Foreign, clockMs: number): Pick<NodeFacts, 'data' | 'mixedCa'> {
+  const hashOf = (file: unknown) => {
+    if (typeof file !== 'string') return undefined
+    try {
+      return caHash(Buffer.from(file, 'base64'), clockMs)
+    } catch {
+      return 'other'
+    }
+  }
+  const [own, copy] = [hashOf(value.ca), hashOf(value.caCopy)]
+  const mixed = own !== undefined && copy !== undefined && own !== copy
+  const said = nameOf(value.data) ?? 'other'
+  return { data: said === 'ca' ? (own ?? copy ?? 'other') : said, mixedCa: mixed || value.mixedCa === true }
 }
 
 function explained(failure: string | undefined): string | undefined {

@@ -7,6 +7,9 @@ export type FieldTree = Foreign
 
 export const MANAGER = 'croft'
 
+/** As whom a keeper is put to rest before it goes: what we apply to it as ourselves stays as it is. */
+export const REST_MANAGER = `${MANAGER}-rest`
+
 /** What we keep of an object, by its own account; undefined when it says nothing about us. */
 export function ownedBy(object: Foreign, manager: string): FieldTree | undefined {
   const entry = entriesOf(object).find((one) => one.manager === manager && one.operation === 'Apply')

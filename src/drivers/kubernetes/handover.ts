@@ -1,6 +1,8 @@
-import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { POWER_MANAGER } from '../../kubernetes/managers.ts'
+import { annotationsOf, at, type Foreign, labelsOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { cleanText } from '../../lib/clean-text.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
-import { entriesOf, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
+import { entriesOf, leavesOf, MANAGER, ownedBy, REST_MANAGER, shownPath } from './fields.ts'
 import { appliedHash, isMarkField, type KeeperDetails, keeperOf, markOf, type ObjectDetails } from './marks.ts'
 
 /** Whose an object is and what becomes of that next. There is one owner at any time. */
@@ -62,18 +64,65 @@ function shownKeeper(mark: string): string {
 
 /** Fields that would be lost if we let go of them, because nobody else keeps them. */
 export function onlyOurs(object: Foreign): readonly string[] {
-  const others = new Set(
-    entriesOf(object)
-      .filter((entry) => entry.manager !== MANAGER)
-      .flatMap((entry) => [...leavesOf(entry.fieldsV1 as Foreign)]),
+  return lostWith(
+    object,
+    entriesOf(object).filter((entry) => entry.manager !== MANAGER),
   )
-  const covered = [...others]
+}
+
+/** Programs that keep what they apply, and write it without server-side apply in some of their modes. */
+const APPLIERS: ReadonlySet<unknown> = new Set([...Object.values(AGENTS).flat(), 'helm', 'kubectl-client-side-apply'])
+
+/** Returns the applier besides croft that keeps every field that croft keeps. */
+export function keeperBesides(object: Foreign): string | undefined {
+  const own = new Set<unknown>([MANAGER, REST_MANAGER, POWER_MANAGER])
+  const appliers = entriesOf(object).filter(
+    ({ manager, operation }) => !own.has(manager) && (operation === 'Apply' || APPLIERS.has(manager)),
+  )
+  const keeper = appliers.find(
+    ({ manager }) =>
+      lostWith(
+        object,
+        appliers.filter((entry) => entry.manager === manager),
+      ).length === 0,
+  )
+  return textOf(keeper?.manager)
+}
+
+function lostWith(object: Foreign, others: readonly Foreign[]): readonly string[] {
+  const kept = new Set(others.flatMap((entry) => [...leavesOf(entry.fieldsV1 as Foreign)]))
+  const covered = [...kept]
   return [...leavesOf(ownedBy(object, MANAGER))].filter(
     (path) =>
       !isMarkField(path) &&
-      !others.has(path) &&
+      !kept.has(path) &&
       !covered.some((one) => path.startsWith(`${one}\n`) || one.startsWith(`${path}\n`)),
   )
+}
+
+/** Reports whether an applier besides croft applies the mark of croft too, as from a manifest copied from the cluster. */
+export function isMarkCopied(object: Foreign): boolean {
+  return entriesOf(object).some(
+    ({ manager, fieldsV1 }) => manager !== MANAGER && [...leavesOf(fieldsV1 as Foreign)].some(isMarkField),
+  )
+}
+
+/** Marks by which agents know what is theirs, which croft does not apply itself. */
+const TRACKING: readonly (readonly [field: 'labels' | 'annotations', name: string, agent: string])[] = [
+  ['labels', 'kustomize.toolkit.fluxcd.io/name', 'the Kustomization of Flux'],
+  ['labels', 'helm.toolkit.fluxcd.io/name', 'the HelmRelease of Flux'],
+  ['annotations', 'argocd.argoproj.io/tracking-id', 'the Application of Argo CD'],
+]
+
+/** Returns the agent that says by its own mark that the object is its own: `the Kustomization of Flux apps`. */
+export function trackedBy(object: Foreign): string | undefined {
+  const ours = leavesOf(ownedBy(object, MANAGER))
+  for (const [field, name, agent] of TRACKING) {
+    const value = (field === 'labels' ? labelsOf(object) : annotationsOf(object)).get(name)
+    if (value !== undefined && !ours.has(`f:metadata\nf:${field}\nf:${name}`))
+      return `${agent} ${cleanText(value.split(':')[0] ?? '')}`
+  }
+  return undefined
 }
 
 /** What an Application, HelmRelease or Kustomization shows. Undefined: it is not there. */

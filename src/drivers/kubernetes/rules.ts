@@ -13,8 +13,8 @@ import {
 import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Readiness, type Rules } from '../../model/rules.ts'
 import { fieldChanges } from './diff.ts'
-import { ownedBy } from './fields.ts'
-import { type HandoverStep, handoverStep } from './handover.ts'
+import { ownedBy, REST_MANAGER } from './fields.ts'
+import { type HandoverStep, handoverStep, isMarkCopied, keeperBesides, trackedBy } from './handover.ts'
 import {
   releaseChanges,
   releaseCreation,
@@ -25,7 +25,7 @@ import {
 } from './helm/release-rules.ts'
 import { appliedHash, lookOf, markOf, type ObjectDetails, type ObjectMark, UID_LABEL, wantedOf } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
-import { applyStep, deletion, REST_MANAGER, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
+import { applyStep, deletion, letGo, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
 
 /** Objects of a cluster: compared field by field, applied by the server, found again by their label. */
 export const rules: Rules = {
@@ -98,6 +98,19 @@ export const rules: Rules = {
           message: `${observed.externalId} belongs to the Helm release ${cleanText(release)} by now`,
           allow: `let Helm take it away, or take the labels ${UID_LABEL} off it so that croft forgets it`,
         }
+      const keeper = keeperBesides(object)
+      if (keeper !== undefined && mark !== undefined)
+        return {
+          message: `${observed.externalId} is kept by ${cleanText(keeper)} by now, which applies croft's own mark with it`,
+          allow:
+            'take the labels and annotations that begin with croft.dev/ out of the manifest there, and croft lets go of it',
+        }
+      const agent = trackedBy(object)
+      if (agent !== undefined && mark !== undefined)
+        return {
+          message: `${observed.externalId} belongs to ${agent} by now, which does not apply every field that croft applies`,
+          allow: `let it apply the whole object, and croft lets go of it; or take it out there, and croft deletes it`,
+        }
       if (definitions.length === 0 || mark?.definitions === 'Delete') return undefined
       const some =
         definitions.length > 3
@@ -109,6 +122,15 @@ export const rules: Rules = {
       }
     }
     return { message: `${observed.externalId} is kept by ${keptBy}`, allow: 'take it out there, or take it back first' }
+  },
+  releases(observed) {
+    if (isReleaseSeen(observed)) return undefined
+    const { object } = lookOf(observed)
+    const mark = markOf(object)
+    const to = mark === undefined || mark.keptBy !== undefined ? undefined : keeperBesides(object)
+    return to === undefined || isMarkCopied(object)
+      ? undefined
+      : { to: cleanText(to), steps: letGo(observed, cleanText(to)) }
   },
   deleteSteps: (observed) => (isReleaseSeen(observed) ? releaseDeletion(observed) : deletion(observed)),
   readiness(resource, observed) {

@@ -3,16 +3,13 @@ import { type KubeObject, likelyKind, objectId, type WantedObject } from '../../
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Step, StepOver } from '../../model/step.ts'
 import { objectPath } from './api.ts'
-import { MANAGER } from './fields.ts'
+import { MANAGER, REST_MANAGER } from './fields.ts'
 import { lookOf, marked, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
 
 /* Every call to a cluster, as data. */
 
 /** Tells K3s' Helm controller to leave a chart alone. */
 const UNMANAGED = 'helmcharts.helm.cattle.io/unmanaged'
-
-/** As whom a keeper is put to rest before it goes: what we apply to it as ourselves stays as it is. */
-export const REST_MANAGER = `${MANAGER}-rest`
 
 /** Makes or changes the object: what is declared, with our mark. */
 export function applyStep(
@@ -66,19 +63,8 @@ export function wakeStep(wanted: WantedObject): Step {
 
 /** Deleting a keeper must not take what it kept with it: where that is its habit, it is put to rest first. */
 export function deletion(observed: ObservedResource): readonly Step[] {
-  const { object } = lookOf(observed)
-  const [apiVersion, kind] = [textOf(object.apiVersion) ?? '', textOf(object.kind) ?? '']
-  const metadata = recordOf(object.metadata)
-  const named: KubeObject = {
-    apiVersion,
-    kind,
-    metadata: {
-      name: textOf(metadata.name) ?? '',
-      ...(typeof metadata.namespace === 'string' ? { namespace: metadata.namespace } : {}),
-    },
-  }
-  const { plural } = likelyKind(named)
-  const uid = textOf(metadata.uid)
+  const { named, plural, uid, object } = seenObject(observed)
+  const { apiVersion, kind } = named
   const steps: Step[] = []
   if (isFluxKeeper(named) && at(object, 'spec', 'suspend') !== true) {
     const summary = `suspend ${objectId(named)}, so that nothing goes with it`
@@ -101,6 +87,28 @@ export function deletion(observed: ObservedResource): readonly Step[] {
     disruption: HOLDING_DATA.has(kind) ? 'data-loss' : 'none',
   })
   return steps
+}
+
+/** Nothing is applied any more: our mark goes, and what another applies as well stays as it is. */
+export function letGo(observed: ObservedResource, to: string): readonly Step[] {
+  const { named, plural } = seenObject(observed)
+  const target = { object: named, plural, cluster: observed.host }
+  return [patch('configure', `leave ${objectId(named)} to ${to}`, target, named, { as: MANAGER })]
+}
+
+/** An object as it was seen, by what a call names. */
+function seenObject(observed: ObservedResource) {
+  const { object } = lookOf(observed)
+  const metadata = recordOf(object.metadata)
+  const named: KubeObject = {
+    apiVersion: textOf(object.apiVersion) ?? '',
+    kind: textOf(object.kind) ?? '',
+    metadata: {
+      name: textOf(metadata.name) ?? '',
+      ...(typeof metadata.namespace === 'string' ? { namespace: metadata.namespace } : {}),
+    },
+  }
+  return { object, named, plural: likelyKind(named).plural, uid: textOf(metadata.uid) }
 }
 
 /** Server-side apply as somebody; never with force unless it is said here. */

@@ -1,5 +1,5 @@
 import { seedImage } from '../../cloudinit/image.ts'
-import { secretsIn } from '../../cloudinit/secrets.ts'
+import { secretsIn } from '../../model/desired-secrets.ts'
 import type { FileSpec } from '../../model/file.ts'
 import type { Change, ObservedResource, ObservedStorage, Resource, Survey } from '../../model/resource.ts'
 import type { Obstacle } from '../../model/rules.ts'

@@ -30,12 +30,17 @@ printf %s "$4" >volume.xml
 virsh -c "$2" vol-create-from --pool "$3" --file volume.xml --vol "$6" --inputpool "$5"`
 
 /**
- * Brings a file into a pool under a name that it has only once it is whole and right. Words: fetch URI POOL DIRECTORY
+ * Brings a file into a pool under a name that it has only once it is whole and right. A file that has the name already,
+ * which libvirt did not list, keeps its content: disks may stand on it. Words: fetch URI POOL DIRECTORY
  * NAME URL ALGORITHM SUM COMPRESSION.
  */
 const FETCH = `set -eu
 export LC_ALL=C
 part="$4/.croft-$5.part"
+if [ -s "$4/$5" ]; then
+  if [ -n "$8" ] && [ -z "$9" ]; then echo "$8  $4/$5" | "\${7}sum" --check --status - || { echo "croft: ChecksumMismatch"; exit 1; }; fi
+  exec virsh -c "$2" pool-refresh --pool "$3"
+fi
 trap 'rm -f "$part" "$part.out"' EXIT
 curl --fail --silent --show-error --location --proto =http,https --max-redirs 5 --connect-timeout 30 --output "$part" -- "$6"
 if [ -n "$8" ]; then echo "$8  $part" | "\${7}sum" --check --status - || { echo "croft: ChecksumMismatch"; exit 1; }; fi

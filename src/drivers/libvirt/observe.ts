@@ -77,7 +77,7 @@ export async function observeDomain(
     name: cleanText(view.name),
     power,
     ...(mark === undefined ? {} : { mark }),
-    close: { digest: config.digest, config, power, atMs: clock.now() },
+    close: { digest: config.digest, config, power, birth: `uuid ${uuid}`, atMs: clock.now() },
   }
   // Whether its seed may be taken away is for the guest itself to say.
   const reading = insertedSeed(mark?.uid, live) !== undefined && insertedSeed(mark?.uid, view) !== undefined

@@ -1,8 +1,8 @@
 import { seedImage } from '../../cloudinit/image.ts'
-import { nameOf as nameOfSecret, secretsIn, withSecrets } from '../../cloudinit/secrets.ts'
+import { withSecrets } from '../../cloudinit/secrets.ts'
 import { cleanText } from '../../lib/clean-text.ts'
-import type { Secret } from '../../model/secret.ts'
 import type { Outcome } from '../../model/step.ts'
+import { overlaysOn, readOverlays } from './backing.ts'
 import { beginJob, jobId } from './jobs.ts'
 import { volumeOf } from './names.ts'
 import { cannotWrite, type Performing } from './perform-places.ts'
@@ -52,16 +52,13 @@ export async function upload(performing: Performing, pool: string, name: string)
   const { step, deps, places, write, refused } = performing
   if (step.upload === undefined) return refused(...cannotWrite('content'))
   const document = step.upload.document.reveal()
-  const secrets = new Map<string, Secret>()
-  for (const reference of secretsIn(document)) {
-    try {
-      secrets.set(nameOfSecret(reference), await deps.resolveSecret(reference))
-    } catch (error) {
-      const why = cleanText(error instanceof Error ? error.message : 'unknown')
-      return refused('SecretMissing', 'stalled', `the secret for what it reads at first boot could not be read: ${why}`)
-    }
+  let bytes: Uint8Array
+  try {
+    bytes = seedImage(await withSecrets(document, (reference) => deps.resolveSecret(reference)))
+  } catch (error) {
+    const why = cleanText(error instanceof Error ? error.message : 'unknown')
+    return refused('SecretMissing', 'stalled', `the secret for what it reads at first boot could not be read: ${why}`)
   }
-  const bytes = seedImage(withSecrets(document, secrets))
   const block = isBlockPool(places.pools.get(pool))
   // Empty at first: only what arrives makes it as large as it must be, so that a broken upload is seen.
   const make = ['vol-create-as', '--pool', pool, '--name', name, '--capacity', block ? String(bytes.length) : '0']
@@ -70,7 +67,24 @@ export async function upload(performing: Performing, pool: string, name: string)
   return write(['vol-upload', '--pool', pool, name, '/dev/stdin'], /^\s*$/, bytes)
 }
 
-export async function deleteVolume({ write }: Performing, pool: string, name: string): Promise<Outcome> {
+/**
+ * Deletes a volume that no other volume stands on. `goesToo` are volumes, as `pool:volume`, that the same step deletes.
+ * virsh itself deletes a backing file without a word.
+ */
+export async function deleteVolume(
+  performing: Performing,
+  pool: string,
+  name: string,
+  goesToo: readonly string[] = [],
+): Promise<Outcome> {
+  const { virsh, places, step, signal, write, refused } = performing
+  const path = volumePath(places, pool, name)
+  // A disc holds no disk that another could stand on.
+  if (path !== undefined && !name.endsWith('.iso')) {
+    const overlays = (await readOverlays(virsh, step.summary, signal)).get(path) ?? []
+    const kept = overlays.filter((overlay) => !goesToo.includes(overlay))
+    if (kept.length > 0) return refused('InUse', 'backoff', overlaysOn(kept))
+  }
   const outcome = await write(['vol-delete', '--pool', pool, name], /\bdeleted\b/)
   return outcome.result === 'refused' && outcome.refusal.reason === 'NotFound' ? { result: 'done' } : outcome
 }

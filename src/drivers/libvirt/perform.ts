@@ -137,9 +137,10 @@ async function domainVerb(performing: Performing, uuid: string, what: string): P
 
 /** Volumes first: while the domain is there, everybody can see what is left to be cleared away. */
 async function undefine(performing: Performing, uuid: string): Promise<Outcome> {
-  for (const id of (performing.command.options.volumes ?? '').split(',').filter((part) => part !== '')) {
+  const volumes = (performing.command.options.volumes ?? '').split(',').filter((part) => part !== '')
+  for (const id of volumes) {
     const colon = id.indexOf(':')
-    const outcome = await deleteVolume(performing, id.slice(0, colon), id.slice(colon + 1))
+    const outcome = await deleteVolume(performing, id.slice(0, colon), id.slice(colon + 1), volumes)
     if (outcome.result !== 'done') return outcome
   }
   const words = ['undefine', uuid, '--managed-save']

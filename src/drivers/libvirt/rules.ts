@@ -8,6 +8,7 @@ import type { VmSpec } from '../../model/vm.ts'
 import { checksumOf, diffFile, downloadParams, fileReadiness, learnsOf } from '../files.ts'
 import { agentReadiness, answerAbout, powerOf, powerReadiness } from '../guests.ts'
 import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
+import { stoodOn } from './backing.ts'
 import { seedInConfig } from './declared.ts'
 import { diffVm, fileObstacles, seedNotes, vmObstacles } from './diff.ts'
 import { configOf, seedHashIn, slotOf, UUID, uuidOf, volumeOf } from './names.ts'
@@ -61,7 +62,12 @@ export const libvirtRules: Rules = rulesByType(
       listOf: ({ desired }) => poolList(desired.file.host, desired.file.storage),
       hostOf: ({ desired }) => desired.file.host,
       obstacles: (resource, survey) => fileObstacles(resource.desired.file, survey, awaitsPool(resource)),
-      diff: (resource, observed, known) => diffFile(resource, resource.desired.file, observed, FILES, known),
+      diff(resource, observed, known) {
+        const changes = diffFile(resource, resource.desired.file, observed, FILES, known)
+        const blocked = stoodOn(observed)
+        if (blocked === undefined) return changes
+        return changes.map((change) => (change.path === 'content' ? { ...change, blocked } : change))
+      },
       createSteps: ({ desired }) => createFileSteps(desired.file),
       updateSteps: ({ desired }, observed, changes) => updateFileSteps(desired.file, observed, changes),
       adoptSteps: ({ desired }, observed) => verifyFileSteps(desired.file, observed),
@@ -97,6 +103,7 @@ export const libvirtRules: Rules = rulesByType(
     abandonedSteps: () => undefined,
     undeletable(observed) {
       if (observed.type === 'setting') return undeletablePlace(observed)
+      if (observed.type === 'file') return stoodOn(observed)
       const snapshots = configOf(observed)?.snapshots ?? 0
       if (snapshots === 0) return undefined
       return {

@@ -6,6 +6,7 @@ import type { Connection } from '../../model/estate.ts'
 import { type AddressUse, type ObservedResource, type Survey, usedNear } from '../../model/resource.ts'
 import { type DriverDeps, type GuestSnapshot, type GuestSnapshots, ObservationFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
+import { type Overlays, readOverlays } from './backing.ts'
 import { consoleOf } from './console.ts'
 import { bytesOf } from './domain-view.ts'
 import { taskOutcome } from './jobs.ts'
@@ -154,6 +155,7 @@ async function readVolumeList(
     doing,
     signal,
   )
+  const overlays: Overlays = kind === 'remains' ? new Map() : await readOverlays(virsh, doing, signal)
   return names.flatMap((name, at): ObservedResource[] => {
     const volume = parseXml(answers[at] ?? '')
     if (volume === undefined) return []
@@ -161,7 +163,9 @@ async function readVolumeList(
     const ctime = Math.floor(Number(textIn(find(volume, 'target/timestamps/ctime'))) || 0)
     const content = name.endsWith('.iso') ? 'iso' : 'import'
     const externalId = kind === 'remains' ? `${pool}:${name}` : `${pool}:${content}/${name}`
-    return [{ connection, type: 'file', list, externalId, host, close: { config: { content, size, ctime }, atMs } }]
+    const stand = overlays.get(textIn(find(volume, 'target/path')).trim())
+    const config = { content, size, ctime, ...(stand === undefined ? {} : { overlays: stand }) }
+    return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
   })
 }
 

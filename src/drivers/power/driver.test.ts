@@ -49,6 +49,7 @@ test('[A46] a host is woken by a magic packet that is really sent', async () => 
       name: 'duck',
       level: 1,
       own: false,
+      tells: [],
       wake: { mac, broadcast: '127.0.0.1', port: socket.address().port },
     }
     const spec = specWith({ hosts: [duck] })
@@ -73,7 +74,7 @@ function boxes() {
     resolveSecret: async () => new Secret('x'),
     openBmc: ({ address }) => redfishWire(datacentre.world, address),
   })
-  const hostOf = (name: string): PowerHost => ({ name, level: 1, own: false, bmc: target(name) })
+  const hostOf = (name: string): PowerHost => ({ name, level: 1, own: false, tells: [], bmc: target(name) })
   const target = (address: string): BmcTarget => ({
     address,
     port: 443,
@@ -163,7 +164,7 @@ test('our own box goes down by a unit of its own, and what it wrote is read back
     resolveSecret: async () => new Secret(''),
     openShell: ({ name }) => metalShell(world, name),
   })
-  const own: PowerHost = { name: 'own', level: 1, own: true, ssh: { name: 'own' } as never }
+  const own: PowerHost = { name: 'own', level: 1, own: true, tells: [], ssh: { name: 'own' } as never }
   const reach = { spec: specWith({ hosts: [own] }), shells: new Map() }
   const told: (readonly string[])[] = []
   for (let time = 0; time < 2; time++) {

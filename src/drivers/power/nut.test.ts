@@ -41,6 +41,18 @@ test('the answers of a UPS are read, and nothing is believed that was not said',
     low: false,
     charge: 12,
   })
+  // The primary has ordered the power-off: it cuts the power next, also where the mains are back.
+  for (const status of ['FSD OL', 'FSD OB DISCHRG', 'FSD'])
+    assert.deepEqual(readUps([line('ups.status', status), line('battery.charge', '60')]), {
+      onBattery: true,
+      low: true,
+      charge: 60,
+    })
+  assert.deepEqual(readUps([line('ups.status', 'OL CHRG LB'), line('battery.charge', '5')]), {
+    onBattery: false,
+    low: true,
+    charge: 5,
+  })
   assert.equal(readUps(['ERR DATA-STALE', 'ERR DATA-STALE']), undefined)
 })
 

@@ -25,13 +25,15 @@ export function readUps(lines: readonly string[]): UpsReading | undefined {
     }),
   )
   const status = variables.get('ups.status')?.split(' ') ?? []
-  if (!status.includes('OL') && !status.includes('OB')) return undefined
+  // FSD: the primary has ordered the power-off and cuts the power next, whatever the mains do.
+  const cuts = status.includes('FSD')
+  if (!cuts && !status.includes('OL') && !status.includes('OB')) return undefined
   const charge = Number(variables.get('battery.charge'))
-  const onBattery = status.includes('OB')
+  const onBattery = cuts || status.includes('OB')
   const watts = Number(variables.get('ups.realpower'))
   return {
     onBattery,
-    low: onBattery && status.includes('LB'),
+    low: cuts || status.includes('LB'),
     // A battery that does not say how full it is counts as full until the UPS itself says that it is low.
     charge: variables.has('battery.charge') && Number.isFinite(charge) ? charge : 100,
     ...(variables.has('ups.realpower') && Number.isFinite(watts) ? { watts } : {}),

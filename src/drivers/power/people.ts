@@ -25,7 +25,7 @@ export async function peopleOn(
 }
 
 const LINE =
-  /^(\S+)\s+(\S+)\s+(?:(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}))?.*?\s(old|\.|\d{1,2}:\d{2})\s+\d+(?:\s+\((.*)\))?\s*$/
+  /^(\S+)\s+(\S+)\s+(?:(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}))?.*?\s(old|\.|\?|\d{1,2}:\d{2})\s+\d+(?:\s+\((.*)\))?\s*$/
 
 /** `tapas pts/0 2026-11-15 06:41 00:05 1234 (192.168.4.10)`. */
 export function readWho(text: string, node: string): readonly ObservedPowerHold[] {
@@ -48,7 +48,8 @@ export function readWho(text: string, node: string): readonly ObservedPowerHold[
 }
 
 function idleMs(text: string): number {
-  if (text === '.') return 0
+  // `?`: a graphical session, of which nothing says whether anybody sits there.
+  if (text === '.' || text === '?') return 0
   if (text === 'old') return 24 * 3_600_000
   const [hours = '0', minutes = '0'] = text.split(':')
   return (Number(hours) * 60 + Number(minutes)) * 60_000

@@ -18,7 +18,7 @@ export function openRedfish(wire: Wire, { user, system }: BmcTarget, password: (
   let found: string | undefined
   const headers = async () => ({
     accept: 'application/json',
-    authorization: `Basic ${Buffer.from(`${user}:${(await password()).reveal()}`).toString('base64')}`,
+    authorization: `Basic ${Buffer.from(`${user}:${(await password()).word()}`).toString('base64')}`,
   })
   const get = async (path: string, signal: AbortSignal): Promise<unknown> => {
     const answer = await wire.send({ method: 'GET', path, headers: await headers() }, signal)

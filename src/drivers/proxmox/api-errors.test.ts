@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { RECORDINGS, recordedExchanges } from '../../../test/evidence/read.ts'
 import { defined } from '../../lib/defined.ts'
 import type { Refusal } from '../../model/step.ts'
 import { translate } from './api-errors.ts'
@@ -129,15 +130,11 @@ describe('translate', () => {
     for (const reason of new Set(TABLE.map(([, , reason]) => reason))) assert.match(page, new RegExp(`\\b${reason}\\b`))
   })
 
-  it('recognises nearly every recorded refusal of the calls that we make', (t) => {
-    const folder = new URL('../../../../shared/pve/', import.meta.url)
-    if (!existsSync(folder) && process.env.CI === undefined) return t.skip('recordings are not here (../shared/pve)')
+  it('recognises nearly every recorded refusal of the calls that we make', () => {
     let known = 0
     const unknown: string[] = []
-    for (const file of readdirSync(folder).filter((name) => name.startsWith('recording-'))) {
-      for (const line of readFileSync(new URL(file, folder), 'utf8').split('\n')) {
-        if (line === '') continue
-        const { method, path, status, reason, body } = JSON.parse(line)
+    for (const recording of RECORDINGS) {
+      for (const { method, path, status, reason, body } of recordedExchanges(recording)) {
         if (status < 400 || status >= 595 || !isOurs(method, path)) continue
         const parameters = body.startsWith('{') ? JSON.parse(body).errors : undefined
         const refusal = translate({

@@ -367,11 +367,11 @@ function textOfError(error: unknown): string {
 function mask(text: string, secrets: readonly Secret[]): string {
   let masked = text
   for (const secret of secrets) {
-    const value = secret.reveal()
-    if (value.length < 4) continue
-    masked = masked.replaceAll(value, '***')
-    const afterEquals = value.slice(value.indexOf('=') + 1)
-    if (afterEquals.length >= 4) masked = masked.replaceAll(afterEquals, '***')
+    const value = secret.word()
+    const lines = value.split(/\r?\n/)
+    // A foreign text arrives on one line: the lines of a key would not be found together.
+    for (const part of [value, value.slice(value.indexOf('=') + 1), ...(lines.length > 1 ? lines : [])])
+      if (part.length >= 4) masked = masked.replaceAll(part, '***')
   }
   return masked
 }

@@ -64,6 +64,7 @@ export function withConfig(
       ...(typeof digest === 'string' ? { digest } : {}),
       ...(pending.length === 0 ? {} : { pending, inForce }),
       ...createdIn(config.meta),
+      ...birthIn(config),
     },
   }
 }
@@ -86,6 +87,22 @@ function withoutOutdated(
 function createdIn(meta: unknown): { readonly createdMs?: number } {
   const seconds = typeof meta === 'string' ? /(?:^|,)ctime=(\d{1,12})(?:,|$)/.exec(meta)?.[1] : undefined
   return seconds === undefined ? {} : { createdMs: Number(seconds) * 1000 + 999 }
+}
+
+/**
+ * Proxmox draws the UUID of each VM and the MAC address of each card when it makes them, and keeps them in a restore. A
+ * container has no UUID.
+ */
+function birthIn(config: ApiFields): { readonly birth?: string } {
+  const uuid = typeof config.smbios1 === 'string' ? /(?:^|,)uuid=([0-9a-f-]{36})/i.exec(config.smbios1)?.[1] : undefined
+  if (uuid !== undefined) return { birth: `uuid ${uuid.toLowerCase()}` }
+  const cards = Object.entries(config).flatMap(([name, value]) => {
+    const mac =
+      typeof value === 'string' && /^net\d+$/.test(name) ? /(?:^|,)hwaddr=([0-9a-f:]{17})/i.exec(value)?.[1] : undefined
+    return mac === undefined ? [] : [{ card: Number(name.slice(3)), mac }]
+  })
+  const [first] = cards.sort((a, b) => a.card - b.card)
+  return first === undefined ? {} : { birth: `mac ${first.mac.toUpperCase()}` }
 }
 
 /** Interfaces that container runtimes and the kernel make up: their addresses lead nowhere from outside. */

@@ -15,7 +15,7 @@ export async function loginOf(
     return { connection: { ...connection, endpoint: login.endpoint }, token: login.token.reveal() }
   }
   if (token === undefined) throw new Error('spec.token is not set')
-  return { connection, token: (await deps.resolveSecret(token)).reveal().trim() }
+  return { connection, token: (await deps.resolveSecret(token)).word() }
 }
 
 /** The wire of a connection whose address may be inside its secret: then it opens with the first request. */

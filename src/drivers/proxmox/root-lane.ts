@@ -75,7 +75,7 @@ function run(argv: readonly string[]): Command {
   return { do: 'run', argv }
 }
 
-/** A guest that is locked goes only by root's hand. One that was never finished names no disks: they go as unreferenced. */
+/** A locked guest goes only by root's hand. One that was never finished names no disks: they stay, and go by their own names. */
 export function destroyAsRoot({ host, externalId, type }: ObservedResource): Step {
   const container = type === 'container'
   return {
@@ -88,9 +88,9 @@ export function destroyAsRoot({ host, externalId, type }: ObservedResource): Ste
     // `pct destroy` knows no skiplock, so the lock goes first; `pct unlock` fails where an earlier try has lifted it, and
     // `pct destroy` where it could not. A guest's id is digits.
     commands: container
-      ? [run(['sh', '-c', `pct unlock ${externalId}; pct destroy ${externalId} --destroy-unreferenced-disks 1`])]
-      : [run(['qm', 'destroy', externalId, '--skiplock', '1', '--destroy-unreferenced-disks', '1'])],
-    disruption: 'none',
+      ? [run(['sh', '-c', `pct unlock ${externalId}; pct destroy ${externalId}`])]
+      : [run(['qm', 'destroy', externalId, '--skiplock', '1'])],
+    disruption: 'data-loss',
   }
 }
 

@@ -148,8 +148,7 @@ export const proxmoxRules: Rules = rulesByType(
     abandonedSteps({ rootLane }, observed) {
       if (observed.list !== undefined) return undefined
       // Without a lock the token may, and there is nothing in it to lose.
-      if (observed.lock === undefined)
-        return deleteGuestSteps(observed).map((step) => ({ ...step, disruption: 'none' }))
+      if (observed.lock === undefined) return deleteGuestSteps(observed)
       return rootLane === true ? [destroyAsRoot(observed)] : undefined
     },
     undeletable: (observed) => (observed.list === undefined ? protectedGuest(observed) : undefined),

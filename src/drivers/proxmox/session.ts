@@ -1,8 +1,9 @@
 import { seedImage } from '../../cloudinit/image.ts'
-import { nameOf as nameOfSecret, secretsIn, withSecrets } from '../../cloudinit/secrets.ts'
+import { withSecrets } from '../../cloudinit/secrets.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { neighbourProbe, readNeighbours } from '../../lib/neighbour-probe.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import { nameOfReference } from '../../model/desired-secrets.ts'
 import type { Connection } from '../../model/estate.ts'
 import { type AddressUse, type LoadSample, type PowerState, usedNear } from '../../model/resource.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
@@ -220,7 +221,8 @@ async function perform(api: Api, deps: DriverDeps, step: StepOver<'rest'>, signa
   const secrets = new Map<string, Secret>()
   for (const name of step.secretParams ?? []) {
     try {
-      secrets.set(name, await deps.resolveSecret(JSON.parse(step.call.params[name] ?? '') as SecretReference))
+      const secret = await deps.resolveSecret(JSON.parse(step.call.params[name] ?? '') as SecretReference)
+      secrets.set(name, new Secret(secret.word()))
     } catch (error) {
       return secretMissing(step, name, error)
     }
@@ -229,14 +231,18 @@ async function perform(api: Api, deps: DriverDeps, step: StepOver<'rest'>, signa
   const about = { doing: step.summary, host: step.host, ...(guest === undefined ? {} : { guest }) }
   if (step.upload === undefined) return api.write(step.call, secrets, about, signal)
   const document = step.upload.document.reveal()
-  for (const reference of secretsIn(document)) {
-    try {
-      secrets.set(nameOfSecret(reference), await deps.resolveSecret(reference))
-    } catch (error) {
-      return secretMissing(step, 'what it reads at first boot', error)
+  let bytes: Uint8Array
+  try {
+    const resolve = async (reference: SecretReference) => {
+      const secret = await deps.resolveSecret(reference)
+      // What Proxmox says back is masked with every secret that was sent.
+      secrets.set(nameOfReference(reference), secret)
+      return secret
     }
+    bytes = seedImage(await withSecrets(document, resolve))
+  } catch (error) {
+    return secretMissing(step, 'what it reads at first boot', error)
   }
-  const bytes = seedImage(withSecrets(document, secrets))
   return api.write(step.call, secrets, about, signal, { name: step.upload.fileName, bytes })
 }
 

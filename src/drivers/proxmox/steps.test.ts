@@ -192,7 +192,7 @@ describe('steps', () => {
     ])
     const container = rules.deleteSteps(exampleObserved({}, { type: 'container', power: 'stopped' }))
     assert.deepEqual(show(container), ['delete DELETE /nodes/pve1/lxc/114'])
-    assert.deepEqual(container[0]?.call?.params, { purge: '1', 'destroy-unreferenced-disks': '1' })
+    assert.deepEqual(container[0]?.call?.params, { purge: '1', 'destroy-unreferenced-disks': '0' })
     assert.equal(container[0]?.disruption, 'data-loss')
   })
 

@@ -30,6 +30,18 @@ export function isSmall(command: Command): command is Ready {
 }
 
 /**
+ * Package work, in a file of its own: what dpkg left half done is finished first, and lists that are missing or stale are
+ * fetched when an installation fails.
+ */
+const PACKAGES = `exec >/var/lib/croft/packages.log 2>&1 </dev/null
+LC_ALL=C; export LC_ALL; ${HOST_PATH}
+[ -z "$(dpkg --audit 2>/dev/null)" ] || DEBIAN_FRONTEND=noninteractive dpkg --configure -a || exit
+"$@" && exit; c=$?
+case " $* " in *" install "*) apt-get -o DPkg::Lock::Timeout=120 update && exec "$@" ;; esac
+exit "$c"
+`
+
+/**
  * Does several commands in one round trip and stops at the first that fails. Constant text: the commands come on the
  * input, a line each, every word coded. A file is written beside its place and moved there, as a Shell does it. The
  * last line says how many were done: fewer than were sent means that the input was cut off.
@@ -45,15 +57,29 @@ putfile() {
     { sync -d -- "$t" 2>/dev/null || :; } && mv -fT -- "$t" "$p" && return 0
   rm -f -- "$t"; return 1
 }
+packages() {
+  limit=$1; shift; w=/var/lib/croft; mkdir -p -m 0700 -- "$w"
+  if [ -d /run/systemd/system ]; then
+    timeout "$limit" sh -c 'while systemctl is-active --quiet croft-packages.service; do sleep 1; done' || return
+  fi
+  cat >"$w/packages.sh.new" <<'END_OF_PACKAGES'
+${PACKAGES}END_OF_PACKAGES
+  mv -fT -- "$w/packages.sh.new" "$w/packages.sh"
+  if [ -d /run/systemd/system ]; then
+    timeout "$limit" systemd-run --quiet --wait --collect --unit=croft-packages /bin/sh "$w/packages.sh" "$@"
+  else timeout "$limit" sh -c 'setsid /bin/sh "$@" & wait "$!"' sh "$w/packages.sh" "$@"; fi
+  c=$?; [ "$c" = 0 ] || tail -c 2500 -- "$w/packages.log"; return "$c"
+}
 n=0
 while IFS= read -r line; do
   set -f; set -- $line; set +f
   what=$1; shift
   case $what in
-    run)
+    run|packages)
       ok=$1; limit=$2; shift 2; k=$#; i=0
       while [ "$i" -lt "$k" ]; do dec "$1"; shift; set -- "$@" "$d"; i=$((i + 1)); done
-      out=$(timeout -k 5 "$limit" "$@" 2>&1 </dev/null); c=$?
+      if [ "$what" = packages ]; then out=$(packages "$limit" "$@" 2>&1 </dev/null); c=$?
+      else out=$(timeout -k 5 "$limit" "$@" 2>&1 </dev/null); c=$?; fi
       case ",$ok," in *",$c,"*) ;; *) fail "$c" "$out" ;; esac ;;
     put) out=$(putfile "$1" "$2" "$3" "$4" 2>&1) || fail 1 "$out" ;;
     remove) dec "$1"; out=$(rm -f -- "$d" 2>&1) || fail 1 "$out" ;;
@@ -80,7 +106,12 @@ function lineOf(command: Ready): string {
   switch (command.do) {
     case 'run': {
       const seconds = String(Math.ceil(limitOf(command) / 1000))
-      return ['run', (command.ok ?? [0]).join(','), seconds, ...command.argv.map(word)].join(' ')
+      return [
+        command.packages === true ? 'packages' : 'run',
+        (command.ok ?? [0]).join(','),
+        seconds,
+        ...command.argv.map(word),
+      ].join(' ')
     }
     case 'put': {
       const { path, content = '', mode = 0o644, owner, group } = command

@@ -61,6 +61,18 @@ const CASES: readonly (readonly [string, string, Omit<Edit, 'path'>, string | un
     `${GRUB}'theirs quiet' # "ours"\n`,
   ],
   ['a torn block before ours is theirs', '# b\nx\n# b\n1\n# e\ny\n', block(''), '# b\nx\ny\n'],
+  [
+    'words that stand several times stay as often as they did',
+    `${GRUB}"hugepagesz=1G hugepages=8 hugepagesz=2M hugepages=8 ours"\n`,
+    words(GRUB, 'ours', ''),
+    `${GRUB}"hugepagesz=1G hugepages=8 hugepagesz=2M hugepages=8"\n`,
+  ],
+  [
+    'all lines come back that ours took the place of',
+    'a\nours\nb\n',
+    line('ours', 'server a\nserver b'),
+    'a\nserver a\nserver b\nb\n',
+  ],
   ['the last word leaves an empty line', `${GRUB}"ours"\n`, words(GRUB, 'ours', ''), `${GRUB}""\n`],
   ['a line that somebody took away is not made again', 'T=5\n', words(GRUB, 'ours', 'quiet'), 'T=5\n'],
   ['a mount becomes the old one', 'B /srv btrfs o 0 0\n', mount('C /srv ext4 o 0 0'), 'C /srv ext4 o 0 0\n'],

@@ -23,8 +23,8 @@ w == "words" && !done && index($0, a) == 1 {
     text = substr(text, 2); i = index(text, mark); if (i) { rest = substr(text, i + 1); text = substr(text, 1, i - 1) }
   } else mark = ""
   split("", out); n = 0; split("", gone); m = split(b, list, " "); for (i = 1; i <= m; i++) gone[list[i]] = 1
-  k = split(text " " t, list, " ")
-  for (i = 1; i <= k; i++) if (!(list[i] in gone) && !(list[i] in out)) { out[list[i]] = 1; all[++n] = list[i] }
+  k = split(text, list, " "); for (i = 1; i <= k; i++) if (!(list[i] in gone)) { out[list[i]] = 1; all[++n] = list[i] }
+  k = split(t, list, " "); for (i = 1; i <= k; i++) if (!(list[i] in gone) && !(list[i] in out)) all[++n] = list[i]
   text = ""; for (i = 1; i <= n; i++) text = text (i > 1 ? " " : "") all[i]
   print a mark text mark rest; done = 1; next
 }

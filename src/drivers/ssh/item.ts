@@ -29,6 +29,14 @@ export function fileAsk(path: string, content?: string): HostQuestion {
 export function fileChanges(seen: ObservedFile, content: string, rights: FileRights = {}): readonly Change[] {
   const { mode = 0o644, owner = 'root', group = 'root' } = rights
   const changes: Change[] = []
+  // Written through, it would change a file that is declared nowhere; replaced, it would cut off who reads the other.
+  if (seen.kind === 'link' && seen.target !== '/dev/null')
+    return [
+      {
+        ...change('content', `link to ${seen.target}`, content),
+        blocked: { message: `it is a link to ${seen.target}`, allow: `declare ${seen.target}, or remove the link` },
+      },
+    ]
   if (seen.kind !== 'file' || seen.sha256 !== sha256(content)) {
     const from = seen.kind === 'absent' ? null : (seen.content ?? (seen.kind === 'file' ? '(not text)' : seen.kind))
     changes.push(change('content', from, content))

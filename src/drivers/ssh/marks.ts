@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { recordIn } from '../../lib/foreign-json.ts'
 import type { Mark, Resource } from '../../model/resource.ts'
 import type { Command } from './command.ts'
+import { touchedBy } from './touched.ts'
 
 /** What croft leaves on a host for each item that it changed: whose it is, and how it is taken back. */
 export interface ItemMark extends Mark {
@@ -13,6 +14,25 @@ export interface ItemMark extends Mark {
   readonly declared?: string
   /** The start of the host (its boot id) in which a restart was asked for because of the item. */
   readonly restarted?: string
+  /** Present from before the first command of a change until after its last: whoever finds it repeats the change. */
+  readonly pending?: Pending
+}
+
+/** What a look cannot show of a change that was interrupted. */
+interface Pending {
+  /** Programs that make what was written take effect: reload, restart, update-grub. */
+  readonly again: readonly Command[]
+  /** The next start of the host reads what the change writes. */
+  readonly boot: boolean
+}
+
+/** What is to be repeated when these commands do not all run. What comes before the first file shows in a look. */
+export function pendingOf(commands: readonly Command[]): Pending {
+  const first = commands.findIndex((one) => one.do === 'put' || one.do === 'remove')
+  const tail = first < 0 ? [] : commands.slice(first)
+  const arms = tail.length === 0 ? [] : commands.slice(0, first).filter((one) => one.do === 'arm')
+  const again = [...arms, ...tail.filter((one) => one.do !== 'put' && one.do !== 'remove')]
+  return { again, boot: touchedBy(commands).boot }
 }
 
 const FOLDER = '/var/lib/croft/items'
@@ -27,7 +47,7 @@ export function markCommands(
   resource: Resource,
   declared: string,
   undo: readonly Command[] | null,
-  restarted?: string,
+  more: Pick<ItemMark, 'restarted' | 'pending'> = {},
 ): readonly Command[] {
   const mark: ItemMark = {
     id,
@@ -36,7 +56,7 @@ export function markCommands(
     owner: resource.key,
     deletion: resource.policy.deletion,
     undo,
-    ...defined({ restarted, estate: resource.estate }),
+    ...defined({ ...more, estate: resource.estate }),
   }
   return [
     { do: 'run', argv: ['mkdir', '-p', '-m', '0700', '--', '/var/lib/croft', FOLDER] },
@@ -44,9 +64,14 @@ export function markCommands(
   ]
 }
 
+function readPending(value: unknown): Pending {
+  const { again, boot } = (value ?? {}) as { readonly [name: string]: unknown }
+  return { again: Array.isArray(again) ? (again as readonly Command[]) : [], boot: boot === true }
+}
+
 /** Undefined for what is no mark of ours. Somebody may have written anything there. */
 export function readMark(text: string): ItemMark | undefined {
-  const { id, uid, owner, estate, deletion, declared, restarted, undo } = recordIn(text) ?? {}
+  const { id, uid, owner, estate, deletion, declared, restarted, undo, pending } = recordIn(text) ?? {}
   if (typeof id !== 'string' || typeof uid !== 'string' || typeof owner !== 'string') return undefined
   return {
     id,
@@ -56,6 +81,7 @@ export function readMark(text: string): ItemMark | undefined {
     ...(typeof estate === 'string' ? { estate } : {}),
     ...(typeof declared === 'string' ? { declared } : {}),
     ...(typeof restarted === 'string' ? { restarted } : {}),
+    ...(pending === undefined ? {} : { pending: readPending(pending) }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
   }
 }

@@ -170,6 +170,7 @@ function commandFailed(host: string, command: Command, code: number, said: strin
   return new CommandFailed({
     reason: 'CommandFailed',
     meaning: 'backoff',
+    transient: true,
     message: `${showCommand(command).slice(0, 200)} on ${host} ended with ${code}${why === '' ? '' : `: ${why}`}`,
   })
 }
@@ -200,7 +201,7 @@ const AT_START = [
 const ARM =
   `${HOST_PROGRAMS.arm}\n${HOST_PATH}; ` +
   'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null; ' +
-  `[ -e ${UNIT} ] || { printf '${AT_START.replaceAll("'", `'\\''`)}\\n' >${UNIT}; systemctl enable --quiet croft-revert.service; }; ` +
+  `[ -s ${UNIT} ] && systemctl is-enabled --quiet croft-revert.service 2>/dev/null || { printf '${AT_START.replaceAll("'", `'\\''`)}\\n' >${UNIT}.new && mv -f ${UNIT}.new ${UNIT} && systemctl enable --quiet croft-revert.service; }; ` +
   'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" --timer-property=AccuracySec=1s /bin/sh "$3"; ' +
   'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
 

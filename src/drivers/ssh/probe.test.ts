@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import type { ObservedResource, Resource } from '../../model/resource.ts'
 import { askKey, type HostQuestion, seenIn, sha256 } from './ask.ts'
 import { probeInput, readProbe } from './probe.ts'
 import { PROBE } from './probe-program.ts'
+import { rules } from './rules.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'croft-probe-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
@@ -120,4 +122,27 @@ test('an answer that was cut off is none', () => {
   assert.ok(readProbe(stdout, keys))
   for (const length of [0, 5, stdout.length - 1, stdout.length - 4])
     assert.equal(readProbe(stdout.slice(0, length), keys), undefined)
+})
+
+test('a share that does not answer makes only the items on it unknown', () => {
+  // A program in the place of timeout that finds this one path hanging.
+  const folder = mkdtempSync(join(tmpdir(), 'croft-late-'))
+  writeFileSync(join(folder, 'timeout'), '#!/bin/sh\ncase "$*" in */hangs) exit 124 ;; esac\nexit 0\n', { mode: 0o755 })
+  const asks: readonly HostQuestion[] = [
+    { ask: 'file', path: '/mnt/nas/hangs' },
+    { ask: 'file', path: '/etc/passwd' },
+  ]
+  const { text, keys } = probeInput(asks)
+  const program = PROBE.replaceAll('PATH=/usr/local/sbin', `PATH=${folder}:/usr/local/sbin`)
+  const { stdout } = spawnSync('sh', ['-c', program], { input: text, encoding: 'utf8' })
+  const { answers } = readProbe(stdout, keys) ?? {}
+  assert.deepEqual(answers?.get('file /mnt/nas/hangs'), { late: '1' })
+  assert.equal(answers?.get('file /etc/passwd')?.kind, 'file')
+  rmSync(folder, { recursive: true })
+  const item = { type: 'file', name: '/mnt/nas/hangs', spec: { content: 'x' } } as const
+  const resource = { desired: { type: 'item', item: { host: 'cow', item, reboot: 'refused' } } } as unknown as Resource
+  const observed = { close: { config: { look: { answers } }, atMs: 0 } } as unknown as ObservedResource
+  const [change] = rules.diff(resource, observed)
+  assert.match(change?.blocked?.message ?? '', /^\/mnt\/nas\/hangs does not answer/)
+  assert.equal(rules.readiness?.(resource, observed).ready, false)
 })

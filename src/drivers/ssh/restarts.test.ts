@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { HostItem, WantedItem } from '../../model/host-item.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import { askKey, type HostAnswer, sha256 } from './ask.ts'
+import { showCommand } from './command.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
 import { hostCommands } from './perform.ts'
@@ -96,6 +97,49 @@ test('a host is restarted once for what is declared; when that did not help, a p
   )
   const other = item('iommu=pt', 'a=1')
   assert.deepEqual(pass(other, seen(other, 'quiet iommu=pt a=1', 'quiet', 'boot-2', first.mark)).verbs, ['reboot'])
+})
+
+test('what is cut off before its last command is repeated, is not in force, and the host is not restarted for it', () => {
+  const wanted = item('iommu=pt')
+  const resource = resourceOf(wanted)
+  const observed = seen(wanted, 'quiet', 'quiet', 'boot-1')
+  const [step] = rules.updateSteps(resource, observed, rules.diff(resource, observed))
+  const commands = step === undefined ? [] : hostCommands(step)
+  const marked = (upTo: number) =>
+    commands
+      .slice(0, upTo)
+      .flatMap((one) => (one.do === 'put' && one.path.startsWith('/var/lib/croft/items/') ? [one.content ?? ''] : []))
+      .map(readMark)
+      .at(-1)
+  const first = commands.findIndex((one) => one.do === 'put') + 1
+  for (let cut = first; cut < commands.length; cut++) {
+    // As bad as it can be: the file is right by now, so that nothing of it differs.
+    const left = seen(wanted, 'quiet iommu=pt', 'quiet', 'boot-1', marked(cut))
+    assert.equal(rules.readiness?.(resource, left).ready, false, `cut at ${cut}`)
+    const changes = rules.diff(resource, left)
+    const again = rules.updateSteps(resource, left, changes)
+    assert.deepEqual(
+      again.map(({ verb }) => verb),
+      ['configure'],
+      `cut at ${cut}`,
+    )
+    const shown = again.flatMap(hostCommands).map(showCommand)
+    assert.ok(shown.includes('update-grub'), `cut at ${cut}: ${shown.join(', ')}`)
+  }
+  assert.equal(marked(commands.length)?.pending, undefined)
+  assert.deepEqual(pass(wanted, seen(wanted, 'quiet iommu=pt', 'quiet', 'boot-1', marked(commands.length))).verbs, [
+    'reboot',
+  ])
+})
+
+test('a host is not restarted while another item that its next start would meet has failed', () => {
+  const wanted = item('iommu=pt')
+  const observed = seen(wanted, 'quiet iommu=pt', 'quiet', 'boot-1')
+  const look = { ...(observed.close?.config.look as object), unfit: ['mount:/mnt/data'] }
+  const failed = { ...observed, close: { config: { look }, atMs: 0 } }
+  const { held, verbs } = pass(wanted, failed)
+  assert.deepEqual(verbs, [])
+  assert.match(held ?? '', /cow is not restarted while a change of mount:\/mnt\/data has not succeeded/)
 })
 
 test('how it was before us is still known after restarts', () => {

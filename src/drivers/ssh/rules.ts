@@ -3,12 +3,13 @@ import { HOST_PROGRAMS, type HostItem, type HostItemType, itemId, type WantedIte
 import type { Change, ObservedResource, Resource } from '../../model/resource.ts'
 import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Step } from '../../model/step.ts'
-import { type Answers, type ItemFacts, seenIn, sha256 } from './ask.ts'
+import { type Answers, askKey, type ItemFacts, seenIn, sha256 } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
+import { guarded } from './doors.ts'
 import { editOf } from './edit.ts'
 import { change } from './item.ts'
 import { rulesOf } from './items/registry.ts'
-import { type ItemMark, markCommands, markPath } from './marks.ts'
+import { type ItemMark, markCommands, markPath, pendingOf } from './marks.ts'
 import { undoOfBoth } from './undo.ts'
 
 /** The one list of a host: everything that is wanted of it, and everything that croft changed there. */
@@ -21,6 +22,8 @@ export interface ItemDetails {
   readonly secretSha?: string
   /** Another one after every start of the host. */
   readonly bootId?: string
+  /** Items of the host whose change was interrupted or failed, and which its next start would meet. */
+  readonly unfit?: readonly string[]
 }
 
 /** Items are always there in some state, so they are compared and changed, never created. */
@@ -39,12 +42,19 @@ export const rules: Rules = {
     const { item, reboot, host } = wantedOf(resource)
     const objection = objectionTo(item)
     if (objection !== undefined) return [objection]
+    const late = lateAnswer(item, observed)
+    if (late !== undefined) return [late]
     const changes = rulesOf(item).diff(item, seenOf(observed))
     const mark = lookOf(observed)?.mark
     const moved = mark === undefined ? [] : ownerChanges(mark, resource)
     if (moved.some(({ blocked }) => blocked !== undefined)) return moved
+    if (mark?.pending !== undefined) {
+      // What is written may not be in force, so a restart would not make it true, or do harm.
+      const live = changes.filter((one) => one.effect === 'live')
+      return [...live, change(REPEATED, 'interrupted', 'done'), ...moved]
+    }
     const inVain = wasRestarted(item, observed) ? restartedInVain(changes, host) : undefined
-    return [...(inVain ?? judgeRestarts(changes, reboot, host)), ...moved]
+    return [...(inVain ?? judgeRestarts(changes, reboot, host, lookOf(observed)?.unfit ?? [])), ...moved]
   },
   createSteps: () => [],
   updateSteps(resource, observed, changes) {
@@ -57,13 +67,23 @@ export const rules: Rules = {
   deleteSteps(observed) {
     const undo = lookOf(observed)?.mark?.undo ?? null
     const { externalId: id, host } = observed
-    const commands: readonly Command[] = [...(undo ?? []), { do: 'remove', path: markPath(id) }]
+    const back = guarded(id, undo ?? [], [])
+    const commands: readonly Command[] = [...back, { do: 'remove', path: markPath(id) }]
     const summary = undo === null ? `leave ${id} as it is: it cannot be taken back` : `take back ${id}`
     return [stepOf('delete', summary, host, id, commands, queuesOf(id, commands))]
   },
   readiness(resource, observed) {
     const { item } = wantedOf(resource)
+    const late = lateAnswer(item, observed)?.blocked?.message
+    if (late !== undefined) return { ready: false, reason: 'NotRead', message: late, status: 'Differs' }
     const differs = rulesOf(item).diff(item, seenOf(observed))
+    if (lookOf(observed)?.mark?.pending !== undefined)
+      return {
+        ready: false,
+        reason: 'Interrupted',
+        message: 'a change of it did not run to its end, and croft repeats it',
+        status: 'Differs',
+      }
     return differs.length === 0
       ? { ready: true, reason: 'InPlace', message: 'it is as declared', status: 'InPlace' }
       : {
@@ -73,6 +93,20 @@ export const rules: Rules = {
           status: 'Differs',
         }
   },
+}
+
+/** A question about the item that the host could not answer in time: what is there is not known, and stays as it is. */
+function lateAnswer(item: HostItem, observed: ObservedResource): Change | undefined {
+  const answers = lookOf(observed)?.answers
+  const late = rulesOf(item)
+    .asks(item)
+    .find((ask) => answers?.get(askKey(ask))?.late === '1')
+  if (late?.ask !== 'file') return undefined
+  const blocked = {
+    message: `${late.path} does not answer: the disk or the share that it is on hangs`,
+    allow: 'bring it back, or unmount it',
+  }
+  return { ...change('look', null, null), blocked }
 }
 
 /** Whose the mark says it is, where that is not quite us. */
@@ -88,9 +122,17 @@ function ownerChanges(mark: ItemMark, { uid, key, estate }: Resource): readonly 
     : [{ ...change('mark', mark.estate, estate), own: true as const }]
 }
 
-/** A change that only a restart makes true is made when a person allows restarts, and said otherwise. */
-function judgeRestarts(changes: readonly Change[], reboot: WantedItem['reboot'], host: string): readonly Change[] {
-  if (reboot === 'allowed') return changes
+/**
+ * A change that only a restart makes true is made when a person allows restarts, and said otherwise. A host is not
+ * restarted into something that failed: it might not come back.
+ */
+function judgeRestarts(
+  changes: readonly Change[],
+  reboot: WantedItem['reboot'],
+  host: string,
+  unfit: readonly string[],
+): readonly Change[] {
+  if (reboot === 'allowed' && unfit.length === 0) return changes
   const live = changes.filter((one) => one.effect === 'live')
   // What can be written down now is; the restart is asked for when nothing else is left.
   if (live.length > 0) return live
@@ -98,10 +140,16 @@ function judgeRestarts(changes: readonly Change[], reboot: WantedItem['reboot'],
     one.effect === 'restart' && one.blocked === undefined
       ? {
           ...one,
-          blocked: {
-            message: `it is in force after ${host} was restarted`,
-            allow: `set reboot: allowed, or run croft host reboot ${host}`,
-          },
+          blocked:
+            reboot === 'allowed'
+              ? {
+                  message: `${host} is not restarted while a change of ${unfit.slice(0, 3).join(', ')} has not succeeded: it might not start`,
+                  allow: 'correct that declaration or take it out of Git',
+                }
+              : {
+                  message: `it is in force after ${host} was restarted`,
+                  allow: `set reboot: allowed, or run croft host reboot ${host}`,
+                },
         }
       : one,
   )
@@ -142,11 +190,25 @@ function configureStep(
   const seen = seenOf(observed)
   const mark = lookOf(observed)?.mark
   const declared = declaredHash(item)
-  const isKept = mark?.declared === declared && mark.uid === resource.uid && mark.restarted === undefined
-  const marking = isKept ? [] : markCommands(id, resource, declared, undoOf(item, observed))
-  const doing = changes.every((one) => one.path === 'mark') ? [] : rulesOf(item).commands(item, seen, changes)
-  const summary = `${item.type} ${item.name}: ${doing.map(showCommand).slice(-2).join(', ') || 'note whose it is'}`
-  return stepOf('configure', summary.slice(0, 200), host, id, [...marking, ...doing], queuesFor(item))
+  const undo = undoOf(item, observed)
+  const differs = changes.some(({ path }) => path !== 'mark' && path !== REPEATED)
+  const fresh = differs ? rulesOf(item).commands(item, seen, changes) : []
+  const changing = [...fresh, ...repeated(mark?.pending?.again ?? [], fresh)]
+  const summary = `${item.type} ${item.name}: ${changing.map(showCommand).slice(-2).join(', ') || 'note whose it is'}`
+  const doing = guarded(id, changing, differs ? (rulesOf(item).undo?.(item, seen) ?? []) : [])
+  const note = (more: Pick<ItemMark, 'pending'>) => markCommands(id, resource, declared, undo, more)
+  const commands = doing.length === 0 ? note({}) : [...note({ pending: pendingOf(doing) }), ...doing, ...note({})]
+  return stepOf('configure', summary.slice(0, 200), host, id, commands, queuesFor(item))
+}
+
+/** The change of an item that was interrupted before its last command. */
+const REPEATED = 'commands'
+
+/** What an interrupted change left to do. With new commands of the item, what arms, proves and confirms is theirs. */
+function repeated(again: readonly Command[], fresh: readonly Command[]): readonly Command[] {
+  if (fresh.length === 0) return again
+  const known = new Set(fresh.map((one) => JSON.stringify(one)))
+  return again.filter((one) => one.do === 'run' && !known.has(JSON.stringify(one)))
 }
 
 /** What takes the item back to how it was before croft first touched it. */
@@ -160,7 +222,8 @@ function rebootStep(resource: Resource, { item, host }: WantedItem, observed: Ob
   const bootId = lookOf(observed)?.bootId
   const undo = undoOf(item, observed)
   // Noted before, so that whoever comes back sees that this was tried.
-  const note = bootId === undefined ? [] : markCommands(itemId(item), resource, declaredHash(item), undo, bootId)
+  const note =
+    bootId === undefined ? [] : markCommands(itemId(item), resource, declaredHash(item), undo, { restarted: bootId })
   // A moment later, so that the answer still arrives.
   const command = run(
     'sh',

@@ -8,6 +8,7 @@ import type { ObservedHost, ObservedResource, Resource } from '../../model/resou
 import type { SshTarget } from '../../model/secret.ts'
 import { type DriverDeps, ObservationFailed, type Session } from '../port.ts'
 import { sha256 } from './ask.ts'
+import { LOGIN } from './doors.ts'
 import { refusalOf } from './failures.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
@@ -86,7 +87,11 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
           shell,
           resolveSecret: deps.resolveSecret,
           async prove(stop) {
-            if (target.local === true) return
+            if (target.local === true) {
+              const { code, stdout } = await shell.run(['sh', '-c', LOGIN], { signal: stop })
+              if (code !== 0) throw new ShellFailure('no', 'denied', `${target.name}: ${stdout.trim().slice(0, 300)}`)
+              return
+            }
             // A server that reads its configuration anew does not listen for a moment; one that refuses us, refuses us.
             for (let attempt = 1; ; attempt++) {
               await deps.clock.sleep(PROOF_PAUSE_MS, stop)
@@ -124,6 +129,7 @@ function observedItems(
     const mark = readMark(text)
     if (mark !== undefined) marks.set(mark.id, mark)
   }
+  const unfit = [...marks.values()].flatMap(({ id, pending }) => (pending?.boot === true ? [id] : [])).sort()
   const observed = (id: string, look: ItemDetails): ObservedResource => ({
     connection,
     type: 'item',
@@ -141,6 +147,7 @@ function observedItems(
     marks.delete(id)
     return observed(id, {
       answers,
+      unfit,
       ...defined({ bootId: box.id, mark, secretSha }),
     })
   })

@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
 import { type Edit, editBack, editOf, wordsIn } from './edit.ts'
+import { fileInHome } from './home.ts'
 
 /**
  * What takes an item back that is declared otherwise than when it was first changed. What the first declaration touched
@@ -52,6 +53,8 @@ function placeOfRun(command: Extract<Command, { readonly do: 'run' }>): string {
   const { argv } = command
   const edit = editOf(command)
   if (edit !== undefined) return `${edit.what} ${edit.path}`
+  const inHome = fileInHome(argv)
+  if (inHome !== undefined) return `file ${inHome}`
   const words = argv[0] === 'env' ? argv.slice(2) : argv
   const [program = '', verb = ''] = words
   const last = words.at(-1) ?? ''

@@ -1,3 +1,4 @@
+import { causeOf, isFinal } from '../../lib/failed-on.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
@@ -24,25 +25,44 @@ export async function keepClusters(
   return Promise.all(
     clusters.map(async (looked) => {
       const { declaration } = looked.look
-      const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
-      const attempts = idle ? [] : await actOnCluster(looked, deps, signal)
-      const goesOn = (step: Step<'cluster'>) => deps.clusterWaits.has(stepName(declaration.key, step))
-      const drills = idle ? undefined : await keepDrillOf(looked, deps, signal)
-      const state = drills?.state ?? (await readDrills(deps.store, declaration.name))
-      const backedUp = backupCondition(declaration.spec, looked.look.observed, state, deps.clock.now())
-      const before = records.get(declaration.key)
-      const verdict = judgeCluster(looked.look, attempts, before, goesOn, deps.clock.now(), backedUp)
-      await noteBackups(deps.store, deps.epoch, looked.look)
-      return {
-        ...verdict,
-        events: [...verdict.events, ...(drills?.events ?? [])],
-        look: looked.look,
-        attempts,
-        drilled: drills?.effects ?? 0,
-        drilling: state.run !== undefined,
+      try {
+        return await keepCluster(looked)
+      } catch (error) {
+        const record = records.get(declaration.key)
+        if (record === undefined || isFinal(error) || signal.aborted) throw error
+        const message = causeOf(error)
+        const failed = {
+          atMs: deps.clock.now(),
+          key: declaration.key,
+          type: 'Warning',
+          reason: 'Failed',
+          message,
+        } as const
+        return { record, events: [failed], look: looked.look, attempts: [], drilled: 0, drilling: false }
       }
     }),
   )
+
+  async function keepCluster(looked: ReachedCluster) {
+    const { declaration } = looked.look
+    const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
+    const attempts = idle ? [] : await actOnCluster(looked, deps, signal)
+    const goesOn = (step: Step<'cluster'>) => deps.clusterWaits.has(stepName(declaration.key, step))
+    const drills = idle ? undefined : await keepDrillOf(looked, deps, signal)
+    const state = drills?.state ?? (await readDrills(deps.store, declaration.name))
+    const backedUp = backupCondition(declaration.spec, looked.look.observed, state, deps.clock.now())
+    const before = records.get(declaration.key)
+    const verdict = judgeCluster(looked.look, attempts, before, goesOn, deps.clock.now(), backedUp)
+    await noteBackups(deps.store, deps.epoch, looked.look)
+    return {
+      ...verdict,
+      events: [...verdict.events, ...(drills?.events ?? [])],
+      look: looked.look,
+      attempts,
+      drilled: drills?.effects ?? 0,
+      drilling: state.run !== undefined,
+    }
+  }
 }
 
 /** Performs the due steps of one cluster. That a dead node is replaced is written down before. */

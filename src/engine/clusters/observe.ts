@@ -1,6 +1,7 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
 import { ifObserved } from '../../drivers/port.ts'
 import { defined } from '../../lib/defined.ts'
+import { about } from '../../lib/failed-on.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
@@ -12,7 +13,9 @@ import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import { plan } from '../../plan/plan.ts'
 import type { PlanInput } from '../../plan/planner.ts'
+import { claimsIn } from '../../plan/things/holdings.ts'
 import { type Identified, identifyAll } from '../../plan/things/identify-all.ts'
+import { claimantOf } from '../../plan/things/left-key.ts'
 import { isDeclaredHere } from '../../plan/things/proof.ts'
 import { type Removal, removals } from '../../plan/things/removals.ts'
 import { suspect } from '../../plan/things/suspicion.ts'
@@ -49,8 +52,9 @@ export async function observeClusters(
   const around = await surroundingsOfAll(input, factsByConnection, deps, signal)
   return Promise.all(
     around.map(async ({ declaration, surroundings, drill, removed }) => {
-      const session = await deps.sessions.of(declaration)
-      const all = await session.observe(surroundings, signal)
+      const all = await about([declaration.key], async () =>
+        (await deps.sessions.of(declaration)).observe(surroundings, signal),
+      )
       const claimed = claimedNodes(estate, removed, declaration, ledger, nowMs)
       const former = formerBoxes(estate, declaration, ledger)
       const observed = {
@@ -189,8 +193,13 @@ function wasNode(record: ResourceRecord, name: string, cluster: string): boolean
   return record.details?.cluster === cluster && record.key.endsWith(`/${name}`)
 }
 
-function removedIn({ estate, worlds, ledger, nowMs }: PlanInput): readonly Removal[] {
-  return [...worlds.values()].flatMap((world) => removals(estate, world, ledger, nowMs))
+/** A machine that moves to another connection does not leave its cluster. */
+function removedIn(input: PlanInput): readonly Removal[] {
+  const claims = claimsIn(input.estate.resources, input.rules)
+  const declared = new Set(input.estate.resources.map(({ key }) => key))
+  return [...input.worlds.values()]
+    .flatMap((world) => removals(input, world, claims))
+    .filter(({ key }) => !declared.has(claimantOf(key)))
 }
 
 function machinesSeen(input: PlanInput, removed: readonly Removal[]): ObservedMachines {

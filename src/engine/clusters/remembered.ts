@@ -4,6 +4,7 @@ import {
   type ObservedCluster,
   type Remediation,
 } from '../../model/observed-cluster.ts'
+import { standingOrders } from '../../plan/clusters/orders.ts'
 import { remediationsOver } from '../../plan/clusters/remediation-over.ts'
 import { activeRequests, type Store } from '../../store/port.ts'
 
@@ -62,6 +63,14 @@ export async function noteRemediationsOver(
   if (over.length === 0) return
   const ended = over.map((node) => [node, { atMs: remediations.get(node)?.atMs ?? 0, over: true }] as const)
   await keep(store, epoch, cluster, new Map<string, Remediation>([...remediations, ...ended]))
+}
+
+/** Binds orders to the machines that they are to take, and ends those whose machine is gone, before anything is done in a pass. */
+export async function noteOrders(store: Store, cluster: string, observed: ObservedCluster): Promise<void> {
+  const requests = await readRequests(store, cluster)
+  const replace = standingOrders(requests.replace, observed)
+  if (JSON.stringify(replace) !== JSON.stringify(requests.replace))
+    await store.putRequests(requestsName(cluster), JSON.stringify({ ...requests, replace }))
 }
 
 function keep(store: Store, epoch: number, cluster: string, all: ReadonlyMap<string, Remediation>): Promise<void> {

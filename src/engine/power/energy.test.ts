@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedPower, PowerPlan } from '../../model/observed-power.ts'
 import type { PowerEnergy } from '../../model/power.ts'
-import { host, observedWith, specWith } from '../../plan/power/testing/fixture.ts'
+import { EMPTY, host, observedWith, specWith } from '../../plan/power/testing/fixture.ts'
 import { createMemoryStore } from '../../store/memory.ts'
 import { counted, noteEnergy, wattsOf } from './energy.ts'
 import { emptyPowerMemory } from './memory.ts'
@@ -18,21 +18,30 @@ function lookWith(observed: Partial<ObservedPower>): PowerPlan {
 }
 
 const HOSTS = [
-  { name: 'cow', power: 'on', strangers: [], watts: 55 },
-  { name: 'duck', power: 'off', strangers: [] },
-  { name: 'hen', power: 'on', strangers: [], watts: 20 },
+  { name: 'cow', power: 'on', guests: EMPTY, watts: 55 },
+  { name: 'duck', power: 'off', guests: EMPTY },
+  { name: 'hen', power: 'on', guests: EMPTY, watts: 20 },
 ] as const
 const UPS = { onBattery: false, low: false, charge: 100, watts: 90 }
 
 const WATTS: readonly [string, Partial<ObservedPower>, ReturnType<typeof wattsOf>][] = [
   [
     'as declared, by what is on and what is off',
-    { hosts: HOSTS.map(({ name, power }) => ({ name, power, strangers: [] })) },
+    { hosts: HOSTS.map(({ name, power }) => ({ name, power, guests: EMPTY })) },
     { estimated: 61 },
   ],
   ['by their management controllers', { hosts: HOSTS }, { estimated: 61, measured: 75 }],
-  ['by the UPS, which feeds more than they know of', { hosts: HOSTS, ups: UPS }, { estimated: 61, measured: 90 }],
-  ['by nobody, when the UPS does not answer', { hosts: [], ups: 'unknown' }, { estimated: 100 }],
+  [
+    'by the UPS, which feeds more than they know of',
+    { hosts: HOSTS, ups: { rack: UPS } },
+    { estimated: 61, measured: 90 },
+  ],
+  [
+    'by their management controllers, when one of two UPSs measures nothing',
+    { hosts: HOSTS, ups: { rack: UPS, cellar: { onBattery: false, low: false, charge: 100 } } },
+    { estimated: 61, measured: 75 },
+  ],
+  ['by nobody, when the UPS does not answer', { hosts: [], ups: { rack: 'unknown' } }, { estimated: 100 }],
 ]
 
 for (const [name, observed, expected] of WATTS) {

@@ -18,9 +18,12 @@ export function wattsOf({ declaration, observed }: PowerPlan): {
     const on = observed.hosts.find((host) => host.name === name)?.power !== 'off'
     return sum + (watts === undefined ? 0 : on ? watts.on : watts.off)
   }, 0)
-  const ups = observed.ups === undefined || observed.ups === 'unknown' ? undefined : observed.ups.watts
   const readings = observed.hosts.flatMap(({ watts }) => watts ?? [])
-  const measured = ups ?? (readings.length === 0 ? undefined : readings.reduce((sum, one) => sum + one, 0))
+  const all = Object.values(observed.ups)
+  const byUps = all.flatMap((one) => (one === 'unknown' ? [] : (one.watts ?? [])))
+  // One UPS that does not measure makes the sum of the others say nothing.
+  const measuring = byUps.length > 0 && byUps.length === all.length ? byUps : readings
+  const measured = measuring.length === 0 ? undefined : measuring.reduce((sum, one) => sum + one, 0)
   return measured === undefined ? { estimated } : { estimated, measured }
 }
 

@@ -12,6 +12,7 @@ import { judgePower } from './judge.ts'
 import type { PowerMemory } from './memory.ts'
 import { type PowerNotes, unreadHost, writePowerNotes } from './notes.ts'
 import type { ReachedPower } from './observe.ts'
+import { noteUps } from './ups.ts'
 
 /** What came of all Powers in one pass. */
 export interface KeptPowers {
@@ -40,7 +41,10 @@ export async function keepPowers(
       const attempts = idle ? [] : await actOnPower(now, factsByConnection, deps, signal)
       const goesOn = (step: Step<'power'>) => known.has(stepName(declaration.key, step))
       const before = records.get(declaration.key)
-      if (!idle) await noteEnergy(looked.look, memory, deps)
+      if (!idle) {
+        await noteEnergy(looked.look, memory, deps)
+        await noteUps(looked.look, deps)
+      }
       return {
         ...judgePower(looked.look, attempts, before, goesOn, reported?.words ?? [], clock.now()),
         look: looked.look,

@@ -2,43 +2,45 @@ import type { PowerDriver } from '../../drivers/power-port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ObservedPower, ObservedPowerHost } from '../../model/observed-power.ts'
+import type { HostGuests, ObservedPower, ObservedPowerHost } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { PlanInput } from '../../plan/planner.ts'
 import type { FactsByConnection } from '../connection-facts.ts'
 import type { PowerObserveDeps } from './deps.ts'
 import { fresh } from './kept-answers.ts'
 import type { PowerNotes } from './notes.ts'
+import { guestsOn } from './observe-machines.ts'
+
+const NO_GUESTS: HostGuests = { mine: [], others: [], undeclared: [] }
 
 /** Boxes: as their hypervisor shows them, or as their management controller or SSH says. */
 export async function observeHosts(
   spec: PowerSpec,
   { worlds, estate }: Pick<PlanInput, 'worlds' | 'estate'>,
+  roles: Parameters<typeof guestsOn>[3],
   notes: PowerNotes | undefined,
   driver: PowerDriver,
   deps: PowerObserveDeps,
   signal: AbortSignal,
 ): Promise<readonly ObservedPowerHost[]> {
-  const declared = new Set(estate.resources.map(({ uid }) => uid))
   return Promise.all(
     spec.hosts.map(async (host): Promise<ObservedPowerHost> => {
       const survey = host.connection === undefined ? undefined : worlds.get(host.connection)?.survey
       const node = survey?.hosts.find(({ name }) => name === host.node)
       const stoppedBy = notes?.stopped[host.name]
+      const seen = guestsOn(host, survey, estate, roles)
+      // Nobody may be left to ask after a host was told to go down: what ran there was seen before that.
+      const guests = seen === 'unknown' && stoppedBy !== undefined ? NO_GUESTS : seen
       if (host.own) {
         // croft runs here. Told to go down in an earlier life, it has been, and somebody has started it since.
         const power = stoppedBy !== undefined && stoppedBy !== deps.epoch ? 'off' : 'on'
-        return { name: host.name, power, strangers: [] }
+        return { name: host.name, power, guests }
       }
-      const strangers = (survey?.resources ?? [])
-        .filter((one) => one.host === host.node && one.power === 'running' && one.template !== true)
-        .filter(({ mark, type }) => type !== 'file' && (mark === undefined || !declared.has(mark.uid)))
-        .map(({ externalId, name }) => (name === undefined ? externalId : `${externalId} (${name})`))
-      if (node !== undefined) return { name: host.name, power: node.online ? 'on' : 'off', strangers }
+      if (node !== undefined) return { name: host.name, power: node.online ? 'on' : 'off', guests }
       const ask = () => driver.hostPower(host, signal)
       const asked = await fresh(deps.powerMemory.hosts, host.name, LIMITS.hostLookMs, deps.clock, ask)
       const power = asked.power === 'unknown' && stoppedBy !== undefined ? 'off' : asked.power
-      return { ...asked, name: host.name, power, strangers }
+      return { ...asked, name: host.name, power, guests }
     }),
   )
 }

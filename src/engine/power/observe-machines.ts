@@ -1,9 +1,15 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ClusterInput } from '../../model/observed-cluster.ts'
-import type { ObservedPowerHold, ObservedPowerHost, OnOffUnknown, PowerMachine } from '../../model/observed-power.ts'
-import type { PowerSpec } from '../../model/power.ts'
-import { guestIn, type ObservedResource } from '../../model/resource.ts'
+import type {
+  HostGuests,
+  ObservedPowerHold,
+  ObservedPowerHost,
+  OnOffUnknown,
+  PowerMachine,
+} from '../../model/observed-power.ts'
+import type { PowerHost, PowerSpec } from '../../model/power.ts'
+import { guestIn, type ObservedResource, type Survey } from '../../model/resource.ts'
 import type { identifyAll } from '../../plan/things/identify-all.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 
@@ -17,7 +23,7 @@ interface GuestPower {
   readonly name: string
 }
 
-export function guestsOf(
+export function declaredGuests(
   estate: Estate,
   found: ReturnType<typeof identifyAll>,
   ledger: Ledger,
@@ -46,14 +52,13 @@ function powerHost(spec: PowerSpec, connection: string, node: string | undefined
   return spec.hosts.find((host) => host.connection === connection && host.node === node)?.name
 }
 
-/** The machines that a Power switches, each with its part in it. */
-export function machinesOf(
+/** The part of each machine that a Power switches. */
+export function rolesIn(
   spec: PowerSpec,
   guests: ReadonlyMap<ResourceKey, GuestPower>,
   cluster: ClusterInput | undefined,
-  hosts: readonly ObservedPowerHost[],
   estate: Estate,
-): readonly PowerMachine[] {
+): ReadonlyMap<ResourceKey, PowerMachine['role']> {
   const nodes = nodeMachines(cluster)
   const foreign = new Set(
     (estate.clusters ?? [])
@@ -61,7 +66,7 @@ export function machinesOf(
       .flatMap((one) => [...one.spec.servers, ...one.spec.agents])
       .flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
   )
-  const machines: PowerMachine[] = []
+  const roles = new Map<ResourceKey, PowerMachine['role']>()
   for (const [key, guest] of guests) {
     const host = powerHost(spec, guest.connection, guest.host)
     const role = nodes.has(key)
@@ -72,20 +77,51 @@ export function machinesOf(
           ? 'machine'
           : undefined
     // What is declared to be off is as it should be, whatever happens here.
-    if (role === undefined || (guest.declaredOff && role !== 'node')) continue
-    machines.push({
-      key,
-      name: guest.name,
-      role,
-      exists: guest.exists,
-      power: powerOf(
-        guest,
-        hosts.find(({ name }) => name === host),
-      ),
-      ...(host === undefined ? {} : { host }),
-    })
+    if (role !== undefined && !(guest.declaredOff && role !== 'node')) roles.set(key, role)
   }
-  return machines
+  return roles
+}
+
+/** The machines that a Power switches, each with its part in it. */
+export function machinesOf(
+  spec: PowerSpec,
+  guests: ReadonlyMap<ResourceKey, GuestPower>,
+  roles: ReadonlyMap<ResourceKey, PowerMachine['role']>,
+  hosts: readonly ObservedPowerHost[],
+): readonly PowerMachine[] {
+  return [...guests].flatMap(([key, guest]): readonly PowerMachine[] => {
+    const role = roles.get(key)
+    if (role === undefined) return []
+    const { name, exists } = guest
+    const host = powerHost(spec, guest.connection, guest.host)
+    const power = powerOf(
+      guest,
+      hosts.find((one) => one.name === host),
+    )
+    return [{ key, name, role, exists, power, ...(host === undefined ? {} : { host }) }]
+  })
+}
+
+/** What runs on a host, each guest in one list. Pure. */
+export function guestsOn(
+  host: PowerHost,
+  survey: Survey | undefined,
+  { resources }: Pick<Estate, 'resources'>,
+  roles: ReadonlyMap<ResourceKey, PowerMachine['role']>,
+): HostGuests | 'unknown' {
+  if (host.connection === undefined) return { mine: [], others: [], undeclared: [] }
+  if (survey === undefined) return 'unknown'
+  const keys = new Map(resources.map(({ uid, key }) => [uid, key]))
+  const all = survey.resources
+    .filter(({ host: place, power, template }) => place === host.node && power === 'running' && template !== true)
+    .filter(({ type }) => type !== 'file')
+    .map(({ mark, externalId, name }) => {
+      const key = mark === undefined ? undefined : keys.get(mark.uid)
+      const shown = key ?? (name === undefined ? externalId : `${externalId} (${name})`)
+      return { shown, list: key === undefined ? 'undeclared' : roles.has(key) ? 'mine' : 'others' } as const
+    })
+  const inList = (name: keyof HostGuests) => all.filter(({ list }) => list === name).map(({ shown }) => shown)
+  return { mine: inList('mine'), others: inList('others'), undeclared: inList('undeclared') }
 }
 
 /** A machine cannot run on a host that is off, whether or not somebody is left who could say so. */

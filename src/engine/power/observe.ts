@@ -1,5 +1,4 @@
 import { ifObserved } from '../../drivers/port.ts'
-import type { PowerDriver } from '../../drivers/power-port.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
@@ -9,7 +8,7 @@ import type { Shell } from '../../lib/shell.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Connection, Estate } from '../../model/estate.ts'
 import type { ClusterInput } from '../../model/observed-cluster.ts'
-import type { CheckOutput, ObservedPower, PowerInput, PowerPlan, UpsReading } from '../../model/observed-power.ts'
+import type { CheckOutput, ObservedPower, PowerInput, PowerPlan } from '../../model/observed-power.ts'
 import type { PowerDeclaration } from '../../model/power.ts'
 import type { PlanInput } from '../../plan/planner.ts'
 import { identifyAll } from '../../plan/things/identify-all.ts'
@@ -21,7 +20,8 @@ import { type PowerMemory, unexpired } from './memory.ts'
 import { type PowerNotes, readPowerDone, readPowerNotes, readPowerRequests } from './notes.ts'
 import { clusterPower, existingPower, showCluster, showExisting } from './observe-cluster.ts'
 import { observeHa, observeHosts } from './observe-hosts.ts'
-import { guestBackups, guestsOf, machinesOf } from './observe-machines.ts'
+import { declaredGuests, guestBackups, machinesOf, rolesIn } from './observe-machines.ts'
+import { readAllUps } from './ups.ts'
 
 /** A Power that was looked at, with the ways that its steps need. */
 export interface ReachedPower<Look extends PowerInput = PowerPlan> {
@@ -59,8 +59,9 @@ export async function observePowers(
       ])
       const requests = unexpired(name, ordered, powerMemory, clock)
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
-      const guests = guestsOf(estate, found, ledger)
-      const hosts = await observeHosts(spec, input, notes, driver, deps, signal)
+      const guests = declaredGuests(estate, found, ledger)
+      const roles = rolesIn(spec, guests, cluster?.look, estate)
+      const hosts = await observeHosts(spec, input, roles, notes, driver, deps, signal)
       const existing =
         cluster === undefined && spec.cluster !== undefined
           ? estate.connections.find((one) => one.existing?.name === spec.cluster)
@@ -71,7 +72,7 @@ export async function observePowers(
           : cluster === undefined
             ? undefined
             : await showCluster(cluster.look, spec, driver, deps.sessions, signal)
-      const machines = machinesOf(spec, guests, cluster?.look, hosts, estate)
+      const machines = machinesOf(spec, guests, roles, hosts)
       const shells = new Map(
         [...(cluster?.surroundings.nodes ?? [])].flatMap(([node, { shell }]) =>
           shell === undefined ? [] : [[node, shell] as const],
@@ -87,7 +88,7 @@ export async function observePowers(
         mayGoOff && spec.holds.people
           ? await fresh(powerMemory.people, name, LIMITS.peopleLookMs, clock, () => driver.people(shells, signal))
           : []
-      const ups = spec.ups === undefined ? undefined : await upsOf(spec.ups.name, driver, deps, signal)
+      const ups = await readAllUps(spec, name, driver, deps, signal)
       const ha = await observeHa(spec, estate, factsByConnection, signal)
       const observed: ObservedPower = {
         ...(cluster === undefined ? {} : { cluster: clusterPower(cluster.look, shown, machines, hosts, spec, driver) }),
@@ -96,7 +97,7 @@ export async function observePowers(
         hosts,
         ha,
         holds: [...people, ...(shown?.holds ?? []), ...guestBackups(spec, input.worlds, guests, machines)],
-        ...defined({ ups }),
+        ups,
         hooks: notes?.hooks ?? {},
         checks: checksOf(
           declaration,
@@ -119,26 +120,6 @@ function waitedMs(key: string, { waits }: PowerMemory, clock: Clock): Readonly<R
   const now = clock.monotonicMs()
   const own = [...waits].filter(([name]) => name.startsWith(`${key} `))
   return Object.fromEntries(own.map(([name, sinceMs]) => [name.slice(key.length + 1), now - sinceMs]))
-}
-
-/**
- * What does not answer is unknown; then nothing is switched by it. One that was on battery when it was last heard is not
- * believed to be back on mains: the way to it may have lost its power as well.
- */
-async function upsOf(
-  name: string,
-  driver: PowerDriver,
-  { clock, powerMemory }: PowerObserveDeps,
-  signal: AbortSignal,
-): Promise<ObservedPower['ups']> {
-  const ask = async (): Promise<UpsReading | 'unknown'> => {
-    const said = await driver.readUps(name, signal)
-    if (said !== undefined) return said
-    const last = powerMemory.ups.get(name)?.value
-    if (last === undefined || last === 'unknown' || !last.onBattery) return 'unknown'
-    return { ...last, silentSinceMs: last.silentSinceMs ?? clock.now() }
-  }
-  return fresh(powerMemory.ups, name, LIMITS.upsLookMs, clock, ask)
 }
 
 /**

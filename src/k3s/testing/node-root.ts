@@ -55,6 +55,14 @@ echo "${name} $*" >>"$CROFT_ROOT/calls"
 ${more}
 `
 
+/** How long the node has been up, in hundredths of a second. */
+export const UP_TICKS = 100_050
+
+/** A line of /proc/PID/stat; `ticks`: when it began. */
+export function processStat(pid: number, parent: number, ticks: number): string {
+  return `${pid} (a) b) S ${parent} ${pid} ${pid} 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 ${ticks} 0 0\n`
+}
+
 export function nodeRoot(): NodeRoot {
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-node-'))
   const at = (file: string) => path.join(directory, file)
@@ -69,12 +77,11 @@ export function nodeRoot(): NodeRoot {
   write('/test-bin/systemd-run', SYSTEMD_RUN, 0o755)
   for (const name of ['ip', 'umount', 'iptables-save', 'ip6tables-save', 'iptables-restore', 'ip6tables-restore'])
     write(`/test-bin/${name}`, LOGGED(name), 0o755)
-  for (const name of ['ps', 'pgrep', 'kill']) write(`/test-bin/${name}`, LOGGED(name), 0o755)
   write('/test-bin/journalctl', LOGGED('journalctl', 'cat "$CROFT_ROOT/journal" 2>/dev/null'), 0o755)
   write('/etc/machine-id', '0123456789abcdef0123456789abcdef\n')
   write('/proc/sys/kernel/hostname', 's1\n')
   write('/proc/sys/kernel/random/boot_id', '11111111-2222-3333-4444-555555555555\n')
-  write('/proc/uptime', '1000.50 2000.00\n')
+  write('/proc/self/stat', processStat(9, 1, UP_TICKS))
   write('/proc/self/mounts', '')
 
   return {

@@ -7,7 +7,7 @@ import type { Envelope } from './envelope.ts'
 /**
  * Which connection serves a managed resource. A providerConfigRef is served by the Proxmox connection of that name,
  * or by the one that the ProviderConfig of that name points to; where no Proxmox connection is declared, by the
- * ProviderConfig itself. Where there is only one connection it serves all.
+ * ProviderConfig itself. The only connection there is serves what names none, or a ProviderConfig that points to none.
  */
 export function servedBy(
   spec: Envelope,
@@ -19,15 +19,18 @@ export function servedBy(
   const serving =
     declared.length > 0 ? declared : configs.filter((one) => providerConnection(one, lookup) !== undefined)
   const connections = serving.map((connection) => connection.name)
-  if (connections.length < 2) return {}
   const field =
     spec.providerConfigRef === undefined && spec.providerRef !== undefined ? 'providerRef' : 'providerConfigRef'
   const wanted = spec[field]?.name ?? 'default'
   if (connections.includes(wanted)) return { connection: wanted }
+  const isNamed = wanted !== 'default'
   const config =
     lookup.declaration('ProviderConfig', wanted, declaration.namespace) ?? lookup.declaration('ProviderConfig', wanted)
   const target = config?.annotations['croft.dev/connection']
   if (target !== undefined && connections.includes(target)) return { connection: target }
+  // Linking refuses a name that nothing answers, unless the connection of that name could not be read.
+  if (connections.length < 2)
+    return target !== undefined || (isNamed && config === undefined) ? { connection: target ?? wanted } : {}
   return {
     problem: {
       code: 'unknown-connection',

@@ -144,6 +144,7 @@ const DISKS: Descriptions = {
     fs: 'Type of the file system, like ext4 or nfs.',
     options: 'Mount options, separated by commas.',
     mounted: 'Whether it is mounted now; false only writes the entry.',
+    required: 'true: the host does not start without it; otherwise croft adds nofail to the options.',
   }),
   btrfs: 'btrfs file systems, each on its own disk.',
   ...under('btrfs', {

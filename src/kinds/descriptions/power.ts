@@ -59,6 +59,7 @@ export const power: Descriptions = {
   'ups.levels': 'Battery levels and the hosts that go off at each.',
   'ups.levels.below': 'Charge in percent at or below which the level applies, on battery.',
   'ups.levels.level': 'Hosts of this level and of lower levels go off.',
+  'ups.wakeAbove': 'Charge in percent below which croft wakes no host after mains power is back.',
   ha: 'Whether croft disarms the HA of the hypervisor before guests stop, and arms it again at power-on.',
   strangers: 'Undeclared guests on a host that is to go off: hold it, or shutdown the host with them.',
   checks: 'HealthChecks that must pass at power-on before workloads start, in addition to the checks of croft.',

@@ -14,13 +14,6 @@ export const SCOPE: Readonly<Record<string, string>> = {
   vnet: 'The vnet that it belongs to.',
 }
 
-const { env = '', file = '', secretRef = '' } = SECRET
-const REFERENCE: Descriptions = {
-  env,
-  file,
-  ...keyOfSecret('secretRef', secretRef),
-}
-
 const HOSTS: Readonly<Record<string, Field>> = {
   address: { type: 'text', about: 'Address of the line.' },
   hostnames: { type: 'list', about: 'Names of that address.' },
@@ -52,7 +45,7 @@ function fieldTexts(fields: Readonly<Record<string, Field>>): Descriptions {
 function oneField(name: string, field: Field): Descriptions {
   return {
     [name]: sentence(field.about),
-    ...(field.type === 'secret' ? under(name, REFERENCE) : {}),
+    ...(field.type === 'secret' ? under(name, SECRET) : {}),
     ...under(name, fieldTexts(partsOf(field))),
   }
 }

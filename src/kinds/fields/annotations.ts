@@ -18,6 +18,7 @@ const OWN = [
   'croft.dev/rotate',
   'croft.dev/drift',
   'croft.dev/cloud-init',
+  'croft.dev/birth',
   DEPENDS_ON,
   READY_WHEN,
 ]
@@ -59,6 +60,7 @@ export function annotatedPolicy(manifest: RawManifest): Policy {
   const annotations = manifest.metadata.annotations
   const drift = annotations['croft.dev/drift']
   const firstBoot = annotations['croft.dev/cloud-init']
+  const birth = annotations['croft.dev/birth']
   return {
     ...DEFAULT_POLICY,
     protect: annotations['croft.dev/protect'] === 'true',
@@ -68,5 +70,6 @@ export function annotatedPolicy(manifest: RawManifest): Policy {
     ...(isDriftPolicy(drift) ? { drift } : {}),
     ...(annotations['croft.dev/protect'] === 'false' ? { dataMayGo: true as const } : {}),
     ...(isFirstBoot(firstBoot) ? { firstBoot } : {}),
+    ...(birth === undefined ? {} : { birth }),
   }
 }

@@ -23,7 +23,7 @@ export const unitName = matching(
   255,
 )
 export const sysctlKey = matching(
-  /^[a-z0-9_]+(?:[./][A-Za-z0-9_*-]+)+$/,
+  /^[a-z0-9_]+(?:[./][A-Za-z0-9_-]+)+$/,
   'a setting of the kernel, like net.ipv6.conf.all.forwarding',
   200,
 )

@@ -110,6 +110,10 @@ test('hosts are chosen by name and by label, and one item of one host has one ow
       config('one', '{labels: {role: x}}', '/etc/one'),
       config('two', '[c, b]', '/etc/one'),
       config('three', '[nobody]', '/etc/x'),
+      config('four', '[a]', '/etc/four').replace(
+        'files: [{path: /etc/four, content: x}]',
+        'lines: [{path: /etc/one, line: x}]',
+      ),
     ].join('---\n'),
   )
   const lookup = {
@@ -124,7 +128,60 @@ test('hosts are chosen by name and by label, and one item of one host has one ow
   const two = expand('two')
   assert.ok(two !== undefined && 'problems' in two)
   assert.match(two.problems[0]?.message ?? '', /file:\/etc\/one on b is also declared by HostConfig\/one/)
+  const four = expand('four')
+  assert.ok(four !== undefined && 'problems' in four)
+  assert.match(
+    four.problems[0]?.message ?? '',
+    /the file of line:\/etc\/one:x on a is also written by file:\/etc\/one of HostConfig\/one/,
+  )
   const three = expand('three')
   assert.ok(three !== undefined && 'problems' in three)
   assert.match(three.problems[0]?.message ?? '', /no Host is called nobody/)
 })
+
+const FIGHTS: readonly [string, string, RegExp | undefined][] = [
+  [
+    'a file and a line of it',
+    'files: [{path: /etc/a, content: x}], lines: [{path: /etc/a, line: b}]',
+    /^file:\/etc\/a writes the whole file, and line:/,
+  ],
+  [
+    'a file and a block of it',
+    'files: [{path: /etc/a, content: x}], blocks: [{path: /etc/a, name: b, content: c}]',
+    /block:/,
+  ],
+  [
+    'a file and the names of hosts',
+    'files: [{path: /etc/hosts, content: x}], hostEntries: [{address: 10.0.0.1, names: [a]}]',
+    /hosts:/,
+  ],
+  [
+    'a file and a mount',
+    'files: [{path: /etc/fstab, content: x}], mounts: [{path: /srv, device: LABEL=a, fs: ext4}]',
+    /mount:/,
+  ],
+  [
+    'a file and a program that is fetched',
+    `files: [{path: /usr/bin/a, content: x}], fetches: [{path: /usr/bin/a, url: "https://a.example/a", version: "1", sha256: ${'a'.repeat(64)}}]`,
+    /fetch:/,
+  ],
+  [
+    'rules for devices whose names are one',
+    'udev: [{name: a.b, rules: x}, {name: a-b, rules: y}]',
+    /^udev:a-b writes the whole file, and udev:a\.b writes it too/,
+  ],
+  [
+    'two lines and a block of one file',
+    'lines: [{path: /etc/a, line: b}, {path: /etc/a, line: c}], blocks: [{path: /etc/a, name: b, content: c}]',
+    undefined,
+  ],
+]
+
+for (const [what, fields, expected] of FIGHTS)
+  test(`${what} ${expected === undefined ? 'go together' : 'are refused: each would undo the other'}`, () => {
+    const text = `apiVersion: croft.dev/v1alpha1\nkind: HostConfig\nmetadata: {name: one}\nspec: {hosts: [a], ${fields}}\n`
+    const { problems } = readText(text)
+    const said = problems.map(({ message }) => message)
+    if (expected === undefined) assert.deepEqual(said, [])
+    else assert.ok(said.length === 1 && expected.test(said[0] ?? ''), said.join('; '))
+  })

@@ -173,6 +173,7 @@ export const schema = z.strictObject({
         500,
       ).default('defaults'),
       mounted: z.boolean().default(true),
+      required: z.literal(true).optional(),
     }),
   ),
   btrfs: list(

@@ -49,7 +49,8 @@ export const powerSchema = z.strictObject({
     .array(
       z.strictObject({
         name: objectName,
-        level: whole(1, 9).default(1),
+        /** Without it: 1, and for the box of croft or of the NUT server the highest of all. */
+        level: whole(1, 9).optional(),
         watts: z.strictObject({ on: whole(0, 100_000), off: whole(0, 10_000).default(0) }).optional(),
       }),
     )
@@ -125,6 +126,7 @@ export const powerSchema = z.strictObject({
           { below: 20, level: 2 },
           { below: 10, level: 9 },
         ]),
+      wakeAbove: whole(0, 100).default(30),
     })
     .optional(),
   ha: z.boolean().default(true),

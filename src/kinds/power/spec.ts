@@ -25,7 +25,7 @@ export function specOf(
   return {
     ...defined({ cluster: spec.cluster }),
     state: spec.state,
-    hosts,
+    hosts: spec.ups === undefined ? hosts : orderedByUps(hosts, spec.ups.name),
     machines: machines.filter((key) => !infrastructure.includes(key)),
     infrastructure,
     rules: spec.tiers,
@@ -57,6 +57,53 @@ export function specOf(
   }
 }
 
+/**
+ * Which UPS feeds which host, and which host only can say so. croft's own box and the boxes of NUT servers get the highest
+ * level of all: with them goes whoever could switch off the rest.
+ */
+function orderedByUps(hosts: readonly PowerHost[], main: string): readonly PowerHost[] {
+  const fed = hosts.map((host) => ({ ...host, fedBy: upsOf(host.fedBy, main) }))
+  const all = [...new Set(fed.map(({ fedBy }) => fedBy))]
+  const highest = Math.max(...hosts.map(({ level }) => level))
+  return fed.map((host) => {
+    const tells = all.filter((ups) => isServedBy(ups, host))
+    return { ...host, tells, level: host.own || tells.length > 0 ? highest : host.level }
+  })
+}
+
+/** A name without a server is one of the server that the Power names. */
+function upsOf(named: string | undefined, main: string): string {
+  if (named === undefined) return main
+  return named.includes('@') ? named : `${named}${main.slice(main.indexOf('@'))}`
+}
+
+function isServedBy(ups: string, { name, own, ssh, node }: PowerHost): boolean {
+  const server = ups.slice(ups.indexOf('@') + 1).replace(/:[0-9]+$/, '')
+  if (/^(?:localhost|127\.[0-9.]+)$/.test(server)) return own
+  return [name, node, ssh?.address].includes(server)
+}
+
+/** Levels that somebody wrote and that do not count, because the host has to go last. */
+export function raisedLevels(
+  { spec }: Declaration<WrittenPower>,
+  hosts: readonly PowerHost[],
+): readonly FieldProblem[] {
+  return spec.hosts.flatMap(({ name, level }, index) => {
+    const host = hosts.find((one) => one.name === name)
+    if (host === undefined || level === undefined || level >= host.level) return []
+    const why = host.own ? `croft runs on ${name}` : `the NUT server of ${host.tells.join(', ')} runs on ${name}`
+    return [
+      {
+        code: 'raised-level',
+        path: ['spec', 'hosts', index, 'level'],
+        severity: 'warning' as const,
+        message: `${why}: it goes off with level ${host.level}, not ${level}, because nothing could switch off the others without it`,
+        hint: 'leave level out',
+      },
+    ]
+  })
+}
+
 /** A box with the ways to it. Undefined: there is none of that name, which is among the problems then. */
 export function hostOf(
   { name, level, watts }: WrittenPower['hosts'][number],
@@ -84,13 +131,14 @@ export function hostOf(
     })
   return {
     name,
-    level,
+    level: level ?? 1,
     own: spec.local === true,
     ...(connection === undefined ? {} : { connection, node: nodeOf(found) }),
     ...(ssh === undefined || 'problems' in ssh ? {} : { ssh }),
     ...defined({ wake: spec.wake }),
     ...(spec.bmc === undefined ? {} : { bmc: bmcOf(spec.bmc) }),
-    ...defined({ ups: spec.ups, watts }),
+    tells: [],
+    ...defined({ fedBy: spec.ups, watts }),
   }
 }
 

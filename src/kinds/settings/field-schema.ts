@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Field } from '../../model/rest.ts'
+import { secretReference } from '../fields/ssh.ts'
 import { dnsName, matching } from '../fields/text.ts'
-import { exactlyOne } from '../fields/validations.ts'
 
 /** Texts for people: any characters but those that move a cursor. They reach no shell and no property string. */
 export const freeText = z.registry<{ readonly free: true }>()
@@ -28,16 +28,6 @@ const word = (more: string) =>
     'letters, digits and signs that have no other meaning, not beginning with a dash or a dot',
     500,
   )
-
-const environment = matching(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable', 200)
-const path = matching(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, 'the whole path of a file', 1024)
-
-/** Where a secret is to be found. */
-export const secretReference = exactlyOne({
-  env: environment.optional(),
-  file: path.optional(),
-  secretRef: z.strictObject({ name: dnsName, namespace: dnsName.optional(), key: word('') }).optional(),
-})
 
 /** What a field of a definition may be in a manifest. */
 export function fieldSchema(name: string, field: Field): z.ZodType {
@@ -71,7 +61,7 @@ export function fieldSchema(name: string, field: Field): z.ZodType {
     case 'entries':
       return z.array(rowSchema(field, word(''))).max(5000)
     case 'lines':
-      return z.record(environment, part())
+      return z.record(matching(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable', 200), part())
     case 'hosts':
       return z.array(z.strictObject({ address: word('').min(1), hostnames: z.array(dnsName).min(1).max(64) })).max(2000)
     case 'pem':

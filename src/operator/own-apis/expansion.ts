@@ -3,9 +3,10 @@ import { fieldPath } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { at, type Foreign, nameOf, objectName, recordOf } from '../../kubernetes/objects.ts'
 import type { Origin, ResourceKey } from '../../model/declaration.ts'
+import { type ObjectReference, type PermittedRead, permitRead } from '../../model/foreign-object.ts'
 import type { Grant } from '../../model/grant.ts'
 import type { KnownObject } from '../../model/waiting.ts'
-import type { ComposedApi, ExternalReference, PlacedObject, TemplatePlace } from '../../source/compose/api.ts'
+import type { ComposedApi, PlacedObject, TemplatePlace } from '../../source/compose/api.ts'
 import { expandInstance, type MadeDocument } from '../../source/compose/expand-instance.ts'
 import { readApis } from '../../source/compose/readers.ts'
 import type { DeclaredObject } from '../objects.ts'
@@ -44,7 +45,7 @@ export interface ExpansionContext {
   /** What the namespace of the instance may name, where that is not the operator's own. */
   readonly grant?: Grant | undefined
   /** Objects that a definition only reads. */
-  readonly external?: (reference: ExternalReference) => Foreign | undefined | string
+  readonly external?: (reference: PermittedRead<ObjectReference>) => Foreign | undefined | string
 }
 
 /** What an instance becomes, or what is wrong with it. Pure. */
@@ -68,10 +69,9 @@ export function expandObject(
     const status = found === undefined ? undefined : recordOf(found.status)
     return status === undefined || Object.keys(status).length === 0 ? undefined : { status }
   }
-  const readable: ExpansionContext['external'] = (reference) => {
-    if (grant !== undefined && reference.namespace !== namespace)
-      return `an instance in ${namespace} reads objects of its own namespace alone, not ${reference.kind} ${reference.namespace ?? ''}/${reference.name}`
-    return external?.(reference)
+  const readable = (reference: ObjectReference) => {
+    const read = permitRead(reference, grant)
+    return 'refused' in read ? read.refused : external?.(read)
   }
   const scope = { apis, complain, originOf, home, known, external: readable }
   const made = expandInstance(placedObject(instanceOf(object), file), api, scope)

@@ -1,13 +1,13 @@
 import { type KubernetesClient, segment } from '../../kubernetes/client.ts'
 import { at, type Foreign } from '../../kubernetes/objects.ts'
 import { inParallel } from '../../lib/parallel.ts'
-import type { ExternalReference } from '../../source/compose/api.ts'
+import type { ObjectReference, PermittedRead } from '../../model/foreign-object.ts'
 import { placeOfKind } from './followed-kinds.ts'
 
 /** Objects that definitions read and nobody here makes. Read by their names, one by one: it needs no more rights than that. */
 export interface Externals {
   /** As it was read last; undefined: it is not there, or nobody has read it yet. A text says why nobody can. */
-  find(reference: ExternalReference): Foreign | undefined | string
+  find(reference: PermittedRead<ObjectReference>): Foreign | undefined | string
   /** Another one whenever one of them is another. */
   stamp(): number
   /** Reads all that were asked for. True: one of them is another than before. */
@@ -19,12 +19,18 @@ export interface Externals {
 const AT_ONCE = 8
 
 export function createExternals(client: KubernetesClient): Externals {
-  const wanted = new Map<string, ExternalReference>()
+  const wanted = new Map<string, PermittedRead<ObjectReference>>()
   const found = new Map<string, Foreign | string | undefined>()
   let stamp = 0
   return {
     find(reference) {
-      const key = JSON.stringify([reference.apiVersion, reference.kind, reference.namespace, reference.name])
+      const key = JSON.stringify([
+        reference.apiVersion,
+        reference.kind,
+        reference.namespace,
+        reference.name,
+        reference.reader,
+      ])
       wanted.set(key, reference)
       return found.get(key)
     },
@@ -50,12 +56,14 @@ function versionOf(object: Foreign | string | undefined): unknown {
 
 async function readExternal(
   client: KubernetesClient,
-  { apiVersion, kind, namespace, name }: ExternalReference,
+  { apiVersion, kind, namespace, name, reader }: PermittedRead<ObjectReference>,
   before: Foreign | string | undefined,
 ): Promise<Foreign | string | undefined> {
   const place = await placeOfKind(client, apiVersion, kind)
   if (place === undefined) return `the cluster serves no ${kind} of ${apiVersion}`
   if ('trouble' in place) return before ?? place.trouble
+  if (!place.namespaced && reader !== undefined)
+    return `${kind} has no namespace: an instance in ${namespace} reads objects of its own namespace alone`
   const space = place.namespaced ? `namespaces/${segment(namespace ?? 'default')}/` : ''
   const top = apiVersion.includes('/') ? 'apis' : 'api'
   const asked = await client.get(`/${top}/${apiVersion}/${space}${place.plural}/${segment(name)}`)

@@ -227,7 +227,29 @@ test('[S-59] an instance in a granted namespace makes no kind that cannot be gra
   await ground.call('POST', nodesIn('team-a'), instance('team-a-web'))
   await ground.pass(60_000)
   const synced = async () => messageOf(await ground.get(`${nodesIn('team-a')}/team-a-web`), 'Synced')
-  assert.match(await synced(), /an instance in team-a reads objects of its own namespace alone/)
+  assert.match(
+    await synced(),
+    /the namespace team-a reads objects of its own namespace alone, not ConfigMap croft-system/,
+  )
+  const others: readonly (readonly [externalRef: object, expected: RegExp])[] = [
+    [
+      { apiVersion: 'v1', kind: cel("'Sec' + 'ret'"), metadata: { name: 'door' } },
+      /the values of a Secret are not read/,
+    ],
+    [
+      { apiVersion: 'kro.run/v1alpha1', kind: 'ResourceGraphDefinition', metadata: { name: 'taggednode' } },
+      /ResourceGraphDefinition has no namespace: an instance in team-a reads objects of its own namespace alone/,
+    ],
+  ]
+  for (const [externalRef, expected] of others) {
+    const reading = graph(
+      { id: 'platform', externalRef },
+      { id: 'vm', template: vmTemplate(NAMESPACED, cel('string(platform.spec)')) },
+    )
+    await ground.call('PATCH', `${GRAPHS}/taggednode`, reading)
+    await ground.pass(60_000)
+    assert.match(await synced(), expected)
+  }
   await ground.call('PATCH', `${GRAPHS}/taggednode`, graph(pool))
   await ground.pass(60_000)
   assert.match(await synced(), /ProxmoxPool is not granted to the namespace team-a/)

@@ -57,14 +57,15 @@ export interface RunningOperator {
 export const VMS = '/apis/virtualenvironmentvm.proxmoxbpg.crossplane.io/v1alpha1/environmentvms'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-export async function createGround(): Promise<Ground> {
+/** `callMs`: how long Proxmox takes for an answer; absent: no time. */
+export async function createGround({ callMs }: { readonly callMs?: readonly [number, number] } = {}): Promise<Ground> {
   const api = await oneApi()
   const { lab } = api
   const datacentre = createDatacentre({
     clock: lab.clock,
     random: seededRandom(3),
     preset: 'homelab',
-    timing: TIMING,
+    timing: { ...TIMING, ...defined({ callMs }) },
   })
   const datacentres = new Map([['default', datacentre]])
   const call = async (method: string, path: string, body?: unknown): Promise<Foreign> => {

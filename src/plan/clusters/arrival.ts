@@ -1,21 +1,22 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { type LocalK3s, madeMs } from '../../model/observed-cluster.ts'
+import { cured, isOutdated, started } from './cures.ts'
 import {
   type ClusterFinding,
   holdFor,
   isEmpty,
   merge,
   NOTHING,
-  objection,
+  permitted,
   refusalOf,
   stepOn,
   waitFor,
 } from './finding.ts'
-import { allowed } from './quorum.ts'
+import { mayLower, mayStart } from './quorum.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { remains } from './replace.ts'
 import { isArriving, keptFromWiping } from './strange-data.ts'
-import { type ClusterSituation, isIn, isKept, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
+import { type ClusterSituation, holdsFilesAlone, isIn, isKept, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /** How far a declared node is on its way in. */
 export type Arrival =
@@ -36,7 +37,7 @@ export function arrivalOf(view: ClusterSituation, node: NodeView): Arrival {
   const local = localOf(node)
   if (isIn(node)) return inCluster(view, node, local)
   if (local === undefined) return { is: 'busy', finding: booting(view, node) }
-  const refused = stale(view, node, local) ?? twins(view, node)
+  const refused = stale(view, node, local) ?? inUse(node, local) ?? twins(view, node)
   if (refused !== undefined) return { is: 'busy', finding: refused }
   // K3s that has just been started has no data yet: what it leaves in the cluster is its own, nobody's remains.
   if (local.data !== 'none' || local.service === 'starting' || local.service === 'running')
@@ -55,7 +56,21 @@ function before(view: ClusterSituation, node: NodeView): ClusterFinding | undefi
     return waitFor({ node: node.name, awaits: machine.unprepared, sinceMs: view.nowMs })
   if (machine.exists === 'unknown') return sleeps(node) ? undefined : notSeen(view, node)
   if (machine.exists === 'no') return absent(view, node)
-  if (condemned(view, node)) return destroy(view, node, 'it was dead and is being replaced')
+  if (condemned(view, node)) {
+    return permitted(mayLower(view, node, 'delete'), node.name, (permit) =>
+      stepOn(
+        view,
+        node,
+        'destroy-machine',
+        {
+          summary: `destroy the machine of ${node.name}, which left the cluster`,
+          reason: 'it was dead and is being replaced',
+          awaits: `no machine ${node.name}`,
+        },
+        permit,
+      ),
+    )
+  }
   if (machine.power === 'on' || sleeps(node)) return undefined
   if (machine.power === 'unknown') return isIn(node) ? undefined : notSeen(view, node)
   return off(view, node)
@@ -83,19 +98,20 @@ function absent(view: ClusterSituation, node: NodeView): ClusterFinding | undefi
 }
 
 function off(view: ClusterSituation, node: NodeView): ClusterFinding {
-  const bornMs = madeMs(node.machine)
-  const old = bornMs !== undefined && view.nowMs - bornMs > LIMITS.machineBootMs
-  // Outside the cluster and not new: it may wake with data of its former life and rejoin with it by itself.
-  const left = node.kube === 'absent' && node.member === undefined
-  if (view.formed && isKnown(view, node) && left && isKept(node) && old) {
-    return destroy(view, node, 'it is off, no longer part of the cluster, and would rejoin with old data')
-  }
-  return stepOn(view, node, 'start-machine', {
-    summary: `start the machine of ${node.name}`,
-    reason: `${node.name} is declared to be on`,
-    awaits: `${node.name} booted, its agent answering`,
-    untilMs: view.nowMs + LIMITS.machineBootMs,
-  })
+  return permitted(mayStart(view, node), node.name, (permit) =>
+    stepOn(
+      view,
+      node,
+      'start-machine',
+      {
+        summary: `start the machine of ${node.name}`,
+        reason: `${node.name} is declared to be on`,
+        awaits: `${node.name} booted, its agent answering`,
+        untilMs: view.nowMs + LIMITS.machineBootMs,
+      },
+      permit,
+    ),
+  )
 }
 
 /** An etcd member, Node or password that a former machine left behind; cleared before the new one comes. */
@@ -117,7 +133,7 @@ function inCluster(view: ClusterSituation, node: NodeView, local: LocalK3s | und
   const refused = stale(view, node, local)
   if (refused !== undefined) return { is: 'busy', finding: refused }
   if (local.service === 'stopped' || local.service === 'failed')
-    return { is: 'busy', finding: restart(view, node, local) }
+    return { is: 'busy', finding: started(view, node, local) }
   return { is: 'in' }
 }
 
@@ -125,15 +141,25 @@ function inCluster(view: ClusterSituation, node: NodeView, local: LocalK3s | und
 function unfinished(view: ClusterSituation, node: NodeView, local: LocalK3s): Arrival {
   const untilMs = local.sinceMs + LIMITS.clusterJoinMs
   const running = local.service === 'starting' || local.service === 'running'
+  if (!running && !view.formed && holdsFilesAlone(view.observed.identity, node.name, local))
+    return notBegun(view, node, local)
   if (running && (view.nowMs < untilMs || !isKnown(view, node))) {
     return joining(view, node, local)
   }
   if (!isKnown(view, node)) {
     // The API is certainly down: what stands still may be what the quorum lacks. A mere doubt is no reason, for then
     // it may be standing still by our own hand.
-    return { is: 'busy', finding: view.observed.api === 'no' ? restart(view, node, local) : notSeen(view, node) }
+    return { is: 'busy', finding: view.observed.api === 'no' ? started(view, node, local) : notSeen(view, node) }
   }
-  return { is: 'busy', finding: failedJoin(view, node, local, running) }
+  return { is: 'busy', finding: cured(view, node, local, running) }
+}
+
+/** The first server before there is a cluster: what was put there is put again, unless K3s ended with exactly that. */
+function notBegun(view: ClusterSituation, node: NodeView, local: LocalK3s): Arrival {
+  if (local.service !== 'failed' || isOutdated(view, node, local)) return { is: 'ready-to-join' }
+  const reason = `K3s does not start on ${node.name}, the first server${local.failure === undefined ? '' : `: ${local.failure}`}`
+  const allow = `correct the declaration of ${view.spec.name}; journalctl -u k3s on ${node.name} says more`
+  return { is: 'busy', finding: holdFor({ node: node.name, guard: 'first-start', reason, allow }) }
 }
 
 function joining(view: ClusterSituation, node: NodeView, local: LocalK3s | undefined): Arrival {
@@ -151,50 +177,9 @@ function joining(view: ClusterSituation, node: NodeView, local: LocalK3s | undef
   return { is: 'joining', finding, votes }
 }
 
-/** A join that failed takes its own learner away before anything is tried again: it would stop the survivors. */
-function failedJoin(view: ClusterSituation, node: NodeView, local: LocalK3s, running: boolean): ClusterFinding {
-  const why = local.failure ?? (running ? 'it did not join in time' : 'it holds data of this cluster and is not in it')
-  if (running) {
-    // A voter that lost its Node registers again when it starts anew.
-    const votes = node.member?.learner === false && node.member.up !== 'no'
-    const held = objection(allowed({ do: votes ? 'reboot' : 'stop', node: node.name }, view), node.name)
-    if (held !== undefined) return held
-    if (votes) return restart(view, node, local)
-    return stepOn(view, node, 'stop-k3s', {
-      summary: `stop K3s on ${node.name}`,
-      reason: why,
-      awaits: `K3s stopped on ${node.name}`,
-    })
-  }
-  const { member } = node
-  if (member !== undefined) {
-    const held = objection(allowed({ do: 'remove-member', node: node.name }, view), node.name)
-    if (held !== undefined) return held
-    return stepOn(view, node, 'remove-member', {
-      member: member.id,
-      summary: `remove the etcd ${member.learner ? 'learner' : 'member'} that the failed join of ${node.name} left`,
-      reason: why,
-      awaits: `etcd without ${member.name || member.id}`,
-    })
-  }
-  return stepOn(view, node, 'wipe-k3s', {
-    summary: `wipe K3s from ${node.name} before it joins again`,
-    reason: why,
-    awaits: `no K3s data on ${node.name}`,
-  })
-}
-
-function restart(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding {
-  return stepOn(view, node, 'restart-k3s', {
-    summary: `start K3s on ${node.name}`,
-    reason: local.failure ?? `K3s is ${local.service} on ${node.name}`,
-    awaits: `${node.name} Ready`,
-    untilMs: view.nowMs + LIMITS.clusterJoinMs,
-  })
-}
-
 /** Data of another cluster, or certificates that do not belong together: never joined with, whatever happens. */
 function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): ClusterFinding | undefined {
+  if (node.strange !== undefined) return stranger(view, node, node.strange)
   const own = view.observed.identity?.caHash
   const mixed = local.mixedCa === true
   if (!mixed && (local.data === 'none' || local.data === own || isArriving(local))) return undefined
@@ -223,10 +208,42 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
       allow: `if it is this cluster's own data, run croft cluster recover ${view.spec.name} --from a server that runs; else wipe it and join (staleState: wipe), or recreate its machine (staleState: recreate)`,
     })
   }
-  return stepOn(view, node, recreate ? 'destroy-machine' : 'wipe-k3s', {
-    summary: recreate ? `destroy the machine of ${node.name} to create it again` : `wipe K3s from ${node.name}`,
-    reason: what,
-    awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,
+  return permitted(mayLower(view, node, 'delete'), node.name, (permit) =>
+    stepOn(
+      view,
+      node,
+      recreate ? 'destroy-machine' : 'wipe-k3s',
+      {
+        summary: recreate ? `destroy the machine of ${node.name} to create it again` : `wipe K3s from ${node.name}`,
+        reason: what,
+        awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,
+      },
+      permit,
+    ),
+  )
+}
+
+/** Data of this cluster, and nothing proves that K3s stands still: it is neither started nor wiped. */
+function inUse(node: NodeView, { service, heldBy }: LocalK3s): ClusterFinding | undefined {
+  if (service !== 'unknown') return undefined
+  return holdFor({
+    node: node.name,
+    guard: 'live-cluster',
+    reason: `${node.name} holds data of this cluster, has no unit or process of K3s, and a program listens on a port of K3s or etcd (${heldBy ?? 'unknown'})`,
+    allow: `stop that program, or if it is not K3s, give it another port; ss -tlnp on ${node.name} names it`,
+  })
+}
+
+/**
+ * A K3s that runs beside the cluster under the name of one of its servers. It is left as it is: its own disk may come
+ * back, and only a person knows.
+ */
+function stranger({ spec }: ClusterSituation, { name }: NodeView, why: string): ClusterFinding {
+  return refusalOf({
+    node: name,
+    guard: 'stranger',
+    reason: `${name} runs a cluster of its own beside ${spec.name}: ${why}`,
+    allow: `if the disk of ${name} is not mounted, mount it and restart K3s there: it is a member again with its data; if its data is lost, run croft cluster replace ${spec.name} ${name}`,
   })
 }
 
@@ -246,14 +263,6 @@ function condemned(view: ClusterSituation, node: NodeView): boolean {
   if (!view.formed || !isKnown(view, node) || !isKept(node) || node.machine.exists !== 'yes') return false
   if (node.kube !== 'absent' || node.member !== undefined) return false
   return node.remediation !== undefined && node.remediation.over !== true
-}
-
-function destroy(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
-  return stepOn(view, node, 'destroy-machine', {
-    summary: `destroy the machine of ${node.name}, which left the cluster`,
-    reason,
-    awaits: `no machine ${node.name}`,
-  })
 }
 
 function booting(view: ClusterSituation, node: NodeView): ClusterFinding {

@@ -271,13 +271,15 @@ describe('[R42] failed joins', () => {
     k3s: { service: 'failed', failure: 'x509: certificate signed by unknown authority' },
   }
 
-  test('[A8] the learner that it added is removed first, then it is wiped, and only then it joins again', () => {
+  test('[A8] the learner that it added is removed first, then it is configured, then wiped, and only then it joins again', () => {
     const learner = [member('s1'), member('s2'), member('s3', { learner: true, up: 'no' })]
     assert.deepEqual(nextSteps(spec, observedCluster('s1 s2 s3', { s3: failed }, { members: learner })), [
       'remove-member s3',
     ])
     const gone = { members: [member('s1'), member('s2')] }
-    assert.deepEqual(nextSteps(spec, observedCluster('s1 s2 s3', { s3: failed }, gone)), ['wipe-k3s s3'])
+    assert.deepEqual(nextSteps(spec, observedCluster('s1 s2 s3', { s3: failed }, gone)), ['rewrite-k3s s3'])
+    const tried: NodeTurn = { ...failed, tried: ['rewrite-k3s'] }
+    assert.deepEqual(nextSteps(spec, observedCluster('s1 s2 s3', { s3: tried }, gone)), ['wipe-k3s s3'])
     assert.deepEqual(nextSteps(spec, observedCluster('s1 s2 s3', { s3: FRESH }, gone)), [`join-server s3 ${VERSION}`])
   })
 

@@ -1,13 +1,21 @@
 import { compareVersions } from '../../k3s/version.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { madeMs } from '../../model/observed-cluster.ts'
+import { madeMs, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
-import { type ClusterFinding, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import { type ClusterFinding, merge, NOTHING, permitted, refusalOf, stepOn, waitFor } from './finding.ts'
 import { allowed, quorum } from './quorum.ts'
 import { isDue } from './removals.ts'
 import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
 import { serversChange } from './servers-change.ts'
-import { type ClusterSituation, FILE_MEMBER, kubeOf, localOf, type NodeView, versionsOf } from './view.ts'
+import {
+  type ClusterSituation,
+  FILE_MEMBER,
+  holdsFilesAlone,
+  kubeOf,
+  localOf,
+  type NodeView,
+  versionsOf,
+} from './view.ts'
 
 interface Coming {
   readonly node: NodeView
@@ -78,7 +86,7 @@ function firstServer(
 
 function init(view: ClusterSituation, recorded: NodeView): ClusterFinding {
   const { identity } = view.observed
-  const doubtful = view.servers.filter((node) => !isBlank(node, identity?.recordedMs))
+  const doubtful = view.servers.filter((node) => !isBlank(node, identity))
   if (doubtful.length > 0) {
     return waitFor({
       node: recorded.name,
@@ -123,8 +131,10 @@ export function isUnasked({ machine, k3s }: NodeView): boolean {
 }
 
 /** Could this machine hold data of the cluster that is about to be formed? Only proof counts. */
-function isBlank({ machine, k3s }: NodeView, recordedMs: number | undefined): boolean {
+function isBlank({ name, machine, k3s }: NodeView, identity: ObservedCluster['identity']): boolean {
   if (machine.exists === 'no' || (k3s !== 'unknown' && k3s.data === 'none')) return true
+  if (k3s !== 'unknown' && holdsFilesAlone(identity, name, k3s)) return true
+  const recordedMs = identity?.recordedMs
   const bornMs = madeMs(machine)
   return bornMs !== undefined && recordedMs !== undefined && bornMs >= recordedMs
 }
@@ -146,15 +156,21 @@ function joinServer(view: ClusterSituation, node: NodeView, starting: boolean): 
   const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters
   const change = serversChange(view.spec.servers.length, voters, view.spec.allow.degraded)
   if (change.refusal !== undefined && voters >= change.joinUpTo) return refusalOf(change.refusal)
-  const held = objection(allowed({ do: 'add' }, view), node.name)
-  if (held !== undefined) return held
-  return stepOn(view, node, 'join-server', {
-    version: joinVersion(view),
-    summary: `join ${node.name} as a server`,
-    reason: `${node.name} is declared and not in the cluster`,
-    awaits: `${node.name} an etcd voter and Ready`,
-    untilMs: view.nowMs + LIMITS.clusterJoinMs,
-  })
+  return permitted(allowed({ do: 'add' }, view), node.name, (permit) =>
+    stepOn(
+      view,
+      node,
+      'join-server',
+      {
+        version: joinVersion(view),
+        summary: `join ${node.name} as a server`,
+        reason: `${node.name} is declared and not in the cluster`,
+        awaits: `${node.name} an etcd voter and Ready`,
+        untilMs: view.nowMs + LIMITS.clusterJoinMs,
+      },
+      permit,
+    ),
+  )
 }
 
 function joinAgent(view: ClusterSituation, node: NodeView): ClusterFinding {

@@ -15,9 +15,9 @@ import { eviction, remediation } from './remediate.ts'
 import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { agentsBehind, driftOf, rolloutOf } from './rollout.ts'
 import { toleranceSentence } from './servers-change.ts'
-import { withoutRecord } from './strange-data.ts'
+import { keptOutside, withoutRecord } from './strange-data.ts'
 import { isLeftAsFound, takenOver } from './taken-over.ts'
-import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
+import { abortedWork, begunWork, nextAgents, nextServer, programsBack } from './upgrade.ts'
 import { type ClusterSituation, isIn, isWell, kubeOf, localOf, type NodeView, otherAway, viewOf } from './view.ts'
 
 /**
@@ -67,7 +67,7 @@ function decide(view: ClusterSituation): ClusterFinding {
   const { hold } = view.observed.requests
   if (hold?.power === 'off') return NOTHING
   if (hold !== undefined) return holdFor({ guard: hold.guard ?? 'request', reason: hold.reason, allow: hold.allow })
-  const unrecorded = withoutRecord(view)
+  const unrecorded = keptOutside(view) ?? withoutRecord(view)
   if (unrecorded !== undefined) return unrecorded
   const ghosts = ghostsOut(view)
   if (!isEmpty(ghosts)) return ghosts
@@ -162,7 +162,7 @@ function agents(view: ClusterSituation, sick: ClusterFinding): ClusterFinding {
       () => agentOut(view, node),
     ]),
   )
-  return merge([...each, agentsIn(view), sick, nextAgents(view)])
+  return merge([...each, agentsIn(view), sick, nextAgents(view), programsBack(view)])
 }
 
 function lostQuorum(view: ClusterSituation): ClusterFinding {
@@ -174,8 +174,15 @@ function lostQuorum(view: ClusterSituation): ClusterFinding {
     reason: lost
       ? `${away === undefined ? '' : `${away.text}: `}etcd has lost its majority; croft never resets a cluster by itself`
       : `${away?.text}, and the API does not answer: etcd has most likely lost its majority`,
-    allow: `${away?.next ?? 'bring servers back'}; if their disks are lost, run croft cluster restore with the last usable snapshot`,
+    allow: `${away?.next ?? 'bring servers back'}; if their disks are lost, run croft cluster restore with the last usable snapshot${neverRan(view)}`,
   })
+}
+
+/** A record from Git says only that there may have been a cluster. */
+function neverRan({ spec, observed }: ClusterSituation): string {
+  return observed.identity?.unsure === true
+    ? `; only if ${spec.name} never ran, move escrow/${spec.name}.cluster.age away: croft then starts a first one`
+    : ''
 }
 
 function twinsRefused(view: ClusterSituation): ClusterFinding {

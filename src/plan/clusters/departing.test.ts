@@ -25,7 +25,7 @@ for (const purpose of ['upgrade', 'configure', 'restart'] as const) {
   })
 
   test(`a node under a rollout (${purpose}) that a person wants replaced is replaced`, () => {
-    const requests = { ...NO_REQUESTS, replace: [{ node: 's3', atMs: NOW - MINUTE / 2 }] }
+    const requests = { ...NO_REQUESTS, replace: [{ node: 's3', atMs: NOW - MINUTE / 2, goes: 'unseen' as const }] }
     const stopped: NodeTurn = { kube, k3s: { service: 'stopped' } }
     assert.deepEqual(next(stopped, { ...away, requests }), ['cordon s3'])
   })

@@ -1,6 +1,6 @@
 import { type ClusterFinding, NOTHING } from './finding.ts'
 import { giveBack } from './node-work.ts'
-import { isDue } from './removals.ts'
+import { isDue, leaves, whyLeaving } from './removals.ts'
 import { departure } from './replace.ts'
 import { isAborted, rolloutOf, wantedChange } from './rollout.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
@@ -13,7 +13,7 @@ export function departing(view: ClusterSituation, node: NodeView): ClusterFindin
   const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
   const reason = noLongerWanted(view, node, purpose)
   if (untouched && reason !== undefined) return giveBack(view, node, reason)
-  return departure(view, node, purpose, WHY[purpose])
+  return departure(view, node, purpose, purpose === 'remove' ? whyLeaving(node) : WHY[purpose])
 }
 
 /** A node under a rollout that will not come back to it: a person wants it replaced, its machine or its place is gone. */
@@ -37,7 +37,7 @@ function noLongerWanted(view: ClusterSituation, node: NodeView, purpose: keyof t
     case 'remediate':
       return 'it came back by itself'
     case 'remove':
-      return node.spec === undefined ? undefined : 'it is declared again'
+      return leaves(node) ? undefined : 'it is declared again'
     case 'replace': {
       if (isDue(view, node)) return undefined
       const wanted = isAborted(view) ? undefined : wantedChange(view, node, rolloutOf(view))

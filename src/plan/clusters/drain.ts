@@ -26,6 +26,15 @@ export function drained(view: ClusterSituation, node: NodeView, kube: KubeNode, 
     })
   }
   const force = late && onTimeout === 'force'
+  // They were told to go for as long again, and stay: to be told once more changes nothing.
+  if (force && view.nowMs >= untilMs + timeoutMs) {
+    return holdFor({
+      node: node.name,
+      guard: 'drain',
+      reason: `${left} on ${node.name}, ${minutes(timeoutMs)} after croft began to delete what did not leave${blocked}`,
+      allow: `see what keeps them (kubectl get pods -A --field-selector spec.nodeName=${node.name}): a finalizer that nobody takes away, or a process that does not end`,
+    })
+  }
   const step = stepOn(view, node, 'drain', {
     ...(force ? { force } : {}),
     summary: force ? `delete the pods that do not leave ${node.name}` : `move pods away from ${node.name}`,

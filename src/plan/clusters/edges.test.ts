@@ -2,12 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
-import { isDue } from './removals.ts'
-import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, nodeSpec, observedCluster } from './testing/fixture.ts'
+import { clusterSpec, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { plannedGuards, plannedSteps } from './testing/planned.ts'
-import { viewOf } from './view.ts'
 
 // Each of these lies on the edge of a comparison that a bug of one character moves.
 const NEXT = 'v1.34.4+k3s1'
@@ -58,28 +56,6 @@ describe('a node under work whose declaration has changed meanwhile', () => {
       const s1: NodeTurn = { kube: { unschedulable: true, ...marks } }
       const decision = coordinate(clusterSpec(names, { version }), observedCluster(names, { s1 }, ready), NOW)
       assert.deepEqual(plannedSteps(decision), does)
-    })
-})
-
-describe('a box that is to be replaced is done when it is younger than the order', () => {
-  const atMs = NOW - HOUR
-  const plain = clusterSpec('s1 s2 s3')
-  const spec = { ...plain, servers: plain.servers.map(({ name }) => nodeSpec(name, { machine: { host: name } })) }
-  const cases: readonly (readonly [what: string, turn: NodeTurn, due: boolean])[] = [
-    ['its Node is older', { kube: { createdMs: atMs - 1 } }, true],
-    ['its Node came with the order', { kube: { createdMs: atMs } }, false],
-    ['no Node, its data is older', { kube: 'absent', k3s: { sinceMs: atMs - 1 } }, true],
-    ['no Node, K3s began with the order', { kube: 'absent', k3s: { sinceMs: atMs } }, false],
-    ['no Node, no data', { kube: 'absent', k3s: { sinceMs: atMs - 1, data: 'none' } }, false],
-    ['no Node, and nobody knows what is on it', { kube: 'absent', k3s: 'unknown' }, true],
-  ]
-  for (const [what, turn, due] of cases)
-    test(`${what}: ${due ? 'still to do' : 'done'}`, () => {
-      const requests = { ...NO_REQUESTS, replace: [{ node: 's3', atMs }] }
-      const view = viewOf(spec, observedCluster('s1 s2 s3', { s3: turn }, { requests }), NOW)
-      const node = view.servers.find(({ name }) => name === 's3')
-      assert.ok(node !== undefined)
-      assert.equal(isDue(view, node), due)
     })
 })
 

@@ -1,4 +1,5 @@
 import { compareEtcd } from '../../k3s/version.ts'
+import { majority } from '../../lib/majority.ts'
 
 /** etcd's own words for what it does not do. */
 export type EtcdRefusal =
@@ -8,10 +9,6 @@ export type EtcdRefusal =
 
 /** From this release on etcd takes a new member while a minority is away. */
 const LENIENT_ADD = '3.6.11'
-
-export function majority(voters: number): number {
-  return Math.floor(voters / 2) + 1
-}
 
 /** Would etcd take a new learner? A release that is not known is taken for the stricter one. */
 export function refusesAdd(state: {

@@ -1,6 +1,6 @@
-import type { ClusterHold, ClusterWait } from '../../model/observed-cluster.ts'
+import type { ClusterHold, ClusterWait, EtcdMember } from '../../model/observed-cluster.ts'
 import type { ClusterVerb, Lane, Step } from '../../model/step.ts'
-import type { GuardAnswer } from './quorum.ts'
+import type { MayLower, MayStart, PermitAnswer } from './quorum.ts'
 import { type ClusterSituation, isKept, type NodeView } from './view.ts'
 
 /** What one judgement found. Empty: it has nothing to say, the next one may speak. */
@@ -35,10 +35,37 @@ export function firstOf(judgements: readonly (() => ClusterFinding)[]): ClusterF
   return NOTHING
 }
 
+/** Steps that take etcd or a member of it down, or change who is a member. */
+type Lowering =
+  | 'stop-k3s'
+  | 'stop-machine'
+  | 'restart-machine'
+  | 'destroy-machine'
+  | 'wipe-k3s'
+  | 'upgrade-k3s'
+  | 'configure-k3s'
+  | 'remove-member'
+  | 'join-server'
+
+/** What a step cannot be built without: only the judgement of membership makes it. */
+type Permit<V extends ClusterVerb> = V extends Lowering
+  ? readonly [MayLower]
+  : V extends 'start-machine'
+    ? readonly [MayStart]
+    : V extends 'restart-k3s' | 'rewrite-k3s'
+      ? readonly [MayStart | MayLower]
+      : readonly []
+
 type StepFields = Omit<Step<'cluster'>, 'about' | 'verb' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
 
 /** A step on one node, in the lane that its verb takes there. */
-export function stepOn(view: ClusterSituation, node: NodeView, verb: ClusterVerb, fields: StepFields): ClusterFinding {
+export function stepOn<V extends ClusterVerb>(
+  view: ClusterSituation,
+  node: NodeView,
+  verb: V,
+  fields: StepFields,
+  ..._permit: Permit<V>
+): ClusterFinding {
   const step: Step<'cluster'> = {
     ...fields,
     about: 'cluster',
@@ -62,11 +89,15 @@ export function refusalOf(refusal: ClusterHold): ClusterFinding {
   return { ...NOTHING, refusals: [refusal] }
 }
 
-/** The quorum guard's objection, when it has one. */
-export function objection(answer: GuardAnswer, node?: string): ClusterFinding | undefined {
-  if (answer.allowed) return undefined
+/** The step where the judgement permits it, else its objection. */
+export function permitted<P>(
+  answer: PermitAnswer<P>,
+  node: string,
+  step: (permit: P) => ClusterFinding,
+): ClusterFinding {
+  if (answer.allowed) return step(answer.permit)
   const { reason, allow } = answer
-  return holdFor({ guard: 'quorum', reason, allow, ...(node === undefined ? {} : { node }) })
+  return holdFor({ guard: 'quorum', node, reason, allow })
 }
 
 const KUBERNETES: readonly ClusterVerb[] = [
@@ -87,8 +118,29 @@ const MACHINE: readonly ClusterVerb[] = [
   'destroy-machine',
 ]
 
+/** Removes a member that no node stands behind. */
+export function ghostStep(
+  view: ClusterSituation,
+  { id, name, node }: EtcdMember,
+  reason: string,
+  _permit: MayLower,
+): ClusterFinding {
+  const step: Step<'cluster'> = {
+    about: 'cluster',
+    verb: 'remove-member',
+    node,
+    member: id,
+    lane: laneToEtcd(view),
+    summary: `remove the ghost member ${name || id}`,
+    reason,
+    awaits: `etcd without ${name || id}`,
+    sinceMs: view.nowMs,
+  }
+  return { ...NOTHING, steps: [step] }
+}
+
 /** Without a Node to annotate, a member is removed by etcd itself, asked on a server that is up. */
-export function laneToEtcd(view: ClusterSituation): Lane {
+function laneToEtcd(view: ClusterSituation): Lane {
   const server = view.servers.find(({ member }) => member?.up === 'yes')
   return server === undefined || isKept(server) ? 'agent' : 'node-program'
 }

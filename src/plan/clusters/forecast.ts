@@ -67,6 +67,8 @@ function fateOf(view: ClusterSituation, node: NodeView): Omit<NodeForecast, 'nam
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   if (node.machine.exists === 'no')
     return { becomes: 'joins', text: `its machine is gone: leaves ${view.spec.name}, then ${joining(view, node)}` }
+  if (node.becomes !== undefined)
+    return { becomes: 'replaced', text: `leaves as ${node.role}, then joins as ${node.becomes}` }
   const rollout = rolloutOf(view)
   const { version } = view.spec
   if (kube.version !== version && isLeftAsFound(view, node))

@@ -1,6 +1,5 @@
 import type { EtcdMember } from '../../model/observed-cluster.ts'
-import type { Step } from '../../model/step.ts'
-import { type ClusterFinding, holdFor, laneToEtcd, merge, NOTHING, objection } from './finding.ts'
+import { type ClusterFinding, ghostStep, holdFor, merge, NOTHING, permitted } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
@@ -31,11 +30,10 @@ function comesBack(view: ClusterSituation, node: NodeView): boolean {
 }
 
 function banish(view: ClusterSituation, ghost: EtcdMember): ClusterFinding {
-  const name = ghost.name || ghost.id
   const declared = view.servers.some((node) => node.name === ghost.node && node.spec !== undefined)
   const wanted =
     declared || view.spec.ghostMembers === 'remove' || view.observed.requests.removeMembers.includes(ghost.id)
-  const reason = `etcd has a member ${name} that belongs to no node; its vote is never cast`
+  const reason = `etcd has a member ${ghost.name || ghost.id} that belongs to no node; its vote is never cast`
   if (!wanted) {
     return holdFor({
       guard: 'ghost-member',
@@ -43,18 +41,6 @@ function banish(view: ClusterSituation, ghost: EtcdMember): ClusterFinding {
       allow: `run croft cluster remove-member ${ghost.id}, or set ghostMembers: remove`,
     })
   }
-  const held = objection(allowed({ do: 'remove-member', node: ghost.node, member: ghost.id }, view), ghost.node)
-  if (held !== undefined) return held
-  const step: Step<'cluster'> = {
-    about: 'cluster',
-    verb: 'remove-member',
-    node: ghost.node,
-    member: ghost.id,
-    lane: laneToEtcd(view),
-    summary: `remove the ghost member ${name}`,
-    reason,
-    awaits: `etcd without ${name}`,
-    sinceMs: view.nowMs,
-  }
-  return { ...NOTHING, steps: [step] }
+  const answer = allowed({ do: 'remove-member', node: ghost.node, member: ghost.id }, view)
+  return permitted(answer, ghost.node, (permit) => ghostStep(view, ghost, reason, permit))
 }

@@ -159,7 +159,11 @@ describe('the machine of a node', () => {
   })
 
   test('that is ordered to be replaced is destroyed when its node has left, whatever its own policy', () => {
-    const requests = { rolloutPaused: false, removeMembers: [], replace: [{ node: 's3', atMs: CLUSTER_NOW }] }
+    const requests = {
+      rolloutPaused: false,
+      removeMembers: [],
+      replace: [{ node: 's3', atMs: CLUSTER_NOW, goes: 'unseen' as const }],
+    }
     const gone = observedCluster('s1 s2 s3', { s3: { kube: 'absent', k3s: 'unknown' } }, { requests })
     const members = gone.members === 'unknown' ? [] : gone.members.filter(({ node }) => node !== 's3')
     const look = lookAt(THREE, { ...gone, members })

@@ -73,8 +73,8 @@ const MUTANTS: readonly Mutant[] = [
     changes: [
       [
         'replace.ts',
-        'outOfEtcd(view, node, reason) ??',
-        '(isEmpty(offTheMachine(view, node, reason)) ? undefined : offTheMachine(view, node, reason)) ??',
+        'stopped(view, node, reason, permit) ??\n      removeMember(view, node, reason, permit) ??',
+        '(isEmpty(offTheMachine(view, node, reason, permit)) ? undefined : offTheMachine(view, node, reason, permit)) ??',
       ],
     ],
     found: /while it holds a vote/,
@@ -92,7 +92,7 @@ const MUTANTS: readonly Mutant[] = [
     changes: [
       [
         'arrival.ts',
-        "return { is: 'busy', finding: failedJoin(view, node, local, running) }",
+        "return { is: 'busy', finding: cured(view, node, local, running) }",
         "return { is: 'ready-to-join' }",
       ],
     ],

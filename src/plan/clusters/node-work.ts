@@ -1,7 +1,7 @@
 import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
 import { drained } from './drain.ts'
-import { type ClusterFinding, holdFor, isEmpty, objection, stepOn, waitFor } from './finding.ts'
-import { allowed } from './quorum.ts'
+import { type ClusterFinding, holdFor, isEmpty, permitted, stepOn, waitFor } from './finding.ts'
+import { type MayLower, mayLower } from './quorum.ts'
 import type { WantedChange } from './rollout.ts'
 import { awaitsCni, type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
 
@@ -77,36 +77,57 @@ function change(view: ClusterSituation, node: NodeView, kube: KubeNode, work: No
 }
 
 function takeDown(view: ClusterSituation, node: NodeView, work: NodeWork): ClusterFinding {
-  const held = objection(allowed({ do: 'upgrade', node: node.name }, view, view.spec.allow), node.name)
-  if (held !== undefined) return held
+  const answer = mayLower(view, node, 'upgrade', view.spec.allow)
+  return permitted(answer, node.name, (permit) => takenDown(view, node, work, permit))
+}
+
+function takenDown(view: ClusterSituation, node: NodeView, work: NodeWork, permit: MayLower): ClusterFinding {
   const untilMs = view.nowMs + view.spec.upgrade.nodeTimeoutMs
   if (work.purpose === 'restart') {
-    return stepOn(view, node, 'restart-machine', {
-      summary: `restart the machine of ${node.name}`,
-      reason: `${node.machine.wantsRestart} comes into force with it`,
-      awaits: `${node.name} Ready after its restart`,
-      sinceMs: work.sinceMs,
-      untilMs,
-    })
+    return stepOn(
+      view,
+      node,
+      'restart-machine',
+      {
+        summary: `restart the machine of ${node.name}`,
+        reason: `${node.machine.wantsRestart} comes into force with it`,
+        awaits: `${node.name} Ready after its restart`,
+        sinceMs: work.sinceMs,
+        untilMs,
+      },
+      permit,
+    )
   }
   if (work.purpose === 'configure') {
-    return stepOn(view, node, 'configure-k3s', {
-      target: work.target,
-      summary: `write the configuration of ${node.name} and restart K3s`,
-      reason: 'its flags are not as declared',
-      awaits: `${node.name} Ready with the declared flags`,
+    return stepOn(
+      view,
+      node,
+      'configure-k3s',
+      {
+        target: work.target,
+        summary: `write the configuration of ${node.name} and restart K3s`,
+        reason: 'its flags are not as declared',
+        awaits: `${node.name} Ready with the declared flags`,
+        sinceMs: work.sinceMs,
+        untilMs,
+      },
+      permit,
+    )
+  }
+  return stepOn(
+    view,
+    node,
+    'upgrade-k3s',
+    {
+      version: work.target,
+      summary: `upgrade ${node.name} to ${work.target}`,
+      reason: `${node.name} runs ${kubeOf(node)?.version}`,
+      awaits: `${node.name} Ready with ${work.target}`,
       sinceMs: work.sinceMs,
       untilMs,
-    })
-  }
-  return stepOn(view, node, 'upgrade-k3s', {
-    version: work.target,
-    summary: `upgrade ${node.name} to ${work.target}`,
-    reason: `${node.name} runs ${kubeOf(node)?.version}`,
-    awaits: `${node.name} Ready with ${work.target}`,
-    sinceMs: work.sinceMs,
-    untilMs,
-  })
+    },
+    permit,
+  )
 }
 
 /** Changed, and not well yet. Past its time the rollout halts here, and goes on only when a person says so. */

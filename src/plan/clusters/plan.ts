@@ -1,3 +1,4 @@
+import { about } from '../../lib/failed-on.ts'
 import type { ClusterInput, ClusterPlan, RequestedHold } from '../../model/observed-cluster.ts'
 import type { PowerPlan } from '../../model/observed-power.ts'
 import type { Step } from '../../model/step.ts'
@@ -17,7 +18,8 @@ export const planClusters: Planner<{ readonly powers: readonly PowerPlan[] }, re
   for (const cluster of clusters) {
     yield
     const power = powers.find(({ declaration }) => declaration.spec.cluster === cluster.declaration.name)
-    looks.push(planCluster(cluster, power, unforeseen?.get(cluster.declaration.key), nowMs))
+    const { key } = cluster.declaration
+    looks.push(about([key], () => planCluster(cluster, power, unforeseen?.get(key), nowMs)))
   }
   return looks
 }

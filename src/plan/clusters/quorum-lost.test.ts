@@ -68,3 +68,20 @@ test('no majority is said to be lost where enough run, where votes are seen, or 
   }
   for (const [why, said] of Object.entries(quiet)) assert.doesNotMatch(said, /quorum/i, why)
 })
+
+test('where only a copy from Git is left, sealed before the cluster was formed, the hold says what to do if it never ran', () => {
+  const gone = { machine: { exists: 'no', power: 'unknown' }, kube: 'unknown', k3s: 'unknown' } as const
+  const { identity } = observedCluster('s1', {}, {})
+  assert.ok(identity)
+  for (const unsure of [true, undefined] as const) {
+    const more = {
+      ...blind,
+      identity: { ...identity, formed: true, ...(unsure === undefined ? {} : { unsure }) },
+    } as const
+    const { holds, steps } = judged('s1', { s1: gone }, more)
+    const { allow = '' } = holds.find(({ guard }) => guard === 'quorum-lost') ?? {}
+    assert.match(allow, /run croft cluster restore with the last usable snapshot/)
+    assert.equal(allow.includes('never ran, move escrow/'), unsure === true)
+    assert.ok(!steps.some(({ verb }) => verb === 'init-cluster'))
+  }
+})

@@ -1,4 +1,4 @@
-import { majority } from './etcd-rules.ts'
+import { majority } from '../../lib/majority.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 /** Known to have fewer voters up than it needs. One of which nothing is known may be up: that is no certain loss. */

@@ -1,6 +1,8 @@
+import { majority } from '../../lib/majority.ts'
 import type { ClusterAllowances } from '../../model/cluster.ts'
 import type { EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
-import { majority, refusesAdd, refusesRemove } from './etcd-rules.ts'
+import { refusesAdd, refusesRemove } from './etcd-rules.ts'
+import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
 export interface Quorum {
   readonly voters: number
@@ -32,7 +34,25 @@ export type GuardAnswer =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly reason: string; readonly allow: string }
 
-const ALLOWED: GuardAnswer = { allowed: true }
+/** An answer whose permission is a value: a step that needs one cannot be built without it. */
+export type PermitAnswer<P> =
+  | { readonly allowed: true; readonly permit: P }
+  | { readonly allowed: false; readonly reason: string; readonly allow: string }
+
+declare const judged: unique symbol
+
+/** Stop, restart of what runs, wipe, removal, join: a majority of the known members is seen without it. */
+export interface MayLower {
+  readonly [judged]: 'lower'
+}
+
+/** Start of what stands still: of our cluster, and no stranger. It needs no majority, so a dark house comes back. */
+export interface MayStart {
+  readonly [judged]: 'start'
+}
+
+const ALLOWED: PermitAnswer<MayLower> = { allowed: true, permit: {} as MayLower }
+const MAY_START: PermitAnswer<MayStart> = { allowed: true, permit: {} as MayStart }
 const NO_OVERRIDES: ClusterAllowances = { degraded: false, interruption: false }
 
 /**
@@ -43,14 +63,15 @@ export function allowed(
   action: ServerAction,
   observed: Pick<ObservedCluster, 'members'>,
   overrides: ClusterAllowances = NO_OVERRIDES,
-): GuardAnswer {
+): PermitAnswer<MayLower> {
   const { members } = observed
   if (members === 'unknown') return refuse('the members of etcd are not known', 'wait until etcd can be asked')
   if (action.do === 'add') return mayAdd(members)
   const id = 'member' in action ? action.member : undefined
   const target = members.find((member) => (id === undefined ? member.node === action.node : member.id === id))
-  if (target === undefined) return ALLOWED
   const now = quorum(members)
+  // It may run as a member that this list does not know.
+  if (target === undefined) return now.held ? ALLOWED : unknownTarget(action.node, now)
   const others = quorum(members.filter((member) => member !== target))
   switch (action.do) {
     case 'reboot':
@@ -75,7 +96,30 @@ export function allowed(
   }
 }
 
-function mayAdd(members: readonly EtcdMember[]): GuardAnswer {
+/** The same for a node of either role: an agent holds no vote, and before there is a cluster nothing can be lost. */
+export function mayLower(
+  { formed, observed, members }: Pick<ClusterSituation, 'formed' | 'observed' | 'members'>,
+  node: NodeView,
+  action: Exclude<ServerAction['do'], 'add'>,
+  overrides?: ClusterAllowances,
+): PermitAnswer<MayLower> {
+  const server = node.role === 'server' || node.member !== undefined || localOf(node)?.role === 'server'
+  if (!server || (!formed && observed.members === 'unknown')) return ALLOWED
+  return allowed({ do: action, node: node.name }, { members }, overrides)
+}
+
+/** May K3s, or the machine, of this node be started where it stands still? */
+export function mayStart({ observed, spec }: ClusterSituation, node: NodeView): PermitAnswer<MayStart> {
+  const local = localOf(node)
+  const foreign = local !== undefined && local.data !== 'none' && local.data !== observed.identity?.caHash
+  if (node.strange === undefined && !foreign) return MAY_START
+  return refuse(
+    `${node.name} holds data that is not of ${spec.name}${node.strange === undefined ? '' : `: ${node.strange}`}`,
+    `run croft cluster replace ${spec.name} ${node.name} if it is to start empty`,
+  )
+}
+
+function mayAdd(members: readonly EtcdMember[]): PermitAnswer<MayLower> {
   const { voters, up, held } = quorum(members)
   if (!held) return refuse(`etcd has lost its majority: ${up} of ${voters} voters are up`, 'bring servers back')
   const learners = members.filter(({ learner }) => learner).length
@@ -90,7 +134,7 @@ function mayAdd(members: readonly EtcdMember[]): GuardAnswer {
   )
 }
 
-function tooFew(node: string, left: number, { voters, majority }: Quorum): GuardAnswer {
+function tooFew(node: string, left: number, { voters, majority }: Quorum): PermitAnswer<never> {
   const plural = (count: number) => `${count} of ${voters} etcd voter${voters === 1 ? '' : 's'}`
   return refuse(
     `without ${node} only ${plural(left)} would certainly be up, ${majority} are needed`,
@@ -100,7 +144,14 @@ function tooFew(node: string, left: number, { voters, majority }: Quorum): Guard
   )
 }
 
-function refuse(reason: string, allow: string): GuardAnswer {
+function unknownTarget(node: string, { up, voters }: Quorum): PermitAnswer<never> {
+  return refuse(
+    `${node} is not among the known members of etcd, and no majority of them is seen (${up} of ${voters} voters are up)`,
+    'bring the other servers back first',
+  )
+}
+
+function refuse(reason: string, allow: string): PermitAnswer<never> {
   return { allowed: false, reason, allow }
 }
 

@@ -1,10 +1,10 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterHold } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
-import { type ClusterFinding, firstOf, holdFor, NOTHING, objection, stepOn } from './finding.ts'
-import { allowed } from './quorum.ts'
+import { type ClusterFinding, firstOf, holdFor, NOTHING, permitted, stepOn } from './finding.ts'
+import { type MayLower, mayLower } from './quorum.ts'
 import { departure } from './replace.ts'
-import { awaitsCni, type ClusterSituation, kubeOf, type NodeView, sleeps } from './view.ts'
+import { awaitsCni, type ClusterSituation, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 
 /**
  * Replaces nodes that are dead: one at a time, at most one server and one agent in an hour, and none at all when too
@@ -31,8 +31,11 @@ export function eviction(view: ClusterSituation): ClusterFinding {
 }
 
 function evict(view: ClusterSituation, node: NodeView): ClusterFinding {
-  const held = objection(allowed({ do: 'remove-member', node: node.name }, view), node.name)
-  if (held !== undefined) return held
+  const answer = mayLower(view, node, 'remove-member')
+  return permitted(answer, node.name, (permit) => evicted(view, node, permit))
+}
+
+function evicted(view: ClusterSituation, node: NodeView, permit: MayLower): ClusterFinding {
   const reason = `${node.name} has been away for longer than remediation.evictAfter allows`
   if (node.member === undefined) {
     return stepOn(view, node, 'delete-node', {
@@ -42,12 +45,18 @@ function evict(view: ClusterSituation, node: NodeView): ClusterFinding {
     })
   }
   const { id, name } = node.member
-  return stepOn(view, node, 'remove-member', {
-    member: id,
-    summary: `take the vote of ${node.name}`,
-    reason,
-    awaits: `etcd without ${name || id}`,
-  })
+  return stepOn(
+    view,
+    node,
+    'remove-member',
+    {
+      member: id,
+      summary: `take the vote of ${node.name}`,
+      reason,
+      awaits: `etcd without ${name || id}`,
+    },
+    permit,
+  )
 }
 
 /** Unwell without an innocent reason: not asleep, not waiting for a network, not under our own work. */
@@ -79,13 +88,16 @@ function isAway(view: ClusterSituation, node: NodeView): boolean {
   return isUnwell(view, node) && (node.role === 'agent' || node.member?.up !== 'yes')
 }
 
-/** Not under work already, and not to be had back by starting its machine or clearing away what is left of it. */
+/** Not under work already, and not to be had back by starting its machine or K3s or clearing away what is left of it. */
 function nothingElseHelps(view: ClusterSituation, node: NodeView): boolean {
   if (kubeOf(node)?.work !== undefined) return false
+  const local = localOf(node)
+  const starts = local?.service === 'starting' || local?.service === 'running'
+  if (starts && view.nowMs - local.sinceMs < LIMITS.clusterJoinMs) return false
   const arrival = arrivalOf(view, node)
   if (arrival.is !== 'busy') return arrival.is === 'in'
   const { steps, refusals } = arrival.finding
-  return refusals.length === 0 && steps.every((step) => step.verb === 'restart-k3s')
+  return refusals.length === 0 && steps.every(({ verb }) => verb === 'rewrite-k3s' && node.tried.includes(verb))
 }
 
 function braked(view: ClusterSituation): ClusterHold | undefined {

@@ -1,5 +1,5 @@
-import { madeMs } from '../../model/observed-cluster.ts'
 import { type ClusterFinding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
+import { isOpen } from './orders.ts'
 import { quorum } from './quorum.ts'
 import { departure, holdsOurs } from './replace.ts'
 import { serversChange } from './servers-change.ts'
@@ -10,7 +10,7 @@ import { awaitsCni, type ClusterSituation, isIn, isWell, kubeOf, type NodeView }
  * well. The next waits until the cluster is whole again.
  */
 export function serversOut(view: ClusterSituation, which: 'dead' | 'any'): ClusterFinding {
-  const gone = view.servers.filter((node) => node.spec === undefined && hasAnything(view, node))
+  const gone = view.servers.filter((node) => leaves(node) && hasAnything(view, node))
   if (which === 'any' && gone.some(({ unclaimed }) => unclaimed === true)) return unclaimedNodes(view, gone)
   const wanted = gone.filter(({ unclaimed }) => unclaimed !== true).filter((node) => which === 'any' || isDown(node))
   if (wanted.length === 0 || view.spec.servers.length === 0) return NOTHING
@@ -20,14 +20,23 @@ export function serversOut(view: ClusterSituation, which: 'dead' | 'any'): Clust
   const [first] = [...wanted].sort((a, b) => Number(a.member !== undefined) - Number(b.member !== undefined))
   if (first === undefined) return NOTHING
   if (refusal !== undefined && first.member !== undefined) return refusalOf(refusal)
-  return departure(view, first, 'remove', `${first.name} is no longer declared`)
+  return departure(view, first, 'remove', whyLeaving(first))
+}
+
+/** Git does not name it, or names it as what it is not: then it leaves, and comes back as what it is to be. */
+export function leaves({ spec, becomes }: NodeView): boolean {
+  return spec === undefined || becomes !== undefined
+}
+
+export function whyLeaving({ name, becomes, role }: NodeView): string {
+  return becomes === undefined ? `${name} is no longer declared` : `${name} is in as ${role} and declared as ${becomes}`
 }
 
 /** Takes out agents that Git no longer names. */
 export function agentOut(view: ClusterSituation, node: NodeView): ClusterFinding {
-  if (node.spec !== undefined || !hasAnything(view, node)) return NOTHING
+  if (!leaves(node) || !hasAnything(view, node)) return NOTHING
   if (node.unclaimed === true) return unclaimedNodes(view, [node])
-  return departure(view, node, 'remove', `${node.name} is no longer declared`)
+  return departure(view, node, 'remove', whyLeaving(node))
 }
 
 /** Nodes of the cluster that this directory never declared, as far as anything says: they are shown, and stay. */
@@ -46,10 +55,10 @@ export function ordered(view: ClusterSituation, nodes: readonly NodeView[], whic
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
 }
 
-/** Ordered to be replaced, and not yet with a machine, or a Node, younger than the order. */
+/** Ordered to be replaced, and what is to go is still there. */
 export function isDue(view: ClusterSituation, node: NodeView): boolean {
   if (node.spec === undefined) return false
-  return view.observed.requests.replace.some((order) => order.node === node.name && !isYounger(node, order.atMs))
+  return view.observed.requests.replace.some((order) => order.node === node.name && isOpen(order, node))
 }
 
 /** Every declared server in and well, every voter up: the only state in which one may be touched at will. */
@@ -61,16 +70,6 @@ export function serversWhole(view: ClusterSituation): boolean {
     (node) =>
       isIn(node) && (isWell(node) || (awaitsCni(view, node) && node.member?.up === 'yes' && !node.member.learner)),
   )
-}
-
-function isYounger({ spec, machine, kube, k3s }: NodeView, atMs: number): boolean {
-  // The Node is as old as its last join: whatever the hypervisor remembers, a younger one was made anew.
-  if (typeof kube === 'object') return kube.createdMs >= atMs
-  if (spec !== undefined && 'key' in spec.machine) {
-    const bornMs = madeMs(machine)
-    return machine.exists === 'no' || (bornMs !== undefined && bornMs >= atMs)
-  }
-  return k3s !== 'unknown' && (k3s.data === 'none' || k3s.sinceMs >= atMs)
 }
 
 function hasAnything(view: ClusterSituation, node: NodeView): boolean {

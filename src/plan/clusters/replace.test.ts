@@ -20,7 +20,9 @@ import {
 import { nextSteps, plannedGuards, plannedSteps } from './testing/planned.ts'
 
 const spec = clusterSpec('s1 s2 s3')
-const asked = { requests: { ...NO_REQUESTS, replace: [{ node: 's3', atMs: NOW - MINUTE }] } }
+const asked = {
+  requests: { ...NO_REQUESTS, replace: [{ node: 's3', atMs: NOW - MINUTE, goes: { machineId: 'id-s3' } }] },
+}
 const mark = { purpose: 'replace', target: 'replace', sinceMs: NOW - MINUTE, cordoned: true } as const
 const marked = { unschedulable: true, work: mark } as const
 const two = [member('s1'), member('s2')]
@@ -71,14 +73,19 @@ describe('[F-28] replacing a server: each moment a crash may leave behind has on
       [],
     ],
     ['machine gone', NOTHING, { members: two }, ['create-machine s3']],
-    ['machine new', { ...FRESH, machine: { createdMs: NOW } }, { members: two }, [`join-server s3 ${VERSION}`]],
+    [
+      'machine new',
+      { ...FRESH, machine: { createdMs: NOW, machineId: 'new' } },
+      { members: two },
+      [`join-server s3 ${VERSION}`],
+    ],
     [
       'joining',
-      { kube: 'absent', k3s: { service: 'starting', sinceMs: NOW }, machine: { createdMs: NOW } },
+      { kube: 'absent', k3s: { service: 'starting', sinceMs: NOW }, machine: { createdMs: NOW, machineId: 'new' } },
       { members: two },
       [],
     ],
-    ['back', { machine: { createdMs: NOW }, kube: { createdMs: NOW } }, {}, []],
+    ['back', { machine: { createdMs: NOW, machineId: 'new' }, kube: { createdMs: NOW } }, {}, []],
     ['the API is away', { kube: marked }, { api: 'no' }, []],
     ['the members are not known', { kube: marked }, { members: 'unknown' }, []],
   ]
@@ -127,15 +134,15 @@ describe('[F-28] replacing a server: each moment a crash may leave behind has on
       work: { ...mark, sinceMs: NOW - HOUR },
     }
     const observed = observedCluster('s1 s2 s3', { s3: { kube: late } }, asked)
-    const drain = (onTimeout: 'wait' | 'force' | 'abort') =>
-      coordinate({ ...spec, upgrade: { ...spec.upgrade, drain: { timeoutMs: MINUTE, onTimeout } } }, observed, NOW)
+    const drain = (onTimeout: 'wait' | 'force' | 'abort', timeoutMs = MINUTE) =>
+      coordinate({ ...spec, upgrade: { ...spec.upgrade, drain: { timeoutMs, onTimeout } } }, observed, NOW)
     assert.deepEqual(
       drain('wait').steps.map((step) => [step.verb, step.force]),
       [['drain', undefined]],
     )
     assert.match(drain('wait').holds[0]?.reason ?? '', /1 pod left on s3 after 1 min: The disruption budget/)
     assert.deepEqual(
-      drain('force').steps.map((step) => [step.verb, step.force]),
+      drain('force', 40 * MINUTE).steps.map((step) => [step.verb, step.force]),
       [['drain', true]],
     )
     assert.deepEqual(

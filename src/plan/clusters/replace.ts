@@ -1,7 +1,7 @@
 import type { ClusterSpec, WorkPurpose } from '../../model/cluster.ts'
 import { drained } from './drain.ts'
-import { type ClusterFinding, holdFor, isEmpty, merge, NOTHING, objection, stepOn, waitFor } from './finding.ts'
-import { allowed } from './quorum.ts'
+import { type ClusterFinding, holdFor, isEmpty, merge, NOTHING, permitted, stepOn, waitFor } from './finding.ts'
+import { type MayLower, mayLower } from './quorum.ts'
 import { type ClusterSituation, isKept, kubeOf, localOf, type NodeView } from './view.ts'
 
 /** What a person is told who asks for it. Only a server is a member of etcd. */
@@ -31,13 +31,18 @@ export function departure(
   }
   const { mayNotGo } = node.machine
   if (purpose === 'remove' && mayNotGo !== undefined) return holdFor({ node: node.name, ...mayNotGo })
-  return (
-    guarded(view, node, purpose) ??
-    marked(view, node, purpose, reason) ??
-    emptied(view, node) ??
-    outOfEtcd(view, node, reason) ??
-    outOfKubernetes(view, node, reason) ??
-    offTheMachine(view, node, reason)
+  const alive = leavesAlive(view, node)
+  return permitted(
+    mayLower(view, node, alive ? 'remove-live' : purpose === 'remove' ? 'delete' : 'replace'),
+    node.name,
+    (permit) =>
+      marked(view, node, purpose, reason) ??
+      emptied(view, node) ??
+      (alive ? removeMember(view, node, reason, permit) : undefined) ??
+      stopped(view, node, reason, permit) ??
+      removeMember(view, node, reason, permit) ??
+      outOfKubernetes(view, node, reason) ??
+      offTheMachine(view, node, reason, permit),
   )
 }
 
@@ -54,11 +59,10 @@ export function remains(view: ClusterSituation, node: NodeView, reason: string):
     const wait = { node: node.name, awaits: `the cluster to notice that ${node.name} is gone`, sinceMs: view.nowMs }
     return merge([waitFor(wait), hold])
   }
-  return (
-    objectionTo(view, node, 'remove-member') ??
-    removeMember(view, node, reason) ??
-    outOfKubernetes(view, node, reason) ??
-    NOTHING
+  return permitted(
+    mayLower(view, node, 'remove-member'),
+    node.name,
+    (permit) => removeMember(view, node, reason, permit) ?? outOfKubernetes(view, node, reason) ?? NOTHING,
   )
 }
 
@@ -68,23 +72,10 @@ function seemsWell(node: NodeView): boolean {
   return kubeOf(node)?.ready === 'yes' && node.member?.up !== 'no'
 }
 
-function guarded(view: ClusterSituation, node: NodeView, purpose: WorkPurpose): ClusterFinding | undefined {
-  if (leavesAlive(view, node)) return undefined
-  return objectionTo(view, node, purpose === 'remove' ? 'delete' : 'replace')
-}
-
-function objectionTo(
-  view: ClusterSituation,
-  node: NodeView,
-  action: 'delete' | 'replace' | 'remove-member',
-): ClusterFinding | undefined {
-  return objection(allowed({ do: action, node: node.name }, view), node.name)
-}
-
 /** Of two servers neither can be stopped first: the member goes while its server still runs. */
 function leavesAlive(view: ClusterSituation, node: NodeView): boolean {
   if (view.members === 'unknown' || view.members.filter(({ learner }) => !learner).length !== 2) return false
-  return node.member?.up === 'yes' && allowed({ do: 'remove-live', node: node.name }, view).allowed
+  return node.member?.up === 'yes' && mayLower(view, node, 'remove-live').allowed
 }
 
 function marked(
@@ -112,12 +103,12 @@ function emptied(view: ClusterSituation, node: NodeView): ClusterFinding | undef
   return isEmpty(finding) ? undefined : finding
 }
 
-function outOfEtcd(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
-  if (node.member !== undefined && leavesAlive(view, node)) return removeMember(view, node, reason)
-  return stopped(view, node, reason) ?? removeMember(view, node, reason)
-}
-
-function removeMember(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
+function removeMember(
+  view: ClusterSituation,
+  node: NodeView,
+  reason: string,
+  permit: MayLower,
+): ClusterFinding | undefined {
   const { member } = node
   if (member === undefined) return undefined
   if (kubeOf(node)?.removedNameMark === true) {
@@ -127,16 +118,22 @@ function removeMember(view: ClusterSituation, node: NodeView, reason: string): C
       awaits: `${node.name} without removed-node-name`,
     })
   }
-  return stepOn(view, node, 'remove-member', {
-    member: member.id,
-    summary: `remove the etcd member ${member.name || member.id}`,
-    reason,
-    awaits: `etcd without ${member.name || member.id}`,
-  })
+  return stepOn(
+    view,
+    node,
+    'remove-member',
+    {
+      member: member.id,
+      summary: `remove the etcd member ${member.name || member.id}`,
+      reason,
+      awaits: `etcd without ${member.name || member.id}`,
+    },
+    permit,
+  )
 }
 
 /** A removed server that still runs has a hanging API, and rejoins when it is restarted: so it is stopped first. */
-function stopped(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding | undefined {
+function stopped(view: ClusterSituation, node: NodeView, reason: string, permit: MayLower): ClusterFinding | undefined {
   // What runs on a box that is no node of ours any more may be another cluster's by now.
   const local = node.spec === undefined && !isKept(node) && !holdsOurs(view, node) ? undefined : localOf(node)
   const down =
@@ -144,18 +141,30 @@ function stopped(view: ClusterSituation, node: NodeView, reason: string): Cluste
   const off = node.machine.power === 'off' || node.machine.exists === 'no'
   if (off || (local !== undefined ? notRunning(local.service) : down)) return undefined
   if (local !== undefined) {
-    return stepOn(view, node, 'stop-k3s', {
-      summary: `stop K3s on ${node.name}`,
-      reason,
-      awaits: `K3s stopped on ${node.name}`,
-    })
+    return stepOn(
+      view,
+      node,
+      'stop-k3s',
+      {
+        summary: `stop K3s on ${node.name}`,
+        reason,
+        awaits: `K3s stopped on ${node.name}`,
+      },
+      permit,
+    )
   }
   if (isKept(node) && node.machine.exists === 'yes') {
-    return stepOn(view, node, 'stop-machine', {
-      summary: `stop the machine of ${node.name}, which does not answer`,
-      reason,
-      awaits: `the machine of ${node.name} off`,
-    })
+    return stepOn(
+      view,
+      node,
+      'stop-machine',
+      {
+        summary: `stop the machine of ${node.name}, which does not answer`,
+        reason,
+        awaits: `the machine of ${node.name} off`,
+      },
+      permit,
+    )
   }
   return holdFor({
     node: node.name,
@@ -198,7 +207,7 @@ function outOfKubernetes(view: ClusterSituation, node: NodeView, reason: string)
   })
 }
 
-function offTheMachine(view: ClusterSituation, node: NodeView, reason: string): ClusterFinding {
+function offTheMachine(view: ClusterSituation, node: NodeView, reason: string, permit: MayLower): ClusterFinding {
   const { machine } = node
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
   if (machine.exists === 'no') return NOTHING
@@ -206,18 +215,30 @@ function offTheMachine(view: ClusterSituation, node: NodeView, reason: string): 
     return waitFor({ node: node.name, awaits: `a report of the machine of ${node.name}`, sinceMs: view.nowMs })
   }
   if (isKept(node)) {
-    return stepOn(view, node, 'destroy-machine', {
-      summary: `destroy the machine of ${node.name}`,
-      reason,
-      awaits: `no machine ${node.name}`,
-    })
+    return stepOn(
+      view,
+      node,
+      'destroy-machine',
+      {
+        summary: `destroy the machine of ${node.name}`,
+        reason,
+        awaits: `no machine ${node.name}`,
+      },
+      permit,
+    )
   }
   // A box that Git still has and that does not answer is wiped when it does.
   if (node.spec === undefined && !holdsOurs(view, node)) return NOTHING
   if (localOf(node)?.data === 'none') return NOTHING
-  return stepOn(view, node, 'wipe-k3s', {
-    summary: `wipe K3s from ${node.name}`,
-    reason,
-    awaits: `no K3s data on ${node.name}`,
-  })
+  return stepOn(
+    view,
+    node,
+    'wipe-k3s',
+    {
+      summary: `wipe K3s from ${node.name}`,
+      reason,
+      awaits: `no K3s data on ${node.name}`,
+    },
+    permit,
+  )
 }

@@ -1,11 +1,11 @@
 import { minorOf } from '../../k3s/version.ts'
 import { defined } from '../../lib/defined.ts'
+import { majority } from '../../lib/majority.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import type { Policy } from '../../model/declaration.ts'
 import type { ClusterOperation, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
 import type { Lane, Step } from '../../model/step.ts'
 import { objectionTo } from '../guards/objection.ts'
-import { majority } from './etcd-rules.ts'
 import { quorum } from './quorum.ts'
 
 export interface RestoreRequest {
@@ -110,8 +110,8 @@ export function planRestore(
       about: 'operation',
       verb: 'delete-node',
       lane: 'object',
-      summary: 'delete the Nodes of the snapshot that have no machine',
-      awaits: 'only Nodes that are declared',
+      summary: 'delete the undeclared Nodes of the snapshot that are not Ready and have no machine',
+      awaits: 'no Node without a machine',
       until: 'nothing',
     },
     release(),

@@ -48,6 +48,7 @@ export function rolloutOf(view: ClusterSituation): Rollout {
 export function wantedChange(view: ClusterSituation, node: NodeView, rollout: Rollout): WantedChange | undefined {
   const kube = kubeOf(node)
   if (kube === undefined || node.spec === undefined || sleeps(node) || isLeftAsFound(view, node)) return undefined
+  if (node.becomes !== undefined) return undefined
   const next = node.role === 'agent' ? versionsOf(view.servers)[0] : serverTarget(view, rollout)
   if (next !== undefined && compareVersions(kube.version, next) < 0) return { purpose: 'upgrade', target: next }
   return flagChange(view, node, kube.configHash, node.spec) ?? machineChange(node)

@@ -1,5 +1,5 @@
+import { majority } from '../../lib/majority.ts'
 import type { ClusterHold } from '../../model/observed-cluster.ts'
-import { majority } from './etcd-rules.ts'
 
 /** How many servers may be lost without losing the API. */
 export function tolerance(servers: number): number {

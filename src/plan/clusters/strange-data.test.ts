@@ -149,3 +149,30 @@ describe('[D-01] one node at a time', () => {
     assert.match(decision.refusals[0]?.reason ?? '', /a1 runs K3s in a cluster that croft has no record of/)
   })
 })
+
+describe('K3s that croft does not know by its unit', () => {
+  const own = 'c'.repeat(64)
+  const stranger = (k3s: Partial<LocalK3s>) =>
+    observedCluster('s1 s2 s3 a1', { a1: { kube: 'absent', machine: { ours: false }, k3s: { sinceMs: 0, ...k3s } } })
+  for (const staleState of POLICIES) {
+    for (const service of ['running', 'unknown'] as const)
+      test(`${service}, with data of another cluster: staleState: ${staleState} wipes nothing, and the program is named`, () => {
+        const observed = stranger({ service, data: OTHER, heldBy: 'k3s-main.service' })
+        const decision = coordinate(spec({ staleState }, 's1 s2 s3 a1'), observed, NOW)
+        assert.deepEqual(decision.steps, [])
+        const [refusal] = decision.refusals
+        assert.equal(refusal?.guard, 'live-cluster')
+        assert.match(refusal?.reason ?? '', /a1 runs K3s \(k3s-main\.service\)/)
+      })
+  }
+
+  test('unknown, with data of this cluster: neither started nor wiped, and the port is named', () => {
+    const observed = stranger({ service: 'unknown', data: own, heldBy: 'port 6443' })
+    const decision = coordinate(spec({}, 's1 s2 s3 a1'), observed, NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.match(
+      decision.holds.find(({ node }) => node === 'a1')?.reason ?? '',
+      /listens on a port of K3s .*\(port 6443\)/,
+    )
+  })
+})

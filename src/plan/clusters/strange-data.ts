@@ -1,5 +1,5 @@
+import { majority } from '../../lib/majority.ts'
 import type { LocalK3s } from '../../model/observed-cluster.ts'
-import { majority } from './etcd-rules.ts'
 import { type ClusterFinding, refusalOf, stepOn } from './finding.ts'
 import { type ClusterSituation, localOf, type NodeView } from './view.ts'
 
@@ -59,7 +59,7 @@ export function keptFromWiping(view: ClusterSituation, node: NodeView): ClusterF
     return refusalOf({
       node: node.name,
       guard: 'live-cluster',
-      reason: `${node.name} ${isRunning(node) ? 'runs K3s in' : 'holds data of'} ${described(cluster)}`,
+      reason: `${node.name} ${isRunning(node) ? `runs K3s${local.heldBy === undefined ? '' : ` (${local.heldBy})`} in` : 'holds data of'} ${described(cluster)}`,
       allow: advice,
     })
   }
@@ -70,6 +70,17 @@ export function keptFromWiping(view: ClusterSituation, node: NodeView): ClusterF
     guard: 'live-cluster',
     reason: `${names} hold the data of one cluster (CA ${short(cluster.caHash)}), enough of them for a majority, and the record of ${view.spec.name} does not know it`,
     allow: `start K3s on them and ${advice}`,
+  })
+}
+
+/** A cluster whose data no node of it holds: croft can count no votes there, and changes nothing. */
+export function keptOutside({ servers, spec }: ClusterSituation): ClusterFinding | undefined {
+  const names = servers.filter((node) => node.spec !== undefined && localOf(node)?.datastore === 'external')
+  if (names.length === 0) return undefined
+  return refusalOf({
+    guard: 'datastore',
+    reason: `${names.map(({ name }) => name).join(', ')} keep the data of ${spec.name} in an external datastore; croft knows etcd and SQLite, and changes nothing on these nodes`,
+    allow: `take ${spec.name} out of Git, or move it to etcd first`,
   })
 }
 
@@ -148,7 +159,7 @@ function couldReturn({ servers, spec }: ClusterSituation, { holders }: StrangeCl
 
 function isRunning(node: NodeView): boolean {
   const service = localOf(node)?.service
-  return service === 'running' || service === 'starting'
+  return service === 'running' || service === 'starting' || service === 'unknown'
 }
 
 function described(cluster: StrangeCluster | undefined): string {

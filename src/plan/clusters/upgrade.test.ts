@@ -122,6 +122,11 @@ describe('a rollout', () => {
       ]),
       [['cordon', 's1', 'replace']],
     )
+    const onTheDiskOf = (node: string, location = 'file:///x') => ({ snapshots: [{ ...snapshot, node, location }] })
+    assert.deepEqual(nextSteps(anew, observedCluster(names)), ['snapshot s2'], 's1 goes, and its disk with it')
+    assert.deepEqual(nextSteps(anew, observedCluster(names, {}, onTheDiskOf('s1'))), ['snapshot s2'])
+    assert.deepEqual(nextSteps(anew, observedCluster(names, {}, onTheDiskOf('s2'))), ['cordon s1'])
+    assert.deepEqual(nextSteps(anew, observedCluster(names, {}, onTheDiskOf('s1', 's3://b/x'))), ['cordon s1'])
     const gone: NodeTurn = { kube: 'absent', k3s: { service: 'absent', data: 'none' } }
     const members = [member('s2'), member('s3')]
     assert.deepEqual(nextSteps(anew, observedCluster(names, { s1: gone }, { ...ready, members })), [

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
+import { PUT_BACK } from '../../model/observed-cluster.ts'
 import type { Step } from '../../model/step.ts'
 import {
   type ClusterFinding,
@@ -24,7 +25,7 @@ import {
   rolloutOf,
   wantedChange,
 } from './rollout.ts'
-import { type ClusterSituation, kubeOf, type NodeView, sleeps } from './view.ts'
+import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
 /** An aborted rollout: every node that carries our mark for it is given back, and no other. */
@@ -54,7 +55,7 @@ export function nextServer(view: ClusterSituation): ClusterFinding {
   return firstOf([
     () => (anew ? NOTHING : addressKept(view, movedServer(view), OF_SERVER)),
     () => mayBegin(view, node, wanted.target, rolloutId(view.spec)),
-    () => snapshotFirst(view),
+    () => snapshotFirst(view, anew ? node : undefined),
     () =>
       anew
         ? departure(view, node, 'replace', `a new machine for ${wanted.target}`)
@@ -104,6 +105,32 @@ export function nextAgents(view: ClusterSituation): ClusterFinding {
         : begin(view, node, wanted, reasonOf(node, wanted))
     }),
   ])
+}
+
+/**
+ * A program on the disk of a node that runs another, and that no rollout wants there next, is exchanged for the one that
+ * runs: the next power cut would start it unasked, and K3s cannot go back.
+ */
+export function programsBack(view: ClusterSituation): ClusterFinding {
+  const rollout = rolloutOf(view)
+  const strayed = [...view.servers, ...view.agents].filter((node) => {
+    const [kube, local] = [kubeOf(node), localOf(node)]
+    if (kube === undefined || kube.work !== undefined || !isWell(node) || node.spec === undefined) return false
+    if (local?.configured !== true || local.service !== 'running' || local.version === undefined) return false
+    return local.version !== kube.version && wantedChange(view, node, rollout)?.target !== local.version
+  })
+  return merge(
+    strayed.map((node) => {
+      const version = kubeOf(node)?.version ?? ''
+      return stepOn(view, node, 'prepare-k3s', {
+        version,
+        target: PUT_BACK,
+        summary: `put K3s ${version} back on ${node.name}`,
+        reason: `${node.name} runs ${version}, and its next start would be with ${localOf(node)?.version}`,
+        awaits: `the program on ${node.name}`,
+      })
+    }),
+  )
 }
 
 function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {
@@ -247,15 +274,25 @@ function runCheck(view: ClusterSituation, name: string): Step<'cluster'> {
   }
 }
 
-/** A snapshot younger than the last change of a server, with the token that opens it. */
-function snapshotFirst(view: ClusterSituation): ClusterFinding {
+/**
+ * A snapshot younger than the last change of a server, with the token that opens it. One on the disk of a server that
+ * `leaves` goes with it.
+ */
+function snapshotFirst(view: ClusterSituation, leaves: NodeView | undefined): ClusterFinding {
+  const others = view.servers.filter(
+    ({ name, member }) => name !== leaves?.name && member?.up === 'yes' && !member.learner,
+  )
+  const server = others[0] ?? (leaves?.member?.up === 'yes' ? leaves : undefined)
+  const leaving = others.length === 0 ? undefined : leaves?.name
   const { snapshots } = view.observed
   const changedMs = lastChange(view.servers)
   const fresh = (snapshots === 'unknown' ? [] : snapshots).filter(
-    ({ atMs }) => atMs > changedMs && view.nowMs - atMs <= LIMITS.snapshotFreshMs,
+    ({ atMs, node, location }) =>
+      atMs > changedMs &&
+      view.nowMs - atMs <= LIMITS.snapshotFreshMs &&
+      (leaving === undefined || node !== leaving || location?.startsWith('s3://') === true),
   )
   if (fresh.some(({ tokenKept }) => tokenKept === 'yes')) return NOTHING
-  const server = view.servers.find(({ member }) => member?.up === 'yes' && !member.learner)
   if (server === undefined) return NOTHING
   // Croft reads the present token before it takes one. Where that did not help, the next would fill the disk for nothing.
   const vain = fresh.find(({ name, tokenKept }) => tokenKept === 'no' && name.startsWith('croft-'))

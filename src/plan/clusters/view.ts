@@ -6,14 +6,19 @@ import type {
   LocalK3s,
   ObservedCluster,
   ObservedMachine,
+  ObservedNode,
   Remediation,
   YesNoUnknown,
 } from '../../model/observed-cluster.ts'
+import type { ClusterVerb } from '../../model/step.ts'
 
 /** One node with everything that is declared and seen of it. */
 export interface NodeView {
   readonly name: string
+  /** As what it is in the cluster; as what it is declared where it is not in. */
   readonly role: NodeRole
+  /** As what it is declared, where it is in as the other. */
+  readonly becomes?: NodeRole
   /** Undefined: Git does not name it. */
   readonly spec?: NodeSpec
   readonly machine: ObservedMachine
@@ -24,6 +29,9 @@ export interface NodeView {
   readonly joinToken?: true
   readonly unclaimed?: true
   readonly remediation?: Remediation
+  readonly tried: readonly ClusterVerb[]
+  /** What shows that its etcd belongs to another cluster. */
+  readonly strange?: string
   readonly member?: EtcdMember
   /** Other nodes with the same machine-id. */
   readonly twins: readonly string[]
@@ -53,26 +61,38 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
     const own = members === 'unknown' ? [] : members.filter((candidate) => candidate.node === name)
     const member = own.find(({ up }) => up === 'yes') ?? own[0]
     const kube = node?.kube ?? 'unknown'
+    const declaredRole = nodeSpec?.role ?? node?.role ?? 'agent'
+    const role = roleSeen(node, member) ?? declaredRole
     const machineId = node?.machine.machineId
+    const strange = observed.strangers?.find((stranger) => stranger.node === name)?.why
     const twins = machineId === undefined ? [] : observed.nodes.filter((other) => other.machine.machineId === machineId)
     return {
       name,
-      role: nodeSpec?.role ?? node?.role ?? 'agent',
+      role,
+      ...(role === declaredRole ? {} : { becomes: declaredRole }),
       machine: node?.machine ?? { exists: 'unknown', power: 'unknown', ours: false },
       kube: kube === 'unknown' && !formed ? 'absent' : kube,
       k3s: node?.k3s ?? 'unknown',
       passwordSecret: node?.passwordSecret === 'unknown' && !formed ? 'no' : (node?.passwordSecret ?? 'unknown'),
+      tried: node?.tried ?? [],
       twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
       ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
       ...(node?.silence === undefined ? {} : { silence: node.silence }),
       ...(node?.unclaimed === undefined || nodeSpec !== undefined ? {} : { unclaimed: node.unclaimed }),
       ...(node?.joinToken === undefined ? {} : { joinToken: node.joinToken }),
       ...(node?.remediation === undefined ? {} : { remediation: node.remediation }),
+      ...(strange === undefined ? {} : { strange }),
       ...(member === undefined ? {} : { member }),
     }
   })
   const of = (role: NodeRole) => nodes.filter((node) => node.role === role)
   return { spec, observed, nowMs, formed, servers: of('server'), agents: of('agent'), members }
+}
+
+/** A vote says it, and for a node without one K3s itself, as long as its Node is there. */
+function roleSeen(node: ObservedNode | undefined, member: EtcdMember | undefined): NodeRole | undefined {
+  if (member !== undefined) return 'server'
+  return typeof node?.kube === 'object' && node.k3s !== 'unknown' && node.k3s.role === 'agent' ? 'agent' : undefined
 }
 
 /** A server without etcd is all of its cluster: it counts as the one voter that it would be. */
@@ -88,11 +108,24 @@ function fileMember({ nodes, identity }: ObservedCluster): readonly EtcdMember[]
 /** Stands for the vote of a server that keeps its data in a file. */
 export const FILE_MEMBER = 'sqlite'
 
-/** Any trace of the cluster proves that it was formed, whatever the record says: nobody starts a second one. */
+/**
+ * Any trace of the cluster proves that it was formed, whatever the record says: nobody starts a second one. The CA files
+ * that croft itself put on the recorded first server are none.
+ */
 export function isFormed({ identity, members, nodes }: ObservedCluster): boolean {
   if (identity?.formed === true) return true
   if (members !== 'unknown' && members.length > 0) return true
-  return nodes.some(({ kube, k3s }) => typeof kube === 'object' || (k3s !== 'unknown' && k3s.data === identity?.caHash))
+  return nodes.some(
+    ({ name, kube, k3s }) =>
+      typeof kube === 'object' ||
+      (k3s !== 'unknown' && k3s.data === identity?.caHash && !holdsFilesAlone(identity, name, k3s)),
+  )
+}
+
+/** The recorded first server with the files that croft put there, and nothing that K3s made of them. */
+export function holdsFilesAlone(identity: ObservedCluster['identity'], name: string, local: LocalK3s): boolean {
+  if (identity?.formed !== false || identity.firstServer !== name) return false
+  return local.data === identity.caHash && local.datastore === undefined && local.etcd === undefined
 }
 
 export function kubeOf(node: NodeView): KubeNode | undefined {

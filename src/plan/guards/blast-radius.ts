@@ -1,8 +1,8 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { PlanEntry } from '../../model/plan.ts'
+import type { Doing, PlanEntry } from '../../model/plan.ts'
 import { isGuest } from '../../model/resource.ts'
 import { validApprovals } from '../approvals.ts'
-import type { Guard, GuardContext } from './guard.ts'
+import { destroys, type Guard, type GuardContext } from './guard.ts'
 
 export const blastRadius: Guard = {
   name: 'blast-radius',
@@ -10,8 +10,8 @@ export const blastRadius: Guard = {
     'a sync that would delete more than one machine or 10 %, or more than ten objects of a cluster or 10 %, whichever is larger',
   approvable: true,
   judge(action, { entry, awaitsApproval }, context) {
-    if (action.do !== 'delete' && action.do !== 'replace') return action
-    const count = countFor(entry, context)
+    if (!destroys(action)) return action
+    const count = countFor(entry, action, context)
     if (count === undefined || approved(entry.key, count.deleting, context)) return action
     const { deleting, all, limit, what } = count
     // What was held with others does not go by itself because the others, which were approved, are gone by now.
@@ -35,7 +35,7 @@ export const blastRadius: Guard = {
 }
 
 /** How a person lets one of them go: asked of a controller, or done here. */
-function alone(key: string, what: 'delete' | 'replace'): string {
+function alone(key: string, what: Doing['do']): string {
   const asked = `run croft ask approve ${key} where croft run keeps it`
   return what === 'delete' ? `${asked}, or croft delete ${key}` : asked
 }
@@ -49,9 +49,15 @@ interface DeletionCount {
 
 function countFor(
   { type, connection }: PlanEntry,
-  { deleting, machines, objects }: GuardContext,
+  action: Doing,
+  { deleting, destroyed = [], machines, objects }: GuardContext,
 ): DeletionCount | undefined {
-  if (isGuest(type)) return { deleting, all: machines, limit: deleteLimit(machines), what: 'machines' }
+  if (isGuest(type)) {
+    // The coordinator of a cluster replaces a node because of the node: what this revision removed long ago is no reason to wait.
+    const isCure = action.do === 'replace' && action.changes.length === 0
+    const all = isCure ? deleting : [...new Set([...deleting, ...destroyed])]
+    return { deleting: all, all: machines, limit: deleteLimit(machines), what: 'machines' }
+  }
   const there = type === 'object' ? objects?.get(connection) : undefined
   if (there === undefined) return undefined
   const limit = Math.max(LIMITS.objectDeletes, Math.floor(there.all / 10))

@@ -43,22 +43,3 @@ for (const [name, policy, action, isDrift, expected] of CASES)
       assert.match(judged.reason, action === UPDATE ? /^memory changed in the world/ : /^it changed in the world/)
     }
   })
-
-const SEEN: readonly [string, Readonly<Record<string, string>> | undefined, Action, string][] = [
-  ['a change as somebody saw it', { memory: '1' }, UPDATE, 'update'],
-  ['what is left of it', { memory: '1', cores: '3' }, UPDATE, 'update'],
-  ['a value that nobody saw', { memory: '7' }, UPDATE, 'hold'],
-  ['a field that nobody saw', { cores: '3' }, UPDATE, 'hold'],
-  ['something gone, seen gone', {}, CREATE, 'create'],
-  ['something gone, seen changed', { memory: '1' }, CREATE, 'hold'],
-  ['something changed, seen gone', {}, UPDATE, 'hold'],
-  ['whatever it is', undefined, UPDATE, 'update'],
-]
-
-for (const [name, seen, action, expected] of SEEN)
-  test(`drift: a person asked to revert: ${name}`, () => {
-    const entry = { key: 'Machine/a', action, drift: true } as never
-    const guarded = { entry, policy: { ...DEFAULT_POLICY, drift: 'report' as const } }
-    const context = { estate: { reverts: new Map([['Machine/a', seen]]) } } as unknown as GuardContext
-    assert.equal(drift.judge(action as never, guarded, context).do, expected)
-  })

@@ -1,6 +1,6 @@
 import type { Policy } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { Action, Doing, PlanEntry } from '../../model/plan.ts'
+import type { Action, Births, Doing, PlanEntry } from '../../model/plan.ts'
 import type { Membership } from '../clusters/membership.ts'
 import type { Removal } from '../things/removals.ts'
 import type { Suspicion } from '../things/suspicion.ts'
@@ -13,6 +13,8 @@ export interface Guarded {
   readonly dataDisks?: readonly string[]
   /** It was held before because of how many were to go, and nobody has approved it. */
   readonly awaitsApproval?: boolean
+  /** The guest under the id that croft holds has another birth than the one that is recorded. */
+  readonly births?: Births
 }
 
 /** What a guard may look at beyond the one action. */
@@ -23,6 +25,8 @@ export interface GuardContext {
   readonly suspicions: ReadonlyMap<string, Suspicion>
   /** Keys whose things are to be deleted in this sync, also those that cannot be deleted right now. */
   readonly deleting: readonly string[]
+  /** Machines that this revision destroyed in earlier passes. */
+  readonly destroyed?: readonly string[]
   /** Machines that are declared or about to be deleted. */
   readonly machines: number
   /** The same for objects, by the cluster's connection. */
@@ -34,12 +38,18 @@ export interface GuardContext {
   readonly nowMs: number
 }
 
+/** Reports whether what is there is destroyed, whatever the action is called. */
+export function destroys({ do: name, steps }: Doing): boolean {
+  if (name === 'delete' || name === 'replace') return true
+  return name !== 'create' && steps.some(({ disruption }) => disruption === 'data-loss')
+}
+
 /** A pure rule that may hold or refuse an action. It gives the action back when it has no objection. */
 export interface Guard {
   readonly name: string
   /** One line for the documentation: what it stops. */
   readonly stops: string
-  /** A person may lift its objection on the page or with `croft ask approve`; the others want a change in Git. */
+  /** A person's consent lifts its hold; the others want a change in Git. */
   readonly approvable?: true
   judge(action: Action & Doing, guarded: Guarded, context: GuardContext): Action
   /** Why no step may be taken with this cluster or Power. Only guards that go by what a person said of it ask that. */

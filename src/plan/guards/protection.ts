@@ -1,10 +1,10 @@
-import type { Guard } from './guard.ts'
+import { destroys, type Guard } from './guard.ts'
 
 export const protection: Guard = {
   name: 'protection',
   stops: 'deleting or replacing a resource that is protected',
   judge(action, { policy, entry }, { estate }) {
-    if (action.do !== 'delete' && action.do !== 'replace') return action
+    if (!destroys(action)) return action
     const { serverOf } = policy
     const cluster = estate.clusters?.find(({ key }) => key === serverOf)
     if (serverOf !== undefined && estate.unreadable.some((key) => key === serverOf)) {

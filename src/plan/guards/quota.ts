@@ -6,7 +6,8 @@ export const quota: Guard = {
   stops:
     'new things for a source that asks for more than its grant allows, or that left things behind which still count',
   judge(action, { entry }, { estate, leaving = [] }) {
-    if (action.do !== 'create') return action
+    // Of a replacement the creation would be held when the old one is gone.
+    if (action.do !== 'create' && action.do !== 'replace') return action
     const own = estate.quotas?.find(({ keys }) => keys.has(entry.key))
     if (own === undefined) return action
     if (own.exceeded)

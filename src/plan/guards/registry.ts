@@ -1,3 +1,4 @@
+import { anotherBirth } from './another-birth.ts'
 import { blastRadius } from './blast-radius.ts'
 import { clusterMember } from './cluster-member.ts'
 import { dataDisks } from './data-disks.ts'
@@ -22,6 +23,7 @@ export const GUARDS: readonly Guard[] = [
   drift,
   massAbsence,
   protection,
+  anotherBirth,
   dataDisks,
   clusterMember,
   replacement,

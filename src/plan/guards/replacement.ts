@@ -3,7 +3,6 @@ import type { Guard } from './guard.ts'
 export const replacement: Guard = {
   name: 'replacement',
   stops: 'destroying a thing to create it again, unless its declaration allows that',
-  approvable: true,
   judge(action, { policy, entry }) {
     if (action.do !== 'replace' || policy.replace === 'allowed') return action
     return {

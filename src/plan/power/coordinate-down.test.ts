@@ -6,6 +6,7 @@ import {
   clusterWith,
   decide,
   did,
+  EMPTY,
   GONE,
   host,
   MARKED,
@@ -31,8 +32,8 @@ test('[A41] the plan lists the tiers in order, each with the evidence that is aw
       { key: 'Machine/gate', name: 'gate', role: 'infrastructure', host: 'pve2', power: 'on', exists: 'yes' },
     ],
     hosts: [
-      { name: 'pve1', power: 'on', strangers: [] },
-      { name: 'pve2', power: 'on', strangers: [] },
+      { name: 'pve1', power: 'on', guests: EMPTY },
+      { name: 'pve2', power: 'on', guests: EMPTY },
     ],
     ha: [{ connection: 'pve', armed: 'armed' }],
   }

@@ -6,6 +6,7 @@ import {
   clusterWith,
   decide,
   did,
+  EMPTY,
   host,
   MARKED,
   NOW,
@@ -27,6 +28,7 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
         { below: 20, level: 2 },
         { below: 10, level: 9 },
       ],
+      wakeAbove: 20,
     },
   })
   const look = (charge: number, onBattery: boolean, off: readonly string[] = []) => {
@@ -40,9 +42,9 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
         hosts: ['one', 'two', 'three'].map((name) => ({
           name,
           power: off.includes(name) ? 'off' : 'on',
-          strangers: [],
+          guests: EMPTY,
         })),
-        ups: { onBattery, charge, low: false },
+        ups: { 'rack@nut': { onBattery, charge, low: false } },
       }),
       NO_POWER_REQUESTS,
     )
@@ -66,20 +68,20 @@ test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them b
 test('a host with most servers on it takes the cluster down in order, and not its majority by surprise', () => {
   const spec = specWith({
     hosts: [host('one', { level: 1 }), host('two', { level: 2 })],
-    ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }] },
+    ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }], wakeAbove: 30 },
   })
   const nodes = SERVERS.map((name, at) => node(name, { host: at < 2 ? 'one' : 'two' }))
   const observed = observedWith({
     cluster: clusterWith(nodes, WORKLOADS),
-    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
-    ups: { onBattery: true, charge: 30, low: false },
+    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', guests: EMPTY })),
+    ups: { 'rack@nut': { onBattery: true, charge: 30, low: false } },
   })
   assert.deepEqual(did(spec, observed, NO_POWER_REQUESTS), ['pause gitops'])
 })
 
 const BATTERY = specWith({
   hosts: [host('one', { level: 1 }), host('two', { level: 2 })],
-  ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }] },
+  ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }], wakeAbove: 30 },
 })
 
 /** Three servers on a host that stays longest, a worker on the one that goes first, and a person who holds it. */
@@ -87,8 +89,8 @@ function onBattery(ups: Partial<UpsReading>, more: Partial<ObservedPower> = {}, 
   const servers = SERVERS.map((name) => node(name, { host: 'two' }))
   return observedWith({
     cluster: clusterWith([...servers, node('a1', { host: 'one', ...a1 })], WORKLOADS),
-    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
-    ups: { onBattery: true, charge: 50, low: false, ...ups },
+    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', guests: EMPTY })),
+    ups: { 'rack@nut': { onBattery: true, charge: 50, low: false, ...ups } },
     ...more,
   })
 }
@@ -111,8 +113,8 @@ test('[A47] a host without a node takes its machine along, alone: no hook of nod
   const hooks = (['workers', 'servers', 'machines'] as const).map((tier) => ({ ...hook, name: `of-${tier}`, tier }))
   const observed = observedWith({
     machines: [machine],
-    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
-    ups: { onBattery: true, charge: 30, low: false },
+    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', guests: EMPTY })),
+    ups: { 'rack@nut': { onBattery: true, charge: 30, low: false } },
   })
   assert.deepEqual(did(BATTERY, observed, NO_POWER_REQUESTS), ['stop-machine machines'])
   const { steps } = decide({ ...BATTERY, hooks }, observed, ordered('on'))
@@ -150,7 +152,7 @@ test('[A47] a volume keeps a worker whose host the battery takes, and a node tha
 })
 
 test('[A47] a UPS that falls silent on battery wakes nobody, unless a person says on after that', () => {
-  const off = { hosts: (['one', 'two'] as const).map((name) => ({ name, power: 'off' as const, strangers: [] })) }
+  const off = { hosts: (['one', 'two'] as const).map((name) => ({ name, power: 'off' as const, guests: EMPTY })) }
   const silent = onBattery({ silentSinceMs: NOW }, off)
   const woken = (requests: PowerRequests) =>
     decide(BATTERY, silent, requests).steps.filter(({ verb }) => verb === 'wake-host').length
@@ -176,8 +178,8 @@ test('[A49] infrastructure stops last and starts first', () => {
           { key: 'Machine/gate', name: 'gate', role: 'infrastructure', host: 'pve2', power: gate, exists: 'yes' },
         ],
         hosts: [
-          { name: 'pve1', power: pve1, strangers: [] },
-          { name: 'pve2', power: 'on', strangers: [] },
+          { name: 'pve1', power: pve1, guests: EMPTY },
+          { name: 'pve2', power: 'on', guests: EMPTY },
         ],
       },
       ordered(state),
@@ -199,7 +201,7 @@ test('a guest that nobody declared holds its host', () => {
   const off = [node('s1', { host: 'pve1', power: 'off', kube: 'unknown', k3s: 'stopped' })]
   const observed = observedWith({
     cluster: clusterWith(off, [], { api: 'unknown', quorum: 'no' }),
-    hosts: [{ name: 'pve1', power: 'on', strangers: ['105 (old)'] }],
+    hosts: [{ name: 'pve1', power: 'on', guests: { ...EMPTY, undeclared: ['105 (old)'] } }],
   })
   const decision = decide(spec, observed)
   assert.equal(decision.phase, 'Held')
@@ -215,8 +217,8 @@ test('the host that croft runs on goes after all others, by itself', () => {
       observedWith({
         cluster: clusterWith([], []),
         hosts: [
-          { name: 'pve1', power: pve1, strangers: [] },
-          { name: 'own', power: 'on', strangers: [] },
+          { name: 'pve1', power: pve1, guests: EMPTY },
+          { name: 'own', power: 'on', guests: EMPTY },
         ],
       }),
     )
@@ -241,8 +243,8 @@ test('the host that croft runs on goes after the one that carries the infrastruc
           { key: 'Machine/gw', name: 'gw', role: 'infrastructure', host: 'gate', power: 'off', exists: 'yes' },
         ],
         hosts: [
-          { name: 'gate', power: gate, strangers: [] },
-          { name: 'own', power: 'on', strangers: [] },
+          { name: 'gate', power: gate, guests: EMPTY },
+          { name: 'own', power: 'on', guests: EMPTY },
         ],
       }),
     ).steps.map(({ host: name }) => name)
@@ -267,7 +269,7 @@ for (const [choice, bmc, waitedMs, steps, warned] of [
       deadlines: { ...deadlines, stop: { afterMs: 60_000, choice } },
     })
     const observed = observedWith({
-      hosts: ['box', 'last'].map((name) => ({ name, power: 'on', strangers: [] })),
+      hosts: ['box', 'last'].map((name) => ({ name, power: 'on', guests: EMPTY })),
       waitedMs: { 'hosts box the host to be off': waitedMs },
     })
     const { steps: found, warnings } = decide(spec, observed)

@@ -56,7 +56,7 @@ const UP: readonly [string, ObservedPower, readonly string[], string][] = [
     'then nodes are freed',
     observedWith({ cluster: clusterWith([node('s1', MARKED)], [workload('apps', 'web', GONE)]) }),
     ['unmark-node nodes'],
-    '',
+    'our mark to be gone',
   ],
   [
     'then workloads',
@@ -64,7 +64,7 @@ const UP: readonly [string, ObservedPower, readonly string[], string][] = [
       cluster: clusterWith([node('s1')], [workload('apps', 'web', GONE), workload('gitops', 'argo', GONE)]),
     }),
     ['restore apps'],
-    '',
+    'its pods to be ready',
   ],
 ]
 

@@ -10,7 +10,7 @@ import type {
 } from '../../model/observed-power.ts'
 import type { PersonHold, PowerDone, PowerRequests, PowerSpec } from '../../model/power.ts'
 import { goDown } from './down.ts'
-import { merge, NOTHING, type PowerFinding } from './finding.ts'
+import { isUnfinished, merge, NOTHING, type PowerFinding } from './finding.ts'
 import { IDLE, idleNodes } from './sleepers.ts'
 import { tierRows } from './timeline.ts'
 import { goUp, hasMarks } from './up.ts'
@@ -32,7 +32,7 @@ export function coordinatePower(
   const targets = targetsOf(spec, observed, wanted)
   const view: PowerSituation = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
   // What the battery takes is held by nobody, and goes also while the rest is held.
-  const shed = wanted.urgent ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
+  const shed = wanted.urgent !== 'no' ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
   const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
   const holds = holdable ? holdsOf(view, requests.holds) : []
   const freed: PowerSituation = holds.length === 0 ? view : { ...view, targets: shed ?? NONE }
@@ -107,7 +107,7 @@ function endOf(
   abort: string | undefined,
 ): PowerDecision['ended'] {
   if (abort !== undefined) return { result: 'aborted', reason: abort }
-  if (!view.changing || holds.length > 0 || finding.unfinished) return undefined
+  if (!view.changing || holds.length > 0 || isUnfinished(finding)) return undefined
   const { wanted } = view
   if (wanted.state === 'off') return isAllOff(view) ? { result: 'done', reason: 'everything is off' } : undefined
   return isAllOn(view, finding) ? { result: 'done', reason: 'everything is on' } : undefined
@@ -125,7 +125,7 @@ function isAllOff({ observed, targets }: PowerSituation): boolean {
 
 function isAllOn(view: PowerSituation, finding: PowerFinding): boolean {
   const { observed, targets } = view
-  if (finding.steps.length > 0 || finding.unfinished || hasMarks(view)) return false
+  if (finding.steps.length > 0 || isUnfinished(finding) || hasMarks(view)) return false
   if (observed.cluster !== undefined && spoken(view)?.workloads === 'unknown') return false
   return observed.cluster === undefined || targets.cluster || observed.cluster.api === 'yes'
 }
@@ -133,13 +133,13 @@ function isAllOn(view: PowerSituation, finding: PowerFinding): boolean {
 function phaseOf(view: PowerSituation, finding: PowerFinding, holds: readonly PowerHold[]): PowerPhase {
   if (view.wanted.state === 'off') {
     // Of a cluster whose nodes are not ours only its workloads go: it is off when they are.
-    const workloadsOnly = view.observed.cluster?.nodes.length === 0 && finding.unfinished
+    const workloadsOnly = view.observed.cluster?.nodes.length === 0 && isUnfinished(finding)
     if (isAllOff(view) && finding.steps.length === 0 && !workloadsOnly) return 'Off'
     return holds.length > 0 ? 'Held' : 'PoweringOff'
   }
   if (holds.length > 0) return 'Held'
   if (view.targets.cluster || view.targets.nodes.size > view.targets.asleep.size) return 'PoweringOff'
-  return finding.steps.length > 0 || finding.unfinished || view.changing || hasMarks(view) ? 'PoweringOn' : 'On'
+  return finding.steps.length > 0 || isUnfinished(finding) || view.changing || hasMarks(view) ? 'PoweringOn' : 'On'
 }
 
 function refusalsOf(view: PowerSituation): readonly PowerHold[] {

@@ -1,20 +1,10 @@
 import type { ResourceKey } from '../../model/declaration.ts'
-import type { PowerNode } from '../../model/observed-power.ts'
+import type { ObservedPowerHost, PowerNode } from '../../model/observed-power.ts'
 import { type PowerHost, type PowerWorkload, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
-import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
+import { awaiting, held, inTurn, merge, NOTHING, type PowerFinding, stepAndWait } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import {
-  awaiting,
-  isDown,
-  isLast,
-  nodesOf,
-  type PowerSituation,
-  seenHost,
-  spoken,
-  stepAndWait,
-  waited,
-} from './view.ts'
+import { isDown, isLast, nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 
 /** Everything that is to be off, taken down in order: first who needs others, last who is needed. */
 export function goDown(view: PowerSituation): PowerFinding {
@@ -78,7 +68,7 @@ function tierDown(view: PowerSituation, tier: ScaledTier): PowerFinding {
       }),
     ),
   )
-  return merge([todo(pausing.map((workload) => pause(tier, workload))), waits])
+  return merge([{ ...NOTHING, steps: pausing.map((workload) => pause(tier, workload)) }, waits])
 }
 
 function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): Step<'power'> {
@@ -174,16 +164,19 @@ function marked(view: PowerSituation, going: readonly PowerNode[]): PowerFinding
   const bare = going.filter(
     (node) => (node.kube === 'ready' || node.kube === 'not-ready') && (node.mark === undefined || !node.unschedulable),
   )
-  return todo(
-    bare.map((node) => ({
-      about: 'power',
-      verb: 'mark-node',
-      tier: tierOfNode(node),
-      node: node.name,
-      lane: 'object',
-      summary: `cordon ${node.name} and taint it dns-unready`,
-      awaits: 'cordon, taint and our mark',
-    })),
+  return merge(
+    bare.map((node) => {
+      const step: Step<'power'> = {
+        about: 'power',
+        verb: 'mark-node',
+        tier: tierOfNode(node),
+        node: node.name,
+        lane: 'object',
+        summary: `cordon ${node.name} and taint it dns-unready`,
+        awaits: 'cordon, taint and our mark',
+      }
+      return stepAndWait(view, step, node.name, 'drain')
+    }),
   )
 }
 
@@ -201,7 +194,6 @@ function emptied(view: PowerSituation, node: PowerNode, tier: Tier): PowerFindin
     () => {
       if (leftOn(node, sparesClients) === 0) return NOTHING
       const blocked = node.drainBlockedBy === undefined ? '' : ` (${node.drainBlockedBy})`
-      const wait = { tier, what: name, awaits: 'its pods to be gone', deadline: 'drain' } as const
       const step = (force: boolean): Step<'power'> => ({
         about: 'power',
         verb: 'drain-node',
@@ -213,8 +205,7 @@ function emptied(view: PowerSituation, node: PowerNode, tier: Tier): PowerFindin
         summary: `${force ? 'delete what is left on' : 'drain'} ${name}${blocked}`,
         awaits: 'its pods to be gone',
       })
-      const waiting = awaiting(view, wait, () => ({ ...NOTHING, steps: [step(true)], unfinished: true }))
-      return waiting.steps.length > 0 ? waiting : merge([{ ...NOTHING, steps: [step(false)] }, waiting])
+      return stepAndWait(view, step(false), name, 'drain', step(true))
     },
     () => {
       const own = cluster.attachments === 'unknown' ? [] : cluster.attachments.filter((one) => one.node === name)
@@ -292,7 +283,6 @@ function machines(view: PowerSituation, tier: 'machines' | 'infrastructure'): Po
   ])
 }
 
-/** A box goes when nothing declared runs on it any more, and nothing that nobody declared. */
 function hosts(view: PowerSituation, tier: 'hosts' | 'last-hosts'): PowerFinding {
   const { spec, observed, targets } = view
   const going = spec.hosts.filter(
@@ -307,16 +297,9 @@ function hosts(view: PowerSituation, tier: 'hosts' | 'last-hosts'): PowerFinding
 }
 
 function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFinding {
-  const { name, own } = host
+  const { name, own, bmc } = host
   const seen = seenHost(view, name)
   if (seen === undefined || seen.power === 'off') return NOTHING
-  const { strangers } = seen
-  if (strangers.length > 0 && view.spec.strangers === 'hold') {
-    const reason = `${strangers.slice(0, 5).join(', ')} run on ${name}, and no manifest declares them`
-    const allow = `stop them, declare them, or set strangers: shutdown`
-    return { ...NOTHING, holds: [{ tier, guard: 'stranger', reason, allow }], unfinished: true }
-  }
-  const wait = { tier, what: name, awaits: 'the host to be off', deadline: 'stop' } as const
   const step = (force: boolean): Step<'power'> => ({
     about: 'power',
     verb: 'stop-host',
@@ -327,22 +310,41 @@ function hostDown(view: PowerSituation, host: PowerHost, tier: Tier): PowerFindi
     summary: own
       ? `let ${name}, on which croft runs, go down by itself`
       : `${force ? 'take the power of' : 'shut'} the host ${name}${force ? '' : ' down'}`,
-    awaits: wait.awaits,
+    awaits: 'the host to be off',
   })
-  const waiting = awaiting(view, wait, () => cutOff(view, host, step(true), wait))
-  return waiting.steps.length > 0 ? waiting : merge([{ ...NOTHING, steps: [step(false)] }, waiting])
+  // The hard way only a management controller knows; without one, the host is asked again and the rest goes on.
+  const forced = bmc === undefined || own ? undefined : step(true)
+  return inTurn([() => emptyOfOthers(view, seen, tier), () => stepAndWait(view, step(false), name, 'stop', forced)])
 }
 
-/** The hard way, where a management controller can do it; where it does not help either, the rest goes on without it. */
-function cutOff(
-  view: PowerSituation,
-  { bmc, own }: PowerHost,
-  step: Step<'power'>,
-  { tier, what, awaits }: { readonly tier: Tier; readonly what: string; readonly awaits: string },
-): PowerFinding {
-  if (bmc === undefined || own) return NOTHING
-  const unfinished = waited(view, tier, what, awaits) < 2 * view.spec.deadlines.stop.afterMs
-  return { ...NOTHING, steps: [step], unfinished }
+/** Guests that this Power does not switch keep their host up: declared ones always, undeclared ones if it says so. */
+function emptyOfOthers(view: PowerSituation, { name, guests }: ObservedPowerHost, tier: Tier): PowerFinding {
+  const keep = (some: readonly string[], guard: string, why: string, allow: string): PowerFinding => {
+    if (some.length === 0) return NOTHING
+    const shown = some.slice(0, 5).join(', ')
+    const awaited = { tier, what: name, awaits: `${shown} to be off`, deadline: 'stop' } as const
+    return held(view, awaited, { guard, reason: `${shown} run on ${name}, and ${why}`, allow })
+  }
+  if (guests === 'unknown') {
+    const awaited = { tier, what: name, awaits: 'the list of its guests', deadline: 'stop' } as const
+    const reason = `the hypervisor does not say what runs on ${name}`
+    return held(view, awaited, {
+      guard: 'stranger',
+      reason,
+      allow: `bring its connection back, or stop ${name} by hand`,
+    })
+  }
+  const { others, undeclared } = guests
+  const ignored = view.spec.strangers === 'shutdown' || view.wanted.urgent !== 'no'
+  return merge([
+    keep(others, 'others', 'this Power does not switch them', `stop them, or name them under machines of this Power`),
+    keep(
+      ignored ? [] : undeclared,
+      'stranger',
+      'no manifest declares them',
+      `stop them, declare them, or set strangers: shutdown`,
+    ),
+  ])
 }
 
 export function workloadsIn(view: PowerSituation, tier: ScaledTier): readonly PowerWorkload[] | 'unknown' {

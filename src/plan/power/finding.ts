@@ -1,6 +1,18 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { PowerHold, PowerWait } from '../../model/observed-power.ts'
+import type { Deadline, Tier } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
+import { type PowerSituation, waited } from './view.ts'
+
+declare const made: unique symbol
+
+/** Keeps later tiers from starting. Only this file makes one: each has a deadline, and an end on an empty battery. */
+interface Blocker {
+  readonly [made]: true
+}
+
+const BLOCKER = {} as Blocker
 
 /** What one judgement has to say; several are put together into a decision. */
 export interface PowerFinding {
@@ -11,11 +23,15 @@ export interface PowerFinding {
   readonly machines: Readonly<Record<ResourceKey, 'off' | 'leave'>>
   /** A deadline ran out and its choice is to go back. */
   readonly abort?: string
-  /** Nothing that comes later may begin. */
-  readonly unfinished: boolean
+  /** Later tiers do not start while there is one. */
+  readonly blockers: readonly Blocker[]
 }
 
-export const NOTHING: PowerFinding = { steps: [], waits: [], holds: [], warnings: [], machines: {}, unfinished: false }
+export const NOTHING: PowerFinding = { steps: [], waits: [], holds: [], warnings: [], machines: {}, blockers: [] }
+
+export function isUnfinished({ blockers }: PowerFinding): boolean {
+  return blockers.length > 0
+}
 
 export function merge(findings: readonly PowerFinding[]): PowerFinding {
   const abort = findings.find((one) => one.abort !== undefined)?.abort
@@ -25,7 +41,7 @@ export function merge(findings: readonly PowerFinding[]): PowerFinding {
     holds: findings.flatMap(({ holds }) => holds),
     warnings: findings.flatMap(({ warnings }) => warnings),
     machines: Object.assign({}, ...findings.map(({ machines }) => machines)) as PowerFinding['machines'],
-    unfinished: findings.some(({ unfinished }) => unfinished),
+    blockers: findings.flatMap(({ blockers }) => blockers),
     ...(abort === undefined ? {} : { abort }),
   }
 }
@@ -36,11 +52,83 @@ export function inTurn(stages: readonly (() => PowerFinding)[]): PowerFinding {
   for (const stage of stages) {
     const finding = stage()
     all.push(finding)
-    if (finding.unfinished || finding.abort !== undefined) break
+    if (isUnfinished(finding) || finding.abort !== undefined) break
   }
   return merge(all)
 }
 
-export function todo(steps: readonly Step<'power'>[]): PowerFinding {
-  return { ...NOTHING, steps, unfinished: steps.length > 0 }
+/** What is awaited, by its tier, and by which deadline; and what is seen instead. */
+type Awaited = {
+  readonly tier: Tier
+  readonly what: string
+  readonly awaits: string
+  readonly seen?: string
+} & (
+  | { readonly deadline: Exclude<Deadline, 'start'> }
+  /** On the way up: without it nothing else can be done, so croft waits for it however late it is. */
+  | { readonly deadline: 'start'; readonly essential?: true }
+)
+
+/** One step, and the wait until it has brought about what it is for; `forced` replaces it when the time is over. */
+export function stepAndWait(
+  view: PowerSituation,
+  step: Step<'power'>,
+  what: string,
+  deadline: Deadline,
+  forced?: Step<'power'>,
+): PowerFinding {
+  const { tier, awaits } = step
+  const waiting = awaiting(view, { tier, what, awaits, deadline }, forced)
+  return waiting.steps.length > 0 ? waiting : merge([{ ...NOTHING, steps: [step] }, waiting])
+}
+
+/**
+ * Something is awaited. When its time is over the declared choice counts: `wait` goes on waiting, `abort` goes back, and
+ * `force` performs the forced step, gives it the same time once more, and then goes on without it. On battery every
+ * choice is `force`; on an empty one no deadline is longer than a few seconds.
+ */
+export function awaiting(view: PowerSituation, awaited: Awaited, forced?: Step<'power'>): PowerFinding {
+  const { tier, what, awaits, deadline, seen } = awaited
+  const essential = deadline === 'start' && awaited.essential === true
+  const rule = view.spec.deadlines[deadline]
+  const waitedMs = waited(view, tier, what, awaits)
+  // What is on the way up is not what empties the battery.
+  const urgent = view.wanted.urgent !== 'no' && deadline !== 'start'
+  const afterMs =
+    urgent && view.wanted.urgent === 'low' ? Math.min(rule.afterMs, LIMITS.lowBatteryWaitMs) : rule.afterMs
+  const choice = essential ? 'wait' : urgent ? 'force' : rule.choice
+  const leftMs = Math.max(0, afterMs - waitedMs)
+  // On the way up there is nothing to go back to: what does not come is left behind.
+  const forces = choice === 'force' || (choice === 'abort' && deadline === 'start')
+  const afterwards = forces ? 'force' : choice === 'abort' && view.wanted.state === 'off' ? 'abort' : 'wait'
+  const wait: PowerWait = {
+    tier,
+    what,
+    awaits,
+    ...(seen === undefined || seen === '' ? {} : { seen }),
+    waitedMs,
+    leftMs,
+    afterwards,
+  }
+  const still: PowerFinding = { ...NOTHING, waits: [wait], blockers: [BLOCKER] }
+  if (waitedMs < afterMs) return still
+  // Without how long it has been by now: what is said twice in the same words is told once.
+  const late = `${what}: ${awaits} was awaited for longer than ${Math.round(afterMs / 1000)} s`
+  if (afterwards === 'abort') return { ...still, abort: late }
+  if (afterwards === 'wait')
+    return { ...still, warnings: [`${late}; it is waited for${essential ? '' : ', as declared'}`] }
+  const why = urgent ? 'because the UPS is on battery' : 'as declared'
+  // Still waited for, so that the time over the deadline is known: but in nobody's way.
+  const without = { ...NOTHING, waits: [wait], warnings: [`${late}; continuing without it, ${why}`] }
+  if (forced === undefined) return without
+  const isGivenUp = waitedMs >= 2 * afterMs
+  return isGivenUp
+    ? { ...without, steps: [forced] }
+    : { ...still, steps: [forced], warnings: [`${late}; forcing it, ${why}`] }
+}
+
+/** Somebody keeps it up, and only they can end that. On battery it is one more wait with a deadline. */
+export function held(view: PowerSituation, awaited: Awaited, hold: Omit<PowerHold, 'tier'>): PowerFinding {
+  if (view.wanted.urgent !== 'no' && awaited.deadline !== 'start') return awaiting(view, awaited)
+  return { ...NOTHING, holds: [{ tier: awaited.tier, ...hold }], blockers: [BLOCKER] }
 }

@@ -1,36 +1,32 @@
 import type { Tier } from '../../model/power.ts'
-import { merge, NOTHING, type PowerFinding } from './finding.ts'
+import type { Step } from '../../model/step.ts'
+import { held, merge, NOTHING, type PowerFinding, stepAndWait } from './finding.ts'
 import type { PowerSituation } from './view.ts'
 
 /** Programs that a person wants run before a tier goes down, or after it came up. Each once for each change. */
-export function hooksOf({ spec, observed, changing }: PowerSituation, tier: Tier, when: 'off' | 'on'): PowerFinding {
+export function hooksOf(view: PowerSituation, tier: Tier, when: 'off' | 'on'): PowerFinding {
+  const { spec, observed, changing } = view
   if (!changing) return NOTHING
   const own = spec.hooks.filter((hook) => hook.tier === tier && hook.when === when)
+  const deadline = when === 'off' ? 'stop' : 'start'
   return merge(
     own.map(({ name, on }) => {
       const ran = observed.hooks[name]
       if (ran?.ok === true) return NOTHING
-      const failed =
-        ran === undefined
-          ? []
-          : [{ tier, guard: 'hook', reason: `the hook ${name} failed: ${ran.output}`, allow: 'make it end well' }]
-      return {
-        ...NOTHING,
-        holds: failed,
-        steps: [
-          {
-            about: 'power',
-            verb: 'run-hook',
-            tier,
-            hook: name,
-            host: on,
-            lane: 'commands',
-            summary: `run the hook ${name} on ${on}`,
-            awaits: 'the hook to end well',
-          },
-        ],
-        unfinished: true,
+      const step: Step<'power'> = {
+        about: 'power',
+        verb: 'run-hook',
+        tier,
+        hook: name,
+        host: on,
+        lane: 'commands',
+        summary: `run the hook ${name} on ${on}`,
+        awaits: 'the hook to end well',
       }
+      if (ran === undefined) return stepAndWait(view, step, `hook ${name}`, deadline)
+      const wait = { tier, what: `hook ${name}`, awaits: step.awaits, deadline, seen: ran.output } as const
+      const hold = { guard: 'hook', reason: `the hook ${name} failed: ${ran.output}`, allow: 'make it end well' }
+      return merge([{ ...NOTHING, steps: [step] }, held(view, wait, hold)])
     }),
   )
 }

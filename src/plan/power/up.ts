@@ -3,9 +3,9 @@ import type { PowerNode } from '../../model/observed-power.ts'
 import { type ScaledTier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
 import { workloadsIn } from './down.ts'
-import { inTurn, merge, NOTHING, type PowerFinding, todo } from './finding.ts'
+import { awaiting, inTurn, merge, NOTHING, type PowerFinding, stepAndWait } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { awaiting, nodesOf, type PowerSituation, seenHost, spoken, stepAndWait } from './view.ts'
+import { nodesOf, type PowerSituation, seenHost, spoken } from './view.ts'
 
 /** Everything that is to be on, brought up in order: first who is needed, last who needs others. */
 export function goUp(view: PowerSituation): PowerFinding {
@@ -25,6 +25,7 @@ function hosts(view: PowerSituation): PowerFinding {
   const sleeping = wanted.filter(({ name }) => seenHost(view, name)?.power !== 'on')
   const all = merge(
     sleeping.map(({ name }) => {
+      if (view.wanted.unwoken.has(name)) return unwoken(name, view.wanted.unwoken.get(name))
       const step: Step<'power'> = {
         about: 'power',
         verb: 'wake-host',
@@ -38,6 +39,13 @@ function hosts(view: PowerSituation): PowerFinding {
     }),
   )
   return inTurn([() => all, () => hooksOf(view, 'hosts', 'on')])
+}
+
+/** In nobody's way: what needs the host waits for it by itself. */
+function unwoken(name: string, why: string | undefined): PowerFinding {
+  if (why === undefined) return NOTHING
+  const allow = 'the UPS answers and is charged, or croft power on --ignore-holds'
+  return { ...NOTHING, holds: [{ tier: 'hosts', guard: 'ups', reason: `${name} is not woken: ${why}`, allow }] }
 }
 
 function infrastructure(view: PowerSituation): PowerFinding {
@@ -190,8 +198,8 @@ function freed(view: PowerSituation): PowerFinding {
   const nodes = wantedNodes(view)
   const steps = nodes
     .filter(({ mark, kube, back }) => mark !== undefined && kube === 'ready' && back)
-    .map(
-      ({ name }): Step<'power'> => ({
+    .map(({ name }) => {
+      const step: Step<'power'> = {
         about: 'power',
         verb: 'unmark-node',
         tier: 'nodes',
@@ -199,36 +207,42 @@ function freed(view: PowerSituation): PowerFinding {
         lane: 'object',
         summary: `take the taint off ${name} and uncordon it`,
         awaits: 'our mark to be gone',
-      }),
-    )
+      }
+      return stepAndWait(view, step, name, 'start')
+    })
   // One that never joined is not ours to wait for: its cluster lets it in.
   const missing = nodes.filter(({ kube, back }) => kube !== 'absent' && (kube !== 'ready' || !back))
   const waits = missing.map(({ name }) =>
     awaiting(view, { tier: 'nodes', what: name, awaits: 'the node to be Ready', deadline: 'start' }),
   )
-  return merge([todo(steps), ...waits])
+  return merge([...steps, ...waits])
 }
 
 /** What we took down gets back what it had. Those that nobody scaled by us are not touched. */
 function restored(view: PowerSituation, tier: ScaledTier): PowerFinding {
   const all = workloadsIn(view, tier)
-  if (all === 'unknown') return { ...NOTHING, unfinished: true }
+  if (all === 'unknown')
+    return awaiting(view, { tier, what: tier, awaits: 'the list of workloads', deadline: 'start', essential: true })
   const marked = all.filter(({ remembered }) => remembered !== undefined)
-  const steps = marked.map(
-    ({ kind, namespace, name, remembered }): Step<'power'> => ({
-      about: 'power',
-      verb: 'restore',
-      tier,
-      workload: { kind, namespace, name },
-      lane: 'object',
-      summary:
-        kind === 'Deployment' || kind === 'StatefulSet'
-          ? `take ${kind} ${namespace}/${name} back to ${remembered ?? 0}`
-          : `let ${kind} ${namespace}/${name} go on`,
-      awaits: 'its pods to be ready',
-    }),
-  )
-  if (steps.length > 0) return todo(steps)
+  if (marked.length > 0)
+    return merge(
+      marked.map(({ kind, namespace, name, remembered }) => {
+        const summary =
+          kind === 'Deployment' || kind === 'StatefulSet'
+            ? `take ${kind} ${namespace}/${name} back to ${remembered ?? 0}`
+            : `let ${kind} ${namespace}/${name} go on`
+        const step: Step<'power'> = {
+          about: 'power',
+          verb: 'restore',
+          tier,
+          workload: { kind, namespace, name },
+          lane: 'object',
+          summary,
+          awaits: 'its pods to be ready',
+        }
+        return stepAndWait(view, step, `${namespace}/${name}`, 'start')
+      }),
+    )
   const later = WORKLOAD_TIERS.slice(0, WORKLOAD_TIERS.indexOf(tier))
   const someLater = later.some((one) => {
     const rest = workloadsIn(view, one)

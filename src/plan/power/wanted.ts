@@ -1,6 +1,6 @@
 import { actorName } from '../../lib/actor-name.ts'
 import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
-import type { PowerDone, PowerRequests, PowerSpec, UpsSpec } from '../../model/power.ts'
+import type { PowerDone, PowerHost, PowerRequests, PowerSpec, UpsSpec } from '../../model/power.ts'
 import { scheduledState } from './schedule.ts'
 
 /** Which state is wanted, by whose word. */
@@ -11,10 +11,12 @@ export interface WantedPower {
   readonly why: string
   readonly source: 'git' | 'schedule' | 'person' | 'ups' | 'abort'
   readonly ignoreHolds: boolean
-  /** Hosts that the UPS takes off one after the other, while the rest stays on. */
+  /** Hosts that their UPS takes off one after the other, while the rest stays on. */
   readonly shed: ReadonlySet<string>
-  /** A level of the battery is reached: what takes longer than its deadline is forced, whatever is declared. */
-  readonly urgent: boolean
+  /** Hosts that croft does not wake now, with the reason where no person would expect it. */
+  readonly unwoken: ReadonlyMap<string, string | undefined>
+  /** A level of the battery is reached: what takes longer than its deadline is forced, whatever is declared. `low`: there are minutes left. */
+  readonly urgent: 'no' | 'level' | 'low'
 }
 
 /**
@@ -34,14 +36,27 @@ export function wantedPower(
   const asked: WantedPower = aborted
     ? { ...word, state: word.state === 'off' ? 'on' : 'off', source: 'abort', why: `given up: ${done.reason ?? ''}` }
     : word
-  const reading = batteryReading(observed, word)
-  if (spec.ups === undefined || reading === undefined) return asked
-  const highest = levelReached(spec.ups, reading)
-  const shed = shedHosts(spec, observed, highest)
-  const fed = { ...asked, shed, urgent: highest > 0 }
+  const { ups } = spec
+  if (ups === undefined) return asked
+  const batteries = new Map(
+    Object.entries(observed.ups).flatMap(([name, reading]) => {
+      const battery = batteryReading(reading, word)
+      return battery === undefined ? [] : [[name, battery] as const]
+    }),
+  )
+  const reached = (host: PowerHost) => levelReached(ups, batteries.get(host.fedBy ?? ''))
+  const shed = shedHosts(spec, observed, batteries, reached)
+  const some = spec.hosts.some((host) => reached(host) > 0)
+  const fed: WantedPower = {
+    ...asked,
+    shed,
+    unwoken: unwokenHosts(spec, observed, ups, asked),
+    urgent: some ? ([...batteries.values()].some(({ low }) => low) ? 'low' : 'level') : 'no',
+  }
   const all = spec.hosts.length > 0 && spec.hosts.every(({ name }) => shed.has(name))
   if (asked.state === 'off' || !all) return fed
-  return { ...fed, state: 'off', source: 'ups', why: `the UPS is on battery at ${reading.charge} %` }
+  const charge = Math.min(...[...batteries.values()].map((battery) => battery.charge))
+  return { ...fed, state: 'off', source: 'ups', why: `the UPS is on battery at ${charge} %` }
 }
 
 function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): WantedPower {
@@ -52,7 +67,8 @@ function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): Wa
     source: 'git',
     ignoreHolds: false,
     shed: new Set(),
-    urgent: false,
+    unwoken: new Map(),
+    urgent: 'no',
   }
   const words: WantedPower[] = [git]
   const scheduled = spec.schedule === undefined ? undefined : scheduledState(spec.schedule, nowMs)
@@ -74,23 +90,57 @@ function newestWord(spec: PowerSpec, requests: PowerRequests, nowMs: number): Wa
 }
 
 /**
- * What the UPS says, while it says that the battery feeds. One that has fallen silent then is not taken for one that is
+ * What a UPS says, while it says that the battery feeds. One that has fallen silent then is not taken for one that is
  * back on mains, but somebody who requests on after that knows better.
  */
-function batteryReading({ ups }: Pick<ObservedPower, 'ups'>, word: WantedPower): UpsReading | undefined {
-  if (ups === undefined || ups === 'unknown' || !ups.onBattery) return undefined
+function batteryReading(ups: UpsReading | 'unknown', word: WantedPower): UpsReading | undefined {
+  if (ups === 'unknown' || !ups.onBattery) return undefined
   const overruled = word.source === 'person' && word.state === 'on' && word.sinceMs > (ups.silentSinceMs ?? Infinity)
   return overruled ? undefined : ups
 }
 
 /** The highest level that goes at this charge. 0: none yet. */
-function levelReached({ levels }: UpsSpec, { charge, low }: UpsReading): number {
-  if (low) return Number.POSITIVE_INFINITY
-  return Math.max(0, ...levels.filter(({ below }) => charge <= below).map(({ level }) => level))
+function levelReached({ levels }: UpsSpec, battery: UpsReading | undefined): number {
+  if (battery === undefined) return 0
+  if (battery.low) return Number.POSITIVE_INFINITY
+  return Math.max(0, ...levels.filter(({ below }) => battery.charge <= below).map(({ level }) => level))
 }
 
-/** While the battery feeds, nothing is woken: a charge that wavers would switch hosts off and on. */
-function shedHosts(spec: PowerSpec, { hosts }: Pick<ObservedPower, 'hosts'>, highest: number): ReadonlySet<string> {
+/** Hosts whose level their own UPS has reached. While the battery feeds, one that is off stays off. */
+function shedHosts(
+  spec: PowerSpec,
+  { hosts }: Pick<ObservedPower, 'hosts'>,
+  batteries: ReadonlyMap<string, UpsReading>,
+  reached: (host: PowerHost) => number,
+): ReadonlySet<string> {
   const off = new Set(hosts.filter(({ power }) => power === 'off').map(({ name }) => name))
-  return new Set(spec.hosts.filter(({ name, level }) => level <= highest || off.has(name)).map(({ name }) => name))
+  const going = spec.hosts.filter((host) => host.level <= reached(host))
+  // With croft's own box, or the one whose NUT server speaks for a UPS, the last chance goes to switch the others off.
+  const isLastChance = ({ fedBy = '' }: PowerHost) => going.some(({ own, tells }) => own || tells.includes(fedBy))
+  return new Set(
+    spec.hosts
+      .filter((host) => batteries.has(host.fedBy ?? ''))
+      .filter((host) => going.includes(host) || off.has(host.name) || isLastChance(host))
+      .map(({ name }) => name),
+  )
+}
+
+/** While a battery feeds, nobody has said whether it does, or it is nearly empty, its hosts are not woken. */
+function unwokenHosts(
+  { hosts }: PowerSpec,
+  { ups }: Pick<ObservedPower, 'ups'>,
+  { wakeAbove }: UpsSpec,
+  word: WantedPower,
+): ReadonlyMap<string, string | undefined> {
+  const insists = word.source === 'person' && word.state === 'on'
+  const unwoken = new Map<string, string | undefined>()
+  for (const { name, fedBy = '' } of hosts) {
+    const reading = ups[fedBy] ?? 'unknown'
+    if (reading === 'unknown') {
+      if (!insists) unwoken.set(name, `the UPS ${fedBy} has never answered, so it may be on battery`)
+    } else if (batteryReading(reading, word) !== undefined) unwoken.set(name, undefined)
+    else if (!reading.onBattery && !(insists && word.ignoreHolds) && (reading.low || reading.charge < wakeAbove))
+      unwoken.set(name, `the UPS ${fedBy} is charged to ${reading.charge} % only`)
+  }
+  return unwoken
 }

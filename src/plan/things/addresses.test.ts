@@ -68,6 +68,8 @@ test('[D-10] whose address it is', () => {
     endpoint: 'https://192.168.4.50:6443',
     cluster: { spec: { servers: [{ machine: { key: `Machine/${server}` } }] } },
   })
+  const mark = { uid: 'uid-web' } as NonNullable<ObservedResource['mark']>
+  const own = (more: Partial<ObservedResource>) => guest({ connection: 'another', mark, ...more })
   const busy = (by: string) => ({ 'Machine/web': `192.168.4.50 is in use by ${by}` })
   const table: readonly (readonly [what: string, given: Parameters<typeof refused>[0], expected: object])[] = [
     ['nobody', { declared: [web] }, {}],
@@ -92,10 +94,11 @@ test('[D-10] whose address it is', () => {
       busy('VM 108 on pve2'),
     ],
     [
-      'its own guest',
-      { declared: [web], guests: [guest({ mark: { uid: 'uid-web' } as NonNullable<ObservedResource['mark']> })] },
-      {},
+      'its own guest on another connection, which still runs',
+      { declared: [web], guests: [own({})] },
+      busy('VM 108 on pve2'),
     ],
+    ['its own guest on another connection, shut down', { declared: [web], guests: [own({ power: 'stopped' })] }, {}],
     ['a gateway is not an address', { declared: [vm('web', '192.168.4.1/24')], guests: [guest({})] }, {}],
     [
       'another one that is there already',

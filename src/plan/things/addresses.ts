@@ -16,7 +16,7 @@ export function fixedAddresses(desired: Desired): readonly string[] {
   return distinct(desired.container.nics.flatMap(({ v4, v6 }) => [v4, v6]))
 }
 
-/** Machines that are about to be made with an address that is fixed. */
+/** Machines that are about to be made, or made again, with an address that is fixed. */
 export function newWithAddress(plan: Plan, estate: Estate): readonly Resource[] {
   const making = new Set(plan.entries.filter(({ action }) => isMaking(action)).map(({ key }) => key))
   return estate.resources.filter(({ key, desired }) => making.has(key) && fixedAddresses(desired).length > 0)
@@ -46,18 +46,20 @@ export function refuseTakenAddresses(
   const used = addressesInUse(worlds)
   const places = ownAddresses(estate)
   const made = new Set(making.map(({ key }) => key))
+  const again = new Set(plan.entries.flatMap(({ key, action }) => (doingIn(action)?.do === 'replace' ? [key] : [])))
   const declared = new Map<string, string[]>()
   for (const { key, desired } of estate.resources)
     for (const address of fixedAddresses(desired)) declared.set(address, [...(declared.get(address) ?? []), key])
   const refused = new Map<string, PlanEntry['action']>()
-  for (const { key, uid, desired } of making) {
+  for (const { key, uid, desired, connection } of making) {
     for (const address of fixedAddresses(desired)) {
       const there = used.get(address)
       const other = (declared.get(address) ?? []).find((one) => one !== key && (!made.has(one) || one < key))
+      const isOwn = there?.mark?.uid === uid && (again.has(key) || isStoppedElsewhere(there, connection))
+      // The one that is replaced answers until it is gone.
+      const answers = isOwn && again.has(key) ? undefined : answering(address, desired, near)
       const who =
-        there === undefined || there.mark?.uid === uid
-          ? (placeOf(places.get(address), key) ?? other ?? answering(address, desired, near))
-          : describe(there)
+        there === undefined || isOwn ? (placeOf(places.get(address), key) ?? other ?? answers) : describe(there)
       if (who === undefined) continue
       refused.set(key, {
         do: 'refuse',
@@ -72,6 +74,11 @@ export function refuseTakenAddresses(
   return { ...plan, entries: plan.entries.map((one) => ({ ...one, action: refused.get(one.key) ?? one.action })) }
 }
 
+/** The same machine at the place that its declaration has left: it stays, shut down, until the new one is Ready. */
+function isStoppedElsewhere({ connection, power, close }: ObservedResource, here: string): boolean {
+  return connection !== here && (close?.power ?? power) === 'stopped'
+}
+
 /** Whoever has it on the network; a machine that is made again keeps its cards, and a lease of its own. */
 function answering(address: string, desired: Desired, near: readonly AddressUse[]): string | undefined {
   const guest = guestIn(desired)
@@ -80,7 +87,12 @@ function answering(address: string, desired: Desired, near: readonly AddressUse[
 }
 
 function isMaking(action: PlanEntry['action']): boolean {
-  return action.do === 'create' || (action.do === 'wait' && action.next?.do === 'create')
+  const doing = doingIn(action)
+  return doing?.do === 'create' || doing?.do === 'replace'
+}
+
+function doingIn(action: PlanEntry['action']) {
+  return action.do === 'wait' ? action.next : action
 }
 
 function describe({ type, externalId, name, host, power }: ObservedResource): string {

@@ -1,7 +1,8 @@
+import { pauseLeftMs } from '../../lib/backoff.ts'
 import { estateUidIn } from '../../model/estate.ts'
 import type { IdRange } from '../../model/grant.ts'
 import { hypervisorRow, visibilityOf } from '../../model/hypervisors.ts'
-import type { Action } from '../../model/plan.ts'
+import type { Action, Births } from '../../model/plan.ts'
 import {
   type Change,
   guestIn,
@@ -13,6 +14,7 @@ import {
 import type { Rules } from '../../model/rules.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
 import { isAsMade } from './as-made.ts'
+import { attemptAt, wasWhole } from './attempt.ts'
 import { detailsNeeded } from './details-needed.ts'
 import { isHollow, isLeft, type ThingIdentity } from './identify.ts'
 import { blocked, dataAtStake, notInPlace, unfit } from './impossible.ts'
@@ -67,6 +69,7 @@ function inFlight({ resource, ledger }: Situation): Action | undefined {
 function stalled({ resource, ledger }: Situation): Action | undefined {
   const record = ledger.records.get(resource.key)
   if (isRetried(ledger, resource.key) || record?.stalledGeneration !== resource.generation) return undefined
+  if (record.failure?.transient === true) return undefined
   return {
     do: 'refuse',
     guard: 'stalled',
@@ -77,12 +80,14 @@ function stalled({ resource, ledger }: Situation): Action | undefined {
 
 function backingOff({ resource, ledger, nowMs }: Situation): Action | undefined {
   const failure = ledger.records.get(resource.key)?.failure
-  if (failure === undefined || isRetried(ledger, resource.key) || failure.nextAttemptMs <= nowMs) return undefined
+  if (failure === undefined || isRetried(ledger, resource.key)) return undefined
+  const lookAgainMs = pauseLeftMs(failure, nowMs)
+  if (lookAgainMs === 0) return undefined
   return {
     do: 'wait',
     reason: failure.reason,
     message: failure.message,
-    lookAgainMs: failure.nextAttemptMs - nowMs,
+    lookAgainMs,
   }
 }
 
@@ -110,7 +115,7 @@ function decideByIdentity(situation: Situation): Action {
         allow: 'remove the tags that begin with croft from the copy',
       }
     case 'foreign':
-      return foreign(situation, identity.observed)
+      return foreign(situation, identity.observed, identity.births)
     case 'adoptable':
       return adopt(situation, identity.observed)
     case 'ours':
@@ -121,14 +126,17 @@ function decideByIdentity(situation: Situation): Action {
 }
 
 /**
- * A guest that we began under this id, that shows nothing but its lock, or not even that, and that nobody is at work on: its creation broke
- * off, most likely with the power of its host. It is taken away where that is possible, and made anew.
+ * A guest that shows nothing but its lock, or not even that, and that no task works on. If our creation of it is still open, it broke
+ * off, most likely with the power of its host: the plan clears it away where that is possible, and creates it again. If the guest was seen
+ * whole before, its disks hold its data, and only a person may decide about them.
  */
 function abandoned({ resource, rules, world, ledger }: Situation, observed: ObservedResource): Action | undefined {
   const { externalId, host, lock } = observed
   const record = ledger.records.get(resource.key)
+  const isOurs = attemptAt(record, resource.connection, externalId) !== undefined
+  const lost = wasWhole(record, resource.connection, externalId)
   const left = isLeft(resource, observed, world, ledger)
-  if (record?.externalId !== externalId || !(left || record.made === true)) return undefined
+  if (record?.externalId !== externalId || !(isOurs || lost || left)) return undefined
   if (!left && lock !== 'create' && !isHollow(observed)) return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
@@ -136,6 +144,13 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
   // A survey asks for guests and tasks apart: a creation that ended between the two still shows its lock, and is whole.
   if (observed.close === undefined || observed.close.atMs < (world.survey?.atMs ?? 0))
     return detailsNeeded(observed, 'config')
+  if (lost)
+    return {
+      do: 'refuse',
+      guard: 'vanished',
+      reason: `${resource.key} was there as id ${externalId} on ${host}, and now ${lock === undefined ? 'its configuration is empty' : `it shows nothing but the lock ${lock}: most likely a restore over it broke off`}`,
+      allow: `put its configuration back, or restore it from a backup; croft creates it with empty disks after it and its disks are removed`,
+    }
   const away = rules.abandonedSteps(resource, observed)
   // Nobody works on it and croft may not clear it: to wait would end with nothing but the patience of whoever waits.
   if (away === undefined)
@@ -145,16 +160,22 @@ function abandoned({ resource, rules, world, ledger }: Situation, observed: Obse
       reason: `an earlier creation of id ${externalId} on ${host} broke off: ${host} lost power or lost the task, and the token may not clear what is left`,
       allow: `run on ${host}: ${clearing(observed)}`,
     }
+  const remains = remainsOf(resource, externalId, rules, world, ledger)
+  if ('do' in remains) return remains
   return {
     do: 'create',
     externalId,
     host: rules.hostOf(resource),
-    steps: [...away, ...rules.createSteps(resource, externalId, world.survey)],
+    steps: [
+      ...away,
+      ...remains.resources.flatMap((disk) => rules.deleteSteps(disk)),
+      ...rules.createSteps(resource, externalId, world.survey),
+    ],
     reason: `an earlier creation of id ${externalId} on ${host} broke off`,
   }
 }
 
-function foreign({ resource }: Situation, there: ObservedResource): Action {
+function foreign({ resource }: Situation, there: ObservedResource, births: Births | undefined): Action {
   const uid = estateUidIn(there.mark?.estate)
   if (there.mark?.uid === resource.uid && uid !== undefined) {
     return {
@@ -165,6 +186,18 @@ function foreign({ resource }: Situation, there: ObservedResource): Action {
     }
   }
   const called = there.name === undefined ? '' : ` (${there.name})`
+  if (births !== undefined) {
+    const { was = 'a birth that is not recorded', is } = births
+    return {
+      do: 'refuse',
+      guard: 'identity',
+      reason: `id ${there.externalId}${called} on ${there.host} is another guest than the one that was adopted for ${resource.key}: that one had ${was}, this one has ${is ?? 'none that can be read'}`,
+      allow:
+        is === undefined
+          ? 'choose another id'
+          : `choose another id, or take this guest over with the annotation croft.dev/birth: "${is}" on ${resource.key}`,
+    }
+  }
   const owner = there.mark === undefined ? 'was not made by croft' : 'is kept for another declaration'
   return {
     do: 'refuse',
@@ -224,16 +257,7 @@ function keep(situation: Situation, observed: ObservedResource): Action {
   if (changes.some((change) => change.effect === 'replace')) {
     const lost = rules.irreplaceable(resource, observed)
     if (lost.length > 0) return dataAtStake(resource, observed, changes, lost)
-    return {
-      do: 'replace',
-      externalId: observed.externalId,
-      changes,
-      steps: [
-        ...rules.deleteSteps(observed),
-        ...rules.createSteps(resource, rules.declaredId(resource) ?? observed.externalId, world.survey),
-      ],
-      reason: notInPlace(changes),
-    }
+    return replace(situation, observed, changes, notInPlace(changes))
   }
   return {
     do: 'update',
@@ -250,11 +274,8 @@ export function heedsNeeds({ desired: { type } }: Resource): boolean {
 }
 
 /** What the coordinator of a cluster wants of a machine comes before what its own declaration says. */
-function obey(
-  { resource, rules, world }: Situation,
-  observed: ObservedResource,
-  { order, reason }: MachineOrder,
-): Action {
+function obey(situation: Situation, observed: ObservedResource, { order, reason }: MachineOrder): Action {
+  const { resource, rules, world } = situation
   if (observed.close?.power === undefined) return detailsNeeded(observed, 'power')
   const { externalId } = observed
   if (order === 'stop') {
@@ -265,8 +286,43 @@ function obey(
   }
   const lost = rules.irreplaceable(resource, observed)
   if (lost.length > 0) return dataAtStake(resource, observed, [], lost)
-  const again = rules.createSteps(resource, rules.declaredId(resource) ?? externalId, world.survey)
-  return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(observed), ...again], reason }
+  return replace(situation, observed, [], reason)
+}
+
+/**
+ * Plans the creation of the new one in a world without the old one. What refuses that creation or makes it wait comes before the
+ * first deletion: after it there would be neither.
+ */
+function replace(situation: Situation, observed: ObservedResource, changes: readonly Change[], reason: string): Action {
+  const { resource, rules, ledger } = situation
+  const { externalId } = observed
+  const newId = rules.declaredId(resource) ?? externalId
+  const world = worldWithout(situation.world, observed)
+  const there = world.guests.get(newId)
+  if (observed.list === undefined && there !== undefined) return foreign(situation, there, undefined)
+  const records = new Map([...ledger.records].filter(([key]) => key !== resource.key))
+  const made = create({ ...situation, world, ledger: { ...ledger, records }, allocatedId: externalId })
+  const doing = made.do === 'wait' ? made.next : made
+  if (doing?.do !== 'create') return made
+  const steps = [...rules.deleteSteps(observed), ...doing.steps]
+  return made.do === 'wait'
+    ? { ...made, next: { do: 'replace', externalId, changes, steps } }
+    : { do: 'replace', externalId, changes, steps, reason }
+}
+
+/** The same world after this thing is gone: its id is free, and nobody shows it. */
+function worldWithout(world: World, gone: ObservedResource): World {
+  const others = <T>(map: ReadonlyMap<string, T>) => new Map([...map].filter(([id]) => id !== gone.externalId))
+  if (gone.list !== undefined) return world
+  const { survey } = world
+  return {
+    ...world,
+    guests: others(world.guests),
+    probes: new Map([...world.probes, [gone.externalId, 'free']]),
+    ...(survey === undefined
+      ? {}
+      : { survey: { ...survey, resources: survey.resources.filter((one) => one.externalId !== gone.externalId) } }),
+  }
 }
 
 const GROWING = /^(?:memory|disks?|rootDisk|mounts?)\b/

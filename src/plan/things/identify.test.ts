@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Policy } from '../../model/declaration.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { ObservedResource } from '../../model/resource.ts'
 import { FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../testing/fixture.ts'
@@ -59,4 +60,44 @@ test('only a close look says of which estate a guest is: until then what carries
   assert.equal(is({ ...bare, mark: { uid: bare.mark?.uid ?? '', estate: 'other' } }), 'ours', 'a tag says too little')
   const read = { ...bare, close: { config: {}, digest: 'd1', atMs: 0 } }
   assert.equal(is({ ...read, mark: { uid: bare.mark?.uid ?? '', estate: 'other' } }), 'foreign')
+})
+
+describe('adoption happens once: what is under an adopted id is ours by its birth, not by the id', () => {
+  const adopting = (policy: Partial<Policy> = {}) => machine('web', { policy: { adopt: '108', ...policy } })
+  const there = (birth: string | undefined, name = 'web'): ObservedResource => ({
+    ...guest(108),
+    name,
+    close: { config: { memory: '1' }, atMs: 0, ...(birth === undefined ? {} : { birth }) },
+  })
+  const HELD = { externalId: '108', seenMs: 1, birth: 'uuid 1' } as const
+  const OLD = { externalId: '108', seenMs: 1, details: { guest: 'web' } } as const
+  const unmarked = { unmarked: true } as const
+  const cases: readonly (readonly [
+    what: string,
+    policy: Partial<Policy>,
+    record: Partial<ResourceRecord> | undefined,
+    observed: ObservedResource,
+    is: string,
+  ])[] = [
+    ['never held', {}, undefined, there('uuid 2'), 'adoptable'],
+    ['begun and never seen with our mark', {}, { externalId: '108' }, there('uuid 2'), 'adoptable'],
+    ['the adopted one, its mark taken away', {}, HELD, there('uuid 1'), 'adoptable'],
+    ['another one', {}, HELD, there('uuid 2'), 'foreign'],
+    ['another one that shows no birth', {}, HELD, there(undefined), 'foreign'],
+    ['another one that a person means', { birth: 'uuid 2' }, HELD, there('uuid 2'), 'adoptable'],
+    ['a third after the one that a person meant', { birth: 'uuid 2' }, HELD, there('uuid 3'), 'foreign'],
+    ['not read closely', {}, HELD, guest(108, { seenOnly: true }), 'unread'],
+    ['a record from before births', {}, OLD, there('uuid 2'), 'foreign'],
+    ['held at another id before', {}, { ...HELD, externalId: '109' }, there('uuid 2'), 'adoptable'],
+    ['unmarked: the adopted one', unmarked, HELD, there('uuid 1', 'renamed'), 'ours'],
+    ['unmarked: another one of the same name', unmarked, HELD, there('uuid 2'), 'foreign'],
+    ['unmarked, from before births: by its name', unmarked, OLD, there('uuid 2'), 'ours'],
+    ['unmarked, from before births: another name', unmarked, OLD, there('uuid 2', 'payroll'), 'foreign'],
+  ]
+  for (const [what, policy, record, observed, is] of cases)
+    test(`${what}: ${is}`, () => {
+      const resource = adopting(policy)
+      const known = record === undefined ? [] : [recordOf(resource, record)]
+      assert.equal(identify(resource, FAKE_RULES, worldWith([observed]), ledgerWith({ known })).is, is)
+    })
 })

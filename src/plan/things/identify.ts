@@ -1,7 +1,11 @@
+import { defined } from '../../lib/defined.ts'
 import { isOfEstate } from '../../model/estate.ts'
+import type { Births } from '../../model/plan.ts'
 import { isBeingMade, type ObservedResource, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { NEVER_BEGUN } from '../../model/step.ts'
+import { attemptOf } from './attempt.ts'
+import { isHeldAt, isSameGuest } from './births.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Which thing in the world a resource is, if any. */
@@ -11,7 +15,7 @@ export type ThingIdentity =
   /** There, not made by us, and a person asked us to take it over. */
   | { readonly is: 'adoptable'; readonly observed: ObservedResource }
   /** The declared id belongs to something that is not ours to touch. */
-  | { readonly is: 'foreign'; readonly observed: ObservedResource }
+  | { readonly is: 'foreign'; readonly observed: ObservedResource; readonly births?: Births }
   /** Being made, or left half made, under the id that is ours or that we claim: it shows at most a lock. */
   | { readonly is: 'forming'; readonly observed: ObservedResource }
   /** Under the id that is ours or that we claim, and its tags do not say whose it is: its description may. */
@@ -47,7 +51,8 @@ function identifyListed(
 function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: Ledger): ThingIdentity {
   const declaredId = rules.declaredId(resource)
   const intended = ledger.intentions.get(resource.key)?.externalId
-  const recorded = ledger.records.get(resource.key)?.externalId
+  const record = ledger.records.get(resource.key)
+  const recorded = record?.connection === world.connection.name ? record.externalId : undefined
   const marked = world.marked.get(resource.uid) ?? []
   const ours = marked.filter((observed) => isOfOurEstate(observed, resource))
   const [others] = marked.filter((observed) => !isOfOurEstate(observed, resource))
@@ -64,16 +69,16 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
   const begun = intended ?? recorded
   const forming = begun === undefined ? undefined : world.guests.get(begun)
+  // Either our creation of it is open, or it was whole before: both show by the record alone.
+  const isKnown = attemptOf(record) !== undefined || record?.seenMs !== undefined
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming)) {
     // It stays what it is until root clears it away, and the id was nobody's wish: another one serves as well.
     const isFree = declaredId === undefined && rules.abandonedSteps(resource, forming) === undefined
-    // A creation that did begin may have left disks: then a person clears the id, and them with it.
-    const isEmpty = ledger.records.get(resource.key)?.made !== true
-    if (isFree && isEmpty && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
+    // A creation that did begin may have left disks: then a person clears the id, and croft the disks.
+    if (isFree && !isKnown && isLeft(resource, forming, world, ledger)) return { is: 'absent' }
     return { is: 'forming', observed: forming }
   }
-  if (forming !== undefined && isHollow(forming) && ledger.records.get(resource.key)?.made === true)
-    return { is: 'forming', observed: forming }
+  if (forming !== undefined && isHollow(forming) && isKnown) return { is: 'forming', observed: forming }
   // A copy that we made has the source's tags at first, and somebody may have taken ours away.
   if (forming !== undefined && forming.close === undefined) return { is: 'unread', observed: forming }
 
@@ -84,10 +89,21 @@ function identifyGuest(resource: Resource, rules: Rules, world: World, ledger: L
   if (there === undefined) return { is: 'absent' }
   // Nobody can tell yet whose it is: with a lost store it may well be ours.
   if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', observed: there }
-  if (there.mark === undefined && adopt === claimed)
-    return { is: resource.policy.unmarked === true ? 'ours' : 'adoptable', observed: there }
-  if (there.close === undefined) return { is: 'unread', observed: there }
+  if (there.close === undefined && (there.mark !== undefined || adopt !== claimed))
+    return { is: 'unread', observed: there }
+  if (there.mark === undefined && adopt === claimed) return claimedBy(resource, there, ledger)
   return { is: 'foreign', observed: there }
+}
+
+/** Adoption happens once: afterwards the declaration claims the guest that was adopted, and not its id. */
+function claimedBy({ key, policy }: Resource, there: ObservedResource, ledger: Ledger): ThingIdentity {
+  const record = ledger.records.get(key)
+  if (isHeldAt(record, there)) {
+    if (there.close === undefined) return { is: 'unread', observed: there }
+    if (!isSameGuest(record, there, policy))
+      return { is: 'foreign', observed: there, births: defined({ was: record.birth, is: there.close.birth }) }
+  }
+  return { is: policy.unmarked === true ? 'ours' : 'adoptable', observed: there }
 }
 
 /** Only the description says of which estate it is, so what was not read closely yet may be ours. */

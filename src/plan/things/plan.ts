@@ -9,9 +9,13 @@ import type { Refusal } from '../../model/step.ts'
 import { type MachineOrder, machineOrder, memberships } from '../clusters/membership.ts'
 import type { GuardContext, Guarded } from '../guards/guard.ts'
 import type { PlanInput, Planner } from '../planner.ts'
+import { otherBirth } from './births.ts'
 import { decide, heedsNeeds } from './decide.ts'
+import { claimsIn } from './holdings.ts'
 import type { ThingIdentity } from './identify.ts'
 import { type Identified, identifyAll } from './identify-all.ts'
+import { claimantOf } from './left-key.ts'
+import { afterMove, beforeMove, movesIn } from './moves.ts'
 import { inOrder } from './order.ts'
 import { tightOn } from './placement/room.ts'
 import { type DecidedRemoval, dependentsFirst, inOrderOfLeaving } from './removal-order.ts'
@@ -53,6 +57,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
   const listed = before?.estate === estate ? before.removals : undefined
   const { sorted, cycle } = same?.sorted ?? inOrder(estate.resources)
   const circular = new Set(cycle)
+  const declared = new Set(estate.resources.map(({ key }) => key))
   yield
   const identities = identifyAll(input)
   yield
@@ -61,6 +66,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
   const notes: ConnectionNote[] = []
   const suspicions = new Map<string, Suspicion>()
   const found = new Map<World, readonly Removal[]>()
+  const claims = claimsIn(estate.resources, input.rules)
   for (const [name, world] of worlds) {
     yield
     const suspicion = suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
@@ -69,13 +75,16 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })
     }
     if (world.refusal !== undefined) notes.push(unseen(name, world.refusal, estate))
-    found.set(world, listed?.get(world) ?? removals(estate, world, ledger, nowMs))
+    found.set(world, listed?.get(world) ?? removals({ ...input, worlds }, world, claims))
   }
 
-  const gone = [...found.values()].flat().filter(({ uid }) => !kept.has(uid))
+  const left = [...found.values()].flat().filter(({ uid }) => !kept.has(uid))
+  const moving = movesIn(estate, left)
   const members = memberships(
     clusters,
-    gone.map(({ key, observed }) => ({ key, name: observed.name ?? key.slice(key.lastIndexOf('/') + 1) })),
+    left
+      .filter(({ key }) => !moving.has(claimantOf(key)))
+      .map(({ key, observed }) => ({ key, name: observed.name ?? key.slice(key.lastIndexOf('/') + 1) })),
   )
 
   const ready = readiness(input, clusters, identities)
@@ -91,8 +100,10 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       continue
     }
     const identified = identities.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
+    // The image of a machine that is there is declared again once the machine is gone: to wait for it would be for ever.
+    const isThere = identified.identity.is === 'ours'
     const unmet = [
-      ...resource.needs.filter((need) => !ready(need, resource)),
+      ...resource.needs.filter((need) => !ready(need, resource) && !(isThere && !declared.has(need))),
       ...(survey === undefined ? [] : rules.awaits(resource, survey)),
     ]
     const member = members.get(resource.key)
@@ -102,7 +113,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       decided.set(resource.key, known)
       continue
     }
-    const answer: Action = circular.has(resource.key)
+    const planned: Action = circular.has(resource.key)
       ? circle(resource, cycle)
       : (homeless(resource) ??
         decide({
@@ -116,6 +127,7 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
           nowMs,
           ...(order === undefined ? {} : { order }),
         }))
+    const answer = afterMove(resource, planned, moving.get(resource.key) ?? [], member !== undefined, input)
     // The coordinator has moved everything off it: making it anew is no longer a question of policy.
     const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
     const rename = renamed.get(resource.key)
@@ -128,7 +140,11 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       ledger.records.get(resource.key)?.syncedGeneration === resource.generation
     const entry = entryOf(resource, rules, action, identified.identity, survey)
     const { awaitsApproval = false } = ledger.records.get(resource.key) ?? {}
-    const guarded = { entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval }
+    const births =
+      identified.identity.is === 'ours'
+        ? otherBirth(ledger.records.get(resource.key), identified.identity.observed, policy.birth)
+        : undefined
+    const guarded = { entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval, ...defined({ births }) }
     decided.set(resource.key, { identity: identified.identity, survey, unmet, order, guarded })
   }
 
@@ -140,7 +156,17 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
     if (rules === undefined) continue
     const decidedHere = all
       .filter(({ uid }) => !kept.has(uid))
-      .map((removal) => ({ removal, action: decideRemoval(removal, rules, ledger, nowMs) }))
+      .map((removal) => {
+        const action = decideRemoval(removal, rules, ledger, nowMs)
+        const by = moving.has(claimantOf(removal.key)) ? decided.get(claimantOf(removal.key)) : undefined
+        return {
+          removal,
+          action:
+            by === undefined
+              ? action
+              : beforeMove(removal, action, by.guarded, suspicions.has(by.guarded.entry.connection), ledger),
+        }
+      })
     going.push(...inOrderOfLeaving(decidedHere).map((one) => ({ ...one, world, rules })))
   }
   for (const { removal, action, world, rules } of dependentsFirst(going)) {
@@ -155,18 +181,28 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
       },
       awaitsApproval: removal.record?.awaitsApproval === true,
       dataDisks: rules.dataDisks(removal.observed),
+      ...defined({ births: otherBirth(removal.record, removal.observed, undefined) }),
     })
   }
 
+  const gone = ledger.destroyed?.revision === estate.revision ? ledger.destroyed : { things: [] }
+  const there = new Set([...estate.resources, ...leaving].map(({ key }) => key))
+  const isNoMore = (key: ResourceKey) => !there.has(key)
   const context: GuardContext = {
     estate,
     suspicions,
     members,
     deleting: deletions(leaving, guarded),
+    destroyed: gone.things.filter(({ type }) => isGuest(type)).map(({ key }) => key),
     machines:
       estate.resources.filter((r) => isGuest(r.desired.type)).length +
-      leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length,
-    objects: objectsLeaving(estate, leaving),
+      leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length +
+      gone.things.filter((one) => isGuest(one.type) && isNoMore(one.key)).length,
+    objects: objectsLeaving(
+      estate,
+      leaving,
+      gone.things.filter((one) => one.type === 'object' && isNoMore(one.key)),
+    ),
     leaving,
     unseen: new Set([...decided].filter(([, { identity }]) => identity.is !== 'ours').map(([key]) => key)),
     nowMs,
@@ -185,7 +221,7 @@ function stillHolds(resource: Resource, before: Decided, now: Omit<Decided, 'gua
     before.survey === now.survey &&
     before.order?.order === now.order?.order &&
     before.order?.reason === now.order?.reason &&
-    (!heedsNeeds(resource) || before.unmet.join() === now.unmet.join())
+    ((!heedsNeeds(resource) && !isReplaced(before)) || before.unmet.join() === now.unmet.join())
   )
 }
 
@@ -330,6 +366,7 @@ function entryOf(
     uid: resource.uid,
     connection: resource.connection,
     type: resource.desired.type,
+    generation: resource.generation,
     action,
     host,
     origin: resource.origin,
@@ -350,15 +387,16 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
   }
 }
 
-/** Counts what will be destroyed, whether or not it can be destroyed in this very pass. */
+/** Machines that are to be destroyed, now or after a wait. */
 function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
-  const gone = leaving
-    .filter(({ type, deletion, proof }) => isGuest(type) && deletion === 'Delete' && proof !== undefined)
-    .map((removal) => removal.key)
-  const replaced = guarded
-    .filter(({ entry, policy }) => entry.action.do === 'replace' && policy.replace === 'allowed')
-    .map(({ entry }) => entry.key)
-  return [...gone, ...replaced]
+  const going = leaving.filter(
+    ({ type, deletion, proof }) => isGuest(type) && deletion === 'Delete' && proof !== undefined,
+  )
+  const replaced = guarded.filter(({ entry: { action }, policy }) => {
+    const doing = action.do === 'wait' ? action.next : action
+    return doing?.do === 'replace' && policy.replace === 'allowed'
+  })
+  return [...new Set([...going, ...replaced.map(({ entry }) => entry)].map(({ key }) => key))]
 }
 
 function unseen(connection: string, refusal: Refusal, { connections }: Pick<Estate, 'connections'>): ConnectionNote {
@@ -371,4 +409,11 @@ function unseen(connection: string, refusal: Refusal, { connections }: Pick<Esta
     message: refusal.message,
     allow: 'croft changes nothing there until it can look again',
   }
+}
+
+/** A replacement is planned as a creation: it waits for what the new one needs. */
+function isReplaced({ guarded: { entry } }: Decided): boolean {
+  const { action } = entry
+  const doing = action.do === 'hold' ? action.held : action.do === 'wait' ? action.next : action
+  return action.do === 'wait' || doing?.do === 'replace'
 }

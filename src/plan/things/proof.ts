@@ -1,6 +1,7 @@
 import { ownerOf, type ResourceKey } from '../../model/declaration.ts'
 import type { Approval, Estate, Proof } from '../../model/estate.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import { claimantOf } from './left-key.ts'
 
 /**
  * Why a thing that nothing declares may leave, if anything says so: a person, the record of whoever declared it here, or
@@ -16,7 +17,7 @@ export function proofOf(
   if (approval !== undefined) return { by: 'approval', name: approval.name }
   if (record !== undefined && isDeclaredHere(record, sources))
     return { by: 'record', source: record.declaredBy ?? 'this directory' }
-  const commit = removed?.get(key)?.commit
+  const commit = removed?.get(claimantOf(key))?.commit
   return commit === undefined ? undefined : { by: 'commit', commit }
 }
 

@@ -1,13 +1,14 @@
 import type { Action } from '../../model/plan.ts'
 import type { ObservedResource, Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
+import { attemptAt, wasWhole } from './attempt.ts'
 import type { Ledger, World } from './world.ts'
 
 const LOOK_SOON_MS = 1_000
 
 /**
- * What a creation that broke off has left behind, to be cleared away first. Only where the store says that we began one
- * under this very id, and only what has come into being since: anything else under the id is somebody's.
+ * What an open creation under this very id has left behind, to be cleared away first: only what has come into being since.
+ * If the guest was seen whole, its disks are its data: then nothing is cleared and nothing is made beside them.
  */
 export function remainsOf(
   resource: Resource,
@@ -15,9 +16,11 @@ export function remainsOf(
   rules: Rules,
   world: World,
   ledger: Ledger,
-): Extract<Action, { do: 'wait' }> | { readonly resources: readonly ObservedResource[] } {
+): Extract<Action, { do: 'wait' | 'refuse' }> | { readonly resources: readonly ObservedResource[] } {
   const record = ledger.records.get(resource.key)
-  if (record?.made !== true || record.externalId !== externalId) return { resources: [] }
+  const attempt = attemptAt(record, resource.connection, externalId)
+  const lost = wasWhole(record, resource.connection, externalId)
+  if (record === undefined || (attempt === undefined && !lost)) return { resources: [] }
   const found: ObservedResource[] = []
   for (const list of rules.remains(resource, externalId)) {
     const things = world.lists.get(list)
@@ -26,9 +29,23 @@ export function remainsOf(
       const missing = { look: 'list', list, remainsOf: externalId } as const
       return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, missing }
     }
-    for (const thing of things.values()) if (madeSince(thing, record.createdMs)) found.push(thing)
+    for (const thing of things.values()) if (madeSince(thing, attempt?.sinceMs ?? record.createdMs)) found.push(thing)
   }
-  return { resources: found }
+  return attempt === undefined && found.length > 0 ? vanished(resource, externalId, found) : { resources: found }
+}
+
+function vanished(
+  { key }: Resource,
+  id: string,
+  disks: readonly ObservedResource[],
+): Extract<Action, { do: 'refuse' }> {
+  const names = disks.map(({ externalId, host }) => `${externalId} on ${host}`).join(', ')
+  return {
+    do: 'refuse',
+    guard: 'vanished',
+    reason: `${key} was there as id ${id} and is gone, but its disks are still there: ${names}`,
+    allow: `put its configuration back, or restore it from a backup; croft creates it with empty disks after these disks are renamed or removed`,
+  }
 }
 
 /** Hosts have clocks of their own. */
@@ -39,12 +56,12 @@ function madeSince(thing: ObservedResource, sinceMs: number): boolean {
   return typeof seconds === 'number' && seconds * 1000 >= sinceMs - CLOCK_SLACK_MS
 }
 
-/** Only root may lift a lock. A guest that was never finished names no volumes, so they go as unreferenced ones. */
+/** Only root may lift a lock. A guest that was never finished names no volumes: they stay, and croft finds them by their id. */
 export function clearing(observed: ObservedResource): string {
   const { externalId, lock } = observed
   const command = tool(observed)
   const unlock = lock === undefined ? '' : `${command} unlock ${externalId} && `
-  return `${unlock}${command} destroy ${externalId} --destroy-unreferenced-disks 1`
+  return `${unlock}${command} destroy ${externalId}`
 }
 
 export function tool({ type }: ObservedResource): 'qm' | 'pct' {

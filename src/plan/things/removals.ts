@@ -1,16 +1,21 @@
+import { pauseLeftMs } from '../../lib/backoff.ts'
 import { DEFAULT_POLICY, ownerOf, type Policy, type ResourceKey } from '../../model/declaration.ts'
 import { type Approval, type Estate, estateMark, isOfEstate, type Proof } from '../../model/estate.ts'
-import { itemId } from '../../model/host-item.ts'
-import { objectId } from '../../model/kube-object.ts'
+import { volumeId } from '../../model/file.ts'
 import type { Action } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import type { Desired, Mark, ObservedResource } from '../../model/resource.ts'
+import { type Desired, isGuest, type Mark, type ObservedResource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../approvals.ts'
+import type { PlanInput } from '../planner.ts'
+import { isSameGuest } from './births.ts'
 import { detailsNeeded } from './details-needed.ts'
+import { claimantsOf, type PlaceClaims } from './holdings.ts'
 import { isKnownToLeave } from './known-removals.ts'
+import { claimantOf, leftKey } from './left-key.ts'
 import { proofOf, wasDeclared } from './proof.ts'
-import { isRetried, type Ledger, type World } from './world.ts'
+import { isUnread } from './unread.ts'
+import { type DestroyedSoFar, isRetried, type Ledger, type World } from './world.ts'
 
 /** A thing of ours that Git no longer declares. */
 export interface Removal {
@@ -28,14 +33,19 @@ export interface Removal {
 }
 
 /**
- * Guests that carry our mark and are declared no more. A guest whose mark names another estate, or a declaration that
- * is there but could not be read, is not among them; neither is one that has not been read closely yet, unless its
- * record says what else only its description does: whose it is and what should become of it.
+ * Guests that carry our mark and are declared no more, or declared somewhere else by now. A guest whose mark names another
+ * estate, or a declaration that is there but could not be read, is not among them; neither is one that has not been read
+ * closely yet, unless its record says what else only its description does: whose it is and what should become of it.
  */
-export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly Removal[] {
-  const declared = new Set(estate.resources.map((resource) => resource.uid))
-  const recordOf = new Map<string, ResourceRecord>()
-  for (const record of ledger.records.values()) recordOf.set(record.uid, record)
+export function removals(input: PlanInput, world: World, claims: PlaceClaims): readonly Removal[] {
+  const { estate, worlds, ledger, nowMs } = input
+  const here = world.connection.name
+  const declared = new Map(estate.resources.map((resource) => [resource.uid, resource]))
+  const keys = new Set(estate.resources.map(({ key }) => key))
+  const records = new Map<string, ResourceRecord>()
+  for (const record of ledger.records.values())
+    if (record.connection === here && isGuest(record.type))
+      records.set(`${record.uid} ${record.externalId ?? ''}`, record)
   const approvals = validApprovals(estate, nowMs)
   const meant = new Set(
     approvals.filter((approval) => approval.orphans === true).flatMap((approval) => approval.deletes),
@@ -43,34 +53,58 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
   const own = ownMarks(estate, world)
   const found: Removal[] = []
   for (const [uid, resources] of world.marked) {
-    if (declared.has(uid)) continue
-    const record = recordOf.get(uid)
+    const resource = declared.get(uid)
+    if (resource?.connection === here) continue
+    const twins = [...worlds.values()].reduce((sum, { marked }) => sum + (marked.get(uid)?.length ?? 0), 0)
     for (const observed of resources) {
+      if (resource !== undefined && isSeenTwice(observed, worlds.get(resource.connection))) continue
+      const known =
+        records.get(`${uid} ${observed.externalId}`) ?? (twins > 1 ? undefined : recordOf(uid, here, ledger))
       const unread = observed.close === undefined
+      // Its description gives it to another declaration by now: what we know of ours proves nothing about it.
+      const isOfAnother =
+        !unread && known !== undefined && claimantOf(known.key) !== claimantOf(observed.mark?.owner ?? '')
+      const record = isOfAnother ? undefined : known
       const mark = unread ? markBy(observed, record, estate, approvals) : observed.mark
       if (mark?.owner === undefined || !(unread || own(mark.estate))) continue
-      if (isUnreadable(mark.owner, estate)) continue
-      const policy =
-        record !== undefined && wasDeclared(record) ? record.policy : estate.removed?.get(mark.owner)?.policy
-      const deletion = meant.has(mark.owner) ? 'Delete' : (policy?.deletion ?? mark.deletion ?? 'Orphan')
+      const owner = claimantOf(mark.owner)
+      // What names another place by now has left this one, whatever other paths may say.
+      if (resource === undefined && isUnread(owner, estate)) continue
+      const isAlone = twins === 1 && resource === undefined && !ledger.records.has(owner) && !keys.has(owner)
+      const key = record?.key ?? (isAlone ? owner : leftKey(owner, here, observed.externalId))
+      const policy = record !== undefined && wasDeclared(record) ? record.policy : estate.removed?.get(owner)?.policy
+      const isMeant = meant.has(owner) || meant.has(key)
       found.push({
-        key: mark.owner,
+        key,
         uid,
         type: observed.type === 'container' ? 'container' : 'vm',
         observed,
         record,
-        deletion,
+        deletion: isMeant ? 'Delete' : (policy?.deletion ?? mark.deletion ?? 'Orphan'),
         protect: policy?.protect ?? mark.protect ?? false,
         ...policyOf(policy, mark),
-        ...provenBy(proofOf(mark.owner, record, estate, approvals)),
+        ...provenBy(proofOf(key, record, estate, approvals)),
       })
     }
   }
-  const search: Search = { estate, world, ledger, meant, approvals }
+  const search: Search = { estate, world, ledger, meant, approvals, claims }
   found.push(...unmarkedRemovals(search), ...listedRemovals(search), ...unremembered(search))
   // What would stay anyway and is not known to be of this directory is nobody's business here.
   const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
   return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** The record of the only guest with this mark, where it says another id than the guest has. */
+function recordOf(uid: string, connection: string, { records }: Ledger): ResourceRecord | undefined {
+  return [...records.values()].find((record) => record.uid === uid && record.connection === connection)
+}
+
+/** Two connections may reach one system: the same id there is the same guest, unless the births tell them apart. */
+function isSeenTwice({ externalId, close, mark }: ObservedResource, other: World | undefined): boolean {
+  const there = other?.guests.get(externalId)
+  if (there?.mark?.uid !== mark?.uid) return false
+  const [one, two] = [close?.birth, there?.close?.birth]
+  return one === undefined || two === undefined || one === two
 }
 
 /** The mark of a guest that was not read yet, as far as its record knows it. */
@@ -92,14 +126,19 @@ function policyOf(policy: Policy | undefined, { serverOf }: Mark): Pick<Removal,
 /** Keys of what carries our mark, is not declared, and of which nothing is known yet that proves it may leave. */
 export function unprovenKeys(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly ResourceKey[] {
   const approvals = validApprovals(estate, nowMs)
+  return undeclaredMarks(estate, world).filter(
+    (key) => !isUnread(key, estate) && proofOf(key, ledger.records.get(key), estate, approvals) === undefined,
+  )
+}
+
+/** Returns the keys of what carries our mark and is not declared. */
+export function undeclaredMarks(estate: Estate, world: World): readonly ResourceKey[] {
   const declared = new Set(estate.resources.map(({ key }) => key))
   const own = ownMarks(estate, world)
   const seen = [...world.marked.values(), ...[...world.lists.values()].map((things) => [...things.values()])].flat()
-  return seen.flatMap(({ mark }) => {
-    if (mark?.owner === undefined || declared.has(mark.owner) || !own(mark.estate)) return []
-    if (isUnreadable(mark.owner, estate)) return []
-    return proofOf(mark.owner, ledger.records.get(mark.owner), estate, approvals) === undefined ? [mark.owner] : []
-  })
+  return seen.flatMap(({ mark }) =>
+    mark?.owner === undefined || declared.has(mark.owner) || !own(mark.estate) ? [] : [mark.owner],
+  )
 }
 
 /** Marks of the estates that declare something on this connection, and, while none has a uid, of its name. */
@@ -116,6 +155,7 @@ interface Search {
   /** What a person wants deleted although its policy says otherwise. */
   readonly meant: ReadonlySet<ResourceKey>
   readonly approvals: readonly Approval[]
+  readonly claims: PlaceClaims
 }
 
 /** Guests that were taken over without a mark: the record of whoever declared them says which they are. */
@@ -124,11 +164,11 @@ function unmarkedRemovals({ estate, world, ledger, meant, approvals }: Search): 
   return [...ledger.records.values()].flatMap((record): readonly Removal[] => {
     const { key, uid, type, policy, externalId, connection } = record
     if (policy.unmarked !== true || (type !== 'vm' && type !== 'container')) return []
-    if (connection !== world.connection.name || declared.has(key) || isUnreadable(key, estate)) return []
+    if (connection !== world.connection.name || declared.has(key) || isUnread(key, estate)) return []
     const observed = externalId === undefined ? undefined : world.guests.get(externalId)
     if (observed === undefined || observed.mark !== undefined) return []
-    // Its id was given to another guest: what croft took over is gone, and this one is nobody's of ours.
-    if (record.details?.guest !== undefined && observed.name !== record.details.guest) return []
+    // The id may belong to another guest by now: what croft took over is gone then.
+    if (observed.close !== undefined && !isSameGuest(record, observed, policy)) return []
     const deletion = meant.has(key) ? 'Delete' : policy.deletion
     const proof = provenBy(proofOf(key, record, estate, approvals))
     return [{ key, uid, type, observed, record, deletion, protect: policy.protect, policy, ...proof }]
@@ -143,15 +183,17 @@ function provenBy(proof: Proof | undefined): Pick<Removal, 'proof'> {
  * Listed things carry no mark: only the store knows that we made them. Without that knowledge they stay, which is the
  * safe side; what was there before us is never among them.
  */
-function listedRemovals({ estate, world, ledger, meant, approvals }: Search): readonly Removal[] {
+function listedRemovals({ estate, world, ledger, meant, approvals, claims }: Search): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.key))
-  const claimed = claimedThings(estate)
   const found: Removal[] = []
   for (const record of ledger.records.values()) {
     if (record.list === undefined || record.externalId === undefined || record.type === 'cluster') continue
     if (record.connection !== world.connection.name) continue
-    if (declared.has(record.key) || isUnreadable(record.key, estate)) continue
-    if (claimed.has(`${record.connection} ${record.externalId}`)) continue
+    if (declared.has(record.key) || isUnread(record.key, estate)) continue
+    const claimants = claimantsOf(claims, record)
+    // Its own declaration may have left this connection for another one to the same system.
+    if (claimants.has(record.connection) || [...claimants.values()].includes(claimantOf(record.key))) continue
+    if (record.type === 'file' && isShared(record.externalId, world) && isDeclaredFile(record, estate)) continue
     const things = world.lists.get(record.list)
     // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
     const keepsMarks = record.type === 'item' || record.type === 'object'
@@ -183,13 +225,14 @@ function listedRemovals({ estate, world, ledger, meant, approvals }: Search): re
   return found
 }
 
-/** Items and objects that somebody declares. One that moved from one owner to another is not gone: it is only another's. */
-function claimedThings(estate: Estate): ReadonlySet<string> {
-  return new Set(
-    estate.resources.flatMap(({ connection, desired }) => {
-      if (desired.type === 'object') return [`${connection} ${objectId(desired.object.object)}`]
-      return desired.type === 'item' ? [`${connection} ${itemId(desired.item.item)}`] : []
-    }),
+/** All hosts of a shared storage list the same file. */
+function isShared(volume: string, { survey }: World): boolean {
+  return survey?.storages.some(({ name, shared }) => shared && volume.startsWith(`${name}:`)) === true
+}
+
+function isDeclaredFile({ connection, externalId }: ResourceRecord, { resources }: Estate): boolean {
+  return resources.some(
+    (one) => one.connection === connection && one.desired.type === 'file' && volumeId(one.desired.file) === externalId,
   )
 }
 
@@ -198,7 +241,7 @@ function claimedThings(estate: Estate): ReadonlySet<string> {
  * when the mark names our estate and an owner of which something is still declared here; else another repository may have
  * made them.
  */
-function unremembered({ estate, world, ledger, meant, approvals }: Search): readonly Removal[] {
+function unremembered({ estate, world, ledger, meant, approvals, claims }: Search): readonly Removal[] {
   const seen = [...world.lists.values()].flatMap((things) =>
     [...things.values()].filter(
       ({ type, mark }) =>
@@ -208,16 +251,15 @@ function unremembered({ estate, world, ledger, meant, approvals }: Search): read
     ),
   )
   if (seen.length === 0) return []
-  const claimed = claimedThings(estate)
   const owners = new Set(estate.resources.map(({ key }) => ownerOf(key)))
   const own = ownMarks(estate, world)
   return seen.flatMap((observed): readonly Removal[] => {
-    const { mark, connection, externalId } = observed
+    const { mark, connection } = observed
     if (mark?.owner === undefined || mark.estate === undefined || !own(mark.estate)) return []
-    if (claimed.has(`${connection} ${externalId}`)) return []
+    if (claimantsOf(claims, observed).has(connection)) return []
     const record = ledger.records.get(mark.owner)
     const proof = proofOf(mark.owner, record, estate, approvals)
-    if (isUnreadable(mark.owner, estate) || (proof === undefined && !owners.has(ownerOf(mark.owner)))) return []
+    if (isUnread(mark.owner, estate) || (proof === undefined && !owners.has(ownerOf(mark.owner)))) return []
     const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
     const type = observed.type === 'object' ? 'object' : 'item'
     return [{ key: mark.owner, uid: mark.uid, type, observed, record, deletion, protect: false, ...provenBy(proof) }]
@@ -233,25 +275,23 @@ function isMarked(observed: ObservedResource | undefined, record: ResourceRecord
   return observed?.mark?.uid === record.uid
 }
 
-/** `Image/noble@alpha` is a part of `Image/noble`: when that could not be read, its parts are not gone. */
-function isUnreadable(key: ResourceKey, estate: Estate): boolean {
-  return estate.unreadable.some((unreadable) => key === unreadable || key.startsWith(`${unreadable}@`))
-}
-
 /** How many objects each cluster has and how many of them are to be deleted, where any leaves. */
 export function objectsLeaving(
   estate: Estate,
   leaving: readonly Removal[],
+  destroyed: DestroyedSoFar['things'] = [],
 ): ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }> {
   const counts = new Map<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>()
-  for (const { type, deletion, key, observed, proof } of leaving) {
-    if (type !== 'object' || proof === undefined) continue
-    const { all, deleting } = counts.get(observed.connection) ?? {
-      all: estate.resources.filter(({ connection }) => connection === observed.connection).length,
+  const count = (connection: string, key: ResourceKey, goes: boolean) => {
+    const { all, deleting } = counts.get(connection) ?? {
+      all: estate.resources.filter((one) => one.connection === connection).length,
       deleting: [],
     }
-    counts.set(observed.connection, { all: all + 1, deleting: deletion === 'Delete' ? [...deleting, key] : deleting })
+    counts.set(connection, { all: all + 1, deleting: goes ? [...deleting, key] : deleting })
   }
+  for (const { type, deletion, key, observed, proof } of leaving)
+    if (type === 'object' && proof !== undefined) count(observed.connection, key, deletion === 'Delete')
+  for (const { connection, key } of destroyed) count(connection, key, true)
   return counts
 }
 
@@ -271,8 +311,9 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     }
   }
   const failure = record?.failure
-  if (failure !== undefined && !isRetried(ledger, removal.key) && failure.nextAttemptMs > nowMs) {
-    return { do: 'wait', reason: failure.reason, message: failure.message, lookAgainMs: failure.nextAttemptMs - nowMs }
+  const pauseMs = failure === undefined || isRetried(ledger, removal.key) ? 0 : pauseLeftMs(failure, nowMs)
+  if (failure !== undefined && pauseMs > 0) {
+    return { do: 'wait', reason: failure.reason, message: failure.message, lookAgainMs: pauseMs }
   }
   if (observed.lock !== undefined) {
     return {
@@ -293,6 +334,13 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     }
   }
   if (observed.close === undefined && observed.list === undefined) return detailsNeeded(observed, 'config')
+  const release = rules.releases?.(observed)
+  if (release !== undefined) {
+    const { to, steps } = release
+    const owner = { path: 'owner', from: 'croft', to, effect: 'live', own: true } as const
+    const reason = `no longer declared, and ${to} keeps it by now`
+    return { do: 'update', externalId: observed.externalId, changes: [owner], steps, reason }
+  }
   const obstacle = rules.undeletable(observed)
   if (obstacle !== undefined)
     return { do: 'refuse', guard: 'protection', reason: obstacle.message, allow: obstacle.allow }

@@ -35,3 +35,9 @@ test('a machine that this directory did not declare is not handed over', () => {
   const ledger = ledgerWith({ known: [recordOf(old, { declaredBy: 'elsewhere' })] })
   assert.equal(renames(estateOf([renamed], { sources: ['here'] }), worlds, ledger).size, 0)
 })
+
+test('a machine that left at an earlier revision, or was left alone on purpose, is not the next one of the same content', () => {
+  const worlds = new Map([['default', worldWith([guest(100, { of: old.key })])]])
+  for (const before of [{ absent: true }, { status: 'Orphaned' }] as const)
+    assert.equal(renames(estateOf([renamed]), worlds, ledgerWith({ known: [recordOf(old, before)] })).size, 0)
+})

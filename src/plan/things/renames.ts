@@ -4,6 +4,7 @@ import { type Bounds, mayBeCalled } from '../../model/grant.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { isGuest, type ObservedResource } from '../../model/resource.ts'
 import { isDeclaredHere } from './proof.ts'
+import { isUnread } from './unread.ts'
 import type { Ledger, World } from './world.ts'
 
 /** A resource that had another name before, and the guest that it is. */
@@ -26,12 +27,13 @@ export function renames(
   // A file that could not be read may still declare what seems to be gone.
   if (estate.incomplete) return found
   const declared = new Set(estate.resources.map(({ key }) => key))
-  const unreadable = new Set(estate.unreadable)
   const left = new Map<string, ResourceRecord[]>()
   for (const record of ledger.records.values()) {
-    if (declared.has(record.key) || unreadable.has(record.key) || !isGuest(record.type)) continue
+    if (declared.has(record.key) || isUnread(record.key, estate) || !isGuest(record.type)) continue
     if (estate.partlyRead?.some((source) => mayBeCalled(record.key, source)) === true) continue
     if (ledger.intentions.has(record.key) || !isDeclaredHere(record, estate.sources)) continue
+    // It left at an earlier revision, or stays on purpose: a new machine of the same content is another one.
+    if (record.absent === true || record.status === 'Orphaned') continue
     push(left, contentOf(record.connection, record.type, record.generation), record)
   }
   if (left.size === 0) return found

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { nameOfReference } from '../../model/desired-secrets.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { Sealed } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import type { SeedDocument } from '../../model/vm.ts'
-import { nameOfReference, refuseUnread, secretsOf } from './unread-secrets.ts'
+import { refuseUnread, secretsOf } from './unread-secrets.ts'
 
 const PASSWORD = { secretRef: { name: 'users', key: 'ubuntu' } }
 const KEY = { env: 'SEED_KEY' }
@@ -25,7 +26,7 @@ const withSeed = step('upload', {
     fileName: 'x',
     bytes: 1,
     hash: 'x',
-    document: new Sealed({ userData: { password: KEY } } as unknown as SeedDocument),
+    document: new Sealed({ userData: { password: { valueFrom: KEY } } } as unknown as SeedDocument),
   },
 })
 const plain = step('start', { lane: 'rest', call: call({}) })

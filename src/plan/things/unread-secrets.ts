@@ -1,12 +1,8 @@
+import { nameOfReference, secretsIn, secretsOfCommands } from '../../model/desired-secrets.ts'
 import { type Action, type Doing, isDoing, type Plan } from '../../model/plan.ts'
-import { referencesIn, type SecretReference } from '../../model/secret.ts'
+import type { SecretReference } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
 import { withRefusedNodes } from '../plan.ts'
-
-/** What a reference is known by: two that are written alike are the same secret. */
-export function nameOfReference(reference: SecretReference): string {
-  return JSON.stringify(reference)
-}
 
 /** Every secret that the steps of a plan put in, each once. */
 export function secretsOf({ entries }: Plan): readonly SecretReference[] {
@@ -42,7 +38,7 @@ function secretsOfAction(action: Action): readonly SecretReference[] {
 }
 
 function secretsOfStep(step: Step): readonly SecretReference[] {
-  const inSeed = step.upload === undefined ? [] : referencesIn(step.upload.document.reveal())
+  const inSeed = step.upload === undefined ? [] : secretsIn(step.upload.document.reveal())
   switch (step.lane) {
     case 'rest': {
       const { params } = step.call
@@ -55,6 +51,6 @@ function secretsOfStep(step: Step): readonly SecretReference[] {
         ? [step.write.valuesFrom]
         : []
     case 'commands':
-      return [...referencesIn(step.commands), ...inSeed]
+      return [...secretsOfCommands(step.commands), ...inSeed]
   }
 }

@@ -1,8 +1,10 @@
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { Connection } from '../../model/estate.ts'
+import type { PlanEntry } from '../../model/plan.ts'
 import type { ResourceRecord, ThingIntention } from '../../model/record.ts'
 import type { ObservedResource, RemoteTask, Survey } from '../../model/resource.ts'
 import type { Refusal } from '../../model/step.ts'
+import type { KnownUnread } from './unread.ts'
 
 /** What is known of one connection in this pass. */
 export interface World {
@@ -22,8 +24,15 @@ export interface World {
   readonly deserted?: ReadonlySet<string>
 }
 
+/** What a revision has destroyed so far, over all its passes: also what is gone by now. */
+export interface DestroyedSoFar {
+  readonly revision: string
+  readonly things: readonly Pick<PlanEntry, 'key' | 'connection' | 'type'>[]
+}
+
 /** What the store remembers, as the plan needs it. */
 export interface Ledger {
+  readonly destroyed?: DestroyedSoFar
   readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
   /** Effects in flight by resource. */
   readonly intentions: ReadonlyMap<ResourceKey, ThingIntention>
@@ -31,6 +40,8 @@ export interface Ledger {
   readonly running: ReadonlyMap<ResourceKey, RemoteTask>
   /** The store knows nothing yet: absence from it proves nothing. */
   readonly fresh: boolean
+  /** Marks of unread paths of which it is settled that they declare nothing that is missing. */
+  readonly unread: KnownUnread
   /** A person asked for another try of what stalled. */
   readonly retryStalled: boolean
   /** What was tried again since then: one more try was asked for, not one in every pass. */
@@ -46,6 +57,7 @@ export const EMPTY_LEDGER: Ledger = {
   records: new Map(),
   intentions: new Map(),
   running: new Map(),
+  unread: {},
   fresh: true,
   retryStalled: false,
 }

@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.ts'
+import { shownHash } from '../../model/consent.ts'
 import { rowStatus } from '../../model/estate-status.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
@@ -106,6 +107,9 @@ export function projectAction(action: Action): ActionOnPage {
     ...('message' in action ? { message: action.message } : {}),
     ...('guard' in action ? { guard: action.guard } : {}),
     ...('allow' in action ? { allow: action.allow } : {}),
+    ...(action.do === 'hold' && action.shows !== undefined
+      ? { shows: action.shows.map(asText), shown: shownHash(action.guard, action.shows) }
+      : {}),
   }
 }
 

@@ -45,6 +45,9 @@ export const action = z.object({
   message: z.string().optional(),
   guard: z.string().optional(),
   allow: z.string().optional(),
+  /** What a consent to what is held covers, line by line, and the short name of that list. */
+  shows: list(z.string()).optional(),
+  shown: z.string().optional(),
   externalId: z.string().optional(),
   changes: list(change),
   steps: list(step),

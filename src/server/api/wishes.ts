@@ -59,9 +59,16 @@ export const WISHES: readonly Route[] = [
     'approve',
     z.strictObject({
       keys: list(keySchema).refine((keys) => keys.length > 0 && keys.length <= LIMITS.listPage, 'name at least one'),
+      /** By key, the name of the list that was shown. If another list is held by now, nothing is approved. */
+      seen: z.record(keySchema, z.string().max(64)).optional(),
       forMs: z.number().int().min(60_000).max(LIMITS.approvalMs).default(3_600_000),
     }),
-    ({ keys, forMs }, { clock }) => ({ wish: 'approve', keys, expiresMs: clock.now() + forMs }),
+    ({ keys, forMs, seen }, { clock }) => ({
+      wish: 'approve',
+      keys,
+      expiresMs: clock.now() + forMs,
+      ...defined({ seen }),
+    }),
   ),
   wish('suspend', 'Leave a resource alone', 'operate', z.strictObject({ key: keySchema }), ({ key }) => ({
     wish: 'suspend',

@@ -79,6 +79,7 @@ export function heldDeletion(name: string, host: string, id: number): Action {
     guard: 'blast-radius',
     reason: 'this commit would delete 4 of 6 machines, and at most one is deleted without being asked',
     allow: 'approve it here, or commit an Approval that names them',
+    shows: [`VM ${id} (${name}) and its discs`],
     held: {
       do: 'delete',
       externalId: String(id),

@@ -2,6 +2,7 @@ import type { ObjectsAt } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration, Problem, ResourceKey } from '../../model/declaration.ts'
+import type { UnreadPath } from '../../model/unread.ts'
 import type { LateInstances } from '../compose/api.ts'
 import { withLate } from '../compose/late.ts'
 import type { DocumentPlace, Ignored, Revision } from '../git/revision.ts'
@@ -20,6 +21,7 @@ export interface RevisionPiece {
   readonly declarations?: readonly { readonly declaration: Declaration; readonly written?: DocumentPlace }[]
   readonly problems?: readonly Problem[]
   readonly ignored?: readonly Ignored[]
+  readonly unread?: readonly UnreadPath[]
   readonly late?: LateInstances
   readonly objects?: { readonly place: string; readonly at: ObjectsAt; readonly more: boolean }
 }
@@ -39,6 +41,7 @@ export function* piecesOf(whole: Revision, places: readonly string[]): Generator
     }
   for (const problems of inPieces(kept(revision.problems), PIECE.others)) yield { problems }
   for (const ignored of inPieces(revision.ignored, PIECE.others)) yield { ignored }
+  for (const unread of inPieces(revision.unread ?? [], PIECE.others)) yield { unread }
   for (const place of new Set(places)) {
     const at = revision.objectsAt?.(place)
     if (at === undefined) continue
@@ -86,6 +89,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
   const declarations: Declaration[] = []
   const problems: Problem[] = []
   const ignored: Ignored[] = []
+  const unread: UnreadPath[] = []
   const places = new Map<string, ObjectsAt>()
   for (const piece of pieces) {
     for (const one of piece.declarations ?? []) {
@@ -94,6 +98,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
     }
     problems.push(...(piece.problems ?? []))
     ignored.push(...(piece.ignored ?? []))
+    unread.push(...(piece.unread ?? []))
     if (piece.objects === undefined) continue
     const { place, at } = piece.objects
     const before = places.get(place)
@@ -106,6 +111,7 @@ export function unpack(head: PackedHead, pieces: readonly RevisionPiece[]): Revi
     declarations,
     problems,
     ignored,
+    ...(unread.length === 0 ? {} : { unread }),
     problemAt,
     locate: (declaration, path) => problemAt(declaration, { code: '', path, message: '' }).origin,
     text: (declaration) => written.get(declaration.key)?.document.text,

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import type { Origin } from '../../model/declaration.ts'
+import type { ObjectReference } from '../../model/foreign-object.ts'
 import type { SourceDocument } from '../manifest.ts'
 import type { DocumentFields, ValueShape } from './shape.ts'
 
@@ -33,21 +34,12 @@ export interface MissingValue {
   readonly why?: string
 }
 
-/** An existing object that a definition reads. */
-export interface ExternalReference {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly name: string
-  /** Absent: that of the instance, where the kind has namespaces. */
-  readonly namespace?: string
-}
-
 /** What is there while an instance is expanded. */
 export interface LiveObjects {
   /** A document of the instance as it is now, one of so many of the same id. Undefined: nobody has seen it. */
   made(document: MadeBefore): DocumentFields | undefined
   /** An object that is only read. Undefined: nobody has seen it. A text says why nobody will. */
-  external(reference: ExternalReference, id: string): DocumentFields | undefined | string
+  external(reference: ObjectReference, id: string): DocumentFields | undefined | string
 }
 
 export interface MadeBefore {
@@ -126,6 +118,6 @@ export interface LateInstances {
   readonly definitions: readonly PlacedObject[]
   readonly instances: readonly PlacedObject[]
   /** Documents of the files that they read. */
-  readonly externals: readonly { readonly reference: ExternalReference; readonly object: DocumentFields }[]
+  readonly externals: readonly { readonly reference: ObjectReference; readonly object: DocumentFields }[]
   readonly commit?: string
 }

@@ -2,6 +2,7 @@ import type { FieldProblem } from '../../kinds/kind.ts'
 import { defined } from '../../lib/defined.ts'
 import { lazily } from '../../lib/lazily.ts'
 import type { Problem } from '../../model/declaration.ts'
+import type { ObjectReference } from '../../model/foreign-object.ts'
 import type { FileOutcome } from '../assemble.ts'
 import type { Ignored } from '../git/revision.ts'
 import { CLAIMED_GROUP } from '../identify.ts'
@@ -9,7 +10,7 @@ import type { JudgedObject } from '../judge.ts'
 import { isFields, isSyntax, objectsOf, readDocuments } from '../manifest.ts'
 import type { YamlFinding } from '../yaml/full-yaml.ts'
 import { type FileAt, fieldProblemAt, findingAt, originOf } from '../yaml/problem-at.ts'
-import type { ApiReader, DefinedApi, ExternalReference, LateInstances, PlacedObject, TemplatePlace } from './api.ts'
+import type { ApiReader, DefinedApi, LateInstances, PlacedObject, TemplatePlace } from './api.ts'
 import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
 import { definedAndInvalid, definedWrongly, unreadDefinition } from './invalid-definitions.ts'
 import { READERS, readApis } from './readers.ts'
@@ -214,13 +215,13 @@ function documentsIn(outcomes: readonly FileOutcome[]): readonly DocumentFields[
   })
 }
 
-function isNamed({ apiVersion, kind, metadata }: DocumentFields, wanted: ExternalReference): boolean {
+function isNamed({ apiVersion, kind, metadata }: DocumentFields, wanted: ObjectReference): boolean {
   const { name, namespace } = isFields(metadata) ? metadata : {}
   if (apiVersion !== wanted.apiVersion || kind !== wanted.kind || name !== wanted.name) return false
   return namespace === undefined || wanted.namespace === undefined || namespace === wanted.namespace
 }
 
-function notHere({ apiVersion, kind, name, namespace }: ExternalReference): string {
+function notHere({ apiVersion, kind, name, namespace }: ObjectReference): string {
   const where = namespace === undefined ? name : `${namespace}/${name}`
   return `no document here is ${kind} ${where} of ${apiVersion}; if it is in a cluster, name that with the annotation croft.dev/cluster`
 }

@@ -1,8 +1,9 @@
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { holds } from '../../lib/cel.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { type ObjectReference, referenceMistake } from '../../model/foreign-object.ts'
 import { isFields } from '../manifest.ts'
-import type { ComposedDocument, ExternalReference, LiveObjects, MissingValue } from './api.ts'
+import type { ComposedDocument, LiveObjects, MissingValue } from './api.ts'
 import type { Graph, GraphResource } from './graph.ts'
 import { isWithoutNamespace } from './graph-checks.ts'
 import type { DocumentFields } from './shape.ts'
@@ -74,7 +75,10 @@ export function expandGraph(graph: Graph, schema: DocumentFields, live: LiveObje
       const objects = values.map(({ value, missing: lacks }, index) => {
         if (lacks.length > 0) return undefined
         if (!resource.external) return live.made({ id, value, path, index, count: values.length })
-        const found = live.external(referenceIn(value), id)
+        const reference = referenceIn(value)
+        const wrong = referenceMistake(reference)
+        if (wrong !== undefined) throw new TemplateMistake(path, wrong)
+        const found = live.external(reference, id)
         if (typeof found === 'string') throw new TemplateMistake(path, found)
         return readyExternal(found, readyWhen)
       })
@@ -102,7 +106,7 @@ export function expandGraph(graph: Graph, schema: DocumentFields, live: LiveObje
   return { documents }
 }
 
-function referenceIn({ apiVersion, kind, metadata }: DocumentFields): ExternalReference {
+function referenceIn({ apiVersion, kind, metadata }: DocumentFields): ObjectReference {
   const { name, namespace } = isFields(metadata) ? metadata : {}
   return {
     apiVersion: String(apiVersion),

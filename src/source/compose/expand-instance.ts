@@ -2,19 +2,14 @@ import { DEPENDS_ON, READY_WHEN } from '../../kinds/fields/annotations.ts'
 import { fieldPath } from '../../kinds/fields/problem.ts'
 import type { FieldProblem, Kind } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
+import { failedOn } from '../../lib/failed-on.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type ComposedBy, type Origin, type ResourceKey, resourceKey } from '../../model/declaration.ts'
-import type { ForeignObject, KnownObject, WaitingFor } from '../../model/waiting.ts'
+import type { ObjectReference } from '../../model/foreign-object.ts'
+import type { KnownObject, WaitingFor } from '../../model/waiting.ts'
 import { type JudgedObject, judgeDocument } from '../judge.ts'
 import { isFields } from '../manifest.ts'
-import type {
-  ComposedApi,
-  ComposedDocument,
-  ExternalReference,
-  LiveObjects,
-  PlacedObject,
-  TemplatePlace,
-} from './api.ts'
+import type { ComposedApi, ComposedDocument, LiveObjects, PlacedObject, TemplatePlace } from './api.ts'
 import { typeOfExpression } from './expression-type.ts'
 import { ANYTHING, conform, type DocumentFields } from './shape.ts'
 
@@ -44,8 +39,12 @@ export interface ExpansionScope {
   readonly apis: ReadonlyMap<string, ComposedApi>
   /** What is there by a key. Without it nobody has looked. */
   known?(key: ResourceKey): KnownObject | undefined
-  /** An object that somebody else keeps, of this cluster where one is named. */
-  external?(reference: ExternalReference, cluster: string | undefined): DocumentFields | undefined | string
+  /** An object that somebody else keeps, of this cluster where one is named, and the instance that it is read for. */
+  external?(
+    reference: ObjectReference,
+    cluster: string | undefined,
+    by: Pick<ComposedBy, 'instance' | 'origin'>,
+  ): DocumentFields | undefined | string
   complain(place: TemplatePlace, problem: FieldProblem): void
   originOf(place: TemplatePlace): Origin
 }
@@ -63,7 +62,12 @@ export function expandInstance(
   api: ComposedApi,
   scope: ExpansionScope,
 ): readonly MadeDocument[] {
-  return expandedAt(instance, api, scope, 0).made
+  try {
+    return expandedAt(instance, api, scope, 0).made
+  } catch (error) {
+    scope.complain(instance, { path: [], ...failedOn(`this ${api.kind}`, error) })
+    return []
+  }
 }
 
 interface ExpandedInstance {
@@ -110,7 +114,13 @@ function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionSc
   }
   const seen = new Map<string, DocumentFields[]>()
   const keysOf = new Map<string, ResourceKey[]>()
-  const reads = new Map<string, ForeignObject>()
+  const { namespace: said } = metadata
+  const namespace = typeof said === 'string' && said !== scope.home ? said : undefined
+  const by: ComposedBy = {
+    instance: resourceKey(api.kind, name, namespace),
+    definition: api.definition,
+    origin: scope.originOf(instance),
+  }
   const live: LiveObjects = {
     made({ id, value, path, index, count }) {
       const nested = scope.apis.get(idOfApi(value))
@@ -129,19 +139,11 @@ function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionSc
     external(reference, id) {
       const { kind, namespace, name: other } = reference
       keysOf.set(id, [resourceKey(kind, other, namespace)])
-      if (cluster !== undefined) reads.set(id, { cluster, ...reference })
-      return scope.external?.(reference, cluster)
+      return scope.external?.(reference, cluster, by)
     },
   }
   const whole = { ...instance.value, metadata, spec: spec as DocumentFields }
   const expansion = api.expand(whole, live)
-  const { namespace: said } = metadata
-  const namespace = typeof said === 'string' && said !== scope.home ? said : undefined
-  const by: ComposedBy = {
-    instance: resourceKey(api.kind, name, namespace),
-    definition: api.definition,
-    origin: scope.originOf(instance),
-  }
   if ('problem' in expansion) {
     const { place = api.place, ...problem } = expansion.problem
     const where = problem.code === 'no-composition' ? instance : place
@@ -169,7 +171,6 @@ function expandedAt(instance: PlacedObject, api: ComposedApi, scope: ExpansionSc
               addon: addonOf(part),
               part,
               keysOf,
-              reads,
               isNested: nested !== undefined,
             },
             complain,
@@ -191,8 +192,6 @@ interface Finishing {
   readonly part: string
   /** Keys of what the instance becomes, by id. */
   readonly keysOf: ReadonlyMap<string, readonly ResourceKey[]>
-  /** Objects of a cluster that the instance reads, by id. */
-  readonly reads: ReadonlyMap<string, ForeignObject>
   /** It is an instance itself. */
   readonly isNested: boolean
 }
@@ -200,11 +199,11 @@ interface Finishing {
 /** A document of an instance, judged as if it had been written: at the place of its template. */
 function finish(
   document: ComposedDocument,
-  { place, after, by, cluster, addon, part, keysOf, reads, isNested }: Finishing,
+  { place, after, by, cluster, addon, part, keysOf, isNested }: Finishing,
   complain: (place: TemplatePlace, problem: FieldProblem) => void,
 ): readonly MadeDocument[] {
   const { apiVersion, kind } = document.value
-  if (isNested) return [waitingDocument(document, undefined, { place, after, by, part, keysOf, reads })]
+  if (isNested) return [waitingDocument(document, undefined, { place, after, by, part, keysOf })]
   const known = typeof apiVersion === 'string' && typeof kind === 'string' ? findKind(apiVersion, kind) : undefined
   const ours =
     known !== undefined ||
@@ -225,7 +224,7 @@ function finish(
         : keyIn(document.value, known, undefined)
       : resourceKey('Addon', addon)
     const wrong = ours ? fieldsNobodyKnows(document.value, place, by) : []
-    return [waitingDocument(document, key, { place, after, by, part, keysOf, reads }, wrong)]
+    return [waitingDocument(document, key, { place, after, by, part, keysOf }, wrong)]
   }
   const value = ours ? document.value : asAddon(document, cluster ?? '', addon)
   const ordered = withOrder(value, after, ours ? document.readyWhen : [])
@@ -256,7 +255,7 @@ function fieldsNobodyKnows(value: DocumentFields, place: TemplatePlace, by: Comp
 function waitingDocument(
   { id, value, path: own, missing = [] }: ComposedDocument,
   key: ResourceKey | undefined,
-  { place, after, by, part, keysOf, reads }: Pick<Finishing, 'place' | 'after' | 'by' | 'part' | 'keysOf' | 'reads'>,
+  { place, after, by, part, keysOf }: Pick<Finishing, 'place' | 'after' | 'by' | 'part' | 'keysOf'>,
   problems: readonly FieldProblem[] = [],
 ): MadeDocument {
   const { document, base, file } = place
@@ -268,7 +267,6 @@ function waitingDocument(
       expression,
       after: [...new Set(of.flatMap((one) => keysOf.get(one) ?? [one]))],
       ...(why === undefined ? {} : { why }),
-      reads: of.flatMap((one) => reads.get(one) ?? []),
     }
   })
   const judged: JudgedObject = {

@@ -84,6 +84,9 @@ const OTHER_FORMS: Readonly<Record<string, string>> = { x: '0x', X: '0X' }
 
 const VERB = /%([-+ 0#]*)(\d*)(?:\.(\d*))?(?:\[(\d+)\])?(.)|%$/gsu
 
+/** A format is short, and what it makes must not fill the memory. */
+const WIDEST = 1_000
+
 /**
  * The verbs of Go's fmt that compositions use. Where Go writes a complaint into the text, as `%!d(string=x)`, this throws
  * FormatMistake.
@@ -103,6 +106,8 @@ export function goFormat(format: string, values: readonly unknown[]): string {
     ) => {
       if (verb === undefined) throw new FormatMistake('% at the end of a format has no verb')
       if (verb === '%') return '%'
+      if (Number(width) > WIDEST || Number(digits ?? 0) > WIDEST)
+        throw new FormatMistake(`${whole} is wider than ${WIDEST} characters`)
       if (place !== undefined) {
         next = Number(place) - 1
         chosen = true

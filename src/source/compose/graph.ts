@@ -2,6 +2,7 @@ import { show } from '../../kinds/fields/explain.ts'
 import { fieldProblem } from '../../kinds/fields/problem.ts'
 import type { FieldProblem } from '../../kinds/kind.ts'
 import { nearest } from '../../lib/nearest.ts'
+import { SECRET_VALUES } from '../../model/foreign-object.ts'
 import { isFields } from '../manifest.ts'
 import type { Serving } from './api.ts'
 import { type TypeScope, typeOfExpression } from './expression-type.ts'
@@ -479,7 +480,7 @@ function externalProblems({ externalRef, forEach }: DocumentFields, path: Proble
       fieldProblem(
         'bad-graph',
         [...at, 'kind'],
-        'the values of a Secret are not read: they would stand in plans and in objects',
+        SECRET_VALUES,
         'name the Secret where it is used (secretRef, envFrom) instead of taking its values',
       ),
     ]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foreignKey, type KnownObject, showWaiting } from '../../model/waiting.ts'
+import { foreignKey } from '../../model/foreign-object.ts'
+import { type KnownObject, showWaiting } from '../../model/waiting.ts'
 import { piecesOf, unpack } from '../apart/pack.ts'
 import type { Revision } from '../git/revision.ts'
 import { errorsOf, readTexts, told } from '../testing/fixture.ts'
@@ -76,6 +77,25 @@ test('what takes a status is not declared until it is known; it is not gone, and
   assert.deepEqual(settled.declarations.find(({ kind }) => kind === 'Addon')?.policy.after, ['Machine/shops/toys-vm'])
   // What is gone again is not known any more.
   assert.deepEqual(keys(settled.settle?.(new Map()) ?? settled), ['Machine/shops/toys-vm'])
+})
+
+test('an exception while one instance is expanded is a problem at its line, and the others are expanded', () => {
+  const texts = {
+    'g.yaml': graph(MACHINE + config('facts', `{at: "\${vm.status.host}"}`)),
+    'i.yaml': INSTANCE,
+    'other.yaml': INSTANCE.replace('name: toys', 'name: books'),
+  }
+  const ill = {
+    get status(): never {
+      throw new TypeError('planted')
+    },
+  }
+  const known = seen({ ...MACHINE_SEEN, 'Machine/shops/books-vm': ill })
+  const settled = readTexts(texts).settle?.(known)
+  assert.ok(settled)
+  assert.deepEqual(keys(settled), ['Addon/toys-facts', 'Machine/shops/toys-vm'])
+  assert.equal(settled.incomplete, true)
+  assert.match(told(errorsOf(settled)).join(), /^failed 1:\d+ croft failed on this Shop .* TypeError: planted/)
 })
 
 test('what was read in another thread is settled the same way', () => {
@@ -210,14 +230,13 @@ test('externalRef reads a document among the sources', () => {
 
 test('externalRef reads an object of the cluster that is named, and is refused at its line where there is none', () => {
   const read = readTexts({ 'g.yaml': graph(EXTERNAL), 'i.yaml': INSTANCE })
-  const [one] = read.waiting ?? []
   assert.deepEqual(waits(read), [
     `Addon/toys-facts: data.region = \${platform.data.region} is known after ConfigMap/system/platform is ready`,
   ])
-  const [wanted] = one?.reads ?? []
+  const [wanted] = read.reads ?? []
   assert.ok(wanted)
   const object = { data: { region: 'cellar' } }
-  const settled = read.settle?.(seen({ [foreignKey(wanted)]: { object } })) ?? read
+  const settled = read.settle?.(seen({ [foreignKey(wanted.object)]: { object } })) ?? read
   assert.deepEqual(dataOf(settled, 'Addon/toys-facts'), { region: 'cellar' })
   const homeless = graph(EXTERNAL).replace('annotations: {croft.dev/cluster: home}', '')
   assert.match(

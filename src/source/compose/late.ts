@@ -2,11 +2,12 @@ import type { FieldProblem } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { defined } from '../../lib/defined.ts'
 import { type Declaration, type Problem, resourceKey, showOrigin } from '../../model/declaration.ts'
-import { foreignKey, type KnownObjects, type WaitingFor } from '../../model/waiting.ts'
+import { foreignKey, type ObjectReference } from '../../model/foreign-object.ts'
+import type { KnownObjects, WaitingFor, WantedRead } from '../../model/waiting.ts'
 import { assemble, type FileOutcome } from '../assemble.ts'
 import type { Revision } from '../git/revision.ts'
 import { fieldProblemAt, originOf } from '../yaml/problem-at.ts'
-import type { ExternalReference, LateInstances, TemplatePlace } from './api.ts'
+import type { LateInstances, TemplatePlace } from './api.ts'
 import { type ExpansionScope, expandInstance, idOfApi } from './expand-instance.ts'
 import { readApis } from './readers.ts'
 import type { DocumentFields } from './shape.ts'
@@ -17,7 +18,7 @@ import type { DocumentFields } from './shape.ts'
  */
 export function withLate(base: Revision, late: LateInstances | undefined, known: KnownObjects = new Map()): Revision {
   if (late === undefined) return base
-  const { revision: more, waiting } = expandLate(late, known)
+  const { revision: more, waiting, reads } = expandLate(late, known)
   const [before, after] = [keysOf(base), keysOf(more)]
   const twice = more.declarations.filter(({ key }) => before.has(key))
   const isTwice = new Set(twice.map(({ key }) => key))
@@ -37,6 +38,7 @@ export function withLate(base: Revision, late: LateInstances | undefined, known:
     text: (declaration) => of(declaration).text?.(declaration),
     written: (declaration) => of(declaration).written?.(declaration),
     waiting,
+    reads,
     late: { base, instances: late },
     settle: (seen) => withLate(base, late, seen),
   }
@@ -60,6 +62,7 @@ function duplicate({ key, origin }: Declaration, base: Revision): Problem {
 
 function expandLate({ definitions, instances, externals, commit }: LateInstances, known: KnownObjects) {
   const problems: Problem[] = []
+  const reads: WantedRead[] = []
   let incomplete = false
   const at = (file: string) => ({ file, ...defined({ commit }) })
   const complain = (place: TemplatePlace, found: FieldProblem) => {
@@ -74,10 +77,13 @@ function expandLate({ definitions, instances, externals, commit }: LateInstances
     complain,
     originOf: origin,
     known: (key) => known.get(key),
-    external: (reference, cluster) => {
+    external: (reference, cluster, { instance, origin: place }) => {
       const found = externals.find((one) => isSame(one.reference, reference))?.object
       if (found !== undefined) return withStatus(found, known)
-      return cluster === undefined ? undefined : known.get(foreignKey({ cluster, ...reference }))?.object
+      if (cluster === undefined) return undefined
+      const object = { cluster, ...reference }
+      reads.push({ object, instance, origin: place })
+      return known.get(foreignKey(object))?.object
     },
   }
   const made = instances.flatMap((instance) => {
@@ -86,12 +92,12 @@ function expandLate({ definitions, instances, externals, commit }: LateInstances
   })
   const outcomes: readonly FileOutcome[] = made.map(({ file, judged }) => ({ file, judged }))
   const waiting: readonly WaitingFor[] = made.flatMap(({ waits = [] }) => waits)
-  return { revision: assemble('', outcomes, commit, { problems, ignored: [], incomplete }), waiting }
+  return { revision: assemble('', outcomes, commit, { problems, ignored: [], incomplete }), waiting, reads }
 }
 
 const NOBODY = { outcome: 'ignored', problems: [], findings: [], apiVersion: '', kindName: '' } as const
 
-function isSame(one: ExternalReference, other: ExternalReference): boolean {
+function isSame(one: ObjectReference, other: ObjectReference): boolean {
   return (
     one.apiVersion === other.apiVersion &&
     one.kind === other.kind &&

@@ -21,6 +21,11 @@ const join = (separator: string) => string({ type: 'Join', join: { separator } }
 const TABLE: readonly (readonly [transform: unknown, from: unknown, to: unknown])[] = [
   [{ type: 'map', map: { a: { b: 1 } } }, 'a', { b: 1 }],
   [{ type: 'map', map: { '1': 'one' } }, 1, NO],
+  [string({ type: 'Format', fmt: '%999999999s' }), 'a', NO],
+  [string({ type: 'Format', fmt: '%-1001s' }), 'a', NO],
+  [string({ type: 'Format', fmt: '%.999999999f' }), 1.5, NO],
+  [string({ type: 'Format', fmt: '%099999999d' }), 1, NO],
+  [string({ type: 'Format', fmt: '%3s' }), 'a', '  a'],
   [{ type: 'map', map: {} }, 'a', NO],
   [{ type: 'map', map: { a: null } }, 'a', NO],
   [match({ patterns: [{ type: 'literal', literal: '1', result: 'x' }] }), 1, NO],

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { LIMITS } from '../../lib/limits.ts'
+import { mayLead } from '../../lib/outgoing.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { readText } from '../testing/fixture.ts'
-import { mayLead, withFetched } from './fetched.ts'
+import { withFetched } from './fetched.ts'
 
 const TEXT = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: far}\n'
 const sha = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')

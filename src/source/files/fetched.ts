@@ -3,15 +3,17 @@ import { chartPlaceOf } from '../../kinds/addon/objects.ts'
 import { type ChartToRender, chartAt } from '../../kinds/addon/rendered-chart.ts'
 import type { AddonDeclaration } from '../../kinds/addon/schema.ts'
 import type { ObjectsAt } from '../../kinds/kind.ts'
-import { type Egress, EVERYWHERE, isInside } from '../../lib/egress.ts'
+import { defined } from '../../lib/defined.ts'
+import { type Egress, EVERYWHERE } from '../../lib/egress.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { askOnce, type HttpAnswer, type OutgoingRequest } from '../../lib/outgoing.ts'
+import { askFollowing, askOnce, type HttpAnswer, mayLead, type OutgoingRequest } from '../../lib/outgoing.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { type GitPlace, objectsAtCommit } from '../git/fetched-git.ts'
 import { changedRevision, type Revision } from '../git/revision.ts'
 import { readHere } from '../read-here.ts'
 import type { FetchedBlob, SourceReader } from '../reader.ts'
+import type { KeptFetches } from './kept-fetches.ts'
 
 /** What was fetched before, by its place. A place names its content by hash, so it never changes. */
 export type Fetched = Map<string, ObjectsAt>
@@ -19,6 +21,8 @@ export type Fetched = Map<string, ObjectsAt>
 /** On whose behalf something is fetched, and who reads it. */
 export interface Fetching extends UrlRequestOptions {
   readonly fetched: Fetched
+  /** Where it is kept from one start to the next. */
+  readonly kept?: KeptFetches
   readonly reader?: SourceReader
   /** Has Helm render a chart for a cluster that has no controller for it. Not for a source that is held to a grant. */
   chart?(wanted: ChartToRender, signal: AbortSignal): Promise<ObjectsAt>
@@ -27,7 +31,10 @@ export interface Fetching extends UrlRequestOptions {
 }
 
 /** The same revision, with the manifests that its add-ons have elsewhere. What cannot be had is a problem of that add-on. */
-export async function withFetched(revision: Revision, fetching: Fetching): Promise<Revision> {
+export async function withFetched(revision: Revision, given: Fetching): Promise<Revision> {
+  // In several sources together, those with a grant have what was fetched within it, and nothing is fetched for them again.
+  const isBounded = (one: Declaration) => revision.grantOf?.(one) !== undefined
+  const fetching: Fetching = { ...given, follows: (one) => !isBounded(one) && given.follows?.(one) !== false }
   const { fetched, follows = () => true } = fetching
   const clusters = new Map(
     revision.declarations.flatMap((one) => (one.kind === 'Cluster' ? [[one.name, one] as const] : [])),
@@ -47,7 +54,7 @@ export async function withFetched(revision: Revision, fetching: Fetching): Promi
   const signals = [AbortSignal.timeout(LIMITS.fetchAllMs), ...(fetching.signal === undefined ? [] : [fetching.signal])]
   const patient = { ...fetching, signal: AbortSignal.any(signals) }
   await inParallel(missing, LIMITS.fetchesAtOnce, async (place) => {
-    fetched.set(place, await completed(await objectsFrom(place, patient), patient))
+    await fetchTo(place, patient)
   })
   for (const place of asked.slice(LIMITS.fetchedPlaces))
     fetched.set(place, { problem: `more than ${LIMITS.fetchedPlaces} places to fetch from` })
@@ -55,8 +62,19 @@ export async function withFetched(revision: Revision, fetching: Fetching): Promi
   if (places.length === 0 && built.size === 0) return revision
   return changedRevision(revision, (one) => ({
     ...one,
-    objectsAt: (place, declaration) => built.get(place) ?? fetched.get(place) ?? one.objectsAt?.(place, declaration),
+    objectsAt: (place, declaration) =>
+      (declaration !== undefined && one.grantOf?.(declaration) !== undefined
+        ? undefined
+        : (built.get(place) ?? fetched.get(place))) ?? one.objectsAt?.(place, declaration),
   }))
+}
+
+/** Fetches a place, or finds it where it was kept. */
+async function fetchTo(place: string, fetching: Fetching, steps = 0): Promise<void> {
+  const before = fetching.kept?.read(place)
+  const at = before ?? (await completed(await objectsFrom(place, fetching), fetching, steps))
+  if (before === undefined) fetching.kept?.write(place, at)
+  fetching.fetched.set(place, at)
 }
 
 /** Directories of the repository whose kustomizations name other repositories and charts. */
@@ -85,8 +103,7 @@ async function completed(at: ObjectsAt, fetching: Fetching, steps = 0): Promise<
   const there = new Map<string, readonly unknown[]>()
   await inParallel(unbuilt.places, LIMITS.fetchesAtOnce, async (place) => {
     const before = fetching.fetched.get(place)
-    if (before === undefined || 'problem' in before)
-      fetching.fetched.set(place, await completed(await objectsFrom(place, fetching), fetching, steps + 1))
+    if (before === undefined || 'problem' in before) await fetchTo(place, fetching, steps + 1)
     const found = fetching.fetched.get(place)
     if (found !== undefined && 'objects' in found) there.set(place, found.objects)
   })
@@ -216,41 +233,11 @@ interface UrlRequestOptions {
   readonly resolve?: NonNullable<OutgoingRequest['resolve']>
 }
 
-/** What an address answers, followed to where it really is. Rejects where nobody should be led. */
-async function askUrl(
+function askUrl(
   url: string,
   headers: Readonly<Record<string, string>>,
-  { egress = EVERYWHERE, ...asking }: UrlRequestOptions,
+  asking: UrlRequestOptions,
 ): Promise<HttpAnswer> {
-  let at = new URL(url)
-  let sent = headers
-  let fromOutside = false
-  for (let hop = 0; hop <= LIMITS.redirects; hop++) {
-    const answer = await askOnce(at, { ...asking, egress, headers: sent, mostBytes: LIMITS.addonBytes, fromOutside })
-    const { location } = answer.headers
-    if (answer.status < 300 || answer.status > 399 || location === undefined) {
-      if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}`)
-      return answer
-    }
-    const next = URL.parse(location, at.href)
-    if (next === null || !mayLead(at, next)) throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
-    // What was said to one server is not for another.
-    if (next.origin !== at.origin) sent = withoutCredentials(sent)
-    at = next
-    fromOutside ||= answer.outside
-  }
-  throw new Error('it leads on and on')
-}
-
-/**
- * May an answer of one address send us to another? Never out of TLS, and never from the world into this computer or the
- * network beside it: what listens there takes whoever comes from here for a friend. Pure.
- */
-export function mayLead(from: URL, to: URL): boolean {
-  if (to.protocol !== 'https:' && !(to.protocol === 'http:' && from.protocol === 'http:')) return false
-  return !isInside(to.hostname) || isInside(from.hostname)
-}
-
-function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie)$/i.test(name)))
+  const { egress = EVERYWHERE, signal, resolve } = asking
+  return askFollowing(url, { egress, headers, mostBytes: LIMITS.addonBytes, ...defined({ signal, resolve }) })
 }

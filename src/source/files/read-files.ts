@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.ts'
 import { lazily } from '../../lib/lazily.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/declaration.ts'
+import { setAside, type UnreadPath } from '../../model/unread.ts'
 import { assemble, type FileOutcome } from '../assemble.ts'
 import { createBudget } from '../budget.ts'
 import { compose } from '../compose/compose.ts'
@@ -31,6 +32,8 @@ export interface FileReading {
   readonly passed?: readonly PassedName[]
   /** The text of `.croftignore` at the top. */
   readonly ignore?: string
+  /** Links to directories, submodules, templates by name. */
+  readonly unread?: readonly UnreadPath[]
   readonly tooLarge?: string
   readonly commit?: string
   readonly cache?: ParseCache
@@ -74,6 +77,8 @@ export function readFiles(reading: FileReading): Revision {
     kind: '',
     note,
   }))
+  const unread: UnreadPath[] = (reading.unread ?? []).map((one) => ({ ...one, path: printable(one.path) }))
+  for (const { path, mark } of unread) identity.update(`${path}\0${mark}\n`)
   if (reading.ignore !== undefined) identity.update(`${IGNORE_FILE}\0${reading.ignore}\n`)
   for (const [index, file] of reading.files.entries()) {
     reading.begin?.(index)
@@ -81,6 +86,8 @@ export function readFiles(reading: FileReading): Revision {
     const note = built?.used.has(path) === true ? undefined : alone(file.path)
     if (note !== undefined) {
       left.push({ file: path, line: 1, apiVersion: '', kind: '', note })
+      const text = 'bytes' in file ? new TextDecoder().decode(file.bytes) : undefined
+      unread.push(text === undefined ? { path, why: note, mark: note } : setAside(path, note, text))
       continue
     }
     if ('refused' in file) {
@@ -107,6 +114,9 @@ export function readFiles(reading: FileReading): Revision {
       identity.update(`${file.path}\0${file.blob ?? blobHash(file.bytes)}\n`)
   for (const [path, bytes] of reading.siblings ?? []) identity.update(`${path}\0${blobHash(bytes)}\n`)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
+  problems.push(
+    ...unread.filter(({ names }) => names === undefined).flatMap((one) => notReadWarning(one, reading, commit)),
+  )
   // A base that two overlays name is built twice; what is wrong with it is told once, as an error if it is one of ours.
   const told = new Set<string>()
   const ours = lazily(() => mayDeclare(hand().texts, cache, used))
@@ -132,6 +142,7 @@ export function readFiles(reading: FileReading): Revision {
     problems: [...problems, ...composed.problems],
     ignored: left,
     incomplete: composed.incomplete,
+    unread,
   })
   // Each place once: whoever asks again must not pay again.
   const found = new Map<string, ReturnType<typeof objectsAt>>()
@@ -305,6 +316,17 @@ function refusedFile(
       severity: 'error',
     },
   }
+}
+
+function notReadWarning(
+  { path, why }: UnreadPath,
+  { links }: FileReading,
+  commit: string | undefined,
+): readonly Problem[] {
+  if (links.includes(path)) return []
+  const message = `${why}: what it declares is not read, and what was declared before and is not found is kept`
+  const origin = { file: path, line: 1, column: 1, ...defined({ commit }) }
+  return [{ code: 'not-read', origin, message, hint: 'put the files themselves here', severity: 'warning' }]
 }
 
 function linkWarning(file: string, commit: string | undefined): Problem {

@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { setAside, type UnreadPath } from '../../model/unread.ts'
 
 /** A file of the tree: its bytes, or why they were not read. */
 export type WalkedFile = { readonly path: string } & (
@@ -15,6 +16,8 @@ export interface Walked {
   readonly links: readonly string[]
   /** Names that were not read although somebody may have meant them. */
   readonly passed: readonly PassedName[]
+  /** Links, and templates by their name. */
+  readonly unread: readonly UnreadPath[]
   /** Set when the tree is beyond the limits: then nothing of it counts. */
   readonly tooLarge?: string
 }
@@ -24,6 +27,8 @@ export interface PassedName {
   readonly path: string
   readonly note: string
 }
+
+export const SYMBOLIC_LINK = 'a symbolic link'
 
 const MANIFEST = /\.(?:yaml|yml|json)$/i
 const TEMPLATE = /\.(?:yaml|yml|json)\.(?:j2|jinja2?|tmpl|tpl|gotmpl|erb|template)$/i
@@ -36,7 +41,8 @@ export function passedOver(name: string, isDirectory: boolean): string | undefin
 }
 
 export function isManifestName(name: string): boolean {
-  return MANIFEST.test(name)
+  // The one name without an ending that kustomize reads.
+  return MANIFEST.test(name) || /(?:^|\/)Kustomization$/.test(name)
 }
 
 /**
@@ -55,19 +61,21 @@ export function* walking(root: string, onEntry: (path: string) => void = () => {
     files: [] as WalkedFile[],
     links: [] as string[],
     passed: [] as PassedName[],
+    unread: [] as UnreadPath[],
     entries: 0,
     bytes: 0,
     onEntry,
     isWanted,
   }
   const tooLarge = yield* walkDirectory(root, '', 0, state)
-  return defined({ files: state.files, links: state.links, passed: state.passed, tooLarge })
+  return defined({ files: state.files, links: state.links, passed: state.passed, unread: state.unread, tooLarge })
 }
 
 interface State {
   readonly files: WalkedFile[]
   readonly links: string[]
   readonly passed: PassedName[]
+  readonly unread: UnreadPath[]
   entries: number
   bytes: number
   readonly onEntry: (path: string) => void
@@ -96,16 +104,23 @@ function* walkDirectory(openPath: string, shown: string, depth: number, state: S
     for (const entry of entries) {
       const path = shown === '' ? entry.name : `${shown}/${entry.name}`
       const note = passedOver(entry.name, entry.isDirectory())
-      if (note !== undefined) state.passed.push({ path, note })
+      if (note !== undefined) {
+        state.passed.push({ path, note })
+        if (entry.isFile()) state.unread.push(setAsideFile(readFile(`${base}/${entry.name}`, path, state), note))
+      }
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       yield
       state.onEntry(path)
       if (entry.isDirectory()) {
         const stopped = yield* walkDirectory(`${base}/${entry.name}`, path, depth + 1, state)
         if (stopped !== undefined) return stopped
+      } else if (entry.isSymbolicLink()) {
+        const wanted = state.isWanted(entry.name)
+        if (wanted) state.links.push(path)
+        if (wanted || isDirectory(`${base}/${entry.name}`))
+          state.unread.push({ path, why: SYMBOLIC_LINK, mark: readlinkSync(`${base}/${entry.name}`) })
       } else if (state.isWanted(entry.name)) {
-        if (entry.isSymbolicLink()) state.links.push(path)
-        else if (state.files.length >= LIMITS.files) return `more than ${LIMITS.files} manifest files`
+        if (state.files.length >= LIMITS.files) return `more than ${LIMITS.files} manifest files`
         else state.files.push(readFile(`${base}/${entry.name}`, path, state))
         if (state.bytes > LIMITS.treeBytes) return `more than ${LIMITS.treeBytes} bytes of manifests`
       }
@@ -113,6 +128,19 @@ function* walkDirectory(openPath: string, shown: string, depth: number, state: S
     return undefined
   } finally {
     closeSync(fd)
+  }
+}
+
+function setAsideFile(file: WalkedFile, why: string): UnreadPath {
+  if ('refused' in file) return { path: file.path, why, mark: file.refused.code }
+  return setAside(file.path, why, new TextDecoder().decode(file.bytes))
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
 

@@ -1,4 +1,4 @@
-import { createKustomizer, type FilesBefore, foldersOf, isKustomization } from '../kustomize/build.ts'
+import { createKustomizer, type FilesBefore, foldersOf, isKustomization, NAMES } from '../kustomize/build.ts'
 import { generatorFilesOf } from '../kustomize/tree.ts'
 import { isFields, objectsOf } from '../manifest.ts'
 import { documentsIn, documentsOf } from './documents.ts'
@@ -152,9 +152,7 @@ function builtNow(object: FluxObject, { texts: files, bytes, before }: Hand): Bu
   const spec = specOf(object)
   const directory = directoryOf(object, before.folders) ?? ''
   const texts = new Map(files)
-  const file = ['kustomization.yaml', 'kustomization.yml']
-    .map((name) => `${directory}/${name}`)
-    .find((name) => files.has(name))
+  const file = NAMES.map((name) => `${directory}/${name}`).find((name) => files.has(name))
   const written = file === undefined ? undefined : documentsIn(files.get(file) ?? '')?.[0]
   const base = isFields(written) ? written : { resources: resourcesBelow(directory, files) }
   const list = (name: string) => [base[name], spec[name]].flatMap((more) => (Array.isArray(more) ? more : []))

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { fetchCommit, type GitPlace } from './fetched-git.ts'
 import { refusedRemote } from './git-names.ts'
-import { GitFailed, runGit } from './git-run.ts'
+import { GitFailed, NO_CONFIGURATION, runGit } from './git-run.ts'
 
 export interface CheckOutOptions {
   readonly signal?: AbortSignal
@@ -29,7 +29,9 @@ export async function checkOut(
     const bytes = entries.reduce((sum, entry) => sum + (Number(entry.split(/\s+/, 4)[3]) || 0), 0)
     if (bytes > LIMITS.addonBytes) return { problem: `${path} of ${url} is larger than ${LIMITS.addonBytes} bytes` }
     const words = ['checkout', '--quiet', commit, '--', path]
-    await runGit({ directory: into, arguments: words, settings: ['core.symlinks=false'], ...common })
+    // A filter (`filter=lfs` of a repository) is a program that the person's configuration names: none runs, none changes bytes.
+    const plain = { settings: ['core.symlinks=false'], env: NO_CONFIGURATION }
+    await runGit({ directory: into, arguments: words, ...plain, ...common })
     return undefined
   } catch (error) {
     if (!(error instanceof GitFailed)) throw error

@@ -28,7 +28,7 @@ export async function fetchCommit(
   directory: string,
   url: string,
   commit: string,
-  options: Pick<GitRun, 'allowLocal' | 'settings' | 'env' | 'signal'>,
+  options: Pick<GitRun, 'allowLocal' | 'alone' | 'signal'>,
 ): Promise<void> {
   const flags = ['--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
   await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, commit], ...options })
@@ -47,13 +47,13 @@ export async function objectsAtCommit(
   // Only what goes through our own door can be held to a list of places.
   if (egress.terse && !url.startsWith('https://')) return { problem: `${url}: only https:// may be fetched from here` }
   await using door = egress.terse ? await (await import('../../lib/egress-door.ts')).openEgressDoor(egress) : undefined
-  const through =
-    door === undefined ? {} : { settings: [`http.proxy=${door.url}`], env: { no_proxy: '', NO_PROXY: '' } }
   const directory = await mkdtemp(join(tmpdir(), 'croft-git-'))
-  const common = signal === undefined ? {} : { signal }
+  const common = defined({ signal })
+  // Our own directory has nothing in it that git takes from a home.
+  const alone = door === undefined ? undefined : { home: directory, proxy: door.url }
   try {
     await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
-    await fetchCommit(directory, url, commit, { allowLocal, ...through, ...common })
+    await fetchCommit(directory, url, commit, defined({ allowLocal, alone, signal }))
     // No more of a large repository is read than the part that is meant, and what its overlays name.
     const slash = path.indexOf('/')
     const [top, below] = slash < 0 ? ['.', path] : [path.slice(0, slash), path.slice(slash + 1)]

@@ -1,5 +1,8 @@
 /** Why an address may not be given to git, or undefined when it may. Refused before git is started. */
 export function refusedRemote(url: string, allowLocal = false): string | undefined {
+  // Nothing but a path begins so, whatever characters a person's folders have.
+  if (allowLocal && /^\/[^\u0000-\u001f\u007f]*$/.test(url) && url.length <= 4096 && !/\/\.\.?(?:\/|$)/.test(url))
+    return undefined
   if (url.length === 0 || url.length > 1000 || /[\u0000-\u0020\u007f]/.test(url))
     return 'it is empty, too long or has spaces or control characters'
   if (url.startsWith('-')) return 'it begins with a dash'
@@ -14,7 +17,6 @@ export function refusedRemote(url: string, allowLocal = false): string | undefin
   )
     return undefined
   if (/^[a-z_][a-z0-9_-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/+][A-Za-z0-9._~/+-]*$/.test(url)) return undefined
-  if (allowLocal && /^\/[^:]*$/.test(url)) return undefined
   if (url.startsWith('file:'))
     return 'a repository on this computer is followed by its directory: write the path of a clone, without file://'
   return 'only https:// and ssh:// addresses are read'

@@ -24,9 +24,23 @@ const SETTINGS = [
   'protocol.https.allow=always',
   'protocol.ssh.allow=always',
   'http.followRedirects=false',
+  // The bytes of a file are those of its commit, whatever the person's configuration makes of them elsewhere.
+  'core.autocrlf=false',
+  'core.eol=lf',
+  'core.attributesFile=/dev/null',
   'gc.auto=0',
   'maintenance.auto=false',
 ]
+
+/** No helper gives a password away, and no ticket of Kerberos signs croft in. */
+const ALONE = ['credential.helper=', 'http.emptyAuth=false', 'protocol.ssh.allow=never']
+
+/** git reads no configuration but that of the repository. */
+export const NO_CONFIGURATION = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+}
 
 export interface GitRun {
   readonly directory: string
@@ -41,6 +55,8 @@ export interface GitRun {
   readonly sshCommand?: string
   /** Where GnuPG finds the keys that it accepts. */
   readonly gnupgHome?: string
+  /** For an address that a source with a grant wrote: nothing of croft's own user, and no way out but this proxy. */
+  readonly alone?: { readonly home: string; readonly proxy: string }
   /** Further names in its environment. No secrets. */
   readonly env?: Readonly<Record<string, string>>
   /** Exit codes that are answers; 0 unless said otherwise. */
@@ -50,13 +66,14 @@ export interface GitRun {
 /** The one way in which the git program is started: an argument list, no shell, no questions, an end. */
 export function runGit(run: GitRun): Promise<Buffer> {
   const local = run.allowLocal === true ? ['protocol.file.allow=always'] : []
-  const settings = [...SETTINGS, ...local, ...(run.settings ?? [])]
+  const alone = run.alone === undefined ? [] : [...ALONE, `http.proxy=${run.alone.proxy}`]
+  const settings = [...SETTINGS, ...local, ...alone, ...(run.settings ?? [])]
   const args = [...settings.flatMap((setting) => ['-c', setting]), '-C', run.directory, ...run.arguments]
   return new Promise((resolve, reject) => {
     const what = run.arguments[0] ?? ''
     const child = spawn('git', args, {
       env: {
-        ...environment(run.sshCommand),
+        ...environment(run),
         ...run.env,
         ...(run.gnupgHome === undefined ? {} : { GNUPGHOME: run.gnupgHome }),
       },
@@ -97,26 +114,25 @@ function notStarted(directory: string): string {
     : `there is no directory ${directory}`
 }
 
-/** What git needs and no more: a GIT_DIR of whoever started us, or a proxy command, would lead it elsewhere. */
-function environment(sshCommand = 'ssh -oBatchMode=yes'): NodeJS.ProcessEnv {
-  const kept = [
-    'PATH',
-    'HOME',
-    'USER',
-    'LOGNAME',
-    'TMPDIR',
-    'SSH_AUTH_SOCK',
-    'HTTPS_PROXY',
-    'https_proxy',
-    'NO_PROXY',
-    'no_proxy',
-    'SSL_CERT_FILE',
-    'XDG_CONFIG_HOME',
-  ]
+const ENVIRONMENT = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SSL_CERT_FILE']
+const OWN_ENVIRONMENT = [
+  'HOME',
+  'XDG_CONFIG_HOME',
+  'SSH_AUTH_SOCK',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'NO_PROXY',
+  'no_proxy',
+]
+
+/** git needs this and no more: a GIT_DIR of the caller, or a proxy command, would lead it elsewhere. */
+function environment({ sshCommand = 'ssh -oBatchMode=yes', alone }: GitRun): NodeJS.ProcessEnv {
+  const kept = alone === undefined ? [...ENVIRONMENT, ...OWN_ENVIRONMENT] : ENVIRONMENT
   const env: NodeJS.ProcessEnv = {}
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name]
   return {
     ...env,
+    ...(alone === undefined ? {} : { HOME: alone.home, ...NO_CONFIGURATION }),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',

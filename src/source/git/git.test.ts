@@ -184,6 +184,7 @@ test('[S-07] hooks, filters, submodules and links of a repository are not run, f
   assert.equal(revision.declarations.length, 2)
   assert.deepEqual(told(revision.problems), [
     'symbolic-link 1:1 symbolic links are not followed (put the file itself here)',
+    'not-read 1:1 a submodule: what it declares is not read, and what was declared before and is not found is kept (put the files themselves here)',
   ])
   assert.equal(existsSync(canary), false)
 })

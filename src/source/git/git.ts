@@ -2,10 +2,11 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { setAside, type UnreadPath } from '../../model/unread.ts'
 import { IGNORE_FILE } from '../files/ignore-rules.ts'
 import type { ParseCache } from '../files/parse-cache.ts'
 import type { FileReading } from '../files/read-files.ts'
-import { isManifestName, passedOver } from '../files/walk-files.ts'
+import { isManifestName, passedOver, SYMBOLIC_LINK } from '../files/walk-files.ts'
 import { leadsAbove } from '../kustomize/tree.ts'
 import { readHere } from '../read-here.ts'
 import type { SourceReader } from '../reader.ts'
@@ -77,6 +78,7 @@ export async function readCommit(
   const prefix = folder === '' || folder === '.' ? '' : `${folder}/`
   const tree = wanted(await list(repository, commit, prefix, common), prefix)
   const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
+  const unread = await unreadIn(repository, tree, prefix, common)
   const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
   const ignore = await readFileAt(repository, commit, `${prefix}${IGNORE_FILE}`)
   const reading: FileReading = {
@@ -84,8 +86,9 @@ export async function readCommit(
     ...defined({ ignore }),
     above,
     siblings: await readSibling(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
-    links: tree.links,
+    links: tree.links.flatMap(({ path }) => (isManifestName(path) ? [path] : [])),
     passed: tree.passed,
+    unread,
     commit,
     ...defined({ tooLarge: tree.tooLarge, cache }),
   }
@@ -95,6 +98,30 @@ export async function readCommit(
     logs: [{ log: gitLog(async () => ({ repository, head: commit, prefix }), readCommit) }],
   }
   return changedRevision(revision, (one) => ({ ...one, ...found }))
+}
+
+/** Returns what is not read as manifests: links, submodules, templates by their name. */
+async function unreadIn(
+  repository: string,
+  {
+    links,
+    submodules,
+    templates,
+    paths,
+  }: Pick<ReturnType<typeof wanted>, 'links' | 'submodules' | 'templates' | 'paths'>,
+  prefix: string,
+  common: Common,
+): Promise<readonly UnreadPath[]> {
+  const contents = await readBlobs(repository, [...links, ...templates], common)
+  const textOf = (blob: string) => contents.get(blob)?.toString('utf8') ?? ''
+  // A link to a file under a name that is no manifest's hides nothing.
+  const mayHide = ({ path, blob }: Blob) =>
+    isManifestName(path) || !paths.has(posix.relative(prefix, posix.join(prefix, posix.dirname(path), textOf(blob))))
+  return [
+    ...links.filter(mayHide).map(({ path, blob }) => ({ path, why: SYMBOLIC_LINK, mark: blob })),
+    ...submodules.map(({ path, blob }) => ({ path, why: 'a submodule', mark: blob })),
+    ...templates.map(({ path, blob, note }) => setAside(path, note, textOf(blob))),
+  ]
 }
 
 /** What overlays name beside the directory that is followed: `../../base`. A repository beyond the limits has nothing there. */
@@ -177,7 +204,10 @@ interface Blob {
 function wanted(listing: string, prefix: string) {
   const blobs: Blob[] = []
   const refused: SourceFile[] = []
-  const links: string[] = []
+  const links: Blob[] = []
+  const submodules: Blob[] = []
+  const templates: (Blob & { readonly note: string })[] = []
+  const paths = new Set<string>()
   const passed = new Map<string, string>()
   let bytes = 0
   for (const entry of listing.split('\0')) {
@@ -190,9 +220,15 @@ function wanted(listing: string, prefix: string) {
     const shown = hidden < 0 ? segments.length - 1 : hidden
     const note = passedOver(segments[shown] ?? '', shown < segments.length - 1)
     if (note !== undefined) passed.set(segments.slice(0, shown + 1).join('/'), note)
-    if (hidden >= 0 || !isManifestName(path)) continue
-    if (mode === '120000') links.push(path)
-    else if (type !== 'blob') continue
+    paths.add(path)
+    // A name that begins with a dot is hidden on purpose; one below such a directory is another program's.
+    if (note !== undefined && shown === segments.length - 1 && type === 'blob' && Number(size) <= LIMITS.fileBytes)
+      templates.push({ path, blob, note })
+    if (hidden >= 0) continue
+    if (mode === '160000') submodules.push({ path, blob })
+    else if (mode === '120000') links.push({ path, blob })
+    if (mode === '120000' || !isManifestName(path)) continue
+    if (type !== 'blob') continue
     else if (Buffer.byteLength(path) > LIMITS.pathBytes) {
       refused.push({
         path,
@@ -212,7 +248,16 @@ function wanted(listing: string, prefix: string) {
       : bytes > LIMITS.treeBytes
         ? `more than ${LIMITS.treeBytes} bytes of manifests`
         : undefined
-  return { blobs, refused, links, passed: [...passed].map(([path, note]) => ({ path, note })), tooLarge }
+  return {
+    blobs,
+    refused,
+    links,
+    submodules,
+    templates,
+    paths,
+    passed: [...passed].map(([path, note]) => ({ path, note })),
+    tooLarge,
+  }
 }
 
 /** All blobs in one call. The answer is `<hash> blob <size>`, a line end, the bytes, a line end, for each. */

@@ -65,6 +65,8 @@ export interface RepositoryProblem {
 }
 
 export interface RepositoryFollower {
+  /** When it wants another look, by the clock that never jumps: something could not be fetched. */
+  dueMs?(): number
   look(signal: AbortSignal): Promise<Followed>
   /** What differs between two commits that were seen. Absent: there are no commits here, but files. */
   changes?(between: readonly [string, string], signal?: AbortSignal): Promise<readonly ChangedFile[]>

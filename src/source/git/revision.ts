@@ -1,7 +1,8 @@
 import type { FieldProblem, ObjectsAt } from '../../kinds/kind.ts'
 import type { Declaration, Origin, Problem, ResourceKey } from '../../model/declaration.ts'
 import type { Grant } from '../../model/grant.ts'
-import type { KnownObjects, WaitingFor } from '../../model/waiting.ts'
+import type { UnreadPath } from '../../model/unread.ts'
+import type { KnownObjects, WaitingFor, WantedRead } from '../../model/waiting.ts'
 import type { DefinedApi, LateInstances } from '../compose/api.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
@@ -34,6 +35,8 @@ export interface Revision {
   readonly declarations: readonly Declaration[]
   readonly problems: readonly Problem[]
   readonly ignored: readonly Ignored[]
+  /** Paths that are not read as manifests, and may declare what is not found elsewhere. */
+  readonly unread?: readonly UnreadPath[]
   /** Documents that define an API, or are instances of one and became others. */
   readonly expanded?: readonly Ignored[]
   readonly files: number
@@ -43,6 +46,8 @@ export interface Revision {
   readonly incomplete: boolean
   /** What waits for values that only the world can say. Its keys are unreadable until then. */
   readonly waiting?: readonly WaitingFor[]
+  /** Objects of clusters that its values come from. */
+  readonly reads?: readonly WantedRead[]
   /** The same without the instances of which something waits, and these: for whoever passes it on as data. */
   readonly late?: { readonly base: Revision; readonly instances: LateInstances }
   /** The same by what was seen of the world. */

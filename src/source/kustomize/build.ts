@@ -48,7 +48,8 @@ export interface Built {
   readonly wanted: ReadonlySet<string>
 }
 
-const NAMES = ['kustomization.yaml', 'kustomization.yml']
+/** In the order of kustomize. */
+export const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
 /** Files that are in hand: manifests as text, and whatever else generators name as bytes. */
 export interface FilesInHand {

@@ -52,7 +52,7 @@ export function openVault(
         const { file, key } = reference.sops
         for (const value of await open(file)) {
           const found = valueAt(value, key)
-          if (found !== undefined) return new Secret(found.trim())
+          if (found !== undefined) return new Secret(found)
         }
         throw new SopsFailed(`${file}: there is no ${key} in it`)
       }

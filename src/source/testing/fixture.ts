@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../../model/declaration.ts'
 import { readFiles } from '../files/read-files.ts'
@@ -42,9 +41,3 @@ ${body}
 }
 
 export const ROOT = join(import.meta.dirname, '../../..')
-
-/** A file or folder beside the repository; undefined in a user's clone, where the tests that need it are skipped. */
-export function sharedPath(name: string): string | undefined {
-  const path = join(ROOT, '../shared', name)
-  return existsSync(path) || process.env.CI !== undefined ? path : undefined
-}

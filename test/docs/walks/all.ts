@@ -36,6 +36,7 @@ export const LEFT: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'CONTRIBUTING.md': {
     'node bin/run scripts/test.ts src/store': 'the same tests again: npm test has run them',
     'npm run check': 'the same checks again: npm test begins with them',
+    'npm run test:all': 'the same tests again: .ci/run runs npm test, and then the rest of it',
     'npm run test:k3s': LANE,
     'npm run test:clients': LANE,
     'npm run test:long': LANE,

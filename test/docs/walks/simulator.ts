@@ -22,7 +22,7 @@ export const README: Walk = {
 export const SIMULATOR: Walk = {
   name: 'the simulator',
   pages: ['docs/simulator.md', 'docs/k3s.md'],
-  ground: `${HOUSE_WITH_BACKUPS}unset HTTPS_PROXY NO_PROXY`,
+  ground: `${HOUSE_WITH_BACKUPS}unset HTTPS_PROXY NO_PROXY https_proxy no_proxy`,
   steps: {
     'croft sim --preset homelab --port 8006 --speed 20': { until: 'endpoint', stays: true },
     'croft sim --like examples/machines --port 0 --write rehearsal --speed 20': { until: 'endpoint', stays: true },

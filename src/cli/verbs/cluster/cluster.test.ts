@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -169,6 +169,16 @@ describe('croft cluster kubeconfig', () => {
     assert.doesNotMatch(runtime.written.out + runtime.written.err, /PRIVATE KEY|client-key/)
   })
 
+  test('a kubeconfig that is a symbolic link stays one, and the file behind it is renewed', async () => {
+    const [file, behind] = [path.join(home, 'link'), path.join(home, 'dotfiles')]
+    writeFileSync(behind, '# mine\nclusters: []\n')
+    symlinkSync(behind, file)
+    const runtime = runtimeOf({ store: createMemoryStore() })
+    assert.equal(await run(runtime, ['kubeconfig', 'homelab', 'merge'], { ...OPTIONS, file }), 0)
+    assert.ok(lstatSync(file).isSymbolicLink())
+    assert.match(readFileSync(behind, 'utf8'), /name: homelab/)
+  })
+
   test('a file that cannot be read whole is left as it is', async () => {
     const file = path.join(home, 'broken')
     writeFileSync(file, 'clusters: [')
@@ -262,7 +272,7 @@ describe('croft cluster restore', () => {
     assert.match(journal.map(({ what }) => what).join(), /restore of homelab from snap-1/)
     assert.match(journal.map(({ message }) => message).join(), /3 nodes lose their data/)
     const said = journal.map(({ message }) => message).join('\n')
-    for (const step of ['stop K3s on s3', 'start s1 over from snap-1', 'join s2 again', 'delete the Nodes'])
+    for (const step of ['stop K3s on s3', 'start s1 over from snap-1', 'join s2 again', 'delete the undeclared Nodes'])
       assert.ok(said.includes(step), `the journal does not list: ${step}`)
   })
 

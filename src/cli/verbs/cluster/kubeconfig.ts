@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { lstat, readFile, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { mergeKubeconfig, renderKubeconfig } from '../../../kubernetes/kubeconfig.ts'
 import { replaceFile } from '../../../lib/atomic-file.ts'
@@ -64,10 +64,16 @@ async function existing(file: string): Promise<string> {
   }
 }
 
+/** A kubeconfig is often a link into a folder of dotfiles: the file that it leads to is replaced, never the link. */
+async function behindLinks(file: string): Promise<string> {
+  const seen = await lstat(file).catch(() => undefined)
+  return seen?.isSymbolicLink() === true ? realpath(file) : file
+}
+
 /** Whole or not at all, and for nobody else to read. */
 async function writePrivately(file: string, text: string): Promise<void> {
   try {
-    await replaceFile(file, text)
+    await replaceFile(await behindLinks(file), text)
   } catch (error) {
     throw new CliError(
       `${file} cannot be written: ${error instanceof Error ? error.message : ''}. Name another with --file.`,

@@ -1,7 +1,7 @@
 import { readBackups } from '../../../engine/clusters/backups.ts'
 import { BACKUP_MOUNT } from '../../../k3s/backup-flags.ts'
 import { tokenHash } from '../../../k3s/token.ts'
-import type { ClusterSpec } from '../../../model/cluster.ts'
+import { type ClusterSpec, passwordsOf } from '../../../model/cluster.ts'
 import type { ClusterSnapshot, ObservedCluster } from '../../../model/observed-cluster.ts'
 import { validApprovals } from '../../../plan/approvals.ts'
 import { planRestore } from '../../../plan/clusters/restore.ts'
@@ -21,8 +21,7 @@ export const restore: ClusterCommand = async (runtime, { cluster, estate, direct
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const { observed, surroundings } = await opened.it.look()
   const secrets = await opened.it.secrets()
-  const kept =
-    secrets === undefined ? [] : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
+  const kept = secrets === undefined ? [] : passwordsOf(secrets).map((one) => tokenHash(one.reveal()))
   const files = await snapshotFiles(surroundings, runtime.signal)
   const asked = options.server as string | undefined
   const remembered = await readBackups(store.it, cluster.name)

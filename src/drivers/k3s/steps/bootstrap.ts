@@ -2,7 +2,7 @@ import type { NodeFacts, PutFiles, StartInput } from '../../../k3s/node-program.
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
 import type { ClusterSecrets, NodeSpec } from '../../../model/cluster.ts'
-import { madeMs } from '../../../model/observed-cluster.ts'
+import { madeMs, PUT_BACK } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/step.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
@@ -137,7 +137,8 @@ function arrive(
 export async function prepareK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
-    if (facts.service === 'running' || facts.service === 'starting') return DONE
+    const moving = facts.service === 'running' || facts.service === 'starting'
+    if (moving && step.target !== PUT_BACK) return DONE
     const closed = gateBefore(facts, nodeName(actor))
     if (closed !== undefined) return closed
     return (await installed(actor, shell, facts, step.version ?? declaration.spec.version)) ?? DONE

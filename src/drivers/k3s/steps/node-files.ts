@@ -85,19 +85,23 @@ function gatesOf({ declaration }: StepContext, node: NodeSpec): readonly FileToP
 async function s3Credentials({ declaration, deps }: StepContext): Promise<string | undefined> {
   const to = declaration.spec.backup?.to
   if (to === undefined || !('s3' in to) || to.s3.credentials === undefined) return undefined
-  return (await deps.resolveSecret(to.s3.credentials)).reveal().trim()
+  return (await deps.resolveSecret(to.s3.credentials)).word()
 }
 
-/** The only server there is begins its cluster; every other finds the rest by their address, also the one that began. */
-export function placeOf({ declaration }: StepContext): ServerPlace {
-  return declaration.spec.servers.length > 1 ? 'member' : 'first'
+/**
+ * The only server there is begins its cluster, and so does the recorded one until its API has answered once. Every other
+ * finds the rest by their address, also the one that began.
+ */
+export function placeOf({ declaration, secrets }: StepContext, { name }: Pick<NodeSpec, 'name'>): ServerPlace {
+  const begins = secrets?.formed === false && secrets.firstServer === name
+  return begins || declaration.spec.servers.length === 1 ? 'first' : 'member'
 }
 
 /** As JSON, which is YAML. A credential is `user:password`. */
 async function registriesYaml({ deps }: StepContext, { mirrors, configs }: Registries): Promise<string> {
   const resolved: Record<string, unknown> = Object.create(null)
   for (const [host, { auth, tls }] of Object.entries(configs ?? {})) {
-    const text = auth === undefined ? undefined : (await deps.resolveSecret(auth)).reveal().trim()
+    const text = auth === undefined ? undefined : (await deps.resolveSecret(auth)).word()
     const at = text?.indexOf(':') ?? -1
     resolved[host] = {
       ...(text === undefined

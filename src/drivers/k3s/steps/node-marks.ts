@@ -1,6 +1,6 @@
 import { blockedBy } from '../../../kubernetes/api-errors.ts'
 import { type KubernetesClient, segment } from '../../../kubernetes/client.ts'
-import { at, type Foreign, isRecord, nameOf } from '../../../kubernetes/objects.ts'
+import { at, type Foreign, isRecord, nameOf, textsOf } from '../../../kubernetes/objects.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import type { NodeWork } from '../../../model/observed-cluster.ts'
@@ -144,6 +144,15 @@ export async function deleteJoinToken(actor: StepContext): Promise<Outcome> {
   })
 }
 
+/** The first pod that was told to go and has not gone, with the finalizers that it waits for. */
+function hanging(pods: readonly unknown[]): string | undefined {
+  const pod = pods.find((one) => at(one, 'metadata', 'deletionTimestamp') !== undefined)
+  if (pod === undefined) return undefined
+  const name = `${nameOf(at(pod, 'metadata', 'namespace')) ?? ''}/${nameOf(at(pod, 'metadata', 'name')) ?? ''}`
+  const finalizers = textsOf(at(pod, 'metadata', 'finalizers'))
+  return `${name} hangs in Terminating${finalizers.length === 0 ? '' : `, with the finalizers ${finalizers.join(', ')}`}`
+}
+
 /**
  * Asks every pod of a node to go, once. What a disruption budget keeps is left and named; the next pass asks again.
  * Forced: what refused is deleted, which no budget can prevent.
@@ -156,7 +165,7 @@ export async function drain(actor: StepContext): Promise<Outcome> {
     if (pods === undefined) return { result: 'not-sent', message: `the pods of ${node} cannot be seen` }
     // Those that are on their way out already are only waited for.
     const staying = pods.filter((pod) => at(pod, 'metadata', 'deletionTimestamp') === undefined)
-    let blocked: string | undefined
+    let blocked: string | undefined = step.force === true ? hanging(pods) : undefined
     let trouble: Outcome | undefined
     await inParallel(staying, LIMITS.evictionsAtOnce, async (pod) => {
       const [namespace, name] = [nameOf(at(pod, 'metadata', 'namespace')), nameOf(at(pod, 'metadata', 'name'))]

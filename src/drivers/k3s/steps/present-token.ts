@@ -3,7 +3,7 @@ import type { NodeFacts } from '../../../k3s/node-program.ts'
 import { parseToken } from '../../../k3s/token.ts'
 import { defined } from '../../../lib/defined.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
-import type { ClusterSecrets } from '../../../model/cluster.ts'
+import { type ClusterSecrets, withPassword } from '../../../model/cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/step.ts'
 import { command, nodeName, outcomeOf, type StepContext, specOf } from '../node-lane.ts'
@@ -13,12 +13,11 @@ import { tokenFiles } from './node-files.ts'
 const NOTED = '/var/lib/rancher/k3s/server/token'
 
 /**
- * The token as it is at this moment, read from the servers that run or that cannot start for want of it: it may have been
- * rotated by a person. What is found is written down, with the former password kept for older snapshots.
+ * The token as it is at this moment, read from the servers that run or that cannot start for want of it: a person may have
+ * rotated it, or a rotation of ours ended before it was noted. What is found is written down.
  */
 export async function presentSecrets(actor: StepContext, secrets: ClusterSecrets): Promise<ClusterSecrets> {
   const { declaration, surroundings, deps, memory, signal } = actor
-  const { password, formerPasswords } = secrets
   const found = await Promise.all(
     declaration.spec.servers.map(async ({ name }) => {
       const shell = surroundings.nodes.get(name)?.shell
@@ -26,20 +25,40 @@ export async function presentSecrets(actor: StepContext, secrets: ClusterSecrets
       const runs = facts?.service === 'running'
       if (shell === undefined || facts?.data !== secrets.caHash || (!runs && !lacksToken(facts))) return undefined
       const token = await tokenIn(shell, NOTED, signal)
-      return token?.caHash === secrets.caHash ? { runs, password: token.password } : undefined
+      if (token?.caHash !== secrets.caHash) return undefined
+      const refused = runs ? undefined : (await tokenIn(shell, TOKEN_FILE, signal))?.password
+      return { password: token.password, runs, shell, ...defined({ refused }) }
     }),
   )
   const noted = found.filter((one) => one !== undefined)
-  const former = formerPasswords.map((one) => one.reveal())
-  const present = passwordInForce(noted, password.reveal(), former)
-  if (present === password.reveal()) return secrets
-  const changed = {
-    ...secrets,
-    password: new Secret(present),
-    formerPasswords: [password, ...formerPasswords.filter((one) => one.reveal() !== present)],
-  }
+  const present = passwordInForce(noted, secrets, declaration.spec.servers.length)
+  if (present === secrets.password.reveal()) return secrets
+  const shell = noted.find(({ password }) => password === present)?.shell
+  const changed = await takenInto(secrets, new Secret(present), shell, signal)
   await deps.vault.write(changed)
   return changed
+}
+
+/** The record with a password that K3s has taken, and with what agents come in with beside it. */
+export async function takenInto(
+  secrets: ClusterSecrets,
+  password: Secret,
+  shell: Shell | undefined,
+  signal: AbortSignal,
+): Promise<ClusterSecrets> {
+  const agentPassword = secrets.agentPassword ?? (await agentPasswordOn(shell, signal))
+  return { ...withPassword(secrets, password), ...defined({ agentPassword }) }
+}
+
+/**
+ * What agents come in with, as K3s keeps it: whether the rotation changed it depends on how the server was started, and
+ * a server that is given another one writes a list of users that is newer than the datastore's, and starts no more.
+ */
+async function agentPasswordOn(shell: Shell | undefined, signal: AbortSignal): Promise<Secret | undefined> {
+  const bytes = await shell?.readFile('/var/lib/rancher/k3s/server/cred/passwd', signal)
+  const lines = bytes === undefined ? [] : Buffer.from(bytes).toString('utf8').split('\n')
+  const found = lines.map((line) => line.split(',')).find(([, user]) => user === 'node')?.[0]
+  return found === undefined || found === '' ? undefined : new Secret(found)
 }
 
 /** K3s ends at every start because the datastore is encrypted with another token than it was given. */
@@ -47,20 +66,38 @@ function lacksToken({ failure = '' }: NodeFacts): boolean {
   return failure.includes('encrypted with different token')
 }
 
+/** The password that a server has noted, and where it ends for want of another: the one that it was started with. */
+interface NotedPassword {
+  readonly password: string
+  readonly runs: boolean
+  readonly refused?: string
+}
+
 /**
  * Which password is in force, of those that servers have noted. The others learn of a rotation only when they are started
- * again, so one that was never recorded is newer than all that were, whichever server has it, running or not. Of those
- * that were recorded, only servers that run can say that another than the last is in force.
+ * again, so one that was made for a rotation, or never recorded, is newer than all others, whichever server has it, running
+ * or not. That a former one is in force again is believed only of all servers together, or where a server ends because of the
+ * recorded one: a server that is just being restarted may be the one that has the newest.
  */
 export function passwordInForce(
-  noted: readonly { readonly password: string; readonly runs: boolean }[],
-  recorded: string,
-  former: readonly string[],
+  noted: readonly NotedPassword[],
+  {
+    password,
+    pendingPassword,
+    formerPasswords,
+  }: Pick<ClusterSecrets, 'password' | 'pendingPassword' | 'formerPasswords'>,
+  servers: number,
 ): string {
-  const unheard = noted.find(({ password }) => password !== recorded && !former.includes(password))
+  const [recorded, pending] = [password.reveal(), pendingPassword?.reveal()]
+  if (pending !== undefined && noted.some((one) => one.password === pending)) return pending
+  const former = formerPasswords.map((one) => one.reveal())
+  const unheard = noted.find((one) => one.password !== recorded && !former.includes(one.password))
   if (unheard !== undefined) return unheard.password
-  const running = noted.filter(({ runs }) => runs).map(({ password }) => password)
-  return running.includes(recorded) ? recorded : (running[0] ?? recorded)
+  const isRefused = noted.some(({ refused }) => refused === recorded)
+  if (isRefused && pending !== undefined) return pending
+  const running = noted.filter(({ runs }) => runs).map((one) => one.password)
+  if (running.includes(recorded) || (!isRefused && running.length < servers)) return recorded
+  return running[0] ?? recorded
 }
 
 /**

@@ -15,11 +15,12 @@ import {
   specOf,
   withApi,
   withFacts,
+  withShell,
 } from '../node-lane.ts'
 import { bootstrapToken } from './bootstrap.ts'
 import { agentFiles, configFiles, type FileToPut, placeOf, serverFiles } from './node-files.ts'
 import { noteChange, noteConfig, onNode } from './node-marks.ts'
-import { readyToken } from './present-token.ts'
+import { presentSecrets, readyToken } from './present-token.ts'
 import { installed } from './service.ts'
 
 /** Over the Node, which K3s itself acts on; where there is none, etcd is asked on a server that is up. */
@@ -84,19 +85,20 @@ function leads(etcd: { readonly self?: string; readonly leader?: string } | unde
 }
 
 /**
- * The new program is fetched and proved while the old one still runs. Only when it lies there is the change noted, and
- * K3s restarted: so the time without this node is the time of one restart.
+ * The new program is fetched and proved beside the old one, which still runs. Only then is the change noted, and the
+ * restart exchanges the programs: until the note, a power cut or a change taken back starts the old release again.
  */
 export async function upgradeK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
-    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
+    const version = step.version ?? declaration.spec.version
+    const missing = await installed(actor, shell, facts, version, 'beside')
     if (missing !== undefined) return missing
     const token = await readyToken(actor, shell, facts)
     if (token !== undefined) return token
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
-    const reply = await command(shell, 'restart', actor.signal)
+    const reply = await command(shell, 'restart', actor.signal, { argument: version })
     return reply.is === 'answer' ? DONE : outcomeOf(reply, `restart K3s on ${nodeName(actor)}`)
   })
 }
@@ -108,7 +110,9 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
     const node = specOf(actor)
     if (node === undefined) return refused('NotDeclared', 'waiting', `${name} is no longer declared`)
     const files =
-      facts.configHash === undefined ? await firstFiles(actor, node) : await configFiles(actor, node, placeOf(actor))
+      facts.configHash === undefined
+        ? await firstFiles(actor, node)
+        : await configFiles(actor, node, placeOf(actor, node))
     if ('result' in files) return files
     const token = await readyToken(actor, shell, facts)
     if (token !== undefined) return token
@@ -125,13 +129,32 @@ export async function configureK3s(actor: StepContext): Promise<Outcome> {
 }
 
 /**
+ * The same without the Node: it has none, or the API that would be asked for it is what this is to mend. An agent gets a
+ * token of its own where the API can make one.
+ */
+export async function rewriteK3s(actor: StepContext): Promise<Outcome> {
+  return withShell(actor, async (shell) => {
+    const name = nodeName(actor)
+    const node = specOf(actor)
+    if (node === undefined) return refused('NotDeclared', 'waiting', `${name} is no longer declared`)
+    const secrets = actor.secrets === undefined ? undefined : await presentSecrets(actor, actor.secrets)
+    const first = await firstFiles({ ...actor, secrets }, node)
+    const files = 'result' in first ? await configFiles(actor, node, placeOf(actor, node)) : first
+    const put = await command(shell, 'put', actor.signal, { input: { files } })
+    if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
+    const reply = await command(shell, 'restart', actor.signal)
+    return reply.is === 'answer' ? DONE : outcomeOf(reply, `start K3s on ${name}`)
+  })
+}
+
+/**
  * Everything that config.yaml names, for a node that somebody else set up: K3s waits for ever for a token's file that is
  * not there.
  */
 async function firstFiles(actor: StepContext, node: NodeSpec): Promise<readonly FileToPut[] | Outcome> {
   const { secrets } = actor
   if (secrets === undefined) return refused('NotRecorded', 'waiting', `CA and token of the cluster are not known yet`)
-  if (node.role === 'server') return serverFiles(actor, node, placeOf(actor), secrets)
+  if (node.role === 'server') return serverFiles(actor, node, placeOf(actor, node), secrets)
   const token = await bootstrapToken(actor, node.name, secrets)
   return token instanceof Secret ? agentFiles(actor, node, token) : token
 }

@@ -54,8 +54,10 @@ export async function wipeK3s(actor: StepContext): Promise<Outcome> {
 export async function wipeStopped(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (_shell, facts) => {
     const wiping = facts.job?.name === 'wipe' && facts.job.state === 'running'
-    if (!wiping && (facts.service === 'running' || facts.service === 'starting') && facts.data !== 'none') {
-      const message = `K3s runs on ${nodeName(actor)}: croft wipes no node that may be a member of a living cluster`
+    const still = facts.service === 'absent' || facts.service === 'stopped' || facts.service === 'failed'
+    if (!wiping && !still && facts.data !== 'none') {
+      const held = facts.heldBy === undefined ? '' : ` (${facts.heldBy})`
+      const message = `K3s runs on ${nodeName(actor)}${held}: croft wipes no node that may be a member of a living cluster`
       return refused('Running', 'stalled', message)
     }
     return wipeK3s(actor)
@@ -89,18 +91,20 @@ export async function installed(
   shell: Shell,
   facts: NodeFacts,
   version: string,
+  place: 'in-place' | 'beside' = 'in-place',
 ): Promise<Outcome | undefined> {
   const name = nodeName(actor)
   const job = facts.job?.name === 'install' ? facts.job : undefined
   if (job?.state === 'running') return { result: 'started', taskId: `install@${name}` }
-  if (facts.version === version) return undefined
+  if (facts.version === version || (place === 'beside' && facts.fetched === version)) return undefined
   if (job?.state === 'failed' && facts.clockMs - job.sinceMs < LIMITS.installAgainMs) {
     const message = `K3s ${version} could not be installed on ${name}: ${job.message ?? 'no reason given'}`
     return refused('InstallFailed', /checksum/i.test(message) ? 'stalled' : 'backoff', message)
   }
   const input = await installInput(actor, facts, version)
   if ('result' in input) return input
-  const reply = await command(shell, 'install', actor.signal, { input })
+  const order: InstallInput = place === 'beside' ? { ...input, beside: true } : input
+  const reply = await command(shell, 'install', actor.signal, { input: order })
   if (reply.is !== 'answer') return outcomeOf(reply, `install K3s ${version} on ${name}`)
   return { result: 'started', taskId: `install@${name}` }
 }
@@ -129,9 +133,10 @@ export async function findChecksum(
   const declared = declaration.checksums?.[`${version}/${architecture}`]
   if (declared !== undefined) return { sha256: declared }
   const tried: string[] = []
-  for (const url of checksumSources(declaration.artifacts, version, architecture)) {
+  for (const { url, declared: named } of checksumSources(declaration.artifacts, version, architecture)) {
     try {
-      const text = await deps.fetchText?.(url, signal)
+      // The official releases are croft's own choice, which no grant lists.
+      const text = await deps.fetchText?.(url, signal, named ? declaration.egress : undefined)
       const sha256 = text === undefined ? undefined : checksumIn(text, architecture)
       if (sha256 !== undefined) return { sha256 }
       tried.push(url)

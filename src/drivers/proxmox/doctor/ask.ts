@@ -23,7 +23,7 @@ export type ReadPath = (path: string) => Promise<DoctorAnswer>
 export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: AbortSignal): ReadPath {
   return async (path) => {
     const beforeMs = clock.now()
-    const headers = { authorization: `PVEAPIToken=${secret.reveal()}`, accept: 'application/json' }
+    const headers = { authorization: `PVEAPIToken=${secret.word()}`, accept: 'application/json' }
     const response = await wire.send({ method: 'GET', path: `/api2/json${path}`, headers }, signal)
     // A simulated datacentre may live in a faster time: its clock is held against that, not against ours, and the Date
     // of its answers, which is that of the computer it runs on, against nothing.
@@ -45,7 +45,7 @@ export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: Abor
 
 /** Foreign text may repeat what we sent. */
 function masked(text: string, secret: Secret): string {
-  const value = secret.reveal()
+  const value = secret.word()
   const afterEquals = value.slice(value.indexOf('=') + 1)
   const without = text.replaceAll(value, '***')
   return afterEquals.length < 4 ? without : without.replaceAll(afterEquals, '***')

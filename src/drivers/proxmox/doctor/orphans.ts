@@ -61,7 +61,7 @@ export function judgeUnfinished(survey: Survey): readonly Check[] {
         .map(({ externalId, host, lock }) => `${externalId} on ${host}, locked (${lock})`),
       fix: left.slice(0, MOST_SHOWN).map(({ type, externalId, host }) => {
         const tool = type === 'container' ? 'pct' : 'qm'
-        return `${tool} unlock ${externalId} && ${tool} destroy ${externalId} --destroy-unreferenced-disks 1   # on ${host}`
+        return `${tool} unlock ${externalId} && ${tool} destroy ${externalId}   # on ${host}`
       }),
     },
   ]

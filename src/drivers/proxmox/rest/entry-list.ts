@@ -1,6 +1,6 @@
 import type { Field, SettingValue } from '../../../model/rest.ts'
 import { valueText } from '../../../proxmox/value-text.ts'
-import type { SubCall } from './rule-list.ts'
+import type { EntryPath, SubCall } from './rule-list.ts'
 import { partsOf } from './sent.ts'
 import { plain, same } from './values.ts'
 
@@ -36,6 +36,6 @@ export function entryCalls(
   return calls
 }
 
-function below(entry: SettingEntry): string {
-  return `/${encodeURIComponent(valueText(entry.cidr))}`
+function below(entry: SettingEntry): EntryPath {
+  return `/${encodeURIComponent(valueText(entry.cidr))}` as EntryPath
 }

@@ -14,7 +14,7 @@ type Row = Record<string, unknown>
 function applied(list: readonly Row[], call: ReturnType<typeof ruleCalls>[number]): Row[] {
   const next = [...list]
   const at = Number(call.below.slice(1))
-  const { delete: gone, moveto, ...params } = call.params
+  const { delete: gone, moveto, digest: _, ...params }: Record<string, string> = call.params
   if (call.method === 'POST') return [{ ...params }, ...next]
   assert.ok(at < next.length, `${call.method} ${call.below} of ${next.length}`)
   if (call.method === 'DELETE') return next.toSpliced(at, 1)
@@ -62,14 +62,14 @@ test('any list of rules becomes any other, one call at a time with a look in bet
       let list = answered(before)
       const made: string[] = []
       for (let calls = 0; calls <= 40; calls++) {
-        const [call] = ruleCalls(field, plainRules(field, list), wanted)
+        const [call] = ruleCalls(field, plainRules(field, list), wanted, 'd1')
         if (call === undefined) break
         const signature = JSON.stringify(call)
         assert.notEqual(signature, made.at(-1), 'the same call twice in a row would look as if it had no effect')
         made.push(signature)
         list = applied(list, call)
       }
-      assert.deepEqual(plainRules(field, list), wanted)
+      assert.deepEqual(plainRules(field, list), wanted, 'd1')
     }),
     { numRuns: 300 },
   )
@@ -79,8 +79,8 @@ test('the plan of a list is what is done: all its calls at once lead to the same
   fc.assert(
     fc.property(unique, unique, (before, after) => {
       const wanted = plainRules(field, after)
-      const list = ruleCalls(field, plainRules(field, before), wanted).reduce(applied, answered(before))
-      assert.deepEqual(plainRules(field, list), wanted)
+      const list = ruleCalls(field, plainRules(field, before), wanted, 'd1').reduce(applied, answered(before))
+      assert.deepEqual(plainRules(field, list), wanted, 'd1')
     }),
     { numRuns: 300 },
   )
@@ -90,7 +90,19 @@ test('a changed rule is rewritten where it stands: no moment without it', () => 
   const before = plainRules(field, [{ action: 'ACCEPT', protocol: 'tcp', destinationPort: '22', comment: 'ssh' }])
   const after = plainRules(field, [{ action: 'ACCEPT', protocol: 'tcp', destinationPort: '2222' }])
   assert.deepEqual(
-    ruleCalls(field, before, after).map(({ method, below, params }) => [method, below, params.delete]),
+    ruleCalls(field, before, after, 'd1').map(({ method, below, params }) => [method, below, params.delete]),
     [['PUT', '/0', 'comment']],
+  )
+})
+
+test('every call to a position carries the version of the list, and without one there is none', () => {
+  fc.assert(
+    fc.property(unique, unique, (before, after) => {
+      const [seen, wanted] = [plainRules(field, before), plainRules(field, after)]
+      for (const { below, params } of ruleCalls(field, seen, wanted, 'd1'))
+        assert.equal(params.digest, below === '' ? undefined : 'd1')
+      assert.ok(ruleCalls(field, seen, wanted, undefined).every(({ method }) => method === 'POST'))
+    }),
+    { numRuns: 100 },
   )
 })

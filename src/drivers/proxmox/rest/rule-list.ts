@@ -6,13 +6,26 @@ import { apiName, plain, same } from './values.ts'
 type FirewallRule = Readonly<Record<string, SettingValue>>
 
 /** One call below the list: its path, and what is sent. */
-export interface SubCall {
-  readonly method: 'POST' | 'PUT' | 'DELETE'
-  /** What follows the path of the list. */
-  readonly below: string
-  readonly params: Readonly<Record<string, string>>
-  readonly summary: string
-}
+export type SubCall = { readonly summary: string } & (
+  | {
+      readonly method: 'POST'
+      /** What follows the path of the list. */
+      readonly below: ''
+      readonly params: Readonly<Record<string, string>>
+    }
+  /** An entry that has a name of its own. */
+  | { readonly method: 'PUT' | 'DELETE'; readonly below: EntryPath; readonly params: Readonly<Record<string, string>> }
+  /** A position is that of one version of the list: a rule that another person adds moves all others. */
+  | {
+      readonly method: 'PUT' | 'DELETE'
+      readonly below: `/${number}`
+      readonly params: Readonly<Record<string, string>> & { readonly digest: string }
+    }
+)
+
+declare const byName: unique symbol
+/** The path of an entry by its name. */
+export type EntryPath = string & { readonly [byName]: true }
 
 /** Rules, declared or answered, in one form. A security group is a rule whose action is its name. */
 export function plainRules(field: Field, rules: unknown): readonly FirewallRule[] {
@@ -30,26 +43,26 @@ export function plainRules(field: Field, rules: unknown): readonly FirewallRule[
 /**
  * The calls that turn one ordered list into another. Proxmox puts a new rule first, so that each is moved to its place
  * afterwards. A rule that is wrong is rewritten where it stands: no moment without it. Each call leaves a list from
- * which the rest can be found again, because only the first is made before the next look.
+ * which the rest can be found again, because only the first is made before the next look. Without a version of the list no
+ * call goes to a position: after the first rule is there, the next look brings one.
  */
 export function ruleCalls(
   field: Field,
   seen: readonly FirewallRule[],
   wanted: readonly FirewallRule[],
+  digest: string | undefined,
 ): readonly SubCall[] {
   const calls: SubCall[] = []
+  const callAt = (method: 'PUT' | 'DELETE', at: number, params: Readonly<Record<string, string>>, summary: string) => {
+    if (digest !== undefined) calls.push({ method, below: `/${at}`, params: { ...params, digest }, summary })
+  }
   const list = [...seen]
   const missing = without(wanted, list)
   const surplus = positionsOf(without(list, wanted), list)
   while (missing.length > 0 && surplus.length > 0) {
     const [rule, at] = [missing.shift(), surplus.shift()]
     if (rule === undefined || at === undefined) break
-    calls.push({
-      method: 'PUT',
-      below: `/${at}`,
-      params: rewritten(field, list[at] ?? {}, rule),
-      summary: `rewrite rule ${at}`,
-    })
+    callAt('PUT', at, rewritten(field, list[at] ?? {}, rule), `rewrite rule ${at}`)
     list[at] = rule
   }
   for (const rule of missing.reverse()) {
@@ -58,19 +71,14 @@ export function ruleCalls(
   }
   // From the end, so that the positions of the others stay and no call is the same as the one before it.
   for (const at of surplus.reverse()) {
-    calls.push({ method: 'DELETE', below: `/${at}`, params: {}, summary: `remove rule ${at}` })
+    callAt('DELETE', at, {}, `remove rule ${at}`)
     list.splice(at, 1)
   }
   for (const [at, rule] of wanted.entries()) {
     if (same(list[at], rule)) continue
     const from = list.findIndex((one, place) => place > at && same(one, rule))
     if (from === -1) continue
-    calls.push({
-      method: 'PUT',
-      below: `/${from}`,
-      params: { moveto: valueText(at) },
-      summary: `move rule ${from} to ${at}`,
-    })
+    callAt('PUT', from, { moveto: valueText(at) }, `move rule ${from} to ${at}`)
     list.splice(at, 0, ...list.splice(from, 1))
   }
   return calls

@@ -48,7 +48,11 @@ export function updateSteps(
     const summary = `set ${own.join(', ')} of ${nameOf(definition, setting.id)}`
     steps.push(makeStep(definition, update, places, params, 'configure', summary))
   }
-  return [...steps, ...listSteps(definition, setting, places, config), ...applySteps(definition, places)]
+  return [
+    ...steps,
+    ...listSteps(definition, setting, places, config, observed.close?.digest),
+    ...applySteps(definition, places),
+  ]
 }
 
 /** Takes it away, its own list first where it must be empty. */
@@ -73,7 +77,11 @@ export function deleteSteps(definition: Definition, observed: ObservedResource):
     'delete',
     `delete ${nameOf(definition, observed.externalId)}`,
   )
-  return [...listSteps(definition, emptied, places, config), step, ...applySteps(definition, places)]
+  return [
+    ...listSteps(definition, emptied, places, config, observed.close?.digest),
+    step,
+    ...applySteps(definition, places),
+  ]
 }
 
 function emptyLists(definition: Definition): Record<string, SettingValue> {
@@ -177,13 +185,14 @@ function listSteps(
   setting: SettingSpec,
   places: PathParts,
   config: ApiFields,
+  digest?: string,
 ): readonly Step[] {
   return Object.entries(definition.fields).flatMap(([name, field]) => {
     const declared = setting.fields[name]
     if (declared === undefined || !isList(field)) return []
     const calls =
       field.type === 'rules'
-        ? ruleCalls(field, plainRules(field, config.rules), plainRules(field, declared))
+        ? ruleCalls(field, plainRules(field, config.rules), plainRules(field, declared), digest)
         : entryCalls(field, plainEntries(field, config.entries), plainEntries(field, declared))
     return calls.map((call) => listStep(definition, setting.id, places, call))
   })

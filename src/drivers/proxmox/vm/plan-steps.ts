@@ -133,7 +133,8 @@ export function deleteGuestSteps(observed: ObservedResource): readonly Step[] {
   const last = guestStep(guest, 'DELETE', '', {
     verb: 'delete',
     summary: `delete ${called(guest)} on ${host} with its disks`,
-    params: { purge: '1', 'destroy-unreferenced-disks': '1' },
+    // A volume that its configuration does not name is in no plan, and stays.
+    params: { purge: '1', 'destroy-unreferenced-disks': '0' },
     queues: [hostQueue(host)],
     disruption: 'data-loss',
   })

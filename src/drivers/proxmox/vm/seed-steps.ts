@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { seedImage } from '../../../cloudinit/image.ts'
-import { secretsIn } from '../../../cloudinit/secrets.ts'
 import { defined } from '../../../lib/defined.ts'
+import { secretsIn } from '../../../model/desired-secrets.ts'
 import type { Mark, ObservedResource, PowerState, Survey } from '../../../model/resource.ts'
 import { Sealed } from '../../../model/secret.ts'
 import type { Step } from '../../../model/step.ts'

@@ -1,5 +1,5 @@
 import { seedImage } from '../../../cloudinit/image.ts'
-import { secretsIn } from '../../../cloudinit/secrets.ts'
+import { secretsIn } from '../../../model/desired-secrets.ts'
 import { listed } from '../../../model/grant.ts'
 import type { Change, Mark, ObservedResource, Survey } from '../../../model/resource.ts'
 import type { VmSeed, VmSpec } from '../../../model/vm.ts'

@@ -23,16 +23,11 @@ export const cephDisk: ItemRules<'ceph-disk'> = {
     return [eraseObjection(name, disk, spec.erase, 'preparing it for Ceph') ?? change('disk', disk.content, 'empty')]
   },
   commands: ({ name }) => [
-    // Both tables go, the one at the beginning and its copy at the end, with what every partition held.
-    run(
-      'sh',
-      '-c',
-      'for p in "$1"-part* "$1"; do [ -e "$p" ] || continue; wipefs -a -- "$p" || exit; done',
-      'sh',
-      name,
-    ),
+    run('sh', '-c', 'for p in "$1"-part*; do [ -e "$p" ] || continue; wipefs -a -- "$p" || exit; done', 'sh', name),
     // Ceph looks for its own traces at the beginning: there must be none.
     run('dd', 'if=/dev/zero', `of=${name}`, 'bs=1M', 'count=100', 'conv=fsync,notrunc'),
+    // Last, because without a signature the disk looks empty: the copy of the table at its end goes with it.
+    run('wipefs', '-a', '--', name),
     { do: 'run', argv: ['blockdev', '--rereadpt', name], ok: [0, 1] },
   ],
 }

@@ -280,18 +280,25 @@ test('mount: fstab gets one line for the place, and a mount that nobody wants an
   const spec = { device: 'LABEL=data', fs: 'btrfs', options: 'noatime', mounted: true }
   const item: HostItem = { type: 'mount', name: '/srv', spec }
   const fstab = (content: string): HostAnswer => ({ kind: 'file', mode: '644', owner: 'root', group: 'root', content })
-  const FINDMNT = said('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', '/srv')
+  const FINDMNT = said('findmnt', '-n', '-o', 'SOURCE,FSTYPE', '--mountpoint', '/srv')
+  const FROM = said('findmnt', '-n', '-o', 'SOURCE', '--source', 'LABEL=data', '--mountpoint', '/srv')
   const look = (text: string, mounted: boolean) => ({
     'file /etc/fstab': fstab(text),
-    [FINDMNT]: mounted ? out('btrfs\n') : out('', 1),
+    [FINDMNT]: mounted ? out('/dev/sda1 btrfs\n') : out('', 1),
+    [FROM]: mounted ? out('/dev/sda1\n') : out('', 1),
   })
   assert.deepEqual(judged(item, look('UUID=1 / ext4 defaults 0 1\n', false)).paths, ['fstab', 'mounted'])
-  assert.deepEqual(judged(item, look('LABEL=data  /srv\tbtrfs noatime 0 0\n', true)).paths, [])
+  assert.deepEqual(judged(item, look('LABEL=data  /srv\tbtrfs noatime,nofail 0 0\n', true)).paths, [])
   assert.deepEqual(judged(item, look('LABEL=old /srv ext4 defaults 0 0\n', true)).paths, ['fstab'])
   assert.deepEqual(
-    judged({ ...item, spec: { ...spec, mounted: false } }, look('LABEL=data /srv btrfs noatime 0 0\n', true)).paths,
+    judged({ ...item, spec: { ...spec, mounted: false } }, look('LABEL=data /srv btrfs noatime,nofail 0 0\n', true))
+      .paths,
     ['mounted'],
   )
+  // Only what could be mounted is written down: the next start would wait for anything else, or end in emergency mode.
+  const words = judged(item, look('', false)).commands.map((line) => line.split(' ')[0])
+  assert.deepEqual(words, ['mkdir', 'sh', 'write', 'sh'])
+  assert.match(judged(item, look('', false)).commands[1] ?? '', /mount -t .* \/srv LABEL=data btrfs noatime,nofail$/)
 })
 
 test('module: loaded now and at every start, or never', () => {

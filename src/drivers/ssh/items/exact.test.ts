@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { HostItem } from '../../../model/host-item.ts'
 import { askKey, type HostAnswer, seenIn, sha256 } from '../ask.ts'
 import { showCommand } from '../command.ts'
+import { editOf } from '../edit.ts'
 import { rulesOf } from './registry.ts'
 
 /*
@@ -72,6 +73,16 @@ const block = (content: string): HostItem => ({
   type: 'block',
   name: '/etc/a:b',
   spec: { path: '/etc/a', block: 'b', content },
+})
+const mount = (more: object): HostItem => ({
+  type: 'mount',
+  name: '/srv',
+  spec: { device: 'LABEL=a', fs: 'ext4', options: 'defaults', mounted: true, ...more },
+})
+/** What findmnt says of what is mounted, and whether it is the device that is asked about. */
+const mountedFrom = (source: string, same: boolean, device = 'LABEL=a') => ({
+  [said('findmnt', '-n', '-o', 'SOURCE,FSTYPE', '--mountpoint', '/srv')]: out(`${source} ext4\n`),
+  [said('findmnt', '-n', '-o', 'SOURCE', '--source', device, '--mountpoint', '/srv')]: out('', same ? 0 : 1),
 })
 const KEY = 'from="10.0.0.0/8",no-pty ssh-ed25519 AAAA somebody'
 const user = (more: object = {}): HostItem => ({
@@ -150,6 +161,28 @@ const ROWS: readonly Row[] = [
     'a link in the place of a file',
     { type: 'file', name: '/a', spec: { content: 'x' } },
     { 'file /a': link('/b') },
+    /^it is a link to \/b; declare \/b, or remove the link$/,
+  ],
+  [
+    'the keys of root, which a cluster of Proxmox keeps for all of its hosts',
+    { type: 'user', name: 'root', spec: { groups: [], keys: [KEY] } },
+    {
+      [said('getent', 'passwd', 'root')]: out('root:x:0:0:root:/root:/bin/bash\n'),
+      'file /root/.ssh': folder('700'),
+      'file /root/.ssh/authorized_keys': link('/etc/pve/priv/authorized_keys'),
+    },
+    /^it is a link to \/etc\/pve\/priv\/authorized_keys; /,
+  ],
+  [
+    'a folder for keys that its user has turned into a link',
+    user(),
+    { ...account(), 'file /home/k3s/.ssh': link('/opt/precious') },
+    /^\/home\/k3s\/\.ssh is a link to \/opt\/precious, which k3s may have put there; remove the link$/,
+  ],
+  [
+    'a link that hides a file',
+    { type: 'file', name: '/a', spec: { content: 'x' } },
+    { 'file /a': link('/dev/null') },
     ['content'],
   ],
   [
@@ -285,10 +318,34 @@ const ROWS: readonly Row[] = [
 
   [
     'a line of fstab with blanks before it',
-    { type: 'mount', name: '/srv', spec: { device: 'LABEL=a', fs: 'ext4', options: 'defaults', mounted: true } },
+    mount({}),
+    { 'file /etc/fstab': file('  LABEL=a\t/srv ext4 defaults,nofail 0 0\n'), ...mountedFrom('/dev/sda1', true) },
+    [],
+  ],
+  [
+    'a line of fstab that would keep the host from starting',
+    mount({}),
+    { 'file /etc/fstab': file('LABEL=a /srv ext4 defaults 0 0\n'), ...mountedFrom('/dev/sda1', true) },
+    ['fstab'],
+  ],
+  [
+    'a file system that the host must not start without',
+    mount({ required: true }),
+    { 'file /etc/fstab': file('LABEL=a /srv ext4 defaults 0 0\n'), ...mountedFrom('/dev/sda1', true) },
+    [],
+  ],
+  [
+    'another device is mounted there',
+    mount({}),
+    { 'file /etc/fstab': file('LABEL=old /srv ext4 defaults,nofail 0 0\n'), ...mountedFrom('/dev/sdb1', false) },
+    /^\/srv shows \/dev\/sdb1, and LABEL=a is declared: .*; umount \/srv; croft then mounts LABEL=a$/,
+  ],
+  [
+    'a bind mount shows the disk behind it',
+    mount({ device: '/data/a', fs: 'none', options: 'bind' }),
     {
-      'file /etc/fstab': file('  LABEL=a\t/srv ext4 defaults 0 0\n'),
-      [said('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', '/srv')]: out('ext4\n'),
+      'file /etc/fstab': file('/data/a /srv none bind,nofail 0 0\n'),
+      ...mountedFrom('/dev/sda1[/a]', false, '/data/a'),
     },
     [],
   ],
@@ -299,6 +356,43 @@ for (const [what, item, known, expected] of ROWS)
     const { paths, held } = judged(item, known, SECRET)
     if (expected instanceof RegExp) assert.match(held ?? '', expected)
     else assert.deepEqual([paths, held], [expected, undefined])
+  })
+
+const SHELL = said(
+  'sh',
+  '-c',
+  rulesOf(args('a=1'))
+    .asks(args('a=1'))
+    .flatMap((ask) => (ask.ask === 'run' ? [ask.argv[2] ?? ''] : []))
+    .find((text) => text.includes('grub.d')) ?? '',
+)
+const CONTINUED = 'GRUB_CMDLINE_LINUX_DEFAULT="quiet \\\npcie_aspm=off"\n'
+
+for (const [what, text, sourced, held] of [
+  ['exported', 'export GRUB_CMDLINE_LINUX_DEFAULT="quiet pcie_aspm=off"\n', ['quiet pcie_aspm=off', ''], true],
+  ['continued on a second line', CONTINUED, ['quiet pcie_aspm=off', ''], true],
+  ['assigned twice', 'GRUB_CMDLINE_LINUX_DEFAULT="a"\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\n', ['quiet', 'quiet'], true],
+  ['assigned anew by an image for clouds', 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n', ['quiet', 'console=ttyS0'], true],
+  ['added to', 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n', ['quiet', 'quiet root=ZFS=rpool'], false],
+] as const)
+  test(`kernel-args: words of grub that are ${what} are ${held ? 'left as they are, and a person is told' : 'changed'}`, () => {
+    const { held: why } = judged(args('a=1'), { [GRUB]: file(text), [SHELL]: out(`${sourced.join('\n')}\n`) })
+    assert.equal(why !== undefined, held, why)
+  })
+
+for (const [what, status, path] of [
+  ['starts with systemd-boot', 'ABCD-1234 is configured with: uefi (versions: 6.8.12-1-pve)\n', '/etc/kernel/cmdline'],
+  ['starts with grub on ZFS', 'ABCD-1234 is configured with: grub (versions: 6.8.12-1-pve)\n', '/etc/default/grub'],
+  ['keeps its kernels without the tool', 'E: /etc/kernel/proxmox-boot-uuids does not exist.\n', '/etc/default/grub'],
+] as const)
+  test(`kernel-args: a host of Proxmox that ${what} has its words in ${path}`, () => {
+    const { commands } = judged(args('a=1'), {
+      'file /etc/kernel/cmdline': file('root=ZFS=rpool/ROOT/pve-1 boot=zfs\n'),
+      [GRUB]: file('GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n'),
+      [said('sh', '-c', 'command -v proxmox-boot-tool')]: out('/usr/sbin/proxmox-boot-tool\n'),
+      [said('proxmox-boot-tool', 'status')]: out(status),
+    })
+    assert.equal(commands[0], `write ${path}`)
   })
 
 test('kernel-args: what was in single quotes stays, and comes back in them', () => {
@@ -337,5 +431,42 @@ test('what undoes a package: it goes where it was not there, and comes back in t
   const item: HostItem = { type: 'package', name: 'a', spec: { version: '2' } }
   const undo = (answer: HostAnswer) => judged(item, { 'package a': answer }).undo?.join()
   assert.match(undo({}) ?? '', /apt-get .*remove -- a$/)
-  assert.match(undo({ status: 'ii', version: '1' }) ?? '', /apt-get .*install .*--allow-downgrades -- a=1$/)
+  assert.match(
+    undo({ status: 'ii', version: '1' }) ?? '',
+    /apt-get .*install .*--allow-downgrades -- a=1,.*--no-upgrade -- a$/,
+  )
+})
+
+test('line: all lines that ours took the place of come back', () => {
+  const item: HostItem = {
+    type: 'line',
+    name: 'x',
+    spec: { path: '/etc/chrony', line: 'server ours', match: 'server ' },
+  }
+  const text = 'driftfile d\nserver a\nserver b\nserver c\n'
+  const rules = rulesOf(item)
+  const seen = seenIn(new Map([['file /etc/chrony', file(text)]]))
+  const [back] = rules.undo?.(item, seen) ?? []
+  assert.equal(back === undefined ? undefined : editOf(back)?.before, 'server a\nserver b\nserver c')
+  const [shown] = rules.diff(item, seen)
+  assert.equal(shown?.from, 'server a\nserver b\nserver c', 'the plan shows all that go')
+})
+
+test('user: a group of that name becomes its own, and what useradd says is told', () => {
+  const item: HostItem = { type: 'user', name: 'git', spec: { groups: [] } }
+  const none = { [said('getent', 'passwd', 'git')]: out('', 2) }
+  const words = (group: HostAnswer) =>
+    judged(item, { ...none, [said('getent', 'group', 'git')]: group }).commands[0] ?? ''
+  assert.match(words(out('git:x:990:\n')), /^useradd .*--no-user-group --gid git -- git$/)
+  assert.doesNotMatch(words(out('', 2)), /--gid/)
+})
+
+test('zfs-dataset: a value under the name that ZFS shows is the same value', () => {
+  const get = said('zfs', 'get', '-H', '-p', '-o', 'property,value,source', 'all', 'tank/a')
+  const paths = (wanted: string, shown: string) => {
+    const item: HostItem = { type: 'zfs-dataset', name: 'tank/a', spec: { properties: { acltype: wanted } } }
+    return judged(item, { [get]: out(`acltype\t${shown}\tlocal\n`) }).paths
+  }
+  assert.deepEqual([paths('posixacl', 'posix'), paths('noacl', 'off')], [[], []])
+  assert.deepEqual(paths('posixacl', 'off'), ['properties.acltype'])
 })

@@ -17,9 +17,9 @@ export const file: ItemRules<'file'> = {
     if (spec.absent === true)
       return there.kind === 'absent' ? [] : [change('content', there.content ?? there.kind, null)]
     if (spec.secret === undefined) return fileChanges(there, spec.content ?? '', spec)
-    const changes: Change[] = fileChanges(there, '', { mode: SECRET_MODE, ...spec }).filter(
-      (one) => one.path !== 'content',
-    )
+    const all = fileChanges(there, '', { mode: SECRET_MODE, ...spec })
+    if (all.some(({ blocked }) => blocked !== undefined)) return all
+    const changes: Change[] = all.filter((one) => one.path !== 'content')
     if (seen.secretSha === undefined)
       return [
         {

@@ -124,6 +124,9 @@ test('words for the kernel: ours are there once, in place of others of their nam
     'A=1\nGRUB_CMDLINE_LINUX_DEFAULT="x y"\nB=2\n',
   )
   assert.equal(withGrub('A=1\n', 'x'), 'A=1\nGRUB_CMDLINE_LINUX_DEFAULT="x"\n')
+  const pages = { args: ['hugepagesz=1G', 'hugepages=16', 'hugepagesz=2M', 'hugepages=512'], remove: [] }
+  assert.equal(withArgs('quiet hugepages=1', pages), `quiet ${pages.args.join(' ')}`)
+  assert.equal(withArgs(`${pages.args.join(' ')} quiet`, pages), `${pages.args.join(' ')} quiet`)
 })
 
 const BOOTS: Readonly<
@@ -167,6 +170,10 @@ for (const [what, { file, before, after, told, tool = false }] of Object.entries
       [`file ${file}`]: text(`${before}\n`),
       'run ["cat","/proc/cmdline"]': { code: '0', out: 'root=1 quiet\n' },
       'run ["sh","-c","command -v proxmox-boot-tool"]': { code: tool ? '0' : '127' },
+      'run ["proxmox-boot-tool","status"]': {
+        code: '0',
+        out: 'ABCD-1234 is configured with: uefi (versions: 6.8.12-1-pve)\n',
+      },
     })
     const rules = rulesOf(item)
     const changes = rules.diff(item, look)

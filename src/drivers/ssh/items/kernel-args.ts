@@ -19,6 +19,9 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
     ...[...PI, SYSTEMD_BOOT, GRUB].map((path) => ({ ask: 'file', path }) as const),
     { ask: 'run', argv: ['cat', '/proc/cmdline'] },
     { ask: 'run', argv: ['sh', '-c', 'command -v proxmox-boot-tool'] },
+    { ask: 'run', argv: ['proxmox-boot-tool', 'status'] },
+    { ask: 'run', argv: ['bootctl', 'is-installed'] },
+    { ask: 'run', argv: ['sh', '-c', SOURCED] },
   ],
   diff({ spec }, seen) {
     const boot = bootOf(seen)
@@ -33,7 +36,11 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
         },
       ]
     const written = wordChange('args', boot.args, wantedArgs(boot.args, spec, seen))
-    if (written !== undefined) return [written, change('running', '', 'after a restart', 'restart')]
+    if (written !== undefined) {
+      const blocked = boot.path === GRUB ? grubObjection(boot.args, seen) : undefined
+      if (blocked !== undefined) return [{ ...written, blocked }]
+      return [written, change('running', '', 'after a restart', 'restart')]
+    }
     const running = seen.run('cat', '/proc/cmdline').out.trim()
     const missing = wordChange('running', running, wantedArgs(running, spec, seen), 'restart')
     return missing === undefined ? [] : [missing]
@@ -59,7 +66,9 @@ const without = (some: readonly string[], others: readonly string[]) =>
 function wordChange(path: string, from: string, to: string, effect: Change['effect'] = 'live'): Change | undefined {
   const [before, after] = [wordsIn(from), wordsIn(to)]
   if (before.join(' ') === after.join(' ')) return undefined
-  return change(path, without(before, after) || null, without(after, before) || null, effect)
+  const [gone, come] = [without(before, after), without(after, before)]
+  if (gone === '' && come === '') return change(path, from, to, effect)
+  return change(path, gone || null, come || null, effect)
 }
 
 type KernelArgs = HostItemOf<'kernel-args'>['spec']
@@ -89,8 +98,8 @@ function bootOf(seen: ItemFacts): Boot | undefined {
     const args = (textOf(there) ?? '').trim()
     return { path, prefix: '', args, after: [], write: (text) => [keep(path, `${text}\n`, seen)] }
   }
-  if (seen.file(SYSTEMD_BOOT).kind === 'file') {
-    const proxmox = seen.run('sh', '-c', 'command -v proxmox-boot-tool').code === 0
+  const proxmox = seen.run('sh', '-c', 'command -v proxmox-boot-tool').code === 0
+  if (seen.file(SYSTEMD_BOOT).kind === 'file' && isSystemdBoot(proxmox, seen)) {
     return {
       path: SYSTEMD_BOOT,
       prefix: '',
@@ -114,6 +123,39 @@ function bootOf(seen: ItemFacts): Boot | undefined {
   }
 }
 
+/**
+ * Does systemd-boot start this host? The file alone says nothing: the installer of Proxmox writes it for every root on ZFS,
+ * also where grub starts the host.
+ */
+function isSystemdBoot(proxmox: boolean, seen: ItemFacts): boolean {
+  if (proxmox) return /configured with: [^\n]*\buefi\b/.test(seen.run('proxmox-boot-tool', 'status').out)
+  return seen.run('bootctl', 'is-installed').code === 0 || seen.file(GRUB).kind !== 'file'
+}
+
+/** The words as a shell reads them, like update-grub: from the file alone, and with the files that come after it. */
+const SOURCED =
+  'unset GRUB_CMDLINE_LINUX_DEFAULT; . /etc/default/grub; printf "%s\\n" "$GRUB_CMDLINE_LINUX_DEFAULT"; ' +
+  'for f in /etc/default/grub.d/*.cfg; do if [ -e "$f" ]; then . "$f"; fi; done; printf "%s\\n" "$GRUB_CMDLINE_LINUX_DEFAULT"'
+
+/** The file is a program of sh. Where croft and sh read different words, a line of croft's would lose some of them. */
+function grubObjection(args: string, seen: ItemFacts): Change['blocked'] {
+  const { code, out } = seen.run('sh', '-c', SOURCED)
+  if (code !== 0) return undefined
+  const [own = '', all = ''] = out.split('\n')
+  if (wordsIn(own).join(' ') !== wordsIn(args).join(' '))
+    return {
+      message: `a shell reads "${own}" as GRUB_CMDLINE_LINUX_DEFAULT of ${GRUB}, and croft "${args}"`,
+      allow: 'assign it once, on a line of its own, without export and without a backslash at its end',
+    }
+  const lost = without(wordsIn(own), wordsIn(all))
+  if (lost !== '')
+    return {
+      message: `a file in /etc/default/grub.d assigns GRUB_CMDLINE_LINUX_DEFAULT anew, so that ${GRUB} has no effect`,
+      allow: 'let that file add to the variable, or take the line out of it',
+    }
+  return undefined
+}
+
 /** As a shell reads it: in either sort of quotes, or one word without; a remark may follow. */
 const GRUB_LINE = /^GRUB_CMDLINE_LINUX_DEFAULT=(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'#]*))(?=[ \t]*(?:#.*)?$)/m
 
@@ -132,21 +174,28 @@ function keep(path: string, content: string, seen: ItemFacts): Command {
   return { do: 'put', path, content, mode, owner, group }
 }
 
+const nameOf = (word: string) => word.split('=')[0] ?? word
+/** cgroup_enable stands once for each group. */
+const isOften = (word: string) => /^(?:console|earlycon|module_blacklist|modprobe\.blacklist|cgroup_enable)=/.test(word)
+
 /** The words with ours among them. A word `a=b` takes the place of any other `a=…`, but for those that may stand often. */
 export function withArgs(
   text: string,
   spec: { readonly args: readonly string[]; readonly remove: readonly string[] },
 ): string {
-  const often = /^(?:console|earlycon|module_blacklist|modprobe\.blacklist)=/
   const words = wordsIn(text).filter(
     (word) => !spec.remove.some((gone) => word === gone || (!gone.includes('=') && word.startsWith(`${gone}=`))),
   )
+  // Words that stand several times, like hugepagesz and hugepages, mean something by their order.
+  const names = spec.args.map(nameOf)
+  const several = spec.args.filter((arg) => names.filter((name) => name === nameOf(arg)).length > 1 && !isOften(arg))
+  const isSeveral = (word: string) => several.some((arg) => nameOf(arg) === nameOf(word))
+  if (words.filter(isSeveral).join(' ') !== several.join(' '))
+    words.splice(0, words.length, ...words.filter((word) => !isSeveral(word)), ...several)
   for (const arg of spec.args) {
     if (words.includes(arg)) continue
-    // cgroup_enable stands once for each group.
-    const name = arg.split('=')[0] ?? arg
-    const unique = arg.includes('=') && !often.test(arg) && name !== 'cgroup_enable'
-    const at = unique ? words.findIndex((word) => word.startsWith(`${name}=`)) : -1
+    const name = nameOf(arg)
+    const at = arg.includes('=') && !isOften(arg) ? words.findIndex((word) => word.startsWith(`${name}=`)) : -1
     if (at >= 0) words[at] = arg
     else words.push(arg)
   }

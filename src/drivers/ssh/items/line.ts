@@ -12,8 +12,8 @@ export const line: ItemRules<'line'> = {
     if (there === undefined) return [unreadable(spec.path, seen.file(spec.path))]
     const wanted = withLine(there, spec)
     if (wanted === there) return []
-    const old = there.split('\n').find((one) => matches(one, spec))
-    return [change('line', old ?? null, spec.absent === true ? null : spec.line)]
+    const old = there.split('\n').filter((one) => matches(one, spec))
+    return [change('line', old.length === 0 ? null : old.join('\n'), spec.absent === true ? null : spec.line)]
   },
   commands({ spec }, seen) {
     const seenFile = seen.file(spec.path)
@@ -24,7 +24,11 @@ export const line: ItemRules<'line'> = {
   undo({ spec }, seen) {
     const there = textOf(seen.file(spec.path))
     if (there === undefined) return undefined
-    const before = there.split('\n').find((one) => matches(one, spec)) ?? ''
+    // Ours took the place of all of them.
+    const before = there
+      .split('\n')
+      .filter((one) => matches(one, spec))
+      .join('\n')
     const created = seen.file(spec.path).kind === 'absent'
     return [editBack({ what: 'line', path: spec.path, ours: spec.line, before, created })]
   },

@@ -10,9 +10,10 @@ const FSTAB = '/etc/fstab'
 export const mount: ItemRules<'mount'> = {
   type: 'mount',
   queues: ['single/mounts', `single/file${FSTAB}`],
-  asks: ({ name }) => [
+  asks: ({ name, spec }) => [
     { ask: 'file', path: FSTAB },
-    { ask: 'run', argv: ['findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', name] },
+    { ask: 'run', argv: mounted(name) },
+    { ask: 'run', argv: mountedFrom(name, spec) },
   ],
   diff({ name, spec }, seen) {
     const fstab = textOf(seen.file(FSTAB))
@@ -21,14 +22,27 @@ export const mount: ItemRules<'mount'> = {
     const old = lineIn(fstab, name)
     if (old?.trim().split(/\s+/).join(' ') !== entry(name, spec))
       changes.push(change('fstab', old ?? null, entry(name, spec)))
-    const mounted = seen.run('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', name).code === 0
-    if (mounted !== spec.mounted) changes.push(change('mounted', mounted, spec.mounted))
+    const is = seen.run(...mounted(name))
+    if ((is.code === 0) !== spec.mounted) changes.push(change('mounted', is.code === 0, spec.mounted))
+    if (
+      is.code === 0 &&
+      spec.mounted &&
+      COMPARED.test(spec.device) &&
+      seen.run(...mountedFrom(name, spec)).code !== 0
+    ) {
+      const from = is.out.trim().split(/\s+/)[0] ?? ''
+      const message = `${name} shows ${from}, and ${spec.device} is declared: what is written there now would be gone after the next start`
+      const allow = `umount ${name}; croft then mounts ${spec.device}`
+      changes.push({ ...change('device', from, spec.device), blocked: { message, allow } })
+    }
     return changes
   },
   commands({ name, spec }, seen) {
     const fstab = textOf(seen.file(FSTAB)) ?? ''
     return [
       run('mkdir', '-p', '--', name),
+      // Tried before it is written down: what cannot be mounted now must not be waited for at the next start.
+      ...(spec.mounted ? [run('sh', '-c', MOUNT, 'sh', name, spec.device, spec.fs, optionsOf(spec))] : []),
       {
         do: 'put',
         path: FSTAB,
@@ -38,9 +52,7 @@ export const mount: ItemRules<'mount'> = {
         group: 'root',
       },
       { do: 'run', argv: ['sh', '-c', 'if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi'] },
-      spec.mounted
-        ? run('sh', '-c', 'mountpoint -q -- "$1" || mount -- "$1"', 'sh', name)
-        : run('sh', '-c', 'if mountpoint -q -- "$1"; then umount -- "$1"; fi', 'sh', name),
+      ...(spec.mounted ? [] : [run('sh', '-c', UNMOUNT, 'sh', name)]),
     ]
   },
   undo({ name }, seen) {
@@ -48,14 +60,29 @@ export const mount: ItemRules<'mount'> = {
     if (fstab === undefined) return undefined
     const created = seen.file(FSTAB).kind === 'absent'
     const back = editBack({ what: 'mount', path: FSTAB, ours: name, before: lineIn(fstab, name) ?? '', created })
-    const was = seen.run('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', name).code === 0
-    return [...(was ? [] : [run('sh', '-c', 'if mountpoint -q -- "$1"; then umount -- "$1"; fi', 'sh', name)]), back]
+    const was = seen.run(...mounted(name)).code === 0
+    return [...(was ? [] : [run('sh', '-c', UNMOUNT, 'sh', name)]), back]
   },
 }
 
 type MountSpec = Parameters<(typeof mount)['asks']>[0]['spec']
 
-const entry = (path: string, spec: MountSpec) => `${spec.device} ${path} ${spec.fs} ${spec.options} 0 0`
+const MOUNT = 'mountpoint -q -- "$1" || mount -t "$3" -o "$4" -- "$2" "$1"'
+const UNMOUNT = 'if mountpoint -q -- "$1"; then umount -- "$1"; fi'
+const mounted = (path: string) => ['findmnt', '-n', '-o', 'SOURCE,FSTYPE', '--mountpoint', path] as const
+/** Ends with 0 where exactly this is mounted there: findmnt knows which device a label or a UUID stands for. */
+const mountedFrom = (path: string, { device }: MountSpec) =>
+  ['findmnt', '-n', '-o', 'SOURCE', '--source', device, '--mountpoint', path] as const
+/** Devices whose name findmnt compares with what is mounted; a bind mount shows the disk behind it. */
+const COMPARED = /^(?:UUID|LABEL|PARTUUID|PARTLABEL)=|^\/dev\//
+
+/** A host starts without what cannot be mounted, unless a person says that it must not. */
+function optionsOf({ options, required }: MountSpec): string {
+  const has = options.split(',').includes('nofail')
+  return required === true || has ? options : `${options},nofail`
+}
+
+const entry = (path: string, spec: MountSpec) => `${spec.device} ${path} ${spec.fs} ${optionsOf(spec)} 0 0`
 
 function lineIn(fstab: string, path: string): string | undefined {
   return fstab.split('\n').find((line) => !line.trimStart().startsWith('#') && line.trim().split(/\s+/)[1] === path)

@@ -1,5 +1,6 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Change } from '../../../model/resource.ts'
+import { apt } from '../apt.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
@@ -20,26 +21,7 @@ export const nodeExporter: ItemRules<'node-exporter'> = {
     return changes
   },
   commands: (item, seen) => [
-    ...(seen.package(PACKAGE).installed
-      ? []
-      : [
-          {
-            do: 'run',
-            argv: [
-              'env',
-              'DEBIAN_FRONTEND=noninteractive',
-              'apt-get',
-              '-y',
-              '-o',
-              'DPkg::Lock::Timeout=120',
-              'install',
-              '--no-install-recommends',
-              '--',
-              PACKAGE,
-            ],
-            timeoutMs: 900_000,
-          } as const,
-        ]),
+    ...(seen.package(PACKAGE).installed ? [] : [apt('install', '--no-install-recommends', '--', PACKAGE)]),
     ...fileOf(item).put,
     run('systemctl', 'enable', UNIT),
     run('systemctl', 'restart', UNIT),
@@ -47,7 +29,7 @@ export const nodeExporter: ItemRules<'node-exporter'> = {
   undo(item, seen) {
     const back = fileOf(item).undo(seen)
     if (back === undefined) return undefined
-    return seen.package(PACKAGE).installed ? back : [...back, run('apt-get', '-y', 'remove', '--', PACKAGE)]
+    return seen.package(PACKAGE).installed ? back : [...back, apt('remove', '--', PACKAGE)]
   },
 }
 

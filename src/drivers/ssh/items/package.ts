@@ -1,8 +1,5 @@
-import { run } from '../command.ts'
+import { apt, aptBack } from '../apt.ts'
 import { change, type ItemRules } from '../item.ts'
-
-const APT = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-y', '-o', 'DPkg::Lock::Timeout=120'] as const
-const LONG_MS = 900_000
 
 /** A Debian package, in any version or in one. */
 export const packageItem: ItemRules<'package'> = {
@@ -20,15 +17,14 @@ export const packageItem: ItemRules<'package'> = {
       : [change('version', there.version, spec.version)]
   },
   commands({ name, spec }) {
-    if (spec.absent === true) return [{ do: 'run', argv: [...APT, 'remove', '--', name], timeoutMs: LONG_MS }]
+    if (spec.absent === true) return [apt('remove', '--', name)]
     const wanted = spec.version === undefined ? name : `${name}=${spec.version}`
     // A person named the version: an older one than what is there is meant.
     const how = ['--no-install-recommends', ...(spec.version === undefined ? [] : ['--allow-downgrades'])]
-    return [{ do: 'run', argv: [...APT, 'install', ...how, '--', wanted], timeoutMs: LONG_MS }]
+    return [apt('install', ...how, '--', wanted)]
   },
   undo({ name }, seen) {
     const { installed, version } = seen.package(name)
-    if (!installed) return [run(...APT, 'remove', '--', name)]
-    return [run(...APT, 'install', '--no-install-recommends', '--allow-downgrades', '--', `${name}=${version}`)]
+    return installed ? aptBack(name, version) : [apt('remove', '--', name)]
   },
 }

@@ -1,14 +1,10 @@
 import type { Change } from '../../../model/resource.ts'
 import { run } from '../command.ts'
+import { RELOAD_SSHD as RELOAD } from '../doors.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
 const PATH = '/etc/ssh/sshd_config.d/00-croft.conf'
 const REVERT = 'sshd'
-const RELOAD = run(
-  'sh',
-  '-c',
-  'systemctl reload ssh 2>/dev/null || systemctl reload sshd 2>/dev/null || if [ -s /run/sshd.pid ]; then kill -HUP "$(cat /run/sshd.pid)"; fi',
-)
 
 /**
  * How sshd lets people in. The file is checked before sshd reads it, a new connection must succeed afterwards, and the

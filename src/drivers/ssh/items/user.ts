@@ -2,13 +2,14 @@ import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Change } from '../../../model/resource.ts'
 import type { HostQuestion, ItemFacts } from '../ask.ts'
 import { type Command, run } from '../command.ts'
+import { removeInHome, writeInHome } from '../home.ts'
 import { armed, change, fileAsk, fileChanges, type ItemRules, octal, put, restoreFile } from '../item.ts'
 
 /** A user with groups, authorized keys and, where it is said, the right to become root without a password. */
 export const user: ItemRules<'user'> = {
   type: 'user',
   queues: ['single/users'],
-  asks: (item) => [passwd(item.name), groups(item.name), ...doorAsks(item)],
+  asks: (item) => [passwd(item.name), groups(item.name), ownGroup(item.name), ...doorAsks(item)],
   diff(item, seen) {
     const { name, spec } = item
     const there = entryOf(name, seen)
@@ -57,9 +58,10 @@ export const user: ItemRules<'user'> = {
         spec.shell ?? '/bin/bash',
         ...(spec.uid === undefined ? [] : ['--uid', String(spec.uid)]),
         ...(spec.home === undefined ? [] : ['--home-dir', spec.home]),
+        // A group of that name is there already, like git's: it becomes the user's own.
+        ...(hasGroup(name, seen) ? ['--no-user-group', '--gid', name] : []),
       ]
-      // 9: somebody made it meanwhile; what differs then is seen in the next look.
-      commands.push({ do: 'run', argv: ['useradd', ...how, '--', name], ok: [0, 9] })
+      commands.push(run('useradd', ...how, '--', name))
     } else {
       if (paths.has('shell')) commands.push(run('usermod', '--shell', spec.shell ?? '', '--', name))
       if (paths.has('home')) commands.push(run('usermod', '--home', spec.home ?? '', '--move-home', '--', name))
@@ -101,6 +103,8 @@ function formerUser(item: UserItem, seen: ItemFacts): readonly Command[] | undef
 type UserItem = HostItemOf<'user'>
 
 const passwd = (name: string): HostQuestion => ({ ask: 'run', argv: ['getent', 'passwd', name] })
+const ownGroup = (name: string): HostQuestion => ({ ask: 'run', argv: ['getent', 'group', name] })
+const hasGroup = (name: string, seen: ItemFacts) => seen.run('getent', 'group', name).code === 0
 const groups = (name: string): HostQuestion => ({ ask: 'run', argv: ['id', '-nG', name] })
 
 function entryOf(name: string, seen: ItemFacts) {
@@ -143,7 +147,7 @@ function openDoors(item: UserItem, seen: ItemFacts, existed: boolean): readonly 
   const doors = doorsOf(item)
   const commands = doors.flatMap(({ now }) => now)
   if (!existed || !doors.some(({ shuts }) => shuts)) return commands
-  const back = doors.flatMap(({ path, content }) => restoreFile(path, seen.file(path), content) ?? [])
+  const back = doors.flatMap((door) => door.back(seen) ?? [])
   return armed(`user-${item.name}`, back, commands)
 }
 
@@ -151,7 +155,7 @@ function openDoors(item: UserItem, seen: ItemFacts, existed: boolean): readonly 
 function closeDoors(item: UserItem, seen: ItemFacts): readonly Command[] | undefined {
   const doors = doorsOf(item)
   if (doors.length === 0) return []
-  const back = doors.map(({ path, content }) => restoreFile(path, seen.file(path), content))
+  const back = doors.map((door) => door.back(seen))
   if (back.some((one) => one === undefined)) return undefined
   return armed(
     `user-${item.name}`,
@@ -161,9 +165,9 @@ function closeDoors(item: UserItem, seen: ItemFacts): readonly Command[] | undef
 }
 
 interface Door {
-  readonly path: string
-  readonly content: string
   readonly now: readonly Command[]
+  /** As it was. Undefined: it cannot be brought back. */
+  back(seen: ItemFacts): readonly Command[] | undefined
   /** It may shut somebody out; a right that is given cannot. */
   readonly shuts: boolean
 }
@@ -177,9 +181,8 @@ function doorsOf(item: UserItem): readonly Door[] {
       ? []
       : [
           {
-            path: sudoers,
-            content: text,
             shuts: !spec.sudo,
+            back: (seen: ItemFacts) => restoreFile(sudoers, seen.file(sudoers), text),
             now: spec.sudo
               ? [...put(sudoers, text, { mode: 0o440 }), run('visudo', '-cf', sudoers)]
               : [{ do: 'remove', path: sudoers } as const],
@@ -189,24 +192,24 @@ function doorsOf(item: UserItem): readonly Door[] {
 }
 
 function keysDoor(item: UserItem, keys: readonly string[]): Door {
-  const [path, content, folder, owner] = [keysPath(item), keysText(keys), sshFolder(item), `${item.name}:`]
+  const [path, content, folder] = [keysPath(item), keysText(keys), sshFolder(item)]
   return {
-    path,
-    content,
     shuts: true,
-    now: [
-      run('mkdir', '-p', '--', folder),
-      run('chown', '--', owner, folder),
-      run('chmod', '--', '0700', folder),
-      { do: 'put', path, content, mode: 0o600, owner },
-    ],
+    now: writeInHome(item.name, folder, AUTHORIZED, content),
+    back: (seen) => {
+      const [command] = restoreFile(path, seen.file(path), content) ?? []
+      if (command?.do === 'remove') return [removeInHome(item.name, folder, AUTHORIZED)]
+      // A link is never written over, so none is brought back.
+      return command?.do === 'put' ? writeInHome(item.name, folder, AUTHORIZED, command.content ?? '') : undefined
+    },
   }
 }
 
 /** Where its keys are, unless it lives elsewhere. */
 const homeOf = ({ name, spec }: UserItem) => spec.home ?? (name === 'root' ? '/root' : `/home/${name}`)
 const sshFolder = (item: UserItem) => `${homeOf(item)}/.ssh`
-const keysPath = (item: UserItem) => `${sshFolder(item)}/authorized_keys`
+const AUTHORIZED = 'authorized_keys'
+const keysPath = (item: UserItem) => `${sshFolder(item)}/${AUTHORIZED}`
 const keysText = (keys: readonly string[]) => keys.map((key) => `${key}\n`).join('')
 const sudoersPath = (name: string) => `/etc/sudoers.d/croft-${name}`
 const sudoersText = (name: string) => `${name} ALL=(ALL:ALL) NOPASSWD: ALL\n`
@@ -215,6 +218,10 @@ function keyChanges(item: UserItem, keys: readonly string[], seen: ItemFacts): r
   const [file, folder] = [seen.file(keysPath(item)), seen.file(sshFolder(item))]
   const rights = { mode: 0o600, owner: item.name, group: file.group }
   const changes = fileChanges(file, keysText(keys), rights).map((one) => ({ ...one, path: `keys.${one.path}` }))
+  if (folder.kind === 'link') {
+    const message = `${sshFolder(item)} is a link to ${folder.target}, which ${item.name} may have put there`
+    return [{ ...change('keys.folder', folder.target, null), blocked: { message, allow: 'remove the link' } }]
+  }
   if (folder.kind !== 'directory' || (folder.mode === 0o700 && folder.owner === item.name)) return changes
   return [...changes, change('keys.folder', `${octal(folder.mode)} ${folder.owner}`, `0700 ${item.name}`)]
 }

@@ -145,10 +145,14 @@ function nameInPool(name: string, device: string, seen: ItemFacts): string | und
 export function sameProperty(seen: string | undefined, wanted: string): boolean {
   if (seen === undefined) return false
   if (seen === wanted) return true
+  if (PLAIN_NAMES[wanted] !== undefined) return seen === PLAIN_NAMES[wanted]
   if (wanted === 'none') return seen === '0' || seen === NO_LIMIT
   const bytes = bytesOf(wanted)
   return bytes !== undefined && bytes === bytesOf(seen)
 }
+
+/** Values that ZFS takes and shows under another name. */
+const PLAIN_NAMES: Readonly<Record<string, string>> = { posixacl: 'posix', noacl: 'off' }
 
 const NO_LIMIT = '18446744073709551615'
 const UNITS = 'KMGTPE'

@@ -99,6 +99,7 @@ export interface NodeTurn {
   readonly passwordSecret?: ObservedNode['passwordSecret']
   readonly remediation?: ObservedNode['remediation']
   readonly silence?: string
+  readonly tried?: ObservedNode['tried']
 }
 
 export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
@@ -116,9 +117,13 @@ export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
       ...turn.machine,
     },
     kube: typeof kube === 'string' ? kube : { ...kubeNode, ...kube },
-    k3s: typeof k3s === 'string' ? k3s : { ...localK3s, ...k3s },
+    k3s:
+      typeof k3s === 'string'
+        ? k3s
+        : { ...localK3s, ...(name.startsWith('a') || (k3s.data ?? CA) !== CA ? {} : { datastore: 'etcd' }), ...k3s },
     passwordSecret: turn.passwordSecret ?? (kube === 'absent' ? 'no' : 'yes'),
     ...(turn.remediation === undefined ? {} : { remediation: turn.remediation }),
+    ...(turn.tried === undefined ? {} : { tried: turn.tried }),
     ...(turn.silence === undefined ? {} : { silence: turn.silence }),
   }
 }

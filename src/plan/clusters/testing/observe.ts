@@ -67,9 +67,15 @@ function observeNode(world: World, name: string, blind: boolean, doubtful: () =>
               ...defined({ work: kube.work, changedMs: kube.changedMs }),
             },
     k3s: seen
-      ? { service: machine.service, sinceMs: machine.sinceMs, version: machine.version, data: machine.data }
+      ? {
+          service: machine.service,
+          sinceMs: machine.sinceMs,
+          version: machine.version,
+          data: machine.data,
+          ...defined({ datastore: machine.member === undefined ? undefined : ('etcd' as const) }),
+        }
       : 'unknown',
     passwordSecret: blind || doubtful() ? 'unknown' : world.secrets.has(name) ? 'yes' : 'no',
-    ...defined({ remediation }),
+    ...defined({ remediation, tried: world.tried.get(name) }),
   }
 }

@@ -1,6 +1,7 @@
 import { integerBetween, type Random, seededRandom } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
 import { type ClusterDecision, NO_REQUESTS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { standingOrders } from '../orders.ts'
 import { remediationsOver } from '../remediation-over.ts'
 import { clusterSpec, MINUTE, NOW } from './fixture.ts'
 import { observe } from './observe.ts'
@@ -63,6 +64,7 @@ function turn(world: World, coordinate: Coordinate, random: Random, doubt: numbe
     const begun = world.remediated.get(name)
     if (begun !== undefined) world.remediated.set(name, { ...begun, over: true })
   }
+  world.requests = { ...world.requests, replace: standingOrders(world.requests.replace, observed) }
   let done = 0
   for (const step of decision.steps) {
     if (random.next() < loss) continue
@@ -89,6 +91,7 @@ function newWorld(random: Random): World {
     members: [],
     kubes: new Map(),
     secrets: new Set(),
+    tried: new Map(),
     identity: undefined,
     requests: NO_REQUESTS,
     snapshots: [],
@@ -161,7 +164,7 @@ function person(world: World, name: string, random: Random): void {
     world.byPerson.add(name)
     note(world, `! a person cordons ${name}`)
   } else if (choice < 0.8) {
-    world.requests = { ...world.requests, replace: [{ node: name, atMs: world.nowMs }] }
+    world.requests = { ...world.requests, replace: [{ node: name, atMs: world.nowMs, goes: 'unseen' }] }
     note(world, `! a person wants ${name} replaced`)
   } else {
     world.requests = { ...world.requests, rolloutPaused: !world.requests.rolloutPaused }
@@ -194,7 +197,8 @@ function change(world: World, random: Random): void {
 function takeAdvice(world: World, coordinate: Coordinate, random: Random): void {
   const { holds } = coordinate(world.spec, observe(world, random, 0), world.nowMs)
   const lost = holds.flatMap(({ guard, node }) => (ADVICE.includes(guard) && node !== undefined ? [node] : []))
-  const replace = [...world.requests.replace, ...lost.map((node) => ({ node, atMs: world.nowMs }))]
+  const stands = world.requests.replace.filter(({ node }) => !lost.includes(node))
+  const replace = [...stands, ...lost.map((node) => ({ node, atMs: world.nowMs, goes: 'unseen' as const }))]
   world.requests = { ...world.requests, replace, resumedMs: world.nowMs }
   for (const node of lost) note(world, `! a person has ${node} replaced, as advised`)
 }

@@ -1,10 +1,11 @@
 // An abstract K3s cluster for the random walk: machines, disks, etcd members, Nodes. Small on purpose, but honest about
 // what bites: quorum, learners, duplicate names, node passwords, servers that rejoin by themselves when they start.
+import { majority } from '../../../lib/majority.ts'
 import { integerBetween, type Random } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterRequests, NodeWork, Remediation } from '../../../model/observed-cluster.ts'
-import type { Step } from '../../../model/step.ts'
-import { majority, refusesAdd, refusesRemove } from '../etcd-rules.ts'
+import { type ClusterRequests, type NodeWork, PUT_BACK, type Remediation } from '../../../model/observed-cluster.ts'
+import type { ClusterVerb, Step } from '../../../model/step.ts'
+import { refusesAdd, refusesRemove } from '../etcd-rules.ts'
 import { CA } from './fixture.ts'
 
 export interface Machine {
@@ -48,6 +49,8 @@ export interface World {
   members: Member[]
   kubes: Map<string, Kube>
   secrets: Set<string>
+  /** Steps that were done on a node since its Node was last Ready. */
+  tried: Map<string, ClusterVerb[]>
   identity: { caHash: string; firstServer: string; formed: boolean; recordedMs: number } | undefined
   requests: ClusterRequests
   snapshots: number[]
@@ -105,6 +108,7 @@ function serve(world: World, name: string, machine: Machine): void {
     return
   }
   world.secrets.add(name)
+  world.tried.delete(name)
   world.kubes.set(name, {
     createdMs: world.nowMs,
     ready: true,
@@ -157,13 +161,14 @@ function run(world: World, machine: Machine): void {
 function judge(world: World, name: string, kube: Kube, random: Random): void {
   const machine = world.machines.get(name)
   const alive = machine !== undefined && answers(world, machine) && machine.service === 'running'
-  if (alive && !kube.ready) setReady(world, kube, true)
+  if (alive && !kube.ready) setReady(world, name, kube, true)
   // The control plane notices a silence only after a while.
-  if (!alive && kube.ready && random.next() < 0.6) setReady(world, kube, false)
+  if (!alive && kube.ready && random.next() < 0.6) setReady(world, name, kube, false)
   if (kube.ready && !kube.unschedulable && kube.pods < 3) kube.pods += integerBetween(random, 0, 1)
 }
 
-function setReady(world: World, kube: Kube, ready: boolean): void {
+function setReady(world: World, name: string, kube: Kube, ready: boolean): void {
+  if (ready) world.tried.delete(name)
   kube.ready = ready
   kube.readySinceMs = world.nowMs
 }
@@ -174,6 +179,7 @@ export function perform(world: World, step: Step<'cluster'>, random: Random): vo
   const name = step.node ?? ''
   inspect(world, step)
   act(world, step, name, before, random)
+  world.tried.set(name, [...(world.tried.get(name) ?? []), step.verb])
   const after = votersUp(world)
   if (before.held && !after.held)
     breach(world, `${step.verb} ${name} took etcd from ${before.up} to ${after.up} of ${after.voters} voters`)
@@ -274,7 +280,8 @@ function act(
       })
       return
     case 'prepare-k3s':
-      if (reachable && machine.service === 'absent') machine.version = step.version ?? machine.version
+      if (reachable && (machine.service === 'absent' || step.target === PUT_BACK))
+        machine.version = step.version ?? machine.version
       return
     case 'init-cluster': {
       if (!reachable || machine.data !== 'none') return
@@ -295,6 +302,7 @@ function act(
       Object.assign(machine, { service: 'stopped', sinceMs: world.nowMs })
       return
     case 'restart-k3s':
+    case 'rewrite-k3s':
       if (reachable) Object.assign(machine, { service: 'starting', sinceMs: world.nowMs })
       return
     case 'cordon':

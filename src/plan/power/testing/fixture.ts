@@ -2,11 +2,17 @@ import type { ObservedPower, PowerNode } from '../../../model/observed-power.ts'
 import type { PowerHost, PowerRequests, PowerSpec, PowerWorkload } from '../../../model/power.ts'
 import { coordinatePower } from '../coordinate.ts'
 
+/** The UPS that feeds every host, unless a test says otherwise. */
+export const UPS = 'rack@nut'
+
+/** A host on which nothing runs. */
+export const EMPTY = { mine: [], others: [], undeclared: [] }
+
 export const NOW = 1_760_000_000_000
 
 export function host(name: string, more: Partial<PowerHost> = {}): PowerHost {
   const wake = { mac: 'BC:24:11:00:00:01', broadcast: '255.255.255.255', port: 9 }
-  return { name, connection: 'pve', node: name, wake, level: 1, own: false, ...more }
+  return { name, connection: 'pve', node: name, wake, level: 1, own: false, fedBy: UPS, tells: [], ...more }
 }
 
 export function specWith(more: Partial<PowerSpec> = {}): PowerSpec {
@@ -84,6 +90,7 @@ export function observedWith(more: Partial<ObservedPower> = {}): ObservedPower {
         : [{ key: machine, name, role: 'node', power, exists: 'yes', ...(on === undefined ? {} : { host: on }) }],
     ),
     hosts: [],
+    ups: {},
     ha: [],
     holds: [],
     hooks: {},

@@ -109,6 +109,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
       }
     })
     return {
+      ups: {},
       cluster: {
         api: api ? 'yes' : 'unknown',
         formed: true,

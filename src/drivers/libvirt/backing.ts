@@ -1,0 +1,52 @@
+import type { ObservedResource } from '../../model/resource.ts'
+import type { Obstacle } from '../../model/rules.ts'
+import { volumeNames } from './observe.ts'
+import { words } from './survey.ts'
+import type { Virsh } from './virsh.ts'
+import { find, parseXml, textIn } from './xml.ts'
+
+/** Volumes by the path of the file that they stand on: an overlay holds only what differs from that file. */
+export type Overlays = ReadonlyMap<string, readonly string[]>
+
+/** Returns the overlays of all active pools of a host, as `pool:volume`: a disk may stand on an image of another pool. */
+export async function readOverlays(virsh: Virsh, doing: string, signal: AbortSignal): Promise<Overlays> {
+  const pools = words((await virsh.read(['pool-list', '--name'], doing, signal)) ?? '')
+  const tables = await virsh.ask(
+    pools.map((pool) => ['vol-list', '--pool', pool]),
+    doing,
+    signal,
+  )
+  const volumes = pools.flatMap((pool, at) => volumeNames(tables[at] ?? '').map((name) => ({ pool, name })))
+  const answers = await virsh.ask(
+    volumes.map(({ pool, name }) => ['vol-dumpxml', '--pool', pool, name]),
+    doing,
+    signal,
+  )
+  const overlays = new Map<string, string[]>()
+  for (const [at, { pool, name }] of volumes.entries()) {
+    const base = textIn(find(parseXml(answers[at] ?? ''), 'backingStore/path')).trim()
+    if (base !== '') overlays.set(base, [...(overlays.get(base) ?? []), `${pool}:${name}`])
+  }
+  return overlays
+}
+
+/** Says why a file cannot be deleted or get other content: every overlay on it would be unreadable at its next start. */
+export function stoodOn(observed: ObservedResource): Obstacle | undefined {
+  const overlays = observed.close?.config.overlays
+  if (!Array.isArray(overlays) || overlays.length === 0) return undefined
+  return {
+    message: `${observed.externalId} on ${observed.host}: ${overlaysOn(overlays)}`,
+    allow:
+      'leave the file as it is and declare the new image under another name, for new machines; it can go once no disk stands on it',
+  }
+}
+
+export function overlaysOn(overlays: readonly string[]): string {
+  const more = overlays.length > SHOWN ? ` and ${overlays.length - SHOWN} more` : ''
+  const names = overlays.slice(0, SHOWN).join(', ')
+  return overlays.length === 1
+    ? `the disk ${names} stands on it and would be lost`
+    : `the disks ${names}${more} stand on it and would be lost`
+}
+
+const SHOWN = 4

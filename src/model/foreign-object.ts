@@ -1,0 +1,79 @@
+import { type Grant, holderOf, listed } from './grant.ts'
+
+/** The name of an object of Kubernetes. */
+export interface ObjectReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+  /** The source for which it is read, where that source has a grant. */
+  readonly reader?: string
+}
+
+/** An object of a cluster that somebody else keeps. */
+export interface ForeignObject extends ObjectReference {
+  readonly cluster: string
+}
+
+/**
+ * The key under which the object is known. It contains spaces, so it equals no key of a declaration. What is read for a
+ * source with a grant has a key of its own, because another source may not be permitted to see it.
+ */
+export function foreignKey({ cluster, apiVersion, kind, name, namespace = '', reader }: ForeignObject): string {
+  return `${reader === undefined ? '' : ofReader(reader)}${cluster} ${apiVersion} ${kind} ${namespace} ${name}`
+}
+
+/** What begins the keys of everything that is read for this source. */
+export function ofReader(source: string): string {
+  return `${source}\n`
+}
+
+declare const permitted: unique symbol
+/** A reference that may be read. `permitRead` alone makes one, so a read that skips the grant does not compile. */
+export type PermittedRead<T> = T & { readonly [permitted]: true }
+
+/**
+ * Returns a complete reference as one that may be read, or why it may not: judged on the values that expressions gave it,
+ * never on the template. Without a grant everything may be read but the values of Secrets.
+ */
+export function permitRead<T extends ObjectReference & Partial<ForeignObject>>(
+  wanted: T,
+  grant: Grant | undefined,
+  isOwnCluster: (cluster: string) => boolean = () => false,
+): PermittedRead<T> | { readonly refused: string; readonly hint?: string } {
+  const mistake = referenceMistake(wanted)
+  if (mistake !== undefined) return { refused: mistake }
+  if (grant === undefined) return wanted as PermittedRead<T>
+  const { cluster, namespace } = wanted
+  const held = { ...wanted, reader: grant.source } as unknown as PermittedRead<T>
+  if (cluster === undefined)
+    return grant.namespace !== undefined && namespace === grant.namespace
+      ? held
+      : { refused: `${holderOf(grant)} reads objects of its own namespace alone, not ${shown(wanted)}` }
+  // Who may put objects into a cluster has the run of it already.
+  const isGranted = listed('Addon', grant.kinds) && listed(`cluster/${cluster}`, grant.connections)
+  if (isGranted || isOwnCluster(cluster)) return held
+  return {
+    refused: `${shown(wanted)} of cluster ${cluster} is not granted to ${holderOf(grant)}`,
+    hint: `grant it the kind Addon and the connection cluster/${cluster}`,
+  }
+}
+
+/** Why no object can have such a name, or why no value of it is taken. */
+export function referenceMistake({ apiVersion, kind, name, namespace }: ObjectReference): string | undefined {
+  if (!/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-z](?:[a-z0-9-]*[a-z0-9])?$/.test(apiVersion))
+    return `${JSON.stringify(apiVersion)} is no version of an API`
+  if (!/^[A-Za-z][A-Za-z0-9]*$/.test(kind)) return `${JSON.stringify(kind)} is no kind`
+  if (!/^[^/%\s]{1,253}$/.test(name) || name === '.' || name === '..')
+    return `${JSON.stringify(name)} is no name of an object`
+  if (namespace !== undefined && !/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace))
+    return `${JSON.stringify(namespace)} is no namespace`
+  if (apiVersion === 'v1' && kind === 'Secret') return SECRET_VALUES
+  return undefined
+}
+
+export const SECRET_VALUES = 'the values of a Secret are not read: they would stand in plans and in objects'
+
+function shown({ kind, name, namespace }: ObjectReference): string {
+  return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+}

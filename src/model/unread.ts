@@ -1,0 +1,21 @@
+import { hash } from 'node:crypto'
+import type { Grant } from './grant.ts'
+
+/** A path of a source that croft does not read as manifests. That a key is not found proves nothing while it may stand there. */
+export interface UnreadPath {
+  readonly path: string
+  /** `a symbolic link`. */
+  readonly why: string
+  /** Differs when the content differs. */
+  readonly mark: string
+  /** Names that its text gives to objects. Absent: the content is elsewhere, so it may declare anything. */
+  readonly names?: readonly string[]
+  /** What its source may name, if a grant says so. */
+  readonly within?: Pick<Grant, 'source' | 'names'>
+}
+
+/** Returns the path of a text that is here and is not read as manifests. */
+export function setAside(path: string, why: string, text: string): UnreadPath {
+  const names = new Set([...text.matchAll(/\bname["']?[ \t]*:[ \t]*["']?([\w.-]+)/g)].map(([, name = '']) => name))
+  return { path, why, mark: hash('sha256', text).slice(0, 16), names: [...names] }
+}

@@ -1,0 +1,42 @@
+import type { MachineLife, ObservedCluster, ObservedNode, ReplaceOrder } from '../../model/observed-cluster.ts'
+
+/**
+ * Orders to replace a node that still stand after a look: bound to the machine that is to go, and without those whose
+ * machine is gone. No clocks are compared: the servers' may be behind ours, and a restore brings old Nodes back. Pure.
+ */
+export function standingOrders(
+  orders: readonly ReplaceOrder[],
+  { nodes }: Pick<ObservedCluster, 'nodes'>,
+): readonly ReplaceOrder[] {
+  return orders.flatMap((order) => {
+    const node = nodes.find(({ name }) => name === order.node)
+    if (!isOpen(order, node)) return []
+    return node === undefined ? [order] : [{ ...order, goes: bound(order, lifeOf(node)) }]
+  })
+}
+
+/** Is the machine that the order names still there? An order of an older croft names none, and is over. */
+export function isOpen({ goes }: ReplaceOrder, node: ObservedNode | undefined): boolean {
+  if (goes === undefined) return false
+  if (node === undefined) return true
+  const { machine, k3s, kube } = node
+  if (machine.exists === 'no') return false
+  // A box that was there before stays: what goes is K3s on it.
+  if (!machine.ours && kube === 'absent' && k3s !== 'unknown' && k3s.data === 'none') return false
+  if (goes === 'unseen') return true
+  const now = lifeOf(node)
+  const another = goes.machineId !== undefined && now.machineId !== undefined && goes.machineId !== now.machineId
+  return !another && !(goes.wipes !== undefined && now.wipes !== undefined && now.wipes > goes.wipes)
+}
+
+function bound({ goes }: ReplaceOrder, now: MachineLife): MachineLife {
+  return goes === 'unseen' || goes === undefined ? now : { ...now, ...goes }
+}
+
+function lifeOf({ machine, k3s }: ObservedNode): MachineLife {
+  const wipes = k3s === 'unknown' ? undefined : k3s.wipes
+  return {
+    ...(machine.machineId === undefined ? {} : { machineId: machine.machineId }),
+    ...(wipes === undefined ? {} : { wipes }),
+  }
+}

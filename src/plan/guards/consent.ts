@@ -1,0 +1,55 @@
+import type { Consent } from '../../model/consent.ts'
+import type { Births, Doing, PlanEntry } from '../../model/plan.ts'
+import type { Change } from '../../model/resource.ts'
+
+/**
+ * Returns the list that a person reads before lifting a hold: the thing, the data that the action takes, and each field
+ * from → to. Digests, times and the host of a guest are not in it, so that a move alone asks for nothing again.
+ */
+export function shownList(
+  { connection, type }: Pick<PlanEntry, 'connection' | 'type'>,
+  action: Doing,
+  dataDisks: readonly string[] = [],
+  births?: Births,
+): readonly string[] {
+  // The id of a new thing is chosen in each pass.
+  const thing = action.do === 'create' ? type : `${type} ${action.externalId}`
+  const changes = 'changes' in action ? action.changes.filter(({ path }) => path !== 'restart') : []
+  const losses = action.do === 'delete' ? [] : action.steps.filter(({ disruption }) => disruption === 'data-loss')
+  return [
+    `${action.do} ${thing} on ${connection}`,
+    ...(births === undefined ? [] : [`born as ${births.is ?? 'none that can be read'}`]),
+    ...dataDisks.map((disk) => `with the data on ${disk}`),
+    ...changes.map(changeLine),
+    ...losses.map(({ summary }) => `data is lost: ${summary}`),
+  ]
+}
+
+function changeLine({ path, from, to, secret, effect }: Change): string {
+  const text = (value: unknown): string => (secret === true ? '***' : (JSON.stringify(value) ?? 'nothing'))
+  return `${path}: ${text(from)} → ${text(to)}${effect === 'replace' ? ' (replaces it)' : ''}`
+}
+
+/** Returns the consent that covers this action under this guard: the same list, or a shorter one. */
+export function consentTo(
+  consents: readonly Consent[] | undefined,
+  key: string,
+  guard: string,
+  action: Doing,
+  list: readonly string[],
+): Consent | undefined {
+  return consents?.find((one) => {
+    if (one.key !== key || one.guard !== guard) return false
+    if (one.shown === undefined)
+      return action.do === 'update' && !list.some((line) => line.startsWith('data is lost: '))
+    const shown = new Set([...one.shown, ...(one.opened === true ? broughtAbout(one.shown) : [])])
+    return list.every((line) => shown.has(line))
+  })
+}
+
+/** What comes to be listed by the attempt itself, once it has begun: the guest is shut down for it, or gone already. */
+function broughtAbout([first = '']: readonly string[]): readonly string[] {
+  const [, thing, connection] = /^replace (\S+) \S+ on (.*)$/.exec(first) ?? []
+  const again = thing === undefined || connection === undefined ? [] : [`create ${thing} on ${connection}`]
+  return [...again, changeLine({ path: 'power', from: 'stopped', to: 'running', effect: 'live' })]
+}

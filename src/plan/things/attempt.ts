@@ -1,0 +1,33 @@
+import type { CreationAttempt, ResourceRecord } from '../../model/record.ts'
+import { isGuest } from '../../model/resource.ts'
+
+/**
+ * The creation that is still open. A record that an earlier croft wrote has none if its guest was ever seen; else its
+ * creation is open since the record began.
+ */
+export function attemptOf(record: ResourceRecord | undefined): CreationAttempt | undefined {
+  if (record?.attempt !== undefined) return record.attempt
+  if (record?.made !== true || record.seenMs !== undefined || record.externalId === undefined) return undefined
+  const { type, connection, externalId, createdMs } = record
+  return type !== 'cluster' && isGuest(type) ? { connection, externalId, sinceMs: createdMs } : undefined
+}
+
+/** The open creation of this id on this connection. The same id on another connection is another guest. */
+export function attemptAt(
+  record: ResourceRecord | undefined,
+  connection: string,
+  externalId: string,
+): CreationAttempt | undefined {
+  const attempt = attemptOf(record)
+  return attempt?.connection === connection && attempt.externalId === externalId ? attempt : undefined
+}
+
+/** Reports whether a survey has shown this guest whole under this id of this connection. */
+export function wasWhole(record: ResourceRecord | undefined, connection: string, externalId: string): boolean {
+  return (
+    record?.seenMs !== undefined &&
+    record.connection === connection &&
+    record.externalId === externalId &&
+    attemptOf(record) === undefined
+  )
+}

@@ -1,0 +1,160 @@
+import type { ResourceKey } from '../../model/declaration.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { isGuest, type Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import { claimantOf, leftKey } from './left-key.ts'
+import { isUnread } from './unread.ts'
+import type { Ledger, World } from './world.ts'
+
+/** The records as the plan goes by them, and what of that the store does not have yet. */
+export interface Holdings {
+  readonly ledger: Ledger
+  readonly changed: readonly ResourceRecord[]
+  readonly dropped: readonly ResourceKey[]
+}
+
+/** Which key claims each listed thing: by list and id, then by connection. */
+export type PlaceClaims = ReadonlyMap<string, ReadonlyMap<string, ResourceKey>>
+
+export function claimsIn(resources: readonly Resource[], rulesOf: ReadonlyMap<string, Rules>): PlaceClaims {
+  const claims = new Map<string, Map<string, ResourceKey>>()
+  for (const resource of resources) {
+    const place = placeOf(resource, rulesOf.get(resource.driver))
+    if (place === undefined) continue
+    const name = nameOf({ type: resource.desired.type, ...place })
+    const by = claims.get(name)
+    if (by === undefined) claims.set(name, new Map([[resource.connection, resource.key]]))
+    else by.set(resource.connection, resource.key)
+  }
+  return claims
+}
+
+/**
+ * Returns who claims the listed thing that a record is about. Two connections may reach one system: what is claimed on any of
+ * them is not free to leave.
+ */
+export function claimantsOf(claims: PlaceClaims, thing: ListedThing): ReadonlyMap<string, ResourceKey> {
+  return (thing.externalId === undefined ? undefined : claims.get(nameOf(thing))) ?? NO_CLAIM
+}
+
+type ListedThing = Partial<Pick<ResourceRecord, 'list' | 'externalId'>> & Pick<ResourceRecord, 'type'>
+
+const NO_CLAIM: ReadonlyMap<string, ResourceKey> = new Map()
+
+/** The list of an object has the version of its API in it; the object is the same in all of them. */
+function nameOf({ type, list = '', externalId = '' }: ListedThing): string {
+  return type === 'object' || type === 'item' ? `${type} ${externalId}` : `${list} ${externalId}`
+}
+
+function placeOf(resource: Resource, rules: Rules | undefined) {
+  if (rules?.keeps(resource) !== true) return undefined
+  const list = rules.listOf(resource)
+  const externalId = rules.declaredId(resource)
+  return list === undefined || externalId === undefined ? undefined : { list, externalId }
+}
+
+/**
+ * Makes each record be about the place that its key claims. What croft holds is at a place: if a declaration names another
+ * one, the record of the place it left gets a key of its own and leaves under the usual guards. If another declaration claims
+ * the place of a listed thing, the record is that one's from then on: an account or a storage entry is its id, whatever the
+ * object in Git is called.
+ */
+export function holdings(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  ledger: Ledger,
+  rulesOf: ReadonlyMap<string, Rules>,
+): Holdings {
+  const { resources } = estate
+  const records = new Map(ledger.records)
+  const declared = new Map(resources.map((resource) => [resource.key, resource]))
+  const claims = claimsIn(resources, rulesOf)
+  for (const record of ledger.records.values()) {
+    const resource = declared.get(record.key)
+    if (resource === undefined || !hasLeft(record, resource, worlds, rulesOf.get(resource.driver))) continue
+    const { externalId = '', connection } = record
+    records.set(record.key, unplaced(record, resource))
+    if (!isHeld(record)) continue
+    const key = leftKey(record.key, connection, externalId)
+    records.set(key, { ...record, key })
+  }
+  for (const record of records.values()) {
+    const former = declared.get(claimantOf(record.key))
+    if (former !== undefined && former.key !== record.key && isAt(worlds.get(former.connection), record))
+      records.delete(record.key)
+    if (declared.has(record.key) || record.status === 'Orphaned' || ledger.intentions.has(record.key)) continue
+    if (isUnread(record.key, estate)) continue
+    const heir = claimantsOf(claims, record).get(record.connection)
+    const resource = heir === undefined ? undefined : declared.get(heir)
+    if (heir === undefined || resource === undefined || records.get(heir)?.externalId !== undefined) continue
+    const { stalledGeneration: _, absent: __, ...known } = record
+    records.set(heir, { ...known, key: heir, uid: resource.uid })
+    records.delete(record.key)
+  }
+  const changed = [...records.values()].filter((record) => ledger.records.get(record.key) !== record)
+  const dropped = [...ledger.records.keys()].filter((key) => !records.has(key))
+  return changed.length + dropped.length === 0
+    ? { ledger, changed, dropped }
+    : { ledger: { ...ledger, records }, changed, dropped }
+}
+
+/** Reports whether a guest that was left on one connection turns out to be on the other: both reach the same system. */
+function isAt(world: World | undefined, { externalId = '', uid, birth }: ResourceRecord): boolean {
+  const there = world?.guests.get(externalId)
+  return birth !== undefined && there?.mark?.uid === uid && there.close?.birth === birth
+}
+
+/** Reports whether the declaration names another place than its record does. */
+function hasLeft(
+  record: ResourceRecord,
+  resource: Resource,
+  worlds: ReadonlyMap<string, World>,
+  rules: Rules | undefined,
+): boolean {
+  const { connection, externalId, list } = record
+  if (externalId === undefined || rules?.keeps(resource) !== true) return false
+  if (list === undefined) {
+    if (!isGuest(record.type) || connection === resource.connection) return false
+    // The connection got another name, or a second one reaches the same system: the guest is where it was.
+    return worlds.get(resource.connection)?.guests.get(externalId)?.mark?.uid !== resource.uid
+  }
+  const place = placeOf(resource, rules)
+  if (place === undefined) return false
+  if (connection !== resource.connection || place.externalId !== externalId) return true
+  return place.list !== list && !isInSeveralLists(resource)
+}
+
+/**
+ * What belongs to a guest is in another list when the guest moves to another host, a file of a shared storage is in those of all
+ * its hosts, and an object is in one for each version of its API.
+ */
+function isInSeveralLists({ desired }: Resource): boolean {
+  if (desired.type !== 'setting') return true
+  const { vmid, container } = desired.setting.scope ?? {}
+  return vmid !== undefined || container !== undefined
+}
+
+/** A guest that was seen or begun, and a listed thing that croft made or may have marked. */
+function isHeld({ type, seenMs, made, status }: ResourceRecord): boolean {
+  if (status === 'Orphaned') return false
+  return made === true || type === 'item' || type === 'object' || (isGuest(type) && seenMs !== undefined)
+}
+
+/** The record of a declaration of which nothing is there yet. */
+function unplaced(record: ResourceRecord, { connection }: Resource): ResourceRecord {
+  const { key, uid, type, generation, declaredBy, composedBy, policy, createdMs } = record
+  return {
+    key,
+    uid,
+    connection,
+    type,
+    generation,
+    policy,
+    createdMs,
+    conditions: [],
+    status: 'Pending',
+    ...(declaredBy === undefined ? {} : { declaredBy }),
+    ...(composedBy === undefined ? {} : { composedBy }),
+  }
+}

@@ -1,0 +1,14 @@
+import type { ResourceKey } from '../../model/declaration.ts'
+
+const LEFT = '@at:'
+
+/** The key of what croft holds at a place that its declaration has left: `EnvironmentVM/web@at:lab/101`. */
+export function leftKey(key: ResourceKey, connection: string, externalId: string): ResourceKey {
+  return `${claimantOf(key)}${LEFT}${connection}/${externalId}`
+}
+
+/** The key that claimed a place before it was left; any other key is its own. */
+export function claimantOf(key: ResourceKey): ResourceKey {
+  const at = key.indexOf(LEFT)
+  return at === -1 ? key : key.slice(0, at)
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ObjectsAt } from '../../kinds/kind.ts'
+import { jsonIn } from '../../lib/foreign-json.ts'
+
+/** Objects that were fetched before, on disk: a start without the network finds them there. Losing them costs a request. */
+export interface KeptFetches {
+  read(place: string): ObjectsAt | undefined
+  write(place: string, at: ObjectsAt): void
+  /** Deletes what is not asked for any more. */
+  prune(places: readonly string[]): void
+}
+
+/** Keeps fetches below a directory, each with the hash of its own text, so that a torn file is no answer. */
+export function keepFetches(directory: string): KeptFetches {
+  const nameOf = (place: string) => `${hash('sha256', place)}.json`
+  return {
+    read(place) {
+      const text = attempt(() => readFileSync(join(directory, nameOf(place)), 'utf8')) ?? ''
+      const end = text.indexOf('\n')
+      const body = text.slice(end + 1)
+      if (end < 0 || text.slice(0, end) !== hash('sha256', body)) return undefined
+      const value = jsonIn(body)
+      return Array.isArray(value) ? { objects: value } : undefined
+    },
+    write(place, at) {
+      // What the reader leaves open, and what a place's name does not hold to a hash, is asked for again.
+      if (!('objects' in at) || !isHeldToHash(place)) return
+      const body = JSON.stringify(at.objects)
+      attempt(() => {
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
+        const file = join(directory, nameOf(place))
+        writeFileSync(`${file}.new`, `${hash('sha256', body)}\n${body}`, { mode: 0o600 })
+        renameSync(`${file}.new`, file)
+      })
+    },
+    prune(places) {
+      const wanted = new Set(places.map(nameOf))
+      for (const name of attempt(() => readdirSync(directory)) ?? [])
+        if (!wanted.has(name)) attempt(() => rmSync(join(directory, name), { force: true }))
+    },
+  }
+}
+
+function isHeldToHash(place: string): boolean {
+  return /#[0-9a-f]{64}$|^oci:\/\/.*@sha256:[0-9a-f]{64}$|^git\+.*#[0-9a-f]{40}:/.test(place)
+}
+
+/** A full or read-only disk costs a request, and nothing else. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
