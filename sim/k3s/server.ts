@@ -40,6 +40,11 @@ export function startServer(process: K3sProcess): void {
     moveFolder(files, `${DB}/etcd`, `${DB}/etcd-backup-${seconds}`)
     files.remove(`${DB}/etcd-backup-${seconds}/tombstone`)
   }
+  // Told to have etcd, a server copies what it kept in a file.
+  if (files.read(STATE_DB) !== undefined && isSet(process.flags, 'cluster-init')) {
+    files.write(`${STATE_DB}.migrated`, files.read(STATE_DB) ?? '')
+    files.remove(STATE_DB)
+  }
   const data = memberOnDisk(files)
   const known = data === undefined ? undefined : process.computer.world.k3s.clusters.get(data.cluster)
   if (known !== undefined && data !== undefined) takeUpData(process, known, data.member)

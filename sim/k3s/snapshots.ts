@@ -1,5 +1,5 @@
 import { BACKUP_MOUNT, BACKUP_UNIT_FILE } from '../../src/k3s/backup-flags.ts'
-import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
+import { type NodeAnswer, type NodeFacts, OWN_SNAPSHOTS } from '../../src/k3s/node-program.ts'
 import { nextRunMs } from '../../src/k3s/schedule.ts'
 import { createFiles } from '../guest/files.ts'
 import { beginJob } from '../guest/job.ts'
@@ -8,7 +8,7 @@ import { all, freeze, put, remove } from '../kubernetes/store.ts'
 import { between, hexDigits, uuid } from '../world/chance.ts'
 import type { Computer, EtcdCluster, K3sProcess } from '../world/types.ts'
 import { flagText, readConfig } from './config-file.ts'
-import { SNAPSHOTS } from './disk.ts'
+import { keepsFile, SNAPSHOTS } from './disk.ts'
 import { isWritable } from './etcd.ts'
 import { after } from './process.ts'
 import { tokenHash } from './tokens.ts'
@@ -45,7 +45,13 @@ export function saveSnapshot(computer: Computer, name: string): NodeAnswer {
   const { world, machine } = computer
   return beginJob(computer, 'snapshot', between(world.random, world.k3s.timing.snapshotMs), (done) => {
     const process = machine.k3s?.process
-    done(process?.role === 'server' ? takeSnapshot(process, name) : 'K3s does not run as a server here')
+    if (process?.role !== 'server') {
+      done('K3s does not run as a server here')
+      return
+    }
+    const own = new RegExp(`^croft-\\d{10}-${process.nodeName.replaceAll('.', '\\.')}-\\d{10}$`)
+    prune(process, (file) => own.test(file), OWN_SNAPSHOTS - 1)
+    done(takeSnapshot(process, name))
   })
 }
 
@@ -57,8 +63,10 @@ export function scheduleSnapshots(process: K3sProcess): void {
   if (next === undefined) return
   after(process, next - world.clock.now(), () => {
     const problem = takeSnapshot(process, 'etcd-snapshot')
-    if (problem === undefined) prune(process, `etcd-snapshot-${process.nodeName}-`)
-    else process.log('error', `Failed to take etcd snapshot: ${problem}`)
+    if (problem === undefined) {
+      const keep = Number(flagText(process.flags, 'etcd-snapshot-retention') || 5)
+      prune(process, (name) => name.startsWith(`etcd-snapshot-${process.nodeName}-`), keep)
+    } else process.log('error', `Failed to take etcd snapshot: ${problem}`)
     scheduleSnapshots(process)
   })
 }
@@ -71,6 +79,7 @@ export function takeSnapshot(process: K3sProcess, name: string): string | undefi
   const member = cluster.members.get(process.member ?? '')
   if (member === undefined || member.learner || !isWritable(cluster))
     return member?.learner === true ? 'etcdserver: rpc not supported for learner' : 'context deadline exceeded'
+  if (keepsFile(machine.files)) return 'see server log for details: etcd datastore disabled'
   if (machine.trouble.diskFull === true) return 'No space left on device'
   const nowMs = Math.floor(world.clock.now())
   const content: SnapshotContent = {
@@ -141,12 +150,11 @@ export function listOwnSnapshots(process: K3sProcess, cluster: EtcdCluster): voi
 }
 
 /** The oldest go, with their objects, as far as they are this server's own. */
-function prune(process: K3sProcess, prefix: string): void {
+function prune(process: K3sProcess, isOne: (name: string) => boolean, keep: number): void {
   const { cluster, computer, flags } = process
   const folder = flagText(flags, 'etcd-snapshot-dir') || SNAPSHOTS
   const files = computer.machine.files
-  const keep = Number(flagText(flags, 'etcd-snapshot-retention') || 5)
-  const mine = files.list(folder).filter((name) => name.startsWith(prefix))
+  const mine = files.list(folder).filter(isOne)
   const gone = new Set(mine.sort().slice(0, Math.max(0, mine.length - keep)))
   for (const name of gone) files.remove(`${folder}/${name}`)
   if (cluster === undefined || gone.size === 0) return

@@ -19,6 +19,8 @@ run=$root/run/croft
 input_limit=4194304
 # Blocks of 512 bytes: no release is larger than a quarter of it.
 file_limit=1048576
+# So many of croft's own snapshots are on a server: one from before each server of an upgrade.
+own_snapshots=7
 
 main() {
   verb=${1:-}
@@ -600,12 +602,27 @@ stands_still() {
   look_at_service
   case $service in running | starting) fail "K3s still runs here${held_by:+ ($held_by)}" ;; esac
 }
-job_snapshot() { timeout 1800 "$bin/k3s" etcd-snapshot save --name "$(cat "$run/order")"; }
+# The oldest go first, so that a full disk has room for the new one.
+job_snapshot() {
+  prune_own >/dev/null 2>&1
+  timeout 1800 "$bin/k3s" etcd-snapshot save --name "$(cat "$run/order")"
+}
+
+# K3s prunes only what it took by its schedule. Deletes croft's own of this node but the newest, told by their whole name:
+# when croft asked, the node, and K3s's own time.
+prune_own() {
+  node=$(sed -n 's/^"\{0,1\}node-name"\{0,1\}: *"\{0,1\}\([A-Za-z0-9.-]*\)"\{0,1\} *$/\1/p' "$etc/config.yaml" | head -n 1)
+  [ -n "$node" ] || return 0
+  surplus=$(snapshot_files | sed 's,^.*/,,' | grep "^croft-[0-9]\{10\}-$(printf %s "$node" | sed 's/\./\\./g')-[0-9]\{10\}\(\.zip\)\{0,1\}$" |
+    sort -r | tail -n "+$own_snapshots")
+  # shellcheck disable=SC2086
+  [ -z "$surplus" ] || timeout 300 "$bin/k3s" etcd-snapshot delete $surplus
+}
 
 # A share of the network is mounted when K3s starts, and K3s may not have started yet.
 mount_share() {
   [ -f "$units/croft-backup.mount" ] || return 0
-  systemctl daemon-reload && systemctl start croft-backup.mount >/dev/null 2>&1
+  systemctl daemon-reload && timeout 30 systemctl start croft-backup.mount >/dev/null 2>&1
 }
 
 restore_begin() {
@@ -1005,18 +1022,24 @@ gates_facts() {
   case $gates in '['*']') printf ',"gates":%s' "$gates" ;; *) printf ',"gates":[]' ;; esac
 }
 
-snapshot_facts() {
+snapshot_dir() {
   where=$(sed -n 's/^"\{0,1\}etcd-snapshot-dir"\{0,1\}: *"\{0,1\}\(\/[A-Za-z0-9_@.:\/+-]*\)"\{0,1\} *$/\1/p' "$etc/config.yaml" 2>/dev/null | head -n 1)
-  where=${where:-/var/lib/rancher/k3s/server/db/snapshots}
+  echo "${where:-/var/lib/rancher/k3s/server/db/snapshots}"
+}
+
+# `modified/bytes/name` of each. A share that hangs holds a process up that only KILL ends: everything else is told all the
+# same. K3s may prune one at this moment, so each is told by one call.
+snapshot_files() {
+  # shellcheck disable=SC2016
+  timeout -s KILL 5 sh -c 'cd "$1" 2>/dev/null && stat -L -c "%F/%Y/%s/%n" -- *' sh "$root$(snapshot_dir)" 2>/dev/null |
+    sed -n 's,^regular [a-z ]*file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p; s,^regular file/\([0-9]*/[0-9]*/[A-Za-z0-9._-]*\)$,\1,p'
+}
+
+snapshot_facts() {
+  where=$(snapshot_dir)
   printf ',"snapshots":['
-  comma=
-  for file in "$root$where"/*; do
-    [ -f "$file" ] || continue
-    name=${file##*/}
-    case $name in *[!A-Za-z0-9._-]*) continue ;; esac
-    # K3s may prune it at this moment: half a record would spoil the whole answer.
-    age=$(stat -c '%Y000,"bytes":%s' "$file" 2>/dev/null) || continue
-    printf '%s{"name":"%s","path":"%s/%s","atMs":%s}' "$comma" "$name" "$where" "$name" "$age"
+  snapshot_files | while IFS=/ read -r modified bytes name; do
+    printf '%s{"name":"%s","path":"%s/%s","atMs":%s000,"bytes":%s}' "${comma:-}" "$name" "$where" "$name" "$modified" "$bytes"
     comma=,
   done
   printf ']'

@@ -9,6 +9,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { readEvidence } from '../../test/evidence/read.ts'
 import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
 import { readFacts } from '../drivers/k3s/read-node.ts'
+import { OWN_SNAPSHOTS } from './node-program.ts'
 import { type NodeRoot, nodeRoot, processStat, UP_TICKS } from './testing/node-root.ts'
 import { caHash } from './token.ts'
 
@@ -387,12 +388,22 @@ describe('facts', () => {
   test('a snapshot that K3s prunes during the look is left out, and the answer stays whole', async () => {
     root.write('/etc/rancher/k3s/config.yaml', '"etcd-snapshot-dir": "/srv/snapshots"\n')
     for (const name of ['a', 'gone', 'z']) root.write(`/srv/snapshots/${name}`, 'xyz')
-    root.write('/test-bin/stat', '#!/bin/sh\ncase $* in */gone) exit 1 ;; esac\nexec /usr/bin/stat "$@"\n', 0o755)
+    root.write('/test-bin/stat', '#!/bin/sh\nrm -f "$CROFT_ROOT/srv/snapshots/gone"\nexec /usr/bin/stat "$@"\n', 0o755)
     const { snapshots } = await root.ask(['facts'])
     assert.deepEqual(
       (snapshots as { name: string }[]).map(({ name }) => name),
       ['a', 'z'],
     )
+  })
+
+  test('a share that hangs costs seconds, and everything else is told', async () => {
+    root.write('/etc/rancher/k3s/config.yaml', '# croft: 0123456789abcdef\n"etcd-snapshot-dir": "/srv/snapshots"\n')
+    root.write('/srv/snapshots/a', 'xyz')
+    root.write('/test-bin/stat', '#!/bin/sh\ncase $* in *%n*) sleep 100 ;; esac\nexec /usr/bin/stat "$@"\n', 0o755)
+    const before = process.hrtime.bigint()
+    const { snapshots, configHash } = await root.ask(['facts'])
+    assert.deepEqual([snapshots, configHash], [[], '0123456789abcdef'])
+    assert.ok(process.hrtime.bigint() - before < 30_000_000_000n)
   })
 
   test('etcd: members with ids of whole 64 bits, the leader, and which of them is this one', async () => {
@@ -651,6 +662,28 @@ describe('wipe, restore, forget-db', () => {
     const units = root.read('/loaded').trim().split('\n')
     assert.equal(new Set(units).size, 3)
     for (const unit of units) assert.match(unit, /^croft-job-snapshot-\d+$/)
+  })
+
+  test("a snapshot makes room first: the oldest of croft on this node go, and nobody else's", async () => {
+    root.write('/usr/local/bin/k3s', '#!/bin/sh\necho "k3s $*" >>"$CROFT_ROOT/calls"\n', 0o755)
+    root.write('/etc/rancher/k3s/config.yaml', '# croft: 0123456789abcdef\n"node-name": "s.1"\n')
+    const own = Array.from({ length: OWN_SNAPSHOTS + 1 }, (_, index) => `croft-180000000${index}-s.1-180000001${index}`)
+    const others = [
+      'croft-mine',
+      'croft-1800000000-s2-1800000009',
+      'croft-1800000000-sx1-1800000009',
+      'etcd-snapshot-s.1-1',
+    ]
+    for (const name of [...own, ...others]) root.write(`/var/lib/rancher/k3s/server/db/snapshots/${name}`, 'x')
+    assert.deepEqual(await root.ask(['snapshot', 'croft-1800000099']), { ok: true })
+    const calls = root
+      .calls()
+      .split('\n')
+      .filter((line) => line.startsWith('k3s '))
+    assert.deepEqual(calls, [
+      `k3s etcd-snapshot delete ${own[1]} ${own[0]}`,
+      'k3s etcd-snapshot save --name croft-1800000099',
+    ])
   })
 
   test('[S-01] names of snapshots and verbs are matched, not run', async () => {

@@ -23,7 +23,7 @@ export type NodeVerb =
    * images that came with the disk stay; disks stay mounted. Begins the job `wipe`.
    */
   | 'wipe'
-  /** Argument: name. Begins the job `snapshot`. */
+  /** Argument: name. Begins the job `snapshot`, which deletes the oldest of croft's own first. */
   | 'snapshot'
   /** Input: RestoreInput. Begins the job `restore`: cluster-reset from that snapshot. */
   | 'restore'
@@ -60,6 +60,9 @@ export type NodeAnswer = { readonly ok: true } | { readonly ok: false; readonly 
 
 /** Where copies of snapshots go that are tried on a node, or restored from elsewhere. Gone with its data. */
 export const COPIES = '/var/lib/rancher/k3s/server/db/snapshots'
+
+/** So many of croft's own snapshots a server keeps. The program has the same number. */
+export const OWN_SNAPSHOTS = 7
 
 export interface PutFiles {
   readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]

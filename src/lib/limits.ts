@@ -291,6 +291,10 @@ export const LIMITS = {
   /** etcd itself gives up on a learner after five minutes. */
   clusterJoinMs: 300_000,
   snapshotFreshMs: 3_600_000,
+  /** K3s lists a snapshot within seconds of the end of its job. */
+  snapshotListedMs: 120_000,
+  /** A server that takes no snapshots is asked again so often. */
+  snapshotAgainMs: 600_000,
   healthCheckFreshMs: 300_000,
   healthCheckAgainMs: 60_000,
   /** A node whose readiness changed more often than this within an hour is flapping. */

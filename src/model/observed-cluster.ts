@@ -22,6 +22,8 @@ export interface ObservedCluster {
   /** Has the membership of etcd changed since the first server formed it? Decides about the etcd 3.5.26 hop. */
   readonly membershipChanged: YesNoUnknown
   readonly snapshots: readonly ClusterSnapshot[] | 'unknown'
+  /** Snapshots that croft asked for since one came, oldest first. A restart of croft forgets them. */
+  readonly snapshotTries?: readonly SnapshotTry[]
   /** The newest result of each health check. */
   readonly checks: readonly CheckResult[]
   readonly requests: ClusterRequests
@@ -211,6 +213,15 @@ export interface ClusterSnapshot {
   readonly location?: string
   /** The server that took it, where the file lies on its disk. */
   readonly node?: string
+}
+
+/** A snapshot that croft asked a server for and that is in no list yet. */
+export interface SnapshotTry {
+  readonly name: string
+  readonly node: string
+  readonly ageMs: number
+  /** Why none will come, in the words of K3s. Absent: it may still come. */
+  readonly failed?: string
 }
 
 export interface CheckResult {

@@ -6,6 +6,7 @@ import type { CheckResult, ClusterSnapshot, ObservedMachine } from '../../model/
 import type { ClusterVerb } from '../../model/step.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import type { Access } from './access.ts'
+import type { AskedSnapshot } from './snapshot-tries.ts'
 import type { KnownTimes } from './steady-times.ts'
 
 /** What a node said, and when; times in it have been moved to our clock. */
@@ -40,6 +41,8 @@ export interface SessionMemory {
   /** Servers that were last seen to vote and to be up, with the address of each. */
   voters: ReadonlyMap<string, string>
   members: { readonly list: MemberList; readonly readMs: number } | undefined
+  /** Snapshots that were asked for since one came, oldest first. */
+  snapshotTries: readonly AskedSnapshot[]
   snapshots: { readonly list: readonly ClusterSnapshot[]; readonly readMs: number } | undefined
 }
 
@@ -57,6 +60,7 @@ export function emptyMemory(): SessionMemory {
     tokens: new Map(),
     voters: new Map(),
     members: undefined,
+    snapshotTries: [],
     snapshots: undefined,
   }
 }

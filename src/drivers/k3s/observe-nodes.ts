@@ -43,7 +43,8 @@ export async function observeNodes(
       readMs,
       fingerprint: fingerprintOf(seen.get(name)),
     })
-    memory.touched.delete(name)
+    // What a job leads to is seen in the facts.
+    if (reply.value.job?.state !== 'running') memory.touched.delete(name)
     answered.add(name)
   })
   return answered

@@ -11,6 +11,7 @@ import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './observe-api.ts'
 import { type AnsweringNodes, fingerprintOf, isSettled, observeNodes } from './observe-nodes.ts'
 import { observedNode, withVote } from './observed-node.ts'
 import { type ObservedKubeNode, optional, readNode } from './read-node.ts'
+import { openTries, tryNow } from './snapshot-tries.ts'
 
 /**
  * One look at a cluster. The API is asked a constant number of times, however many nodes there are; nodes are asked
@@ -52,6 +53,7 @@ export async function observeCluster(
     ...(strangers.length === 0 ? {} : { strangers }),
     membershipChanged: members !== 'unknown' && members.length > 1 ? 'yes' : 'unknown',
     snapshots: further.snapshots,
+    ...triesIn(looker, further.snapshots),
     checks: [...memory.checks.values()],
     requests: surroundings.requests,
   }
@@ -101,6 +103,18 @@ function withLocal(memory: SessionMemory, snapshots: ObservedCluster['snapshots'
       .filter(({ name }) => !known.has(name))
       .map(({ name, node, atMs, bytes }) => ({ name, node, atMs, bytes, tokenKept: 'unknown' as const })),
   ]
+}
+
+/** Snapshots that were asked for and did not come yet. */
+function triesIn(
+  { memory, deps }: ObserveContext,
+  snapshots: ObservedCluster['snapshots'],
+): Pick<ObservedCluster, 'snapshotTries'> {
+  const factsOf = (node: string) => memory.facts.get(node)?.facts
+  memory.snapshotTries = openTries(memory.snapshotTries, snapshots === 'unknown' ? [] : snapshots, factsOf)
+  const steadyMs = deps.clock.monotonicMs()
+  const tries = memory.snapshotTries.map((one) => tryNow(one, factsOf(one.node), steadyMs))
+  return tries.length === 0 ? {} : { snapshotTries: tries }
 }
 
 interface JudgedMembers {

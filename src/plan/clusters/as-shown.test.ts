@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { snapshotName } from '../../k3s/snapshot-name.ts'
 import type { ClusterDeclaration } from '../../model/estate.ts'
 import type { KubeNode } from '../../model/observed-cluster.ts'
 import { asShown } from './as-shown.ts'
@@ -10,7 +11,9 @@ import { plannedGuards, plannedSteps } from './testing/planned.ts'
 const NEXT = 'v1.34.4+k3s1'
 const spec = clusterSpec('s1 s2 s3', { version: NEXT })
 const declaration = { key: 'Cluster/homelab', name: 'homelab', spec } as ClusterDeclaration
-const ready = { snapshots: [{ name: 'before', atMs: NOW - MINUTE, tokenKept: 'yes' }] } as const
+const ready = {
+  snapshots: [{ name: snapshotName(NOW - MINUTE), node: 's1', atMs: NOW - MINUTE, tokenKept: 'yes' }],
+} as const
 const work = { purpose: 'upgrade', target: NEXT, sinceMs: NOW - MINUTE, cordoned: true } as const
 const marked: Partial<KubeNode> = { unschedulable: true, work }
 

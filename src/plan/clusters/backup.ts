@@ -2,6 +2,7 @@ import { COPIES } from '../../k3s/node-program.ts'
 import type { BackupPolicy, ClusterSpec, NodeMachine, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterOperation, ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
 import { local, on } from './restore.ts'
+import { fileAdvice } from './snapshot-first.ts'
 
 /** One backup and whether anybody could ever use it. */
 export interface BackupVerdict {
@@ -45,6 +46,8 @@ export function backupTrouble(
 /** A backup at once, on a server that votes. */
 export function planBackup(spec: ClusterSpec, observed: ObservedCluster): ClusterOperation {
   const name = `backup of ${spec.name}`
+  const inFile = observed.nodes.find(({ k3s }) => k3s !== 'unknown' && k3s.datastore === 'sqlite')
+  if (inFile !== undefined) return { name, steps: [], warnings: [], refusals: [fileAdvice(spec.name, inFile.name)] }
   const members = observed.members === 'unknown' ? [] : observed.members
   const voter = spec.servers.find(({ name: server }) =>
     members.some(({ node, learner, up }) => node === server && !learner && up === 'yes'),

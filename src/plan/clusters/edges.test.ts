@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { snapshotName } from '../../k3s/snapshot-name.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
@@ -11,7 +12,9 @@ import { plannedGuards, plannedSteps } from './testing/planned.ts'
 const NEXT = 'v1.34.4+k3s1'
 const OTHER = 'v1.34.5+k3s1'
 const names = 's1 s2 s3 a1'
-const ready: Partial<ObservedCluster> = { snapshots: [{ name: 'before', atMs: NOW - MINUTE, tokenKept: 'yes' }] }
+const ready: Partial<ObservedCluster> = {
+  snapshots: [{ name: snapshotName(NOW - MINUTE), node: 's1', atMs: NOW - MINUTE, tokenKept: 'yes' }],
+}
 
 describe('a health check before a rollout goes on', () => {
   const plain = clusterSpec(names, { version: NEXT })

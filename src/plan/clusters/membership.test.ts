@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { snapshotName } from '../../k3s/snapshot-name.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import { type ClusterPlan, NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
@@ -39,7 +40,11 @@ function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterPlan {
   }
 }
 
-const SNAPSHOT = { snapshots: [{ name: 'x', atMs: CLUSTER_NOW - 1000, tokenKept: 'yes' as const }] }
+const SNAPSHOT = {
+  snapshots: [
+    { name: snapshotName(CLUSTER_NOW - 1000), node: 's1', atMs: CLUSTER_NOW - 1000, tokenKept: 'yes' as const },
+  ],
+}
 
 function verbs({ decision }: ClusterPlan): readonly string[] {
   return decision.steps.map((one) => `${one.verb} ${one.node}`)

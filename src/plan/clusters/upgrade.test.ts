@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { configHash } from '../../k3s/config.ts'
+import { snapshotName } from '../../k3s/snapshot-name.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { type KubeNode, NO_REQUESTS, type NodeWork, type ObservedCluster } from '../../model/observed-cluster.ts'
+import {
+  type KubeNode,
+  NO_REQUESTS,
+  type NodeWork,
+  type ObservedCluster,
+  type SnapshotTry,
+} from '../../model/observed-cluster.ts'
+import { planBackup } from './backup.ts'
 import { coordinate } from './coordinate.ts'
 import { rolloutId } from './rollout.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster, VERSION } from './testing/fixture.ts'
@@ -12,7 +20,10 @@ import { nextOpening, windowOpen } from './windows.ts'
 const NEXT = 'v1.34.4+k3s1'
 const spec = clusterSpec('s1 s2 s3 a1 a2', { version: NEXT })
 const names = 's1 s2 s3 a1 a2'
-const snapshot = { name: 'before', atMs: NOW - MINUTE, tokenKept: 'yes' } as const
+/** One that croft asked s2 for so long ago. The clock of s2 is an hour ahead. */
+const snapshotOf = (agoMs: number, nowMs = NOW) =>
+  ({ name: `${snapshotName(nowMs - agoMs)}-s2-1`, node: 's2', atMs: nowMs + HOUR, tokenKept: 'yes' }) as const
+const snapshot = snapshotOf(MINUTE - 1000)
 const ready: Partial<ObservedCluster> = { snapshots: [snapshot] }
 const work: NodeWork = { purpose: 'upgrade', target: NEXT, sinceMs: NOW - MINUTE, cordoned: true }
 const marked: Partial<KubeNode> = { unschedulable: true, work }
@@ -27,20 +38,44 @@ const policy = (more: Partial<ClusterSpec['upgrade']>) => ({ ...spec, upgrade: {
 describe('a rollout', () => {
   test('takes a snapshot first, one whose token is kept', () => {
     assert.deepEqual(nextSteps(spec, observedCluster(names)), ['snapshot s1'])
-    const unusable = { snapshots: [{ ...snapshot, tokenKept: 'no' as const }] }
-    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, unusable)), ['snapshot s1'])
-    const vain = { snapshots: [{ ...snapshot, name: 'croft-1760000000-s2-1760000001', tokenKept: 'no' as const }] }
+    const others = { snapshots: [{ ...snapshot, name: 'etcd-snapshot-s2-1760000001' }] }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, others)), ['snapshot s1'], 'another clock than ours')
+    const vain = { snapshots: [{ ...snapshot, tokenKept: 'no' as const }] }
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, vain)), [], 'not one after the other for nothing')
     assert.deepEqual(plannedGuards(coordinate(spec, observedCluster(names, {}, vain), NOW)), ['snapshot'])
-    const old = { snapshots: [{ ...snapshot, atMs: NOW - 2 * HOUR }] }
+    const old = { snapshots: [snapshotOf(2 * HOUR)] }
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, old)), ['snapshot s1'])
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, ready)), ['cordon s1'])
-    const before = observedCluster(
-      names,
-      { s1: done(30 * MINUTE) },
-      { snapshots: [{ ...snapshot, atMs: NOW - 40 * MINUTE }] },
-    )
+    const before = observedCluster(names, { s1: done(30 * MINUTE) }, { snapshots: [snapshotOf(40 * MINUTE)] })
     assert.deepEqual(nextSteps(spec, before), ['snapshot s1'], 'another before each server')
+  })
+
+  test('waits for the snapshot by its name, and says what K3s answers when two tries were in vain', () => {
+    const tried = (...snapshotTries: SnapshotTry[]) =>
+      coordinate(spec, observedCluster(names, {}, { snapshotTries }), NOW)
+    const pending = { name: 'croft-1799999940', node: 's1', ageMs: MINUTE }
+    const waits = tried(pending)
+    assert.deepEqual(
+      [waits.steps, waits.waits.map(({ awaits }) => awaits)],
+      [[], ['the snapshot croft-1799999940 on s1']],
+    )
+    const failed = { ...pending, failed: 'No space left on device' }
+    assert.deepEqual(plannedSteps(tried(failed)), ['snapshot s2'], 'another server')
+    const held = tried(failed, { ...failed, node: 's2' })
+    assert.deepEqual(held.steps, [])
+    assert.match(held.holds[0]?.reason ?? '', /2 tries, the last on s2: No space left on device/)
+    const later = tried(failed, { ...failed, ageMs: 10 * MINUTE })
+    assert.deepEqual([plannedSteps(later), plannedGuards(later)], [['snapshot s2'], ['snapshot']])
+  })
+
+  test('of a server with SQLite there is no snapshot: the way to etcd is said, and nothing is done', () => {
+    const one = clusterSpec('s1', { version: NEXT, allow: { degraded: false, interruption: true } })
+    const file = observedCluster('s1', { s1: { k3s: { datastore: 'sqlite' } } }, { members: [] })
+    const decision = coordinate(one, file, NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.match(decision.holds[0]?.reason ?? '', /SQLite.*etcd datastore disabled/)
+    assert.match(decision.holds[0]?.allow ?? '', /cluster-init: true/)
+    assert.equal(planBackup(one, file).refusals[0]?.reason, decision.holds[0]?.reason)
   })
 
   const moments: readonly [string, NodeTurn, readonly string[]][] = [
@@ -207,7 +242,7 @@ describe('between nodes', () => {
   test('a node may only be begun within a window, and what has begun is finished', () => {
     const nights = policy({ windows: [{ days: [], fromMinute: 60, toMinute: 120 }] })
     const noon = Date.UTC(2027, 0, 15, 12)
-    const shifted = (observed: ObservedCluster) => ({ ...observed, snapshots: [{ ...snapshot, atMs: noon - 1000 }] })
+    const shifted = (observed: ObservedCluster) => ({ ...observed, snapshots: [snapshotOf(1000, noon)] })
     const decision = coordinate(nights, shifted(observedCluster(names)), noon)
     assert.deepEqual(decision.steps, [])
     assert.equal(decision.holds[0]?.allow, 'wait until 2027-01-16T01:00:00.000Z')

@@ -25,6 +25,7 @@ import {
   rolloutOf,
   wantedChange,
 } from './rollout.ts'
+import { snapshotFirst } from './snapshot-first.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
@@ -272,42 +273,6 @@ function runCheck(view: ClusterSituation, name: string): Step<'cluster'> {
     awaits: `a result of ${name}`,
     sinceMs: view.nowMs,
   }
-}
-
-/**
- * A snapshot younger than the last change of a server, with the token that opens it. One on the disk of a server that
- * `leaves` goes with it.
- */
-function snapshotFirst(view: ClusterSituation, leaves: NodeView | undefined): ClusterFinding {
-  const others = view.servers.filter(
-    ({ name, member }) => name !== leaves?.name && member?.up === 'yes' && !member.learner,
-  )
-  const server = others[0] ?? (leaves?.member?.up === 'yes' ? leaves : undefined)
-  const leaving = others.length === 0 ? undefined : leaves?.name
-  const { snapshots } = view.observed
-  const changedMs = lastChange(view.servers)
-  const fresh = (snapshots === 'unknown' ? [] : snapshots).filter(
-    ({ atMs, node, location }) =>
-      atMs > changedMs &&
-      view.nowMs - atMs <= LIMITS.snapshotFreshMs &&
-      (leaving === undefined || node !== leaving || location?.startsWith('s3://') === true),
-  )
-  if (fresh.some(({ tokenKept }) => tokenKept === 'yes')) return NOTHING
-  if (server === undefined) return NOTHING
-  // Croft reads the present token before it takes one. Where that did not help, the next would fill the disk for nothing.
-  const vain = fresh.find(({ name, tokenKept }) => tokenKept === 'no' && name.startsWith('croft-'))
-  if (vain !== undefined) {
-    return holdFor({
-      guard: 'snapshot',
-      reason: `the snapshot ${vain.name} was taken with a token (${vain.tokenHash ?? 'unknown'}) that is not kept, so nobody could restore it`,
-      allow: `read the present token from the server where it was rotated: croft cluster recover ${view.spec.name} --from ${vain.node ?? server.name}`,
-    })
-  }
-  return stepOn(view, server, 'snapshot', {
-    summary: `take a snapshot of etcd on ${server.name}`,
-    reason: 'there is none from before this step',
-    awaits: 'a snapshot with its token kept',
-  })
 }
 
 function lastChange(nodes: readonly NodeView[]): number {

@@ -7,6 +7,7 @@ import {
   programSources,
 } from '../../../k3s/artifacts.ts'
 import type { InstallInput, NodeFacts } from '../../../k3s/node-program.ts'
+import { snapshotName } from '../../../k3s/snapshot-name.ts'
 import { cleanText } from '../../../lib/clean-text.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
@@ -14,6 +15,7 @@ import type { ClusterDeclaration } from '../../../model/estate.ts'
 import type { Outcome } from '../../../model/step.ts'
 import type { ClusterDeps } from '../../cluster-port.ts'
 import { command, DONE, nodeName, outcomeOf, refused, type StepContext, withFacts, withShell } from '../node-lane.ts'
+import { withTry } from '../snapshot-tries.ts'
 import { presentSecrets, readyToken } from './present-token.ts'
 
 export async function stopK3s(actor: StepContext): Promise<Outcome> {
@@ -74,11 +76,18 @@ export async function snapshot(actor: StepContext): Promise<Outcome> {
     }
     // It is taken with the token in force: one that nobody has recorded would make it unusable.
     if (actor.secrets !== undefined) await presentSecrets(actor, actor.secrets)
-    const argument = `croft-${Math.floor(actor.deps.clock.now() / 1000)}`
+    const { clock } = actor.deps
+    const argument = snapshotName(clock.now())
     const reply = await command(shell, 'snapshot', actor.signal, { argument })
-    return reply.is === 'answer'
-      ? { result: 'started', taskId: `snapshot@${name}` }
-      : outcomeOf(reply, `take a snapshot on ${name}`)
+    if (reply.is !== 'answer') return outcomeOf(reply, `take a snapshot on ${name}`)
+    const then = actor.memory.facts.get(name)?.facts ?? facts
+    actor.memory.snapshotTries = withTry(actor.memory.snapshotTries, {
+      name: argument,
+      node: name,
+      atMs: clock.monotonicMs(),
+      then,
+    })
+    return { result: 'started', taskId: `snapshot@${name}` }
   })
 }
 

@@ -1,3 +1,4 @@
+import { snapshotName } from '../../../k3s/snapshot-name.ts'
 import { defined } from '../../../lib/defined.ts'
 import type { Random } from '../../../lib/random.ts'
 import type { EtcdMember, ObservedCluster, ObservedNode, YesNoUnknown } from '../../../model/observed-cluster.ts'
@@ -29,7 +30,9 @@ export function observe(world: World, random: Random, doubt: number): ObservedCl
     nodes: [...names].map((name) => observeNode(world, name, blind, doubtful)),
     members: blind || doubtful() ? 'unknown' : members,
     membershipChanged: 'yes',
-    snapshots: blind ? 'unknown' : world.snapshots.map((atMs) => ({ name: `at-${atMs}`, atMs, tokenKept: 'yes' })),
+    snapshots: blind
+      ? 'unknown'
+      : world.snapshots.map(({ atMs, node }) => ({ name: snapshotName(atMs), atMs, node, tokenKept: 'yes' })),
     checks: [],
     requests: world.requests,
   }

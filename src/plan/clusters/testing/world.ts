@@ -53,7 +53,7 @@ export interface World {
   tried: Map<string, ClusterVerb[]>
   identity: { caHash: string; firstServer: string; formed: boolean; recordedMs: number } | undefined
   requests: ClusterRequests
-  snapshots: number[]
+  snapshots: { readonly atMs: number; readonly node: string }[]
   remediated: Map<string, Remediation>
   byPerson: Set<string>
   /** Servers that croft took down and that have not been up since. */
@@ -358,7 +358,7 @@ function act(
       if (held) world.secrets.delete(name)
       return
     case 'snapshot':
-      if (held) world.snapshots.push(world.nowMs)
+      if (held) world.snapshots.push({ atMs: world.nowMs, node: name })
       return
     case 'clear-removed-mark':
     case 'run-health-checks':

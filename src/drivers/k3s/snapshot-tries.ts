@@ -1,0 +1,65 @@
+import type { NodeFacts } from '../../k3s/node-program.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterSnapshot, SnapshotTry } from '../../model/observed-cluster.ts'
+
+/** A snapshot that croft asked a server for, and how that server was then. */
+export interface AskedSnapshot {
+  readonly name: string
+  readonly node: string
+  /** By the clock that never jumps. */
+  readonly atMs: number
+  readonly then: NodeFacts
+}
+
+/** So far two readings of one moment may differ. */
+const SLACK_MS = 5_000
+/** Older tries say nothing that newer ones do not. */
+const KEPT = 4
+
+export function withTry(tries: readonly AskedSnapshot[], one: AskedSnapshot): readonly AskedSnapshot[] {
+  return [...tries, one].slice(-KEPT)
+}
+
+/** Tries that still count: none has brought a snapshot, and each server is as it was then. */
+export function openTries(
+  tries: readonly AskedSnapshot[],
+  listed: readonly ClusterSnapshot[],
+  factsOf: (node: string) => NodeFacts | undefined,
+): readonly AskedSnapshot[] {
+  const came = tries.findLastIndex(({ name }) =>
+    listed.some((snapshot) => snapshot.name.startsWith(name) && snapshot.tokenKept !== 'unknown'),
+  )
+  return tries.slice(came + 1).filter(({ node, then }) => {
+    const now = factsOf(node)
+    return now === undefined || isSame(then, now)
+  })
+}
+
+/** What became of a try. Its job is the last one of its name on that server. */
+export function tryNow(
+  { name, node, atMs }: AskedSnapshot,
+  facts: NodeFacts | undefined,
+  steadyMs: number,
+): SnapshotTry {
+  const ageMs = steadyMs - atMs
+  const job = facts?.job?.name === 'snapshot' ? facts.job : undefined
+  const failed = whyNot(name, job, facts !== undefined, ageMs)
+  return { name, node, ageMs, ...(failed === undefined ? {} : { failed }) }
+}
+
+function whyNot(name: string, job: NodeFacts['job'], answers: boolean, ageMs: number): string | undefined {
+  if (job?.state === 'failed') return job.message ?? 'no reason given'
+  if (!answers) return ageMs < LIMITS.snapshotMs ? undefined : `nothing was heard of ${name} since`
+  if (job?.state === 'running' || ageMs < LIMITS.snapshotListedMs) return undefined
+  return `K3s does not list ${name}, so nobody can tell which token opens it`
+}
+
+function isSame(then: NodeFacts, now: NodeFacts): boolean {
+  return (
+    then.bootId === now.bootId &&
+    then.version === now.version &&
+    then.configHash === now.configHash &&
+    then.datastore === now.datastore &&
+    Math.abs(then.serviceSinceMs - now.serviceSinceMs) < SLACK_MS
+  )
+}
