@@ -53,7 +53,7 @@ export async function actOn(
   const admitted = admit(chosen.entries.filter(wellSeen), traffic, deps.windows.full)
   const consents = admitted.flatMap(({ entry }) => entry.consents ?? [])
   if (consents.length > 0) await opens?.(consents)
-  await noteDestroyed(deps.store, deps.epoch, estate.revision, admitted)
+  await noteDestroyed(deps.store, deps.epoch, estate, records, admitted)
   const attempts = await Promise.all(
     admitted.map((one) =>
       act(

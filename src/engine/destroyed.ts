@@ -1,4 +1,9 @@
+import { defined } from '../lib/defined.ts'
+import type { ResourceKey } from '../model/declaration.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import type { Admitted } from '../plan/admit.ts'
+import { destroyedBy, revisionOf } from '../plan/things/source-share.ts'
 import type { DestroyedSoFar } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
 
@@ -16,7 +21,8 @@ export async function readDestroyed(store: Pick<Store, 'getValue'>): Promise<Des
 export async function noteDestroyed(
   store: Pick<Store, 'getValue' | 'putValue'>,
   epoch: number,
-  revision: string,
+  { resources, ...estate }: Pick<Estate, 'revision' | 'quotas' | 'resources'>,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
   admitted: readonly Admitted[],
 ): Promise<void> {
   const going = admitted.filter(
@@ -25,10 +31,15 @@ export async function noteDestroyed(
   )
   if (going.length === 0) return
   const before = await readDestroyed(store)
-  const things = new Map((before?.revision === revision ? before.things : []).map((one) => [one.key, one]))
+  const things = new Map(destroyedBy(estate, before).map((one) => [one.key, { revision: before?.revision, ...one }]))
+  const declared = new Map(resources.map((one) => [one.key, one]))
   for (const { entry } of going) {
     const { key, connection, type } = entry
-    things.set(key, { key, connection, type })
+    const { declaredBy } = declared.get(key) ?? records.get(key) ?? {}
+    const source = declared.has(key) ? declared.get(key)?.bounds?.source : records.get(key)?.source
+    const revision = revisionOf(estate, source)
+    things.set(key, { key, connection, type, revision, ...defined({ source, declaredBy }) })
   }
+  const { revision } = estate
   await store.putValue(epoch, NAME, JSON.stringify({ revision, things: [...things.values()] }))
 }

@@ -43,7 +43,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
     connection: one.entry.connection,
     type: one.entry.type,
     generation: one.generation,
-    ...defined({ declaredBy: one.declaredBy, composedBy: one.composedBy }),
+    ...defined({ declaredBy: one.declaredBy, source: one.source, composedBy: one.composedBy }),
     policy: one.policy,
     conditions,
     createdMs: before.createdMs,

@@ -18,6 +18,8 @@ export interface ResourcePass {
   readonly generation: string
   /** Who declares it, or who did last. */
   readonly declaredBy?: string
+  /** The source that declares it, or did last, if that has a grant. */
+  readonly source?: string
   readonly composedBy?: Composed
   readonly before: ResourceRecord | undefined
   /** Undefined: not there, or not looked at closely. */

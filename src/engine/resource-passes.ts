@@ -110,9 +110,10 @@ function policyOfUndeclared(
 function declaredBy(
   resource: Resource | undefined,
   before: ResourceRecord | undefined,
-): Pick<ResourcePass, 'declaredBy' | 'composedBy'> {
+): Pick<ResourcePass, 'declaredBy' | 'source' | 'composedBy'> {
   const { declaredBy: by, composedBy } = resource ?? before ?? {}
-  return { ...defined({ declaredBy: by, composedBy }) }
+  const source = resource === undefined ? before?.source : resource.bounds?.source
+  return { ...defined({ declaredBy: by, source, composedBy }) }
 }
 
 export function observedFrom(

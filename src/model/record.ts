@@ -65,6 +65,8 @@ export interface ResourceRecord {
   readonly generation: string
   /** Who declared it last. Absent: nobody here ever did, or it was before records said so. */
   readonly declaredBy?: string
+  /** The source that declared it last, if that has a grant. */
+  readonly source?: string
   /** The instance that it was made from, and the definition of that: while one of them is missing nobody has removed it. */
   readonly composedBy?: Composed
   readonly externalId?: string

@@ -47,7 +47,15 @@ function estateOf(texts: Readonly<Record<string, string>>, admin = ADMIN): Estat
 function deletionOf(key: string, estate: Estate): string {
   const action = { do: 'delete', externalId: '1', host: 'a', steps: [], reason: 'no longer declared' } as const
   const entry = { key, uid: 'u', connection: 'default', type: 'vm', action, host: 'a' } as const
-  const context = { estate, members: new Map(), suspicions: new Map(), deleting: [], machines: 9, nowMs: 0 }
+  const context = {
+    estate,
+    members: new Map(),
+    suspicions: new Map(),
+    deleting: [],
+    nowMs: 0,
+    machines: new Map(),
+    sourceOf: () => '',
+  }
   const policy = { deletion: 'Delete', protect: false } as never
   return incompleteSource.judge(action, { entry, policy }, context).do
 }

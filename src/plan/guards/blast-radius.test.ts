@@ -11,7 +11,14 @@ const memory: Change = { path: 'memory', from: 1, to: 2, effect: 'replace' }
 function judged(changes: readonly Change[], deleting: readonly string[], destroyed: readonly string[]): string {
   const action: Action & Doing = { do: 'replace', externalId: '101', changes, steps: [], reason: 'why' }
   const entry = { key: 'Machine/a1', uid: 'u', connection: 'default', type: 'vm' as const, action }
-  const context = { estate: estateOf([]), members: new Map(), suspicions: new Map(), machines: 6, nowMs: NOW }
+  const context = {
+    estate: estateOf([]),
+    members: new Map(),
+    suspicions: new Map(),
+    nowMs: NOW,
+    machines: new Map([['', 6]]),
+    sourceOf: () => '',
+  }
   return blastRadius.judge(action, { entry, policy: DEFAULT_POLICY }, { ...context, deleting, destroyed }).do
 }
 

@@ -2,12 +2,13 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { Doing, PlanEntry } from '../../model/plan.ts'
 import { isGuest } from '../../model/resource.ts'
 import { validApprovals } from '../approvals.ts'
+import { objectsOf } from '../things/source-share.ts'
 import { destroys, type Guard, type GuardContext } from './guard.ts'
 
 export const blastRadius: Guard = {
   name: 'blast-radius',
   stops:
-    'a sync that would delete more than one machine or 10 %, or more than ten objects of a cluster or 10 %, whichever is larger',
+    'a sync that would delete more than one machine or 10 %, or more than ten objects of a cluster or 10 %, whichever is larger; each source counts for itself',
   approvable: true,
   judge(action, { entry, awaitsApproval }, context) {
     if (!destroys(action)) return action
@@ -48,17 +49,19 @@ interface DeletionCount {
 }
 
 function countFor(
-  { type, connection }: PlanEntry,
+  { key, type, connection }: PlanEntry,
   action: Doing,
-  { deleting, destroyed = [], machines, objects }: GuardContext,
+  { deleting, destroyed = [], machines, objects, sourceOf }: GuardContext,
 ): DeletionCount | undefined {
+  const source = sourceOf(key)
   if (isGuest(type)) {
     // The coordinator of a cluster replaces a node because of the node: what this revision removed long ago is no reason to wait.
     const isCure = action.do === 'replace' && action.changes.length === 0
-    const all = isCure ? deleting : [...new Set([...deleting, ...destroyed])]
-    return { deleting: all, all: machines, limit: deleteLimit(machines), what: 'machines' }
+    const going = [...new Set([...deleting, ...(isCure ? [] : destroyed)])].filter((one) => sourceOf(one) === source)
+    const all = machines.get(source) ?? 0
+    return { deleting: going, all, limit: deleteLimit(all), what: 'machines' }
   }
-  const there = type === 'object' ? objects?.get(connection) : undefined
+  const there = type === 'object' ? objects?.get(objectsOf(source, connection)) : undefined
   if (there === undefined) return undefined
   const limit = Math.max(LIMITS.objectDeletes, Math.floor(there.all / 10))
   return { ...there, limit, what: `objects of ${connection}` }

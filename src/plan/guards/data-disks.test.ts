@@ -23,7 +23,8 @@ function judged(
     members: new Map(),
     suspicions: new Map(),
     deleting: [],
-    machines: 1,
+    machines: new Map([['', 1]]),
+    sourceOf: () => '',
     nowMs: NOW,
   }
   const after = dataDisks.judge(action, { entry, policy, dataDisks: disks }, context)

@@ -3,6 +3,7 @@ import type { Estate } from '../../model/estate.ts'
 import type { Action, Births, Doing, PlanEntry } from '../../model/plan.ts'
 import type { Membership } from '../clusters/membership.ts'
 import type { Removal } from '../things/removals.ts'
+import type { ObjectCounts } from '../things/source-share.ts'
 import type { Suspicion } from '../things/suspicion.ts'
 
 /** An entry with what the guards need to know about it. */
@@ -27,10 +28,12 @@ export interface GuardContext {
   readonly deleting: readonly string[]
   /** Machines that this revision destroyed in earlier passes. */
   readonly destroyed?: readonly string[]
-  /** Machines that are declared or about to be deleted. */
-  readonly machines: number
-  /** The same for objects, by the cluster's connection. */
-  readonly objects?: ReadonlyMap<string, { readonly all: number; readonly deleting: readonly string[] }>
+  /** Machines that are declared or about to be deleted, by source. */
+  readonly machines: ReadonlyMap<string, number>
+  /** The source that a key counts for. */
+  sourceOf(key: string): string
+  /** The same for objects, by source and the cluster's connection: see `objectsOf`. */
+  readonly objects?: ObjectCounts
   /** Declared, and not there as ours yet. */
   readonly unseen?: ReadonlySet<string>
   /** What exists and is declared no more. */

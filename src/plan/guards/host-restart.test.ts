@@ -50,7 +50,8 @@ function judged(observed: ObservedCluster, disruption: 'none' | 'restart', host 
     members: memberships([look], []),
     suspicions: new Map(),
     deleting: [],
-    machines: 0,
+    machines: new Map(),
+    sourceOf: () => '',
     nowMs: NOW,
   }
   return clusterMember.judge(action, guarded, context)

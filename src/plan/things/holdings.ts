@@ -143,7 +143,7 @@ function isHeld({ type, seenMs, made, status }: ResourceRecord): boolean {
 
 /** The record of a declaration of which nothing is there yet. */
 function unplaced(record: ResourceRecord, { connection }: Resource): ResourceRecord {
-  const { key, uid, type, generation, declaredBy, composedBy, policy, createdMs } = record
+  const { key, uid, type, generation, declaredBy, source, composedBy, policy, createdMs } = record
   return {
     key,
     uid,
@@ -155,6 +155,7 @@ function unplaced(record: ResourceRecord, { connection }: Resource): ResourceRec
     conditions: [],
     status: 'Pending',
     ...(declaredBy === undefined ? {} : { declaredBy }),
+    ...(source === undefined ? {} : { source }),
     ...(composedBy === undefined ? {} : { composedBy }),
   }
 }

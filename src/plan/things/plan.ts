@@ -21,6 +21,7 @@ import { tightOn } from './placement/room.ts'
 import { type DecidedRemoval, dependentsFirst, inOrderOfLeaving } from './removal-order.ts'
 import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
+import { destroyedBy, sourceShares } from './source-share.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
 import type { World } from './world.ts'
 
@@ -185,7 +186,8 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
     })
   }
 
-  const gone = ledger.destroyed?.revision === estate.revision ? ledger.destroyed : { things: [] }
+  const gone = destroyedBy(estate, ledger.destroyed)
+  const sourceOf = sourceShares(estate, ledger.records, gone)
   const there = new Set([...estate.resources, ...leaving].map(({ key }) => key))
   const isNoMore = (key: ResourceKey) => !there.has(key)
   const context: GuardContext = {
@@ -193,15 +195,18 @@ export const planThings: Planner<Before, Things> = function* (input, { clusters,
     suspicions,
     members,
     deleting: deletions(leaving, guarded),
-    destroyed: gone.things.filter(({ type }) => isGuest(type)).map(({ key }) => key),
-    machines:
-      estate.resources.filter((r) => isGuest(r.desired.type)).length +
-      leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length +
-      gone.things.filter((one) => isGuest(one.type) && isNoMore(one.key)).length,
+    destroyed: gone.filter(({ type }) => isGuest(type)).map(({ key }) => key),
+    machines: countBy(sourceOf, [
+      ...estate.resources.filter((r) => isGuest(r.desired.type)),
+      ...leaving.filter((r) => isGuest(r.type) && r.proof !== undefined),
+      ...gone.filter((one) => isGuest(one.type) && isNoMore(one.key)),
+    ]),
+    sourceOf,
     objects: objectsLeaving(
       estate,
       leaving,
-      gone.things.filter((one) => one.type === 'object' && isNoMore(one.key)),
+      gone.filter((one) => one.type === 'object' && isNoMore(one.key)),
+      sourceOf,
     ),
     leaving,
     unseen: new Set([...decided].filter(([, { identity }]) => identity.is !== 'ours').map(([key]) => key)),
@@ -385,6 +390,15 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
     externalId: removal.observed.externalId,
     host: removal.observed.host,
   }
+}
+
+function countBy(
+  sourceOf: (key: ResourceKey) => string,
+  all: readonly { readonly key: ResourceKey }[],
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { key } of all) counts.set(sourceOf(key), (counts.get(sourceOf(key)) ?? 0) + 1)
+  return counts
 }
 
 /** Machines that are to be destroyed, now or after a wait. */

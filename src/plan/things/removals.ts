@@ -14,6 +14,7 @@ import { claimantsOf, type PlaceClaims } from './holdings.ts'
 import { isKnownToLeave } from './known-removals.ts'
 import { claimantOf, leftKey } from './left-key.ts'
 import { proofOf, wasDeclared } from './proof.ts'
+import { type ObjectCounts, objectsOf } from './source-share.ts'
 import { isUnread } from './unread.ts'
 import { type DestroyedSoFar, isRetried, type Ledger, type World } from './world.ts'
 
@@ -275,23 +276,27 @@ function isMarked(observed: ObservedResource | undefined, record: ResourceRecord
   return observed?.mark?.uid === record.uid
 }
 
-/** How many objects each cluster has and how many of them are to be deleted, where any leaves. */
+/** How many objects each source has on each cluster and how many of them are to be deleted, where any leaves. */
 export function objectsLeaving(
   estate: Estate,
   leaving: readonly Removal[],
-  destroyed: DestroyedSoFar['things'] = [],
-): ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }> {
-  const counts = new Map<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>()
+  destroyed: DestroyedSoFar['things'],
+  sourceOf: (key: ResourceKey) => string,
+): ObjectCounts {
+  const counts = new Map<string, { all: number; readonly deleting: ResourceKey[] }>()
   const count = (connection: string, key: ResourceKey, goes: boolean) => {
-    const { all, deleting } = counts.get(connection) ?? {
-      all: estate.resources.filter((one) => one.connection === connection).length,
-      deleting: [],
-    }
-    counts.set(connection, { all: all + 1, deleting: goes ? [...deleting, key] : deleting })
+    const name = objectsOf(sourceOf(key), connection)
+    const found = counts.get(name) ?? { all: 0, deleting: [] }
+    counts.set(name, found)
+    found.all++
+    if (goes) found.deleting.push(key)
   }
   for (const { type, deletion, key, observed, proof } of leaving)
     if (type === 'object' && proof !== undefined) count(observed.connection, key, deletion === 'Delete')
   for (const { connection, key } of destroyed) count(connection, key, true)
+  if (counts.size > 0)
+    for (const { key, desired, connection } of estate.resources)
+      if (desired.type === 'object') count(connection, key, false)
   return counts
 }
 

@@ -27,7 +27,12 @@ export interface World {
 /** What a revision has destroyed so far, over all its passes: also what is gone by now. */
 export interface DestroyedSoFar {
   readonly revision: string
-  readonly things: readonly Pick<PlanEntry, 'key' | 'connection' | 'type'>[]
+  readonly things: readonly (Pick<PlanEntry, 'key' | 'connection' | 'type'> & {
+    /** The part of the revision that is of its source, and that source where it has a grant. */
+    readonly revision?: string
+    readonly source?: string
+    readonly declaredBy?: string
+  })[]
 }
 
 /** What the store remembers, as the plan needs it. */
