@@ -28,14 +28,13 @@ export interface BackgroundDeps {
   readonly notifier: Notifier | undefined
   readonly previews: Previews | undefined
   tell(events: readonly NewEvent[]): Promise<void>
-  saveNotified(remembered: string): Promise<void>
 }
 
 /**
  * Checks, notices and plans for pull requests run in parallel with the loop, each one at a time: a receiver that is away, or a
  * check with a long patience, must not hold up a push. Each is begun when it is due or when what it looks at is new.
  */
-export function createBackground({ clock, wake, checks, notifier, previews, tell, saveNotified }: BackgroundDeps) {
+export function createBackground({ clock, wake, checks, notifier, previews, tell }: BackgroundDeps) {
   const [checking, notifying, previewing] = [createJob(wake, clock), createJob(wake, clock), createJob(wake, clock)]
   let checked: Estate | undefined
   let notified: { readonly version: number; readonly revision: Revision } | undefined
@@ -54,7 +53,6 @@ export function createBackground({ clock, wake, checks, notifier, previews, tell
         notifying.begin(async () => {
           notified = { version: view.version, revision }
           await notifier.look(view, revision)
-          await saveNotified(notifier.remember())
         })
       if (previews !== undefined && declared !== undefined && isDue(previews.dueMs()))
         previewing.begin(async () => {

@@ -16,7 +16,7 @@ import { type Store, watched } from '../store/port.ts'
 import { createBackground } from './background.ts'
 import type { Checks } from './checks/checks.ts'
 import type { KeptHistory } from './history/history.ts'
-import type { Notifier } from './notices/notifier.ts'
+import type { Notifier, NotifierMemory } from './notices/notifier.ts'
 import type { Previews } from './previews/previews.ts'
 import { type ResourceCount, restAfter, sweepReads } from './rest.ts'
 import { type InForce, merging } from './sources/merge.ts'
@@ -61,8 +61,8 @@ export interface ControllerOptions {
   checks?: Checks
   /** Plans for pull requests, written between passes. */
   previews?: Previews
-  /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
-  notifier?(remembered: string | undefined): Notifier
+  /** Tells people of trouble. */
+  notifier?(memory: NotifierMemory): Notifier
   /** Remembers over days how everything was. */
   history?: KeptHistory
   /** What runs on clusters, for whoever looks it up. */
@@ -158,8 +158,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
     atMs: clock.now(),
   }
   let wishes: ActiveWishes = readWishes(await store.getValue(WISHES))
-  let notified = await store.getValue(NOTIFIED)
-  const notifier = options.notifier?.(notified)
+  const notifier = options.notifier?.({
+    remembered: await store.getValue(NOTIFIED),
+    save: (text) => store.keepValue(epoch, NOTIFIED, text),
+  })
 
   /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
   const publish = async (): Promise<void> => {
@@ -332,11 +334,6 @@ export async function createController(options: ControllerOptions): Promise<Runn
     notifier,
     previews: options.previews,
     tell,
-    async saveNotified(now) {
-      if (now === notified || (notified === undefined && now === '{}')) return
-      notified = now
-      await store.putValue(epoch, NOTIFIED, now)
-    },
   })
 
   const askNow = createAsking({

@@ -46,6 +46,7 @@ function failing(n: number) {
     'markComplete',
     'appendEvents',
     'putValue',
+    'keepValue',
     'appendAudit',
   ])
   const wrap = (store: Store): Store =>

@@ -219,7 +219,12 @@ export const LIMITS = {
   rehearsalSampleMs: 1_000,
   rehearsalMs: 6 * 3_600_000,
   probeBodyLength: 64 * 1024,
-  noticesWaiting: 200,
+  /** Troubles that all receivers together are told of at once. With the two below they fit into one stored value. */
+  noticesKept: 500,
+  noticeTextLength: 500,
+  noticeNameLength: 1_200,
+  /** After so long the other notices wait for a newer view. */
+  noticesLookMs: 5_000,
   mailTimeoutMs: 30_000,
   mailAnswerLength: 64 * 1024,
   /** Scalars of one manifest that are tried when a drift is taken into Git. */

@@ -105,16 +105,14 @@ export async function openController(
       estate: () => controller.seen()?.estate,
       snapshot: (cluster) => takeSnapshot(runtime, secrets, engine, controller, cluster),
     }),
-    notifier: (remembered) => {
-      const warn = (message: string) => runtime.err.write(`Warning: ${cleanLines(message)}\n`)
-      return createNotifier(
-        runtime.clock,
-        runtime.random,
-        openOutbox(runtime.clock, deps.resolveSecret),
-        remembered,
-        warn,
-      )
-    },
+    notifier: (memory) =>
+      createNotifier({
+        clock: runtime.clock,
+        random: runtime.random,
+        outbox: openOutbox(runtime.clock, deps.resolveSecret),
+        memory,
+        warn: (message) => void runtime.err.write(`Warning: ${cleanLines(message)}\n`),
+      }),
     history: await openHistory(clock, store, epoch),
     workloads,
     kubeconfigs: {

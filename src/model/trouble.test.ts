@@ -62,7 +62,7 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
   [
     'a cluster whose API has not answered for a minute',
     { clusters: [cluster({ phase: 'Unknown', quorumMargin: 'unknown', unseenSinceMs: NOW - 60_000 })] },
-    ['bad cluster/home: home does not answer'],
+    ['bad unseen/home: home does not answer'],
   ],
   [
     'a check that fails',
@@ -77,7 +77,7 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
   [
     'a source that does not answer',
     { sources: [{ name: 'main', trouble: 'away', unreachable: true }] },
-    ['bad source/main: The source main cannot be reached'],
+    ['bad unreachable/main: The source main cannot be reached'],
   ],
   [
     'a manifest with two errors in a line and one with a warning',
@@ -124,18 +124,18 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
   [
     'a UPS at 9 %',
     { power: [power({ ups: { state: 'battery', charge: 9 } })] },
-    ['bad ups/site: The UPS of site is on battery'],
+    ['bad ups-low/site: The UPS of site is on battery'],
   ],
   [
     'a UPS that says low',
     { power: [power({ ups: { state: 'battery', low: true } })] },
-    ['bad ups/site: The UPS of site is on battery'],
+    ['bad ups-low/site: The UPS of site is on battery'],
   ],
   ['a UPS on mains at 9 %', { power: [power({ ups: { state: 'mains', charge: 9 } })] }, []],
   [
     'a quorum that is lost',
     { clusters: [cluster({ phase: 'QuorumLost', quorumMargin: -1 })] },
-    ['bad cluster/home: home has lost its quorum'],
+    ['bad quorum/home: home has lost its quorum'],
   ],
   [
     'a quorum that is lost, with what the machines show of it',
@@ -144,7 +144,7 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
         cluster({ phase: 'QuorumLost', quorumMargin: 'unknown', holds: [{ ...objection, guard: 'quorum-lost' }] }),
       ],
     },
-    ['bad cluster/home: home has lost its quorum'],
+    ['bad quorum/home: home has lost its quorum'],
   ],
   [
     'a quorum that is most likely lost, at once',
@@ -153,7 +153,7 @@ const CASES: readonly [what: string, status: Partial<EstateStatus>, told: readon
         cluster({ phase: 'Unknown', quorumMargin: 'unknown', holds: [{ ...objection, guard: 'quorum-unseen' }] }),
       ],
     },
-    ['bad cluster/home: home has most likely lost its quorum'],
+    ['bad quorum/home: home has most likely lost its quorum'],
   ],
   [
     'a restore that goes on',

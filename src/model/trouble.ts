@@ -4,7 +4,10 @@ import { wordSet } from '../lib/word-list.ts'
 import type { EstateStatus, StatusCluster, StatusHost, StatusPower, StatusRow } from './estate-status.ts'
 import type { TroubleSort } from './notification.ts'
 
-/** Something that is wrong now and that somebody should know of. The same trouble keeps its id while it lasts. */
+/**
+ * Something that is wrong now and that somebody should know of. The same trouble keeps its id while it lasts; one that gets
+ * worse has another, so that it is told again.
+ */
 export interface Trouble {
   readonly id: string
   readonly sort: TroubleSort
@@ -32,7 +35,7 @@ export function troublesOf(status: EstateStatus, nowMs: number): readonly Troubl
       if (trouble === undefined) return []
       const title =
         unreachable === true ? `The source ${name} cannot be reached` : `The newest commit of ${name} is not in force`
-      return [of('source', name, 'bad', title, { text: trouble })]
+      return [of('source', name, 'bad', title, { id: unreachable === true ? 'unreachable' : 'source', text: trouble })]
     }),
     ...status.sources.flatMap(({ name, waiting }): readonly Trouble[] => {
       if (waiting === undefined) return []
@@ -126,14 +129,17 @@ function clusterTroubles(cluster: StatusCluster, nowMs: number): readonly Troubl
     const still = `The API stands still until ${short} more of its servers run${short === 1 ? 's' : ''}.`
     const { reason: text, allow } = quorum ?? { reason: still, allow: 'bring servers back' }
     return [
-      of('cluster', name, 'bad', `${name} has ${likely}lost its quorum`, { text, allow, sinceMs: since }),
+      of('cluster', name, 'bad', `${name} has ${likely}lost its quorum`, { id: 'quorum', text, allow, sinceMs: since }),
       ...objections,
     ]
   }
   if (since !== undefined && nowMs - since >= UNSEEN_MS) {
     const text = 'Its API does not answer: it is down, has lost its quorum, or nobody reaches it from here.'
     const allow = 'see which of its servers run: croft health says what each of them shows'
-    return [of('cluster', name, 'bad', `${name} does not answer`, { text, allow, sinceMs: since }), ...objections]
+    return [
+      of('cluster', name, 'bad', `${name} does not answer`, { id: 'unseen', text, allow, sinceMs: since }),
+      ...objections,
+    ]
   }
   const unwell = cluster.nodes.filter((node) => node.phase === 'NotReady' || node.phase === 'Flapping')
   if (unwell.length > 0) {
@@ -184,8 +190,9 @@ function powerTroubles({ name, holds, refusals, ups }: StatusPower): readonly Tr
   const left = ups.charge === undefined ? 'Nobody knows how much is left' : `${Math.round(ups.charge)} % left`
   const low = ups.low === true ? ', and it says that this is little' : ''
   const tone = ups.low === true || (ups.charge ?? 100) <= LOW_CHARGE ? 'bad' : 'warn'
+  const id = tone === 'bad' ? 'ups-low' : 'ups'
   const allow = 'see to the mains; croft power shows what goes off at which charge'
-  return [...all, of('ups', name, tone, `The UPS of ${name} is on battery`, { text: `${left}${low}`, allow })]
+  return [...all, of('ups', name, tone, `The UPS of ${name} is on battery`, { id, text: `${left}${low}`, allow })]
 }
 
 /** A battery that says nothing of its own limit is low from here on. */

@@ -109,6 +109,7 @@ export function joinStores(parts: readonly [JoinedPart, ...JoinedPart[]]): Store
     },
     valueNames: async () => [...new Set(await gather((store) => store.valueNames()))].sort(),
     putValue: (mine, name, value) => each(mine, (store, own) => store.putValue(own, name, value)),
+    keepValue: (mine, name, value) => each(mine, (store, own) => store.keepValue(own, name, value)),
 
     appendAudit: (entry) => home.store.appendAudit(entry),
     audit: (filter) => home.store.audit(filter),

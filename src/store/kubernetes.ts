@@ -228,6 +228,11 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
     draft.set(`${VALUE}${name}`, value)
   }
 
+  const putValue = (epoch: number, name: string, value: string) =>
+    write(epoch, async (draft) => {
+      if ((await draft.get(`${VALUE}${name}`)) !== value) put(draft, name, value)
+    })
+
   const append = async <E extends { readonly seq: number }>(
     draft: StoreDraft,
     log: 'events' | 'audit',
@@ -367,10 +372,8 @@ export function openKubernetesStore(place: KubernetesPlace): ClosableStore {
       Object.keys((await look()).head.sections)
         .flatMap((section) => (section.startsWith(VALUE) ? [section.slice(VALUE.length)] : []))
         .sort(),
-    putValue: (epoch, name, value) =>
-      write(epoch, async (draft) => {
-        if ((await draft.get(`${VALUE}${name}`)) !== value) put(draft, name, value)
-      }),
+    putValue,
+    keepValue: putValue,
     putRequests: (name, value) => write(undefined, (draft) => put(draft, name, value)),
 
     appendAudit: (entry) =>

@@ -31,6 +31,10 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
     reading()
     if (epoch !== disk.epoch) throw new StaleEpoch(epoch, disk.epoch)
   }
+  const putEntry = (name: string, value: string) => {
+    if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
+    disk.values.set(name, value)
+  }
 
   return {
     disk,
@@ -112,14 +116,16 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
     },
     async putValue(epoch, name, value) {
       writing(epoch)
-      if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
-      disk.values.set(name, value)
+      putEntry(name, value)
+    },
+    async keepValue(epoch, name, value) {
+      writing(epoch)
+      putEntry(name, value)
     },
 
     async putRequests(name, value) {
       reading()
-      if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
-      disk.values.set(name, value)
+      putEntry(name, value)
     },
 
     async appendAudit(entry) {

@@ -69,6 +69,8 @@ export interface Store {
   /** Small named values: last good revision, approvals seen. */
   getValue(name: string): Promise<string | undefined>
   putValue(epoch: number, name: string, value: string): Promise<void>
+  /** The same, durable when it resolves: for a value that must not fall behind what happened outside. */
+  keepValue(epoch: number, name: string, value: string): Promise<void>
   /** Names of all values, orders among them, sorted. */
   valueNames(): Promise<readonly string[]>
 

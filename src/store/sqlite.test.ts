@@ -39,7 +39,8 @@ describe('durability', () => {
     const epoch = await store.beginEpoch()
     await store.intend(epoch, intention('a'))
     await store.noteTask(epoch, 'a', 'UPID:x')
-    assert.deepEqual(commits, ['journal', 'journal', 'journal'])
+    await store.keepValue(epoch, 'a', 'a')
+    assert.deepEqual(commits, ['journal', 'journal', 'journal', 'journal'])
     commits.length = 0
     await store.settle(epoch, 'a')
     await store.putValue(epoch, 'a', 'b')

@@ -184,25 +184,14 @@ export function createSqliteStore(
       return read(() => cache.prepare('SELECT name FROM entries ORDER BY name').all()).map((row) => String(row.name))
     },
     async putValue(epoch, name, value) {
-      if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
-      write(cache, epoch, () =>
-        cache
-          .prepare(
-            'INSERT INTO entries (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-          )
-          .run(name, value),
-      )
+      write(cache, epoch, () => putEntry(cache, name, value))
+    },
+    async keepValue(epoch, name, value) {
+      write(journal, epoch, () => putEntry(journal, name, value))
     },
 
     async putRequests(name, value) {
-      if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
-      transact(cache, () =>
-        cache
-          .prepare(
-            'INSERT INTO entries (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-          )
-          .run(name, value),
-      )
+      transact(cache, () => putEntry(cache, name, value))
     },
 
     async appendAudit(entry) {
@@ -227,4 +216,11 @@ export function createSqliteStore(
       for (const db of [cache, journal]) if (db.isOpen) db.close()
     },
   }
+}
+
+function putEntry(db: DatabaseSync, name: string, value: string): void {
+  if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
+  db.prepare(
+    'INSERT INTO entries (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  ).run(name, value)
 }

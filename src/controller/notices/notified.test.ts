@@ -33,7 +33,8 @@ test('[D-11] a host that goes offline and a commit with an error reach the phone
     files,
     pollMs: 10_000,
     options: (clock) => ({
-      notifier: (told) => createNotifier(clock, { next: () => 0.5 }, outboxInto(posted), told, () => {}),
+      notifier: (memory) =>
+        createNotifier({ clock, random: { next: () => 0.5 }, outbox: outboxInto(posted), memory, warn: () => {} }),
     }),
   })
   await harness.until(() => harness.controller.view().resources.every(({ action }) => action.do === 'nothing'))
@@ -86,7 +87,14 @@ for (const about of [[], ['power', 'ups'], ['ups'], ['check']])
   test(`[D-11] a refused Power and a UPS at 9 % are told to whoever asked about ${about.join(' and ') || 'everything'}`, async () => {
     const clock = createVirtualClock(1_000_000)
     const posted: string[] = []
-    const notifier = createNotifier(clock, { next: () => 0.5 }, outboxInto(posted), undefined, () => {})
+    const memory = { remembered: undefined, save: async () => {} }
+    const notifier = createNotifier({
+      clock,
+      random: { next: () => 0.5 },
+      outbox: outboxInto(posted),
+      memory,
+      warn: () => {},
+    })
     const revision = readTexts({ 'n.yaml': notification(about) })
     assert.deepEqual(revision.problems, [])
     await notifier.look({ ...EMPTY, power: [POWER] }, revision)

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
-import { createServer } from 'node:http'
-import { createServer as createTcp } from 'node:net'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { createVirtualClock } from '../../../sim/virtual-clock.ts'
-import { notification, notificationSpec } from '../../kinds/notification.ts'
-import { systemClock } from '../../lib/clock.ts'
 import { statusIn } from '../../model/estate-status.ts'
 import type { EstateView } from '../../model/estate-view.ts'
-import type { Message } from '../../model/notification.ts'
 import { Secret } from '../../model/secret.ts'
 import { troublesOf as judged } from '../../model/trouble.ts'
 import { readTexts } from '../../source/testing/fixture.ts'
-import { createNotifier, type NotifiedTrouble, nextNotices } from './notifier.ts'
-import { openOutbox } from './outbox.ts'
-import { send as sendOut } from './send-notice.ts'
-import { sendMail } from './smtp.ts'
+import { type NotifiedTrouble, nextNotices } from './notified.ts'
+import { createNotifier } from './notifier.ts'
+import { isOver } from './over.ts'
 
 const troublesOf = (view: EstateView) => judged(statusIn(view), 0)
 
@@ -31,204 +24,285 @@ const EMPTY: EstateView = {
   drifts: [],
   checks: [],
 }
-const failing: EstateView = { ...EMPTY, checks: [{ name: 'ingress', passed: 'no', output: 'ECONNREFUSED', atMs: 0 }] }
-const NOTICE: Message = {
-  id: 'check/x',
-  sort: 'check',
-  title: 'The check x fails',
-  text: 'a <b> @everyone',
-  resolved: false,
-  sinceMs: 0,
-  atMs: 60_000,
+const WELL: EstateView = { ...EMPTY, pass: { endedMs: 0, tookMs: 0, effects: 0, nextMs: 0 } }
+const checked = (passed: 'yes' | 'no' | 'unknown'): EstateView => ({
+  ...WELL,
+  checks: [{ name: 'ingress', passed, output: 'ECONNREFUSED', atMs: 0 }],
+})
+const [FAILING, PASSING, UNKNOWN] = [checked('no'), checked('yes'), checked('unknown')]
+
+const CHECKED = (channel: string) =>
+  readTexts({
+    'n.yaml': `apiVersion: croft.dev/v1alpha1
+kind: Notification
+metadata: {name: n}
+spec: {after: 10s, ${channel}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: HealthCheck
+metadata: {name: ingress}
+spec: {tcp: {host: 192.0.2.1, port: 443}}
+`,
+  })
+const PHONE = CHECKED('ntfy: {topic: t}')
+
+const DEFAULTS = { about: [], afterMs: 30_000, most: 100 } as const
+const rulesFor = (view: EstateView) => ({
+  ...DEFAULTS,
+  isOver: (one: NotifiedTrouble) => isOver(one, { view, checks: new Set(['ingress']) }),
+})
+
+/** A receiver whose croft can be killed, as one that lost power: what is at work then never goes on. */
+function ground() {
+  const clock = createVirtualClock(1_000_000)
+  const posted: string[] = []
+  const warnings: string[] = []
+  const state = { away: false, disk: undefined as string | undefined, cutAt: Number.POSITIVE_INFINITY, steps: 0 }
+  /** Each effect may be the last thing that a process does, before it or after it. */
+  const effect = async (work: () => void): Promise<void> => {
+    if (++state.steps === state.cutAt) await new Promise(() => {})
+    work()
+    if (++state.steps === state.cutAt) await new Promise(() => {})
+  }
+  const outbox = {
+    resolveSecret: async () => new Secret('https://kuma.example/push'),
+    mail: async () => {},
+    post: async ({ body, url }: { readonly body?: string; readonly url: string }) => {
+      if (state.away) throw new Error('no answer')
+      await effect(() => {
+        posted.push(body === undefined ? url : String((JSON.parse(body) as { title: string }).title))
+      })
+      return { status: 200 }
+    },
+  }
+  const save = (text: string) =>
+    effect(() => {
+      state.disk = text
+    })
+  const start = () =>
+    createNotifier({
+      clock,
+      random: { next: () => 0.5 },
+      outbox,
+      memory: { remembered: state.disk, save },
+      warn: (message) => void warnings.push(message),
+    })
+  return { clock, posted, warnings, state, start }
 }
 
 test('a trouble is told once when it lasts, once more when it is over, and never while it flaps', () => {
   let notified: readonly NotifiedTrouble[] = []
   const sent: string[] = []
   const at = (ms: number, view: EstateView) => {
-    const next = nextNotices(notified, troublesOf(view), [], 30_000, ms)
+    const next = nextNotices(notified, troublesOf(view), rulesFor(view), ms)
     notified = next.notified
-    sent.push(...next.notices.map(({ kind, trouble }) => `${ms} ${kind} ${trouble.id}`))
+    for (const { id, resolved } of next.messages) {
+      sent.push(`${ms} ${resolved ? 'resolved' : 'trouble'} ${id}`)
+      notified = resolved ? [] : notified.map(({ waiting: _, ...one }) => ({ ...one, notified: true }))
+    }
   }
-  for (let ms = 0; ms < 20_000; ms += 5_000) at(ms, failing)
-  at(20_000, EMPTY)
-  for (let ms = 25_000; ms <= 200_000; ms += 5_000) at(ms, failing)
-  at(205_000, EMPTY)
-  at(210_000, failing)
-  for (let ms = 215_000; ms < 400_000; ms += 5_000) at(ms, EMPTY)
+  for (let ms = 0; ms < 20_000; ms += 5_000) at(ms, FAILING)
+  at(20_000, PASSING)
+  for (let ms = 25_000; ms <= 200_000; ms += 5_000) at(ms, FAILING)
+  at(205_000, PASSING)
+  at(210_000, FAILING)
+  for (let ms = 215_000; ms < 400_000; ms += 5_000) at(ms, PASSING)
   assert.deepEqual(sent, ['55000 trouble check/ingress', '245000 resolved check/ingress'])
 })
 
-test('only what somebody asked about is told', () => {
-  assert.deepEqual(nextNotices([], troublesOf(failing), ['cluster'], 0, 1).notices, [])
-  assert.equal(nextNotices([], troublesOf(failing), ['check'], 0, 1).notices.length, 1)
+test('only what somebody asked about is told, and nobody who stops asking hears that it is over', () => {
+  const rules = { ...rulesFor(FAILING), afterMs: 0 }
+  assert.deepEqual(nextNotices([], troublesOf(FAILING), { ...rules, about: ['cluster'] }, 1).messages, [])
+  const { messages, notified } = nextNotices([], troublesOf(FAILING), { ...rules, about: ['check'] }, 1)
+  assert.equal(messages.length, 1)
+  const told = notified.map((one) => ({ ...one, notified: true }))
+  for (const ms of [2, 3])
+    assert.deepEqual(nextNotices(told, troublesOf(FAILING), { ...rules, about: ['cluster'] }, ms).messages, [])
+})
+
+test('more troubles than are followed wait for their turn; those that were told are not forgotten for them', () => {
+  const checks = Array.from({ length: 9 }, (_, at) => ({ name: `c${at}`, passed: 'no' as const, output: '', atMs: 0 }))
+  const rules = { ...rulesFor(WELL), afterMs: 0, most: 4 }
+  const first = nextNotices([], troublesOf({ ...WELL, checks: checks.slice(5) }), rules, 0)
+  assert.equal(first.messages.length, 4)
+  const told = first.notified.map(({ waiting: _, ...one }) => ({ ...one, notified: true }))
+  const all = nextNotices(told, troublesOf({ ...WELL, checks }), rules, 1)
+  assert.deepEqual(all.messages, [])
+  assert.deepEqual(all.notified.map(({ about }) => about).toSorted(), ['c5', 'c6', 'c7', 'c8'])
 })
 
 test('a receiver that is away is tried again later, loses nothing, and a restart tells nothing twice', async () => {
-  const clock = createVirtualClock(1_000_000)
-  const posted: string[] = []
-  let away = true
-  const outbox = {
-    resolveSecret: async () => new Secret('s'),
-    mail: async () => {},
-    post: async ({ body = '' }: { readonly body?: string }) => {
-      if (away) throw new Error('no answer')
-      posted.push(body)
-      return { status: 200 }
-    },
-  }
-  const revision = readTexts({
-    'n.yaml':
-      'apiVersion: croft.dev/v1alpha1\nkind: Notification\nmetadata: {name: n}\nspec: {after: 10s, ntfy: {topic: t}}\n',
-  })
-  const warnings: string[] = []
-  const notifier = createNotifier(clock, { next: () => 0.5 }, outbox, undefined, (message) => warnings.push(message))
-  await notifier.look(failing, revision)
+  const { clock, posted, warnings, state, start } = ground()
+  state.away = true
+  const notifier = start()
+  await notifier.look(FAILING, PHONE)
   assert.equal(notifier.dueMs(), clock.monotonicMs() + 10_000)
   await clock.advanceTo(1_010_000)
-  await notifier.look(failing, revision)
+  await notifier.look(FAILING, PHONE)
   assert.equal(warnings.length, 1)
   assert.ok(notifier.dueMs() > clock.monotonicMs() && notifier.dueMs() < clock.monotonicMs() + 5_000)
-  away = false
+  state.away = false
   await clock.advanceTo(1_020_000)
-  await notifier.look(failing, revision)
+  await notifier.look(FAILING, PHONE)
   assert.equal(posted.length, 1)
-  await notifier.look(failing, revision)
+  await notifier.look(FAILING, PHONE)
   assert.equal(posted.length, 1)
-  const again = createNotifier(clock, { next: () => 0.5 }, outbox, notifier.remember(), () => {})
+  const again = start()
   await clock.advanceTo(1_060_000)
-  await again.look(failing, revision)
+  await again.look(FAILING, PHONE)
   assert.equal(posted.length, 1, 'it was sent before the restart')
-  const saved = notifier.remember().replaceAll('"notified":', '"told":')
-  await createNotifier(clock, { next: () => 0.5 }, outbox, saved, () => {}).look(failing, revision)
-  assert.equal(posted.length, 1, 'an earlier version had sent it')
-  await again.look(EMPTY, revision)
+  for (const early of [
+    '{"n":[{"id":"check/ingress","sort":"check","title":"T","sinceMs":5,"notified":true}]}',
+    '{"n":[{"id":"check/ingress","sort":"check","title":"T","sinceMs":5,"told":true}]}',
+  ]) {
+    const other = ground()
+    other.state.disk = early
+    const before = other.start()
+    await before.look(UNKNOWN, PHONE)
+    await before.look(FAILING, PHONE)
+    assert.deepEqual(other.posted, [], 'an earlier version had sent it')
+  }
+  await again.look(PASSING, PHONE)
   await clock.advanceTo(1_080_000)
-  await again.look(EMPTY, revision)
-  assert.equal(posted.length, 2)
-  assert.match(posted[1] ?? '', /Resolved: The check ingress fails/)
+  await again.look(PASSING, PHONE)
+  assert.deepEqual(posted, ['The check ingress fails', 'Resolved: The check ingress fails'])
 })
 
-test('each receiver gets what it understands, over a real socket, with its secret where it belongs', async () => {
-  const heard: { url: string; headers: Record<string, unknown>; body: string; method: string }[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => {
-      body += String(chunk)
-    })
-    request.on('end', () => {
-      heard.push({ url: request.url ?? '', headers: request.headers, body, method: request.method ?? '' })
-      response
-        .writeHead(request.url === '/teapot' ? 418 : request.url === '/away' ? 302 : 200, { location: '/elsewhere' })
-        .end('{}')
-    })
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  after(() => server.close())
-  const address = server.address()
-  const base = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
-  const held: Readonly<Record<string, string>> = {
-    KEY: 'canary',
-    SLACK: `${base}/slack/canary`,
-    DISCORD: `${base}/discord/canary`,
-    KUMA: `${base}/api/push/canary`,
-    NOBODY: 'http://127.0.0.1:1/services/canary',
+test('a notice that no receiver took before a restart is sent after it, also if the trouble is over', async () => {
+  const { clock, posted, state, start } = ground()
+  state.away = true
+  const first = start()
+  await first.look(FAILING, PHONE)
+  await clock.advanceTo(1_010_000)
+  await first.look(FAILING, PHONE)
+  state.away = false
+  const again = start()
+  for (let ms = 1_020_000; ms <= 1_060_000; ms += 5_000) {
+    await clock.advanceTo(ms)
+    await again.look(PASSING, PHONE)
   }
-  const outbox = openOutbox(
-    systemClock,
-    async (reference) => new Secret('env' in reference ? (held[reference.env] ?? assert.fail()) : assert.fail()),
-  )
-  const secret = { env: 'KEY' }
-  const receiver = (written: object) => notificationSpec(notification.schema.parse(written)).to
-  const send = (written: object, message = NOTICE) =>
-    sendOut(receiver(written).notice?.(message) ?? assert.fail(), outbox)
-  const last = () => {
-    const one = heard.at(-1)
-    assert.ok(one)
-    return one
-  }
-
-  await send({ webhook: { url: `${base}/hook`, secret } })
-  assert.equal(
-    last().headers['x-croft-signature-256'],
-    `sha256=${createHmac('sha256', 'canary').update(last().body).digest('hex')}`,
-  )
-  assert.equal((JSON.parse(last().body) as { status: string }).status, 'firing')
-  await send({ webhook: { url: `${base}/hook`, secret } }, { ...NOTICE, resolved: true })
-  assert.equal((JSON.parse(last().body) as { status: string }).status, 'resolved')
-  await send({ ntfy: { url: base, topic: 'home', token: secret } })
-  assert.equal(last().headers.authorization, 'Bearer canary')
-  assert.match(last().body, /"topic":"home"/)
-  await send({ slack: { address: { env: 'SLACK' } } })
-  assert.match(last().body, /a &lt;b&gt; @everyone/)
-  await send({ discord: { address: { env: 'DISCORD' } } })
-  assert.match(last().body, /"allowed_mentions":\{"parse":\[\]\}/)
-  await send({ gotify: { url: `${base}/g`, token: secret } })
-  assert.equal(last().url, '/g/message')
-  assert.equal(last().headers['x-gotify-key'], 'canary')
-  const kuma = receiver({ uptimeKuma: { address: { env: 'KUMA' }, every: '0s' } })
-  assert.equal(kuma.notice, undefined)
-  assert.equal(kuma.heartbeat?.everyMs, 1_000)
-  await sendOut(kuma.heartbeat?.of(['T']) ?? assert.fail(), outbox)
-  assert.equal(last().url, '/api/push/canary?status=down&msg=T')
-  await assert.rejects(send({ webhook: { url: `${base}/teapot`, secret } }), /answered 418/)
-  await assert.rejects(send({ webhook: { url: `${base}/away`, secret } }), /answered 302/)
-  assert.ok(!heard.some((one) => one.url === '/elsewhere'), 'a redirection was followed')
-  await assert.rejects(
-    send({ slack: { address: { env: 'NOBODY' } } }),
-    (error: Error) => !error.message.includes('canary'),
-  )
+  assert.deepEqual(posted, ['The check ingress fails', 'Resolved: The check ingress fails'])
 })
 
-test('a mail is handed over line by line; a password never without TLS, and what the server says is not repeated', async () => {
-  const lines: string[] = []
-  let refuse = ''
-  const server = createTcp((socket) => {
-    socket.write('220 hello\r\n')
-    let text = ''
-    let data = false
-    socket.on('data', (chunk) => {
-      text += String(chunk)
-      for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
-        const line = text.slice(0, end)
-        text = text.slice(end + 2)
-        lines.push(line)
-        if (data) {
-          if (line !== '.') continue
-          data = false
-          socket.write('250 ok\r\n')
-        } else if (refuse !== '' && line.startsWith(refuse)) socket.write('550 canary said the server\r\n')
-        else if (line.startsWith('EHLO')) socket.write('250-here\r\n250 SIZE 1000\r\n')
-        else if (line === 'DATA') {
-          data = true
-          socket.write('354 go on\r\n')
-        } else socket.write(line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
+test('after a restart a check that is not known yet says nothing, and one that went on failing is not told again', async () => {
+  const { clock, posted, start } = ground()
+  const look = async (notifier: ReturnType<typeof start>, view: EstateView) => {
+    await clock.advanceTo(clock.now() + 5_000)
+    await notifier.look(view, PHONE)
+  }
+  const first = start()
+  for (let count = 0; count < 5; count++) await look(first, FAILING)
+  assert.deepEqual(posted, ['The check ingress fails'])
+  const again = start()
+  for (const view of [EMPTY, WELL, UNKNOWN, FAILING]) for (let count = 0; count < 20; count++) await look(again, view)
+  assert.deepEqual(posted, ['The check ingress fails'])
+  for (let count = 0; count < 5; count++) await look(again, PASSING)
+  assert.deepEqual(posted.slice(1), ['Resolved: The check ingress fails'])
+})
+
+test('a clock that was set back while croft was down delays no notice for longer than a trouble must last', async () => {
+  const { clock, posted, state, start } = ground()
+  state.disk = `{"n":[{"id":"check/ingress","sort":"check","about":"ingress","title":"T","sinceMs":${clock.now() + 86_400_000},"notified":false}]}`
+  const notifier = start()
+  await notifier.look(FAILING, PHONE)
+  await clock.advanceTo(1_010_000)
+  await notifier.look(FAILING, PHONE)
+  assert.equal(posted.length, 1)
+})
+
+test('a receiver whose source is not read yet after a restart is not forgotten; one that Git no longer declares is', async () => {
+  const { clock, posted, state, start } = ground()
+  const nobody = readTexts({})
+  const unread = { ...FAILING, sources: [{ name: 'main', remote: 'r', ref: 'm' }] }
+  const tell = async (notifier: ReturnType<typeof start>) => {
+    for (let count = 0; count < 4; count++) {
+      await clock.advanceTo(clock.now() + 5_000)
+      await notifier.look(FAILING, PHONE)
+    }
+  }
+  await tell(start())
+  assert.equal(posted.length, 1)
+  const again = start()
+  await again.look(unread, nobody)
+  await tell(again)
+  assert.equal(posted.length, 1)
+  await again.look(FAILING, nobody)
+  assert.equal(state.disk, '{}')
+  await tell(again)
+  assert.equal(posted.length, 2, 'one that is declared again is a new one')
+})
+
+test('a notice that its receiver refuses stops no other', async () => {
+  const { clock, posted, state, start } = ground()
+  const notifier = start()
+  const two = { ...FAILING, hosts: [{ connection: 'c', name: 'h', online: false }] }
+  await notifier.look(two, PHONE)
+  state.away = true
+  await clock.advanceTo(1_010_000)
+  await notifier.look(two, PHONE)
+  state.away = false
+  for (let ms = 1_011_000; ms < 1_020_000; ms += 1_000) {
+    await clock.advanceTo(ms)
+    await notifier.look(two, PHONE)
+  }
+  assert.deepEqual(posted.toSorted(), ['Host h is offline', 'The check ingress fails'])
+  assert.notEqual(posted[0], 'Host h is offline', 'after a failure another one is first')
+})
+
+test('a heartbeat says after a restart what was wrong, until it is known to be over', async () => {
+  const { clock, posted, start } = ground()
+  const kuma = CHECKED('uptimeKuma: {address: {env: KUMA}, every: 5s}')
+  const look = async (notifier: ReturnType<typeof start>, view: EstateView) => {
+    await clock.advanceTo(clock.now() + 5_000)
+    await notifier.look(view, kuma)
+    return new URL(posted.at(-1) ?? 'none:').searchParams.get('status')
+  }
+  const first = start()
+  assert.equal(await look(first, FAILING), 'down')
+  const again = start()
+  for (const view of [UNKNOWN, FAILING]) assert.equal(await look(again, view), 'down')
+  assert.equal(await look(again, PASSING), 'up')
+  const before = posted.length
+  await look(start(), EMPTY)
+  assert.equal(posted.length, before, 'before its first pass croft says neither')
+})
+
+test('killed between any two steps, each notice arrives at least once, and none says "over" of what is not', async () => {
+  let most = 0
+  for (let cut = 1; ; cut++) {
+    const { clock, posted, state, start } = ground()
+    state.cutAt = cut
+    const lives = { count: 0 }
+    const truth: string[] = []
+    const views = [FAILING, PASSING, FAILING, PASSING]
+    let notifier = start()
+    let view = FAILING
+    for (const next of views) {
+      view = next
+      for (let count = 0; count < 12; count++) {
+        await clock.advanceTo(clock.now() + 5_000)
+        const before = posted.length
+        let done = false
+        void notifier.look(view, PHONE).then(() => {
+          done = true
+        })
+        for (let turns = 0; turns < 50 && !done; turns++) await Promise.resolve()
+        for (const title of posted.slice(before)) {
+          if (title.startsWith('Resolved')) assert.equal(view, PASSING, `cut ${cut}`)
+          truth.push(title)
+        }
+        if (done) continue
+        lives.count++
+        notifier = start()
+        await notifier.look(UNKNOWN, PHONE)
       }
-    })
-    socket.on('error', () => {})
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  after(() => server.close())
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const to = {
-    host: '127.0.0.1',
-    port,
-    tls: 'none',
-    from: 'croft@example.org',
-    to: ['anna@example.org'],
-  } as const
-  const mail = { subject: 'croft: ä', text: 'hello\r\n.\r\nworld', atMs: 0, id: '1' }
-  await sendMail(to, undefined, mail)
-  assert.deepEqual(lines.slice(0, 4), [
-    'EHLO croft.invalid',
-    'MAIL FROM:<croft@example.org>',
-    'RCPT TO:<anna@example.org>',
-    'DATA',
-  ])
-  assert.ok(lines.includes(Buffer.from(mail.text).toString('base64')))
-  await assert.rejects(sendMail({ ...to, user: 'u' }, new Secret('p'), mail), /not sent without TLS/)
-  await assert.rejects(sendMail({ ...to, tls: 'starttls' }, undefined, mail), /offers no STARTTLS/)
-  refuse = 'RCPT'
-  await assert.rejects(sendMail(to, undefined, mail), /^Error: the mail server answered 550 to RCPT$/)
+    }
+    const inOrder = posted.filter((title, at) => title !== posted[at - 1])
+    const told = ['The check ingress fails', 'Resolved: The check ingress fails']
+    assert.deepEqual(inOrder, [...told, ...told], `cut ${cut}`)
+    assert.ok(posted.length <= 5, `one kill repeats one notice: ${posted.join(', ')}`)
+    most = Math.max(most, state.steps)
+    if (lives.count === 0) break
+  }
+  assert.ok(most > 20, `${most} steps`)
 })

@@ -1,196 +1,162 @@
 import { notificationSpec } from '../../kinds/notification.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
 import { statusIn } from '../../model/estate-status.ts'
 import type { EstateView } from '../../model/estate-view.ts'
-import type { Message, NotificationSpec, TroubleSort } from '../../model/notification.ts'
-import { type Trouble, troublesOf } from '../../model/trouble.ts'
+import type { Message, NotificationSpec } from '../../model/notification.ts'
+import { troublesOf } from '../../model/trouble.ts'
 import type { Revision } from '../../source/git/revision.ts'
+import { isShort, type NotifiedTrouble, nextNotices, readNotified, standingTitles, taken } from './notified.ts'
+import { isOver, isWhole } from './over.ts'
 import { type Outbox, send } from './send-notice.ts'
 
 export interface Notifier {
-  /** Tells whoever is to be told. Never rejects: a receiver that is away must not stop the controller. */
+  /** Tells the receivers. Rejects only if its memory cannot be saved: a receiver that is away must not stop the controller. */
   look(view: EstateView, revision: Revision): Promise<void>
   /** When there is something to tell next, by the clock that never jumps. */
   dueMs(): number
-  /** What it has sent, for the store: a restart must not send everything again. */
-  remember(): string
   /** How often a receiver could not be reached. */
   failures(): number
+}
+
+/** What a notifier keeps over restarts: each receiver's troubles and notices. */
+export interface NotifierMemory {
+  readonly remembered: string | undefined
+  /** Durable when it resolves. */
+  save(text: string): Promise<void>
+}
+
+export interface NotifierDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly outbox: Outbox
+  readonly memory: NotifierMemory
+  warn(message: string): void
 }
 
 interface One {
   readonly spec: NotificationSpec
   notified: readonly NotifiedTrouble[]
-  /** Not sent yet, oldest first. */
-  waiting: Notice[]
+  /** Messages that the receiver has not taken yet. */
+  unsent: number
   tries: number
   retryMs: number
   pushMs: number
   dueMs: number
 }
 
-export function createNotifier(
-  clock: Clock,
-  random: Random,
-  outbox: Outbox,
-  remembered: string | undefined,
-  warn: (message: string) => void,
-): Notifier {
-  const before = readNotified(remembered)
-  const all = new Map<string, One>()
-  let declared: unknown
-  let failed = 0
+export function createNotifier({ clock, random, outbox, memory, warn }: NotifierDeps): Notifier {
   // Durations are measured by the clock that never jumps, and shown as if the other had not jumped either.
   const beganMs = clock.now() - clock.monotonicMs()
   const nowMs = () => beganMs + clock.monotonicMs()
+  /** Memory of receivers that no source declares now. One whose source was not read yet may come back. */
+  const undeclared = new Map(Object.entries(readNotified(memory.remembered, nowMs())))
+  const all = new Map<string, One>()
+  let declared: unknown
+  let checks: ReadonlySet<string> = new Set()
+  let failed = 0
+  let saved = memory.remembered ?? '{}'
 
   return {
     async look(view, revision) {
-      if (revision !== declared) {
-        declared = revision
-        const specs = new Map(
-          revision.declarations
-            .filter(({ kind }) => kind === 'Notification')
-            .map(({ name, spec }) => [name, notificationSpec(spec)]),
-        )
-        for (const name of all.keys()) if (!specs.has(name)) all.delete(name)
-        for (const [name, spec] of specs) {
-          const known = all.get(name)
-          const fresh = { notified: before[name] ?? [], waiting: [], tries: 0, retryMs: 0, pushMs: 0, dueMs: 0 }
-          all.set(name, { ...fresh, ...known, spec })
-        }
-      }
+      if (revision !== declared) declare(revision)
+      if (isWhole(view)) undeclared.clear()
       const troubles = troublesOf(statusIn(view), nowMs())
+      const untilMs = nowMs() + LIMITS.noticesLookMs
       for (const [name, one] of all) {
-        const { notices, notified, dueMs } = nextNotices(
-          one.notified,
-          troubles,
-          one.spec.about,
-          one.spec.afterMs,
-          nowMs(),
-        )
+        const { to, about, afterMs } = one.spec
+        const rules = {
+          about: to.notice === undefined ? [] : about,
+          afterMs,
+          most: Math.ceil(LIMITS.noticesKept / all.size),
+          isOver: (trouble: NotifiedTrouble) => isOver(trouble, { view, checks }),
+        }
+        const { notified, messages, dueMs } = nextNotices(one.notified, troubles, rules, nowMs())
         one.notified = notified
-        one.waiting = [...one.waiting, ...notices].slice(-LIMITS.noticesWaiting)
+        one.unsent = to.notice === undefined ? 0 : messages.length
         one.dueMs = dueMs
-        await deliver(name, one, troubles)
+        await save()
+        // What croft knows nothing of yet is neither up nor down.
+        if (view.pass !== undefined || troubles.length > 0) await push(name, one)
+        await deliver(name, one, messages, untilMs)
       }
+      await save()
     },
     dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...all.values()].map(dueOf)) - beganMs,
-    remember: () =>
-      JSON.stringify(
-        Object.fromEntries([...all].map(([name, { notified }]) => [name, notified.filter((one) => one.notified)])),
-      ),
     failures: () => failed,
   }
 
-  function dueOf(one: One): number {
-    const push = one.spec.to.heartbeat === undefined ? Number.POSITIVE_INFINITY : one.pushMs
-    return Math.min(one.dueMs, push, one.waiting.length > 0 ? one.retryMs : Number.POSITIVE_INFINITY)
+  function declare(revision: Revision): void {
+    declared = revision
+    const of = (wanted: string) => revision.declarations.filter(({ kind }) => kind === wanted)
+    checks = new Set(of('HealthCheck').map(({ name }) => name))
+    const specs = new Map(of('Notification').map(({ name, spec }) => [name, notificationSpec(spec)]))
+    for (const [name, one] of all) {
+      if (specs.has(name)) continue
+      undeclared.set(name, one.notified)
+      all.delete(name)
+    }
+    for (const [name, spec] of specs) {
+      const notified = undeclared.get(name) ?? []
+      undeclared.delete(name)
+      const fresh = { notified, unsent: 0, tries: 0, retryMs: 0, pushMs: 0, dueMs: 0 }
+      all.set(name, { ...fresh, ...all.get(name), spec })
+    }
   }
 
-  async function deliver(name: string, one: One, troubles: ReturnType<typeof troublesOf>): Promise<void> {
-    const { heartbeat, notice } = one.spec.to
+  async function save(): Promise<void> {
+    const kept = [...undeclared, ...[...all].map(([name, { notified }]) => [name, notified] as const)]
+    const now = JSON.stringify(
+      Object.fromEntries(kept.flatMap(([name, one]) => (one.length === 0 ? [] : [[name, one.filter(isShort)]]))),
+    )
+    if (now === saved) return
+    await memory.save(now)
+    saved = now
+  }
+
+  function dueOf({ spec, pushMs, unsent, retryMs, dueMs }: One): number {
+    const push = spec.to.heartbeat === undefined ? Number.POSITIVE_INFINITY : pushMs
+    return Math.min(dueMs, push, unsent > 0 ? retryMs : Number.POSITIVE_INFINITY)
+  }
+
+  async function push(name: string, one: One): Promise<void> {
+    const { heartbeat } = one.spec.to
+    if (heartbeat === undefined || one.pushMs > nowMs()) return
+    one.pushMs = nowMs() + heartbeat.everyMs
+    await attempt(name, one, () => send(heartbeat.of(standingTitles(one.notified)), outbox))
+  }
+
+  /** Sends until the receiver is away, or so much time has passed that the view is too old to say that a trouble is over. */
+  async function deliver(name: string, one: One, messages: readonly Message[], untilMs: number): Promise<void> {
+    const { notice } = one.spec.to
+    if (notice === undefined) return
+    // A message that the receiver refuses must not stop the others: after a failure another one is first.
+    const first = one.tries % Math.max(1, messages.length)
+    for (const message of [...messages.slice(first), ...messages.slice(0, first)]) {
+      if (one.retryMs > nowMs() || nowMs() >= untilMs) return
+      if (!(await attempt(name, one, () => send(notice(message), outbox)))) return
+      one.notified = taken(one.notified, message)
+      one.unsent--
+      // Its end may be due already.
+      one.dueMs = nowMs()
+      await save()
+    }
+  }
+
+  async function attempt(name: string, one: One, work: () => Promise<void>): Promise<boolean> {
     try {
-      if (heartbeat !== undefined && one.pushMs <= nowMs()) {
-        one.pushMs = nowMs() + heartbeat.everyMs
-        const titles = troubles.map(({ title }) => title)
-        await send(heartbeat.of(titles), outbox)
-      }
-      if (notice === undefined) one.waiting = []
-      while (one.waiting.length > 0 && one.retryMs <= nowMs()) {
-        const [next] = one.waiting
-        if (next === undefined || notice === undefined) break
-        await send(notice(messageOf(next)), outbox)
-        one.waiting.shift()
-        one.tries = 0
-      }
+      await work()
+      one.tries = 0
+      return true
     } catch (error) {
       failed++
       one.tries++
       one.retryMs = nowMs() + backoffMs(LIMITS.backoff, one.tries, random)
       if (one.tries === 1)
         warn(`Notification/${name} could not be sent: ${error instanceof Error ? error.message : String(error)}`)
+      return false
     }
   }
-}
-
-function messageOf({ kind, trouble, sinceMs, atMs }: Notice): Message {
-  const resolved = kind === 'resolved'
-  return { ...trouble, text: resolved ? 'It is over.' : trouble.text, resolved, sinceMs, atMs }
-}
-
-function readNotified(text: string | undefined): Readonly<Record<string, readonly NotifiedTrouble[]>> {
-  const kept = Object.entries(recordIn(text ?? '') ?? {})
-  return Object.fromEntries(kept.map(([name, all]) => [name, Array.isArray(all) ? all.map(readTrouble) : []]))
-}
-
-/** An earlier version wrote `told`: nobody is to be notified again after an update. */
-function readTrouble({ told, ...one }: NotifiedTrouble & { readonly told?: boolean }): NotifiedTrouble {
-  return told === undefined ? one : { ...one, notified: told }
-}
-
-/** Of each trouble, whether its receivers were notified of it. */
-export interface NotifiedTrouble {
-  readonly id: string
-  readonly sort: TroubleSort
-  readonly title: string
-  readonly sinceMs: number
-  readonly notified: boolean
-  /** Since when it is gone; it counts as over when it stays away. */
-  readonly goneMs?: number
-}
-
-interface Notice {
-  readonly kind: 'trouble' | 'resolved'
-  readonly trouble: Pick<Trouble, 'id' | 'sort' | 'title' | 'text'>
-  readonly sinceMs: number
-  readonly atMs: number
-}
-
-/**
- * What to tell now. A trouble is told once, when it has lasted a while, and once more when it has been gone for as long:
- * what comes and goes in between is told nobody. Pure.
- */
-export function nextNotices(
-  before: readonly NotifiedTrouble[],
-  now: readonly Trouble[],
-  about: readonly TroubleSort[],
-  afterMs: number,
-  atMs: number,
-): { readonly notices: readonly Notice[]; readonly notified: readonly NotifiedTrouble[]; readonly dueMs: number } {
-  const wanted = now.filter(({ sort }) => about.length === 0 || about.includes(sort))
-  const present = new Map(wanted.map((trouble) => [trouble.id, trouble]))
-  const known = new Map(before.map((one) => [one.id, one]))
-  const notices: Notice[] = []
-  const notified: NotifiedTrouble[] = []
-  let dueMs = Number.POSITIVE_INFINITY
-  for (const trouble of wanted) {
-    const was = known.get(trouble.id)
-    const sinceMs = was?.sinceMs ?? atMs
-    const due = was?.notified !== true && atMs - sinceMs >= afterMs
-    const { id, sort, title, text } = trouble
-    if (due) notices.push({ kind: 'trouble', trouble: { id, sort, title, text }, sinceMs, atMs })
-    else if (was?.notified !== true) dueMs = Math.min(dueMs, sinceMs + afterMs)
-    notified.push({ id, sort, title, sinceMs, notified: was?.notified === true || due })
-  }
-  for (const was of before) {
-    if (present.has(was.id) || !was.notified) continue
-    const goneMs = was.goneMs ?? atMs
-    if (atMs - goneMs >= afterMs)
-      notices.push({
-        kind: 'resolved',
-        trouble: { id: was.id, sort: was.sort, title: was.title, text: '' },
-        sinceMs: was.sinceMs,
-        atMs,
-      })
-    else {
-      notified.push({ ...was, goneMs })
-      dueMs = Math.min(dueMs, goneMs + afterMs)
-    }
-  }
-  return { notices, notified, dueMs }
 }

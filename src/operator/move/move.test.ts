@@ -229,6 +229,7 @@ function dyingStore(store: Store, effect: Effect): Store {
     intend: (epoch, intention) => effect(() => store.intend(epoch, intention)),
     settle: (epoch, id) => effect(() => store.settle(epoch, id)),
     putValue: (epoch, name, value) => effect(() => store.putValue(epoch, name, value)),
+    keepValue: (epoch, name, value) => effect(() => store.keepValue(epoch, name, value)),
     markComplete: (epoch) => effect(() => store.markComplete(epoch)),
   }
 }

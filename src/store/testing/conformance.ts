@@ -280,8 +280,21 @@ export function storeConformance(
 
       rule('a value beyond the limit is refused', async (store) => {
         const epoch = await store.beginEpoch()
-        await assert.rejects(store.putValue(epoch, 'long', 'x'.repeat(LIMITS.storedValueLength + 1)), /too long/)
+        const long = 'x'.repeat(LIMITS.storedValueLength + 1)
+        await assert.rejects(store.putValue(epoch, 'long', long), /too long/)
+        await assert.rejects(store.keepValue(epoch, 'long', long), /too long/)
         assert.equal(await store.getValue('long'), undefined)
+      })
+
+      rule('a kept value is there for another process as soon as keepValue resolves', async (store, place) => {
+        const epoch = await store.beginEpoch()
+        await store.putValue(epoch, 'outbox', '{}')
+        await store.keepValue(epoch, 'outbox', '{"phone":[]}')
+        const other = await place.open()
+        assert.equal(await other.getValue('outbox'), '{"phone":[]}')
+        await other.close()
+        await store.putValue(epoch, 'outbox', '{}')
+        assert.equal(await store.getValue('outbox'), '{}')
       })
     })
 
@@ -350,6 +363,7 @@ function writes(): readonly (readonly [string, (store: Store, epoch: number) => 
     ['dropRecord', (store, epoch) => store.dropRecord(epoch, 'EnvironmentVM/filled')],
     ['appendEvents', (store, epoch) => store.appendEvents(epoch, [event('new')])],
     ['putValue', (store, epoch) => store.putValue(epoch, 'new', 'value')],
+    ['keepValue', (store, epoch) => store.keepValue(epoch, 'new', 'value')],
   ]
 }
 
