@@ -1,5 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { NodeRole, WorkPurpose } from './cluster.ts'
+import type { ResourceKey } from './declaration.ts'
 import type { ClusterDeclaration } from './estate.ts'
 import type { ClusterVerb, OperationVerb, Step } from './step.ts'
 
@@ -94,7 +95,17 @@ export interface ObservedMachine {
   /** Being made, moved or destroyed right now. */
   readonly busy?: string
   /** Git no longer names it, and a guard keeps it all the same: then its node stays as well. */
-  readonly mayNotGo?: { readonly guard: string; readonly reason: string; readonly allow: string }
+  readonly mayNotGo?: KeptMachine
+}
+
+/** What keeps a machine that Git no longer names: the hold of a guard that a person answers at its key. */
+export interface KeptMachine {
+  readonly key: ResourceKey
+  readonly guard: string
+  readonly reason: string
+  readonly allow: string
+  /** The list that a person's consent covers. Absent: the guard asks for a change in Git. */
+  readonly shows?: readonly string[]
 }
 
 /** When a machine was made, as well as that is known. */

@@ -1,7 +1,10 @@
 import type { Engine } from '../../engine/engine.ts'
+import { shellWord } from '../../lib/shell-quoted.ts'
 import { type ResourceKey, showOrigin } from '../../model/declaration.ts'
 import { changedEstate, type Estate } from '../../model/estate.ts'
-import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { ClusterPlan } from '../../model/observed-cluster.ts'
+import type { Action, Plan, PlanEntry } from '../../model/plan.ts'
+import { LEAVES_CLUSTER } from '../../plan/guards/cluster-member.ts'
 import { claimantOf } from '../../plan/things/left-key.ts'
 import { holdAlone, openState, realDirectory } from '../../state/state-file.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
@@ -46,10 +49,21 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const plan = await engine.it.plan(estate, runtime.signal)
   const entries = deletionsOf(plan, key)
   for (const entry of entries) refuseUndeletable(entry)
-  runtime.out.write(renderPlan({ ...plan, entries }, styleOf(runtime, runtime.out)))
+  // A node leaves its cluster first: what the cluster does meanwhile is part of what a person agrees to.
+  const clusters = clustersLeft(plan, entries)
+  runtime.out.write(
+    renderPlan({ ...plan, entries, clusters, powers: [] }, styleOf(runtime, runtime.out), { directory }),
+  )
   await confirm(runtime, key, options.yes === true)
   await noteOperation(runtime, store.it, key, 'delete', 'done', 'asked for, with its disks')
-  return await perform(runtime, engine.it, estate, key, new Set(keys), deadlineMs, options)
+  const only = new Set([...keys, ...clusters.map(({ declaration }) => declaration.key)])
+  const left = await perform(runtime, engine.it, estate, { keys: new Set(keys), only }, deadlineMs, options)
+  if (left === EXIT.ok) runtime.out.write(`${key} deleted.\n`)
+  else if (left !== signalCode(runtime.signal))
+    runtime.err.write(
+      `${key} is not gone yet. Run croft describe ${key} --dir ${shellWord(directory)} to see why, then croft delete ${key} --dir ${shellWord(directory)} again.\n`,
+    )
+  return left
 }
 
 function refuseWhileDeclared(loaded: LoadedEstate, key: ResourceKey): void {
@@ -82,12 +96,26 @@ function deletionsOf(plan: Plan, key: ResourceKey): readonly PlanEntry[] {
 }
 
 function refuseUndeletable({ key, action }: PlanEntry): void {
-  if (action.do === 'delete' || action.do === 'nothing') return
+  if (action.do === 'delete' || action.do === 'nothing' || leavesCluster(action)) return
   if (action.do === 'hold' || action.do === 'refuse') {
     throw new CliError(`${key} is not deleted: ${action.reason}. To allow it: ${action.allow}.`)
   }
   const why = action.do === 'wait' ? action.message : action.reason
   throw new CliError(`${key} cannot be deleted now: ${why}. Try again when that is over.`)
+}
+
+function leavesCluster(action: Action): boolean {
+  return action.do === 'wait' && action.reason === LEAVES_CLUSTER
+}
+
+/** The clusters that these machines leave before they are deleted. */
+function clustersLeft({ clusters = [] }: Plan, entries: readonly PlanEntry[]): readonly ClusterPlan[] {
+  const names = new Set(
+    entries.filter(({ action }) => leavesCluster(action)).map(({ key }) => key.slice(key.lastIndexOf('/') + 1)),
+  )
+  return clusters.filter(({ decision }) =>
+    decision.nodes.some(({ name, phase }) => phase === 'Leaving' && names.has(name)),
+  )
 }
 
 async function confirm(runtime: Runtime, key: ResourceKey, yes: boolean): Promise<void> {
@@ -106,8 +134,7 @@ async function perform(
   runtime: Runtime,
   engine: Engine,
   estate: Estate,
-  key: ResourceKey,
-  keys: ReadonlySet<ResourceKey>,
+  { keys, only }: { readonly keys: ReadonlySet<ResourceKey>; readonly only: ReadonlySet<ResourceKey> },
   deadlineMs: number,
   options: Options,
 ): Promise<ExitCode> {
@@ -117,7 +144,7 @@ async function perform(
     const settled = await engine.settle(estate, {
       givesUp: true,
       // Whatever else differs from Git is not what the person was shown here.
-      only: keys,
+      only,
       signal: runtime.signal,
       deadlineMs,
       onPass: live.onPass,
@@ -125,11 +152,7 @@ async function perform(
     await live.end()
     if (settled.outcome === 'aborted') return signalCode(runtime.signal)
     const left = settled.last.plan.entries.some((one) => keys.has(one.key) && one.action.do !== 'nothing')
-    if (!left) {
-      runtime.out.write(`${key} deleted.\n`)
-      return EXIT.ok
-    }
-    runtime.err.write(`${key} is not gone yet. Run croft describe ${key} to see why, then croft delete again.\n`)
+    if (!left) return EXIT.ok
     return settled.outcome === 'deadline' ? EXIT.timedOut : EXIT.failed
   } finally {
     await live.end()

@@ -5,8 +5,14 @@ import { about } from '../../lib/failed-on.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { ClusterDeclaration, Estate } from '../../model/estate.ts'
-import type { ClusterInput, ClusterPlan, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
-import type { Plan } from '../../model/plan.ts'
+import type {
+  ClusterInput,
+  ClusterPlan,
+  KeptMachine,
+  ObservedCluster,
+  ObservedNode,
+} from '../../model/observed-cluster.ts'
+import type { Action, Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
@@ -238,10 +244,15 @@ function keptOf(leaving: readonly Removal[], { entries }: Plan): ObservedMachine
   return new Map(
     entries.flatMap(({ key, action }) =>
       going.has(key) && (action.do === 'hold' || action.do === 'refuse')
-        ? [[key, { guard: action.guard, reason: action.reason, allow: action.allow }] as const]
+        ? [[key, keptMachine(key, action)] as const]
         : [],
     ),
   )
+}
+
+function keptMachine(key: ResourceKey, action: Extract<Action, { do: 'hold' | 'refuse' }>): KeptMachine {
+  const { guard, reason, allow } = action
+  return { key, guard, reason, allow, ...defined({ shows: action.do === 'hold' ? action.shows : undefined }) }
 }
 
 /** What a restart of the machine would bring into force, when its update needs one. */

@@ -5,6 +5,7 @@ import type { ClusterSpec } from '../../model/cluster.ts'
 import { DEFAULT_POLICY } from '../../model/declaration.ts'
 import { type ClusterPlan, NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { plan, withRefusedNodes } from '../plan.ts'
+import type { PlanInput } from '../planner.ts'
 import {
   estateOf,
   FAKE_RULES,
@@ -69,22 +70,30 @@ function planned(
   declared: readonly string[] = NAMES,
   turns: Readonly<Record<string, { memory?: number; power?: 'running' | 'stopped' }>> = {},
 ) {
-  const guests = NAMES.map((name, index) => guest(101 + index, { of: `Machine/${name}`, ...turns[name] }))
-  const resources = declared.map((name) => machine(name))
-  const { entries } = plan({
-    estate: estateOf(resources),
-    worlds: new Map([['default', worldWith(guests.map((one, index) => ({ ...one, name: NAMES[index] ?? '' })))]]),
-    ledger: ledgerWith({ known: NAMES.map((name) => recordOf(machine(name), { seenMs: NOW, externalId: '1' })) }),
-    rules: new Map([['fake', memory]]),
-    clusters: [look],
-    nowMs: NOW,
-  })
+  const { entries } = plan(planning(look, declared, turns))
   return new Map(
     entries.map(({ key, action }) => [
       key,
       action.do === 'hold' ? `hold ${action.guard}: ${action.reason}` : action.do,
     ]),
   )
+}
+
+function planning(
+  look: ClusterPlan,
+  declared: readonly string[],
+  turns: Readonly<Record<string, { memory?: number; power?: 'running' | 'stopped' }>> = {},
+): PlanInput {
+  const guests = NAMES.map((name, index) => guest(101 + index, { of: `Machine/${name}`, ...turns[name] }))
+  const resources = declared.map((name) => machine(name))
+  return {
+    estate: estateOf(resources),
+    worlds: new Map([['default', worldWith(guests.map((one, index) => ({ ...one, name: NAMES[index] ?? '' })))]]),
+    ledger: ledgerWith({ known: NAMES.map((name) => recordOf(machine(name), { seenMs: NOW, externalId: '1' })) }),
+    rules: new Map([['fake', memory]]),
+    clusters: [look],
+    nowMs: NOW,
+  }
 }
 
 describe('the machine of a node', () => {
@@ -152,7 +161,9 @@ describe('the machine of a node', () => {
   test('that Git no longer names is not deleted before the node has left', () => {
     const spec = { ...clusterSpec('s1 s2'), allow: { degraded: true, interruption: false } }
     const there = lookAt(spec, observedCluster('s1 s2 s3'))
-    assert.match(planned(there, ['s1', 's2']).get('Machine/s3') ?? '', /^hold cluster-member: s3 is still a node/)
+    assert.equal(planned(there, ['s1', 's2']).get('Machine/s3'), 'wait')
+    const paused = lookAt(spec, observedCluster('s1 s2 s3', {}, { api: 'no' }))
+    assert.match(planned(paused, ['s1', 's2']).get('Machine/s3') ?? '', /^hold cluster-member: s3 is still a node/)
     const gone = observedCluster('s1 s2 s3', { s3: { kube: 'absent', k3s: 'unknown' } })
     const members = gone.members === 'unknown' ? [] : gone.members.filter(({ node }) => node !== 's3')
     const left = lookAt(spec, { ...gone, members })
@@ -161,6 +172,17 @@ describe('the machine of a node', () => {
       ['destroy-machine'],
     )
     assert.equal(planned(left, ['s1', 's2']).get('Machine/s3'), 'delete')
+  })
+
+  test('that a guard keeps is held by that guard, with the list that a person agrees to', () => {
+    const hold = { guard: 'blast-radius', reason: 'too many', allow: 'approve it', shows: ['delete vm 103'] }
+    const kept = observedCluster('s1 s2 s3', { s3: { machine: { mayNotGo: { key: 'Machine/s3', ...hold } } } })
+    const look = lookAt(clusterSpec('s1 s2'), kept)
+    const { entries } = plan(planning(look, ['s1', 's2']))
+    const action = entries.find(({ key }) => key === 'Machine/s3')?.action
+    assert.ok(action?.do === 'hold')
+    const { guard, reason, allow, shows } = action
+    assert.deepEqual({ guard, reason, allow, shows }, hold)
   })
 
   test('that is ordered to be replaced is destroyed when its node has left, whatever its own policy', () => {

@@ -105,3 +105,11 @@ function unasked({ declaration: { name } }: ClusterPlan, node: string): GuardAns
 export function isLeaving({ look, node }: Membership): boolean {
   return look.decision.nodes.some((row) => row.name === node && row.phase === 'Leaving')
 }
+
+/** Reports whether the cluster takes the node out without a person's word: nothing of it is held or refused. */
+export function goesByItself(membership: Membership): boolean {
+  const { look, node } = membership
+  const { holds, refusals } = look.decision
+  const concerns = (one: { readonly node?: string }) => one.node === undefined || one.node === node
+  return isLeaving(membership) && ![...holds, ...refusals].some(concerns)
+}

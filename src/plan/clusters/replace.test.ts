@@ -180,7 +180,7 @@ describe('changing the number of servers', () => {
       {
         guard: 'fault-tolerance',
         reason: `${toleranceSentence(2)}, now ${toleranceSentence(3)}`,
-        allow: 'declare an odd number of at least three servers, or say allow: {degraded: true} (--allow-degraded)',
+        allow: 'declare an odd number of at least three servers, or set spec.allow.degraded: true of the Cluster',
       },
     ])
     const allow = { degraded: true, interruption: false }
@@ -239,11 +239,13 @@ describe('changing the number of servers', () => {
   })
 
   test('[A54] one whose machine a guard keeps stays in the cluster: nothing is taken out of etcd for nothing', () => {
-    const mayNotGo = { guard: 'blast-radius', reason: 'too many at once', allow: 'commit an Approval' }
+    const mayNotGo = { key: 'Machine/s4', guard: 'blast-radius', reason: 'too many', allow: 'commit one' }
     const kept = observedCluster('s1 s2 s3 s4', { s4: { machine: { mayNotGo } } })
     const decision = coordinate(clusterSpec('s1 s2 s3'), kept, NOW)
     assert.deepEqual(decision.steps, [])
-    assert.deepEqual(decision.holds, [{ node: 's4', ...mayNotGo }])
+    const reason = 's4 stays (s4 is no longer declared): its machine may not go'
+    const hold = { node: 's4', guard: 'blast-radius', reason, allow: 'what the plan says at Machine/s4' }
+    assert.deepEqual(decision.holds, [hold])
     assert.deepEqual(nextSteps(clusterSpec('s1 s2 s3'), observedCluster('s1 s2 s3 s4')), ['cordon s4'])
   })
 

@@ -30,7 +30,13 @@ export function departure(
     })
   }
   const { mayNotGo } = node.machine
-  if (purpose === 'remove' && mayNotGo !== undefined) return holdFor({ node: node.name, ...mayNotGo })
+  if (purpose === 'remove' && mayNotGo !== undefined)
+    return holdFor({
+      node: node.name,
+      guard: mayNotGo.guard,
+      reason: `${node.name} stays (${reason}): its machine may not go`,
+      allow: `what the plan says at ${mayNotGo.key}`,
+    })
   const alive = leavesAlive(view, node)
   return permitted(
     mayLower(view, node, alive ? 'remove-live' : purpose === 'remove' ? 'delete' : 'replace'),

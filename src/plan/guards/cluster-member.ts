@@ -1,7 +1,20 @@
 import type { Action, Doing } from '../../model/plan.ts'
-import { hostMember, isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../clusters/membership.ts'
+import {
+  goesByItself,
+  hostMember,
+  isLeaving,
+  type Membership,
+  machineOrder,
+  mayDestroy,
+  mayRestart,
+} from '../clusters/membership.ts'
 import type { GuardAnswer } from '../clusters/quorum.ts'
 import type { Guard } from './guard.ts'
+
+/** The reason of a deletion that waits until the node has left its cluster. */
+export const LEAVES_CLUSTER = 'LeavesCluster'
+
+const LOOK_SOON_MS = 1_000
 
 export const clusterMember: Guard = {
   name: 'cluster-member',
@@ -17,6 +30,7 @@ export const clusterMember: Guard = {
     if (membership === undefined) return action
     switch (action.do) {
       case 'delete':
+        return keptBy(action, membership) ?? afterLeaving(action, membership)
       case 'replace':
         return judged(action, mayDestroy(membership), allowReplacing(action, membership))
       case 'update':
@@ -28,6 +42,25 @@ export const clusterMember: Guard = {
         return action
     }
   },
+}
+
+/**
+ * Returns the hold that keeps the node in its cluster. A person answers it before the node leaves: told only that the
+ * node must leave first, they could answer nothing.
+ */
+function keptBy(action: Action & Doing, { look, node }: Membership): Action | undefined {
+  const kept = look.observed.nodes.find(({ name }) => name === node)?.machine.mayNotGo
+  if (kept === undefined || machineOrder({ look, node })?.order === 'destroy') return undefined
+  const { key: _key, ...hold } = kept
+  return { do: 'hold', held: action, ...hold }
+}
+
+/** A node that its cluster takes out is deleted without anybody's word: the plan shows a deletion that waits, no hold. */
+function afterLeaving(action: Action & Doing, membership: Membership): Action {
+  const answer = mayDestroy(membership)
+  if (answer.allowed || !goesByItself(membership)) return judged(action, answer)
+  const message = `${membership.node} leaves ${membership.look.declaration.name} first`
+  return { do: 'wait', reason: LEAVES_CLUSTER, message, lookAgainMs: LOOK_SOON_MS, next: action }
 }
 
 function judged(action: Action & Doing, answer: GuardAnswer, allow?: string): Action {
