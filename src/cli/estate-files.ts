@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { yamlWord } from '../lib/yaml-word.ts'
 import { type Estate, namedEstate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { runGit } from '../source/git/git-run.ts'
@@ -136,12 +137,12 @@ function estateYaml(folder: string, uid: string): string {
   const name = folder
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
     .slice(0, 60)
+    .replace(/^-+|-+$/g, '')
   return `apiVersion: croft.dev/v1alpha1
 kind: Estate
 metadata:
-  name: ${name === '' ? 'home' : name}
+  name: ${yamlWord(name === '' ? 'home' : name)}
 spec:
   # Drawn once. Everything that croft makes from this directory carries it; do not change it.
   uid: "${uid}"

@@ -4,8 +4,8 @@ import type { Settlement } from '../engine/engine.ts'
 import { DEFAULT_POLICY } from '../model/declaration.ts'
 import type { Action, ConnectionNote, Plan } from '../model/plan.ts'
 import type { Condition } from '../model/record.ts'
+import { applyExit } from './render/apply-end.ts'
 import { planExit } from './render/plan-summary.ts'
-import { applyExit } from './verbs/apply.ts'
 
 const planWith = (actions: readonly Action[], notes: readonly ConnectionNote[] = []): Plan => ({
   entries: actions.map((action, index) => ({ key: `Machine/${index}`, uid: 'u', connection: 'c', type: 'vm', action })),

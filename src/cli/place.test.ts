@@ -28,6 +28,20 @@ test('the directory is an argument, else --dir, else CROFT_DIR, else here', () =
     assert.deepEqual(placed(verb, words, option, env, '/'), expected, `${verb.name} ${words.join(' ')}`)
 })
 
+test('after a resource a word that is a directory is the directory, as for why', () => {
+  const isKind = (word: string) => word === 'machine'
+  for (const name of ['get', 'describe', 'delete'])
+    for (const [words, expected] of [
+      [['web-1', 'usr'], { words: ['web-1'], dir: 'usr' }],
+      [['machine/web-1', 'usr'], { words: ['machine/web-1'], dir: 'usr' }],
+      [['machine', 'usr'], { words: ['machine', 'usr'], dir: '.' }],
+      [['web-1', 'no-such'], { words: ['web-1', 'no-such'], dir: '.' }],
+    ] as const)
+      assert.deepEqual(placed({ name, takesDirectory: false, most: 2 }, words, undefined, {}, '/', isKind), expected)
+  const power = { name: 'power', takesDirectory: false, most: 2 }
+  assert.deepEqual(placed(power, ['off', 'usr'], undefined, {}, '/', isKind).words, ['off', 'usr'])
+})
+
 test('two different directories are one too many', () => {
   assert.throws(() => placed(PLAN, ['a'], 'b', {}, '/'), UsageError)
   assert.deepEqual(placed(PLAN, ['a'], './a', {}, '/').dir, 'a')

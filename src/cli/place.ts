@@ -4,6 +4,9 @@ import { wordSet } from '../lib/word-list.ts'
 import type { Environment } from './runtime.ts'
 import { UsageError } from './verb.ts'
 
+/** Verbs whose first word is a kind or a resource. After a resource, a plain word that is a directory can be nothing else. */
+const KIND_FIRST = wordSet('get describe delete')
+
 /** Verbs whose words are kinds and names, never paths: a last word that is written like a directory is one. */
 export const NAMES_ONLY = wordSet('get describe events why delete pods selftest console power image')
 
@@ -17,18 +20,30 @@ export function placed(
   option: string | undefined,
   env: Environment,
   cwd: string,
+  isKind: (word: string) => boolean = () => true,
 ): { readonly words: readonly string[]; readonly dir: string } {
   const fallback = option ?? (env.CROFT_DIR === undefined || env.CROFT_DIR === '' ? '.' : env.CROFT_DIR)
   const given = verb.takesDirectory
     ? words[0]
     : NAMES_ONLY.has(verb.name)
-      ? directoryIn(words, cwd, verb.most)
+      ? directoryIn(words, cwd, followsResource(verb.name, words, isKind) ? 1 : verb.most)
       : undefined
   if (given !== undefined && option !== undefined && path.resolve(cwd, given) !== path.resolve(cwd, option))
     throw new UsageError(`Both ${given} and --dir ${option} are given. Name one directory.`)
   const dir = given ?? fallback
   if (verb.takesDirectory) return { words: [dir, ...words.slice(1)], dir }
   return { words: given === undefined ? words : words.slice(0, -1), dir }
+}
+
+/** Reports whether the kinds must be known to place these words. */
+export function needsKinds(verb: string, words: readonly string[]): boolean {
+  return KIND_FIRST.has(verb) && words.length === 2
+}
+
+/** `describe web-1 infra` as `why web-1 infra`: what stands before the last word names a resource by itself. */
+function followsResource(verb: string, words: readonly string[], isKind: (word: string) => boolean): boolean {
+  const [first = ''] = words
+  return needsKinds(verb, words) && (first.includes('/') || !isKind(first))
 }
 
 /**

@@ -2,8 +2,9 @@ import { Command, Option } from 'commander'
 import { HYPERVISORS } from '../model/hypervisors.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { note, wholeNumber } from './output.ts'
-import { NAMES_ONLY, placed } from './place.ts'
+import { NAMES_ONLY, needsKinds, placed } from './place.ts'
 import type { Runtime } from './runtime.ts'
+import { kindNamed } from './select.ts'
 import { UsageError, type Verb, type VerbResult } from './verb.ts'
 
 /** The whole command tree. What each verb does is in verbs/, one file each. */
@@ -42,7 +43,10 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
         const about = { name, takesDirectory: usage.includes('[dir]'), most }
         const context = await contextOf(runtime, command)
         const env = context === undefined ? runtime.env : { ...runtime.env, CROFT_DIR: context.dir }
-        const { words, dir } = placed(about, command.args, options.dir as string | undefined, env, runtime.cwd)
+        const kinds = needsKinds(name, command.args) ? await runtime.kinds() : []
+        const isKind = (word: string) => word === 'all' || kindNamed(kinds, word) !== undefined
+        const option = options.dir as string | undefined
+        const { words, dir } = placed(about, command.args, option, env, runtime.cwd, isKind)
         if (context !== undefined && dir === context.dir) note(runtime, `Context ${context.name}: ${dir}`)
         else if (context !== undefined && options.context !== undefined)
           throw new UsageError(`Both ${dir} and --context ${context.name} are given. Name one.`)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import type { Plan } from '../model/plan.ts'
+import { readText, readTexts } from '../source/testing/fixture.ts'
 import { fingerprintOf, mustBeSame, savedPlanAt, savePlan } from './saved-plan.ts'
 
 const room = mkdtempSync(path.join(tmpdir(), 'croft-saved-'))
@@ -112,4 +113,28 @@ test('a directory, a configuration and other JSON are no saved plan', () => {
   writeFileSync(path.join(room, 'torn.json'), '{')
   for (const name of ['.', 'other.json', 'torn.json', 'none.json'])
     assert.equal(savedPlanAt(path.join(room, name)), undefined)
+})
+
+test('what croft prints or saves may lie in the directory that it is about', () => {
+  const file = path.join(room, 'kept.json')
+  savePlan(file, '/srv/infra', plan('a'), 'r1')
+  const { problems, declarations } = readTexts({ 'kept.json': readFileSync(file, 'utf8') })
+  assert.deepEqual([problems, declarations], [[], []])
+  const root = path.join(import.meta.dirname)
+  const kinds = globSync('**/*.ts', { cwd: root })
+    .filter((name) => !name.endsWith('.test.ts'))
+    .flatMap((name) => [...readFileSync(path.join(root, name), 'utf8').matchAll(/API_VERSION,\s+kind: '([A-Za-z]+)'/g)])
+    .map(([, kind = '']) => kind)
+    .filter((kind) => kind !== 'List')
+  assert.ok(kinds.length > 8, kinds.join())
+  for (const kind of kinds)
+    assert.deepEqual(readText(`apiVersion: croft.dev/v1alpha1\nkind: ${kind}\n`).problems, [], kind)
+})
+
+test('a plan is found again under any name that it was saved by', () => {
+  for (const name of ['plan', 'plan.yaml', 'plan.yml', 'plan.out']) {
+    const file = path.join(room, name)
+    savePlan(file, '/srv/infra', plan('a'), 'r1')
+    assert.equal(savedPlanAt(file)?.directory, '/srv/infra', name)
+  }
 })

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { WaitingRow } from '../model/estate-view.ts'
@@ -129,7 +128,7 @@ export function savePlan(
 /** The plan in a file; undefined where the path is no file with one. */
 export function savedPlanAt(file: string): SavedPlan | undefined {
   const found = statSync(file, { throwIfNoEntry: false })
-  if (path.extname(file) === '.yaml' || found?.isFile() !== true || found.size > LIMITS.savedPlanBytes) return undefined
+  if (found?.isFile() !== true || found.size > LIMITS.savedPlanBytes) return undefined
   try {
     const read = JSON.parse(readFileSync(file, 'utf8')) as Partial<SavedPlan>
     return read.kind === 'SavedPlan' && typeof read.directory === 'string' ? (read as SavedPlan) : undefined

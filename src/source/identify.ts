@@ -29,6 +29,13 @@ const DEFINITIONS: ReadonlyMap<string, string> = new Map([
 /** The provider's kinds that croft knows of and does not keep yet. */
 const UNKEPT = new Set(['ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
 
+/** Answers of croft that a person may keep in the directory that they are about: `croft plan --out infra/plan.json`. */
+const PRINTED = new Set(
+  'AuditEntry Capacity Contexts Event Examination Health ImageBuild LeastRole Plan Pods PowerStatus SavedPlan Validation Version'.split(
+    ' ',
+  ),
+)
+
 export function identify(value: ManifestObject['value']): ManifestIdentity {
   const found = identifyObject(value)
   return found.is === 'foreign' && holdsOurs(value)
@@ -75,6 +82,7 @@ function identifyObject(value: ManifestObject['value']): ManifestIdentity {
       )
     return { is: 'foreign', apiVersion: printable(apiVersion.slice(0, 200)), kind: printable(kind.slice(0, 200)) }
   }
+  if (own && PRINTED.has(kind)) return { is: 'foreign', apiVersion, kind, note: 'an answer of croft, no manifest' }
   const sameName = KINDS.find((candidate) => candidate.kind === kind && isOwn(candidate) === own)
   if (sameName !== undefined) {
     return wrong(

@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import path from 'node:path'
 import type { Scalar } from 'yaml'
 import { yamlLibrary } from '../../lib/yaml-library.ts'
+import { yamlWord } from '../../lib/yaml-word.ts'
 import type { Origin } from '../../model/declaration.ts'
 import type { Connection, Estate } from '../../model/estate.ts'
 import { readDocuments } from '../../source/manifest.ts'
@@ -74,7 +75,7 @@ export function editsFor(
       edits: clusters,
       extra: `apiVersion: croft.dev/v1alpha1
 kind: Proxmox
-metadata: {name: ${connection.name}}
+metadata: {name: ${yamlWord(connection.name)}}
 spec:
   endpoint: ${endpoint}
   fingerprint: "${fingerprint}"

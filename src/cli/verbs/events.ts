@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { ResourceKey } from '../../model/declaration.ts'
 import type { AuditEntry, CroftEvent } from '../../model/record.ts'
 import { openExisting, realDirectory } from '../../state/state-file.ts'
 import type { EventFilter, Store } from '../../store/port.ts'
@@ -10,20 +11,20 @@ import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
 import type { Style } from '../render/text.ts'
 import type { Runtime } from '../runtime.ts'
-import { parseKey } from '../select.ts'
+import { parseKey, resolveKey } from '../select.ts'
 import { EXIT, type Options, type Verb } from '../verb.ts'
 
 const WATCH_MS = 500
 
 export const run: Verb = async (runtime, [resource], options) => {
-  const key = resource === undefined ? undefined : parseKey(await runtime.kinds(), resource, undefined)
   const real = realDirectory(runtime, String(options.dir))
   const file = stateOf(runtime, real, options)
   // Whoever watches may have come before the first apply.
   while (options.watch === true && !existsSync(file) && !runtime.signal.aborted)
     await runtime.clock.sleep(WATCH_MS, runtime.signal)
   await using store = closing(await openExisting(runtime, file))
-  if (options.audit === true) return await showAudit(runtime, store.it, resource, options)
+  const key = resource === undefined ? undefined : await keyOf(runtime, store.it, real, resource)
+  if (options.audit === true) return await showAudit(runtime, store.it, key, options)
   const filter: EventFilter = key === undefined ? {} : { key }
   const events = await store.it.events({ ...filter, limit: Number(options.limit) })
   if (options.watch === true) return await watch(runtime, store.it, filter, events, options)
@@ -35,6 +36,17 @@ export const run: Verb = async (runtime, [resource], options) => {
   const list = { apiVersion: API_VERSION, kind: 'List', items: events.map(eventJson) }
   await writeData(runtime, options.output, list)
   return EXIT.ok
+}
+
+/** A bare name is looked up among the things with a record, then among events, then among declarations. */
+async function keyOf(runtime: Runtime, store: Store, real: string, resource: string): Promise<ResourceKey> {
+  const kinds = await runtime.kinds()
+  if (resource.includes('/')) return parseKey(kinds, resource, undefined)
+  const recorded = [...(await store.records()), ...(await store.events({}))].flatMap(({ key }) => key ?? [])
+  const isKnown = recorded.some((key) => key.slice(key.lastIndexOf('/') + 1) === resource)
+  const declared = isKnown ? undefined : await runtime.load(real).catch(() => undefined)
+  const keys = [...(declared?.declarations ?? []), ...(declared?.estate.resources ?? [])].map(({ key }) => key)
+  return resolveKey(kinds, [...new Set([...recorded, ...keys])], resource, undefined)
 }
 
 /** Who asked for what, oldest first. */

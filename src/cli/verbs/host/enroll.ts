@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
+import { yamlWord } from '../../../lib/yaml-word.ts'
 import { Secret, type SshTarget } from '../../../model/secret.ts'
 import { realDirectory } from '../../../state/state-file.ts'
 import { closing, ownState } from '../../load.ts'
@@ -210,13 +211,13 @@ function manifest(
 apiVersion: croft.dev/v1alpha1
 kind: Host
 metadata:
-  name: ${name}
+  name: ${yamlWord(name)}
 spec:
   ssh:
-    address: ${base.address}
-    user: ${base.user}
+    address: ${yamlWord(base.address)}
+    user: ${yamlWord(base.user)}
 ${port}    hostKeys:
       - ${base.hostKeys[0] ?? ''}
-    key: {file: ${options.key === undefined ? '~/.ssh/croft_ed25519' : keyFile}}
+    key: {file: ${yamlWord(options.key === undefined ? '~/.ssh/croft_ed25519' : keyFile)}}
 ${sudo}`
 }

@@ -1,0 +1,43 @@
+import { clean } from './text.ts'
+
+/** Something that does not go on, and why: a thing that waits, is held or is refused. */
+export interface Stopped {
+  readonly what: string
+  readonly reason: string
+  readonly allow?: string | undefined
+}
+
+/** Things that one cause stops. `reason` and `allow` are those of the first. */
+export interface Cause {
+  readonly whats: readonly string[]
+  readonly reason: string
+  readonly allow?: string | undefined
+}
+
+/** As many names as a line holds; the machine-readable output has them all. */
+const NAMED = 4
+
+/** Groups what stands still by its cause: sentences that differ by nothing but the name of the thing are one cause. */
+export function byCause(stopped: readonly Stopped[]): readonly Cause[] {
+  const causes = new Map<string, { whats: string[]; reason: string; allow?: string | undefined }>()
+  for (const { what, reason, allow } of stopped) {
+    const sentence = nameless(`${reason}\0${allow ?? ''}`, what)
+    const known = causes.get(sentence)
+    if (known === undefined) causes.set(sentence, { whats: [what], reason, allow })
+    else if (!known.whats.includes(what)) known.whats.push(what)
+  }
+  return [...causes.values()]
+}
+
+/** `Machine/a, Machine/b and 10 more` */
+export function namesOf(whats: readonly string[]): string {
+  const shown = whats.slice(0, NAMED).map((one) => clean(one))
+  const more = whats.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+function nameless(text: string, what: string): string {
+  const name = what.slice(what.lastIndexOf('/') + 1).split('@')[0] ?? ''
+  const words = [what, name].filter((one) => one !== '').map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return text.replace(new RegExp(`(?<![\\w-])(?:${words.join('|')})(?![\\w-])`, 'g'), '…')
+}
