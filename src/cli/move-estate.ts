@@ -110,7 +110,9 @@ function explained(error: unknown, runtime: Runtime, file: string, wanted: 'in' 
   const back =
     mark === undefined
       ? ''
-      : ` Run croft move-${wanted} again to go on, or croft move-${wanted === 'in' ? 'out' : 'in'} to turn back.`
+      : wanted === 'in'
+        ? ' Run croft move-in again to go on, or croft move-out to turn back.'
+        : ' Run croft move-out again to go on, or croft move-in to turn back.'
   const why = error instanceof MoveRefused ? error.message : `the move stopped: ${error.message}`
   return new CliError(`${why.charAt(0).toUpperCase()}${why.slice(1)}. ${owner}.${back}`)
 }

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterOperation } from '../../model/observed-cluster.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
 import { openState } from '../../state/state-file.ts'
@@ -52,7 +53,7 @@ export const run: Verb = async (runtime, words, options) => {
   const read = (step: string, verdict: SelfTestResult) => report.add(step, verdict, runtime.clock.now())
   read('nodes', judgeNodes(spec, look.observed))
   read('etcd', judgeVotes(spec, look.observed))
-  read('record of the cluster', judgeRecord((await opened.it.secrets()) !== undefined))
+  read('record of the cluster', judgeRecord((await opened.it.secrets()) !== undefined, spec))
   read('newest backup', judgeNewestBackup(look.observed, runtime.clock.now()))
 
   const host = options.drill === undefined ? undefined : textOf(options.drill)
@@ -89,13 +90,13 @@ function notTried(why: string): SelfTestResult {
   return { result: 'not tried', seen: why }
 }
 
-function judgeRecord(kept: boolean): SelfTestResult {
+function judgeRecord(kept: boolean, { name, servers }: Pick<ClusterSpec, 'name' | 'servers'>): SelfTestResult {
   return kept
-    ? { result: 'ok', seen: 'CA and token are kept here; commit them with croft cluster escrow' }
+    ? { result: 'ok', seen: `CA and token are kept here; commit what croft cluster escrow ${name} prints` }
     : {
         result: 'failed',
         seen: 'CA and token are not kept here',
-        details: ['→ croft cluster recover NAME --from SERVER'],
+        details: [`→ croft cluster recover ${name} --from ${servers[0]?.name ?? 'a server'}`],
       }
 }
 

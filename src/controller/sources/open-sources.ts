@@ -75,6 +75,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
       open: ({ lastGood, mayReturnTo }) =>
         fetching(
           followRepository({
+            name,
             remote,
             ref,
             mirror: mirrorOf(deps.data, config),

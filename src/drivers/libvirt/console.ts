@@ -18,7 +18,7 @@ export function consoleOf(
 ): GuestConsole {
   return {
     lines: ({ externalId }) => [consoleCommand(target, uri, externalId)],
-    async open({ externalId: uuid, host }, _size, signal) {
+    async open({ externalId: uuid, host, name }, _size, signal) {
       const doing = `open the console of domain ${uuid} on ${host}`
       const refuse = (reason: string, why: string) =>
         new ObservationFailed({ reason, meaning: 'stalled', message: `could not ${doing}: ${why}` })
@@ -30,7 +30,7 @@ export function consoleOf(
       const devices = find(parseXml(xml), 'devices')
       if (devices === undefined) throw refuse('NotFound', 'there is no such domain')
       if (!/running|paused|in shutdown|idle/.test(state))
-        throw refuse('NotRunning', 'it is off; start it with croft machine start')
+        throw refuse('NotRunning', `it is off; run croft machine start ${name ?? uuid}`)
       if (childrenOf(devices, 'console').length + childrenOf(devices, 'serial').length === 0)
         throw refuse('NoSerialPort', `it has no serial port; add <serial type='pty'/> to it (virsh edit ${uuid})`)
       if (shell?.terminal === undefined) throw refuse('NoTerminal', 'this way to the host carries no terminal')

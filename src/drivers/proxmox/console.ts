@@ -23,7 +23,7 @@ export function consoleOf(endpoint: string, api: Api, clock: Clock): GuestConsol
       const path = guestPath(host, container ? 'container' : 'vm', guest)
       const status = await api.read(`${path}/status/current`, about, signal)
       if (isRecord(status) && powerState(status.status) === 'stopped')
-        throw refused(about, 'NotRunning', `it is off; start it with croft machine start`)
+        throw refused(about, 'NotRunning', `it is off; run croft machine start ${observed.name ?? guest}`)
       const serial = container ? undefined : serialIn(await api.read(`${path}/config`, about, signal))
       if (!container && serial === undefined) throw refused(about, 'NoSerialPort', NO_SERIAL)
       const proxy = await startProxy(api, path, serial, about, signal)

@@ -16,12 +16,14 @@ export function diffFile(
 ) {
   // Proxmox compared the checksum when it was uploaded, and has no way to be asked for it again.
   if (files.isBuilt(file))
-    return files.diffFile(resource, unsummed(file), observed, { empty: 'replace', allow: BUILD_AGAIN }, known)
+    return files.diffFile(resource, unsummed(file), observed, { empty: 'replace', allow: buildAgain(file) }, known)
   const allow = 'correct the checksum, remove the file, or allow it to be replaced (replace: true, or overwrite: true)'
   return files.diffFile(resource, file, observed, { empty: file.overwrite ? 'live' : 'replace', allow }, known)
 }
 
-const BUILD_AGAIN = 'run croft image build once more'
+function buildAgain({ url }: FileSpec): string {
+  return `run croft image build ${url.replace(/^build:/, '')} once more`
+}
 
 function unsummed({ checksum: _, ...file }: FileSpec): FileSpec {
   return file

@@ -195,7 +195,7 @@ function stale(view: ClusterSituation, node: NodeView, local: LocalK3s): Cluster
       node: node.name,
       guard: 'stale-state',
       reason: `${what}, and is a member of etcd`,
-      allow: `look at it; if it is lost, run croft cluster replace ${node.name}`,
+      allow: `look at it; if it is lost, run croft cluster replace ${view.spec.name} ${node.name}`,
     })
   }
   const { staleState } = view.spec

@@ -174,7 +174,7 @@ function lostQuorum(view: ClusterSituation): ClusterFinding {
     reason: lost
       ? `${away === undefined ? '' : `${away.text}: `}etcd has lost its majority; croft never resets a cluster by itself`
       : `${away?.text}, and the API does not answer: etcd has most likely lost its majority`,
-    allow: `${away?.next ?? 'bring servers back'}; if their disks are lost, run croft cluster restore with the last usable snapshot${neverRan(view)}`,
+    allow: `${away?.next ?? 'bring servers back'}; if their disks are lost, run croft cluster restore ${view.spec.name} with the last usable snapshot${neverRan(view)}`,
   })
 }
 

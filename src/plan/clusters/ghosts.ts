@@ -38,7 +38,7 @@ function banish(view: ClusterSituation, ghost: EtcdMember): ClusterFinding {
     return holdFor({
       guard: 'ghost-member',
       reason,
-      allow: `run croft cluster remove-member ${ghost.id}, or set ghostMembers: remove`,
+      allow: `run croft cluster remove-member ${view.spec.name} ${ghost.id}, or set ghostMembers: remove`,
     })
   }
   const answer = allowed({ do: 'remove-member', node: ghost.node, member: ghost.id }, view)

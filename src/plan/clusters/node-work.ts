@@ -43,7 +43,7 @@ function restarting(view: ClusterSituation, node: NodeView, kube: KubeNode, work
     node: node.name,
     guard: 'halted',
     reason: `${node.name} did not come back after its machine was restarted for ${work.target}; no other node is touched`,
-    allow: `fix it and run croft cluster upgrade --resume, or croft cluster replace ${node.name}`,
+    allow: `fix it and run croft cluster upgrade ${view.spec.name} --resume, or croft cluster replace ${view.spec.name} ${node.name}`,
   })
 }
 
@@ -137,13 +137,13 @@ function comingBack(view: ClusterSituation, node: NodeView, work: NodeWork, chan
   if (view.nowMs >= untilMs && !resumed) {
     const back =
       work.purpose === 'upgrade'
-        ? `croft cluster replace ${node.name}, or croft cluster restore with the snapshot from before`
+        ? `croft cluster replace ${view.spec.name} ${node.name}, or croft cluster restore ${view.spec.name} with the snapshot from before`
         : 'take the change of flags back in Git'
     return holdFor({
       node: node.name,
       guard: 'halted',
       reason: `${node.name} did not come back within ${Math.round(view.spec.upgrade.nodeTimeoutMs / 60_000)} min after its ${work.purpose} to ${work.target}; no other node is touched`,
-      allow: `fix it and run croft cluster upgrade --resume; to go back: ${back}`,
+      allow: `fix it and run croft cluster upgrade ${view.spec.name} --resume; to go back: ${back}`,
     })
   }
   if (resumed || hasNotHappened(node, work)) return takeDown(view, node, work)

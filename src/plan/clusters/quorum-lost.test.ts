@@ -80,7 +80,7 @@ test('where only a copy from Git is left, sealed before the cluster was formed, 
     } as const
     const { holds, steps } = judged('s1', { s1: gone }, more)
     const { allow = '' } = holds.find(({ guard }) => guard === 'quorum-lost') ?? {}
-    assert.match(allow, /run croft cluster restore with the last usable snapshot/)
+    assert.match(allow, /run croft cluster restore homelab with the last usable snapshot/)
     assert.equal(allow.includes('never ran, move escrow/'), unsure === true)
     assert.ok(!steps.some(({ verb }) => verb === 'init-cluster'))
   }

@@ -121,7 +121,7 @@ function unwanted(view: ClusterSituation, dead: readonly NodeView[]): ClusterHol
       node: busy.name,
       guard: 'somebody-at-work',
       reason: `${busy.name} is dead, and was cordoned by a person`,
-      allow: `uncordon it, or run croft cluster replace ${busy.name}`,
+      allow: `uncordon it, or run croft cluster replace ${view.spec.name} ${busy.name}`,
     }
   }
   const pool = first.role === 'server' ? view.servers : view.agents
@@ -132,7 +132,7 @@ function unwanted(view: ClusterSituation, dead: readonly NodeView[]): ClusterHol
     node: first.name,
     guard: 'pause',
     reason: `${first.name} is dead, and another ${first.role} was replaced less than ${Math.round(pauseMs / 60_000)} min ago`,
-    allow: `wait until ${new Date(last + pauseMs).toISOString()}, or run croft cluster replace ${first.name}`,
+    allow: `wait until ${new Date(last + pauseMs).toISOString()}, or run croft cluster replace ${view.spec.name} ${first.name}`,
   }
 }
 

@@ -37,7 +37,7 @@ export function serversChange(declared: number, voters: number, degradedAllowed:
     refusal: {
       guard: 'fault-tolerance',
       reason: `${toleranceSentence(declared)}${from}`,
-      allow: 'declare an odd number of at least three servers, or say allow: {degraded: true} (--allow-degraded)',
+      allow: 'declare an odd number of at least three servers, or set spec.allow.degraded: true of the Cluster',
     },
     // A new cluster still forms as far as it is sound; nothing beyond it, and nothing is removed.
     joinUpTo: even ? declared - 1 : declared,

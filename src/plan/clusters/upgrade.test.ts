@@ -265,7 +265,7 @@ describe('[F-29] a node that never comes back', () => {
       hold?.reason ?? '',
       /s1 did not come back within 10 min after its upgrade to v1\.34\.4\+k3s1; no other node is touched/,
     )
-    assert.match(hold?.allow ?? '', /--resume.*croft cluster replace s1.*croft cluster restore/)
+    assert.match(hold?.allow ?? '', /--resume.*croft cluster replace homelab s1.*croft cluster restore homelab/)
     const much = coordinate(
       spec,
       observedCluster(names, { s1: { ...turn, kube: { ...lost, readySinceMs: NOW - HOUR } } }, { ...ready, members }),

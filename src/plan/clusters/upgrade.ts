@@ -170,18 +170,22 @@ function wishes(view: ClusterSituation, node: NodeView, target: string, rollout:
     return holdFor({
       guard: 'aborted',
       reason: `the rollout ${rollout} was aborted`,
-      allow: 'run croft cluster upgrade --resume, or change the pin',
+      allow: `run croft cluster upgrade ${view.spec.name} --resume, or change the pin`,
     })
   }
   if (requests.rolloutPaused)
-    return holdFor({ guard: 'paused', reason: 'the rollout is paused', allow: 'run croft cluster upgrade --resume' })
+    return holdFor({
+      guard: 'paused',
+      reason: 'the rollout is paused',
+      allow: `run croft cluster upgrade ${view.spec.name} --resume`,
+    })
   const givenUp = kubeOf(node)?.drainGivenUp
   if (givenUp?.target !== target || (requests.resumedMs ?? 0) > givenUp.atMs) return NOTHING
   return holdFor({
     node: node.name,
     guard: 'drain',
     reason: `the drain of ${node.name} ran out of time and was given up`,
-    allow: 'make room for its pods and run croft cluster upgrade --resume',
+    allow: `make room for its pods and run croft cluster upgrade ${view.spec.name} --resume`,
   })
 }
 

@@ -29,6 +29,8 @@ export interface FollowOptions {
   readonly lastGood?: string
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
+  /** What the source is called where a person allows that. */
+  readonly name?: string
   /** Who reads what is there. */
   readonly reader?: SourceReader
   /** Settings for git that reach the remote: where its credentials are. */
@@ -90,7 +92,7 @@ export function followRepository(options: FollowOptions): RepositoryFollower {
     const before = lastGood?.id ?? remembered
     if (before === undefined || before === commit || (await standsOn(mirror, commit, before, signal))) return undefined
     if (options.mayReturnTo?.(commit) === true) return undefined
-    const message = `commit ${commit.slice(0, 12)} does not stand on ${before.slice(0, 12)}, which is in force: somebody forced an older history; approve Source/NAME@COMMIT on the page or with croft ask approve, or push the newer commits again`
+    const message = `commit ${commit.slice(0, 12)} does not stand on ${before.slice(0, 12)}, which is in force: somebody forced an older history; run croft ask approve Source/${options.name ?? ref}@${commit}, approve it on the page, or push the newer commits again`
     return { reason: 'rewound', message, commit }
   }
 

@@ -63,7 +63,7 @@ function votesIn({ clusters = [] }: Estate, { key, name }: Resource): string | u
   if (cluster === undefined) return undefined
   return (
     `It is a server of ${cluster.key}: its etcd would forget what the others know that it agreed to. ` +
-    `To rebuild it: croft cluster replace ${cluster.name} ${name}. To take the whole cluster back: croft cluster restore.`
+    `To rebuild it: croft cluster replace ${cluster.name} ${name}. To take the whole cluster back: croft cluster restore ${cluster.name}.`
   )
 }
 
