@@ -31,7 +31,7 @@ const UNKEPT = new Set(['ProviderConfigUsage', 'StoreConfig', 'ClusterProviderCo
 
 /** Answers of croft that a person may keep in the directory that they are about: `croft plan --out infra/plan.json`. */
 const PRINTED = new Set(
-  'AuditEntry Capacity Contexts Event Examination Health ImageBuild LeastRole Plan Pods PowerStatus SavedPlan Validation Version'.split(
+  'AuditEntry Capacity Contexts Event Examination Health ImageBuild LeastRole Plan Pods PowerStatus SavedPlan Selftest Validation Version'.split(
     ' ',
   ),
 )
