@@ -111,7 +111,9 @@ export async function openController(
         random: runtime.random,
         outbox: openOutbox(runtime.clock, deps.resolveSecret),
         memory,
-        warn: (message) => void runtime.err.write(`Warning: ${cleanLines(message)}\n`),
+        warn: (message) => {
+          runtime.err.write(`Warning: ${cleanLines(message)}\n`)
+        },
       }),
     history: await openHistory(clock, store, epoch),
     workloads,

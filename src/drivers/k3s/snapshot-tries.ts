@@ -8,7 +8,7 @@ export interface AskedSnapshot {
   readonly node: string
   /** By the clock that never jumps. */
   readonly atMs: number
-  readonly then: NodeFacts
+  readonly before: NodeFacts
 }
 
 /** So far two readings of one moment may differ. */
@@ -29,9 +29,9 @@ export function openTries(
   const came = tries.findLastIndex(({ name }) =>
     listed.some((snapshot) => snapshot.name.startsWith(name) && snapshot.tokenKept !== 'unknown'),
   )
-  return tries.slice(came + 1).filter(({ node, then }) => {
+  return tries.slice(came + 1).filter(({ node, before }) => {
     const now = factsOf(node)
-    return now === undefined || isSame(then, now)
+    return now === undefined || isSame(before, now)
   })
 }
 
@@ -54,12 +54,12 @@ function whyNot(name: string, job: NodeFacts['job'], answers: boolean, ageMs: nu
   return `K3s does not list ${name}, so nobody can tell which token opens it`
 }
 
-function isSame(then: NodeFacts, now: NodeFacts): boolean {
+function isSame(before: NodeFacts, now: NodeFacts): boolean {
   return (
-    then.bootId === now.bootId &&
-    then.version === now.version &&
-    then.configHash === now.configHash &&
-    then.datastore === now.datastore &&
-    Math.abs(then.serviceSinceMs - now.serviceSinceMs) < SLACK_MS
+    before.bootId === now.bootId &&
+    before.version === now.version &&
+    before.configHash === now.configHash &&
+    before.datastore === now.datastore &&
+    Math.abs(before.serviceSinceMs - now.serviceSinceMs) < SLACK_MS
   )
 }

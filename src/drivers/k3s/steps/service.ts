@@ -80,12 +80,12 @@ export async function snapshot(actor: StepContext): Promise<Outcome> {
     const argument = snapshotName(clock.now())
     const reply = await command(shell, 'snapshot', actor.signal, { argument })
     if (reply.is !== 'answer') return outcomeOf(reply, `take a snapshot on ${name}`)
-    const then = actor.memory.facts.get(name)?.facts ?? facts
+    const before = actor.memory.facts.get(name)?.facts ?? facts
     actor.memory.snapshotTries = withTry(actor.memory.snapshotTries, {
       name: argument,
       node: name,
       atMs: clock.monotonicMs(),
-      then,
+      before,
     })
     return { result: 'started', taskId: `snapshot@${name}` }
   })
