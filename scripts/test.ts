@@ -66,6 +66,8 @@ const print = (text: string) => progress.print(text)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130))
 // bin/run hands signals on, but not its own death.
 process.on('disconnect', () => process.exit(130))
+// The listener holds the channel open, and with it a run that is over.
+process.channel?.unref()
 if (process.env[STARTER] === String(process.ppid))
   setInterval(() => {
     if (process.env[STARTER] !== String(process.ppid)) process.exit(130)
