@@ -79,9 +79,21 @@ export const LIMITS = {
   findingsPerDocument: 3,
   problemsShown: 100,
   problemsKept: 1000,
-  /** Text of others is read in a thread of its own: how long it may take, how much memory it may have. */
+  /** Text of others is read in a process of its own: how long it may take, how much memory it may have. */
   readMs: 60_000,
   readHeapMb: 256,
+  /** Expressions about what is there: how long one of them may take, and the memory of the process that evaluates them. */
+  answerMs: 5_000,
+  answerHeapMb: 96,
+  /** What such a process may hold beside its heap, how often that is looked at, and what it may hold while it waits. */
+  cageProgramMb: 128,
+  cageLookMs: 250,
+  cageWarmMb: 160,
+  /** An expression that was ended is evaluated again after so long at first and at most. */
+  endedExpressionMs: 60_000,
+  endedExpressionMaxMs: 3_600_000,
+  /** Answers of expressions that are kept for as long as what they ask about is the same. */
+  answersKept: 5_000,
   /** Values that are handed over from that thread at a time, unless one object alone has more. */
   pieceNodes: 20_000,
   /** Trees that were too costly and are not tried again. */

@@ -1,30 +1,38 @@
 import type { Unbuilt } from '../../kinds/kind.ts'
+import type { ExpressionAnswer, ExpressionQuestion } from '../../model/expressions.ts'
 import type { FileReading } from '../files/read-files.ts'
 import type { SourceFile } from '../git/revision.ts'
 import type { FetchedBlob } from '../reader.ts'
 import type { PackedHead, RevisionPiece } from './pack.ts'
 
-/** What a worker is started with. */
-export type WorkerJob =
-  | { readonly job: 'tree'; readonly reading: Omit<FileReading, 'cache' | 'begin'>; readonly places: readonly string[] }
+/** One piece of work in the cage. Its files are sent before it, a piece at a time. */
+export type CageJob =
+  | {
+      readonly job: 'tree'
+      readonly reading: Omit<FileReading, 'cache' | 'begin' | 'files'>
+      readonly places: readonly string[]
+    }
   | { readonly job: 'objects'; readonly blobs: readonly FetchedBlob[] }
   | {
       readonly job: 'kustomized'
       readonly unbuilt: Unbuilt
       readonly fetched: ReadonlyMap<string, readonly unknown[]>
     }
-  | { readonly job: 'generator-files'; readonly files: readonly SourceFile[] }
+  | { readonly job: 'generator-files' }
+  | { readonly job: 'answers'; readonly questions: readonly ExpressionQuestion[] }
 
-export interface WorkerData {
-  readonly job: WorkerJob
-  /** The number of the file that is being read, for whoever has to say where it got stuck. */
-  readonly at: SharedArrayBuffer
-}
+/** What the program tells the cage. */
+export type CageOrder = { readonly files: readonly SourceFile[] } | CageJob | 'next'
 
-/** What it says: that it has begun, how it went, then a piece whenever it is asked for the next one. */
-export type WorkerMessage =
+/** What the cage says: that it has begun, how it went, then a piece whenever the program asks for the next one. */
+export type CageMessage =
   | { readonly said: 'begun' }
   | { readonly said: 'tree'; readonly head: PackedHead }
   | { readonly said: 'piece'; readonly piece: RevisionPiece }
   | { readonly said: 'names'; readonly names: readonly string[] }
-  | { readonly said: 'end' }
+  | { readonly said: 'answers'; readonly answers: readonly ExpressionAnswer[] }
+  | { readonly said: 'failed'; readonly message: string }
+  | { readonly said: 'end'; readonly rssMb: number }
+
+/** The open file to which the cage writes how far it has come, four bytes at a time. */
+export const PLACE_FD = 4

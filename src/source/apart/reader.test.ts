@@ -165,3 +165,30 @@ test('[S-33] a large revision is taken over piece by piece', async () => {
   })
   assert.ok(stall <= 200, `the main thread worked ${stall} ms at a time`)
 })
+
+test('[S-33] one allocation that fits into no heap ends the process of the cage and not this one', async () => {
+  const reader = createWorkerReader({ clock: systemClock, heapMb: 64 })
+  const grown = Array.from({ length: 6 }).reduce<string>(
+    (text) => `${text}.replace('a', '${'a'.repeat(30)}')`,
+    `'${'a'.repeat(30)}'`,
+  )
+  const graph = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: {name: big}
+spec:
+  schema: {apiVersion: v1alpha1, kind: Big, spec: {}}
+  resources:
+  - id: one
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: one, annotations: {croft.dev/cluster: home}}
+      data: {text: "\${${grown}}"}
+---
+apiVersion: kro.run/v1alpha1
+kind: Big
+metadata: {name: big}
+`
+  await assert.rejects(reader.tree(textsOf({ 'graph.yaml': graph })), /takes more than 64 MB/)
+  assert.equal((await reader.tree(textsOf({ 'a.yaml': vmManifest('vmId: 1007') }))).declarations.length, 1)
+})

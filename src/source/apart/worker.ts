@@ -1,43 +1,86 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { writeSync } from 'node:fs'
+import { holds } from '../../lib/cel.ts'
 import { readFiles } from '../files/read-files.ts'
-import type { Revision } from '../git/revision.ts'
+import type { Revision, SourceFile } from '../git/revision.ts'
 import { generatorFilesOf } from '../kustomize/tree.ts'
 import { kustomized } from '../objects-at.ts'
 import { objectsOfBlobs } from '../read-here.ts'
-import type { WorkerData, WorkerMessage } from './job.ts'
-import { piecesOf, type RevisionPiece } from './pack.ts'
+import { type CageJob, type CageMessage, type CageOrder, PLACE_FD } from './job.ts'
+import { piecesOf } from './pack.ts'
 
-/* Runs in a thread of its own, which may be ended at any moment: see reader.ts. */
+/* Runs in a process of its own, which may be killed at any moment: see cage.ts. */
 
-const { job, at } = workerData as WorkerData
-const say = (said: WorkerMessage) => parentPort?.postMessage(said)
+let files: SourceFile[] = []
+let left: Iterator<CageMessage> | undefined
 
-say({ said: 'begun' })
-if (job.job === 'generator-files') {
-  say({ said: 'names', names: generatorFilesOf(job.files) })
-} else if (job.job === 'objects' || job.job === 'kustomized') {
-  const found =
-    job.job === 'objects'
-      ? objectsOfBlobs(job.blobs)
-      : kustomized({ ...job.unbuilt, fetched: job.fetched }, job.unbuilt.directory)
-  handOut(piecesOf(withObjects(found), ['']))
-  say({ said: 'tree', head: { id: '', files: 0, incomplete: false, unreadable: [] } })
-} else {
-  const where = new Int32Array(at)
-  const revision = readFiles({ ...job.reading, begin: (index) => void Atomics.store(where, 0, index + 2) })
-  const { id, files, incomplete, unreadable } = revision.late?.base ?? revision
-  handOut(piecesOf(revision, [...job.places, ...namedIn(revision)]))
-  say({ said: 'tree', head: { id, files, incomplete, unreadable } })
+process.on('message', (order: CageOrder) => {
+  if (order === 'next') answerNext()
+  else if ('files' in order) files.push(...order.files)
+  else {
+    say({ said: 'begun' })
+    left = performed(order, files)
+    files = []
+    answerNext()
+  }
+})
+// The program is gone. The signals of a terminal and of a service manager are for the program, which ends this process.
+process.on('disconnect', () => process.exit())
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+function say(message: CageMessage): void {
+  process.send?.(message)
 }
 
-function handOut(pieces: Iterator<RevisionPiece>): void {
-  parentPort?.on('message', () => {
-    const next = pieces.next()
-    if (next.done === true) {
-      say({ said: 'end' })
-      parentPort?.close()
-    } else say({ said: 'piece', piece: next.value })
-  })
+function answerNext(): void {
+  say(nextMessage())
+}
+
+function nextMessage(): CageMessage {
+  try {
+    const next = left?.next()
+    if (next?.done === false) return next.value
+    left = undefined
+    return { said: 'end', rssMb: process.memoryUsage.rss() / 1024 ** 2 }
+  } catch (error) {
+    left = undefined
+    return { said: 'failed', message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Written at once, so that the program knows the place of a job that it has to end. */
+function begin(index: number): void {
+  writeSync(PLACE_FD, new Int32Array([index]))
+}
+
+function* performed(job: CageJob, given: readonly SourceFile[]): Generator<CageMessage> {
+  switch (job.job) {
+    case 'generator-files':
+      return yield { said: 'names', names: generatorFilesOf(given) }
+    case 'answers':
+      return yield {
+        said: 'answers',
+        answers: job.questions.map(({ expression, object, name }, index) => {
+          begin(index)
+          return holds(expression, object, name)
+        }),
+      }
+    case 'objects':
+      return yield* piecesIn(withObjects(objectsOfBlobs(job.blobs)), [''])
+    case 'kustomized':
+      return yield* piecesIn(withObjects(kustomized({ ...job.unbuilt, fetched: job.fetched }, job.unbuilt.directory)), [
+        '',
+      ])
+    case 'tree': {
+      const revision = readFiles({ ...job.reading, files: given, begin: (index) => begin(index + 2) })
+      return yield* piecesIn(revision, [...job.places, ...namedIn(revision)])
+    }
+  }
+}
+
+function* piecesIn(revision: Revision, places: readonly string[]): Generator<CageMessage> {
+  const { id, files: count, incomplete, unreadable } = revision.late?.base ?? revision
+  yield { said: 'tree', head: { id, files: count, incomplete, unreadable } }
+  for (const piece of piecesOf(revision, places)) yield { said: 'piece', piece }
 }
 
 /** Paths of the tree that its add-ons will be asked for. */

@@ -1,0 +1,255 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ExpressionAnswer } from '../../model/expressions.ts'
+import type { SourceFile } from '../git/revision.ts'
+import { TooCostly } from '../reader.ts'
+import { type CageJob, type CageMessage, type CageOrder, PLACE_FD } from './job.ts'
+import type { PackedHead, RevisionPiece } from './pack.ts'
+
+export interface JobBudget {
+  readonly clock: Clock
+  readonly deadlineMs: number
+  /** Names the place at which the job was ended, by the number of the last thing that it began. */
+  placeOf(index: number): string
+}
+
+/** The job took more time or memory than it may, in the middle of the thing with this number. */
+export class JobEnded extends TooCostly {
+  readonly index: number
+  constructor(message: string, index: number) {
+    super(message)
+    this.index = index
+  }
+}
+
+export interface JobResult {
+  readonly head: PackedHead
+  readonly pieces: readonly RevisionPiece[]
+  readonly names: readonly string[]
+  readonly answers: readonly ExpressionAnswer[]
+}
+
+/** One process of the cage with a queue before it. It stays warm between jobs and is replaced when a job is ended. */
+export interface Cage {
+  /** Rejects with JobEnded when the job takes more time or memory than it may. */
+  perform(job: CageJob, budget: JobBudget, files?: readonly SourceFile[]): Promise<JobResult>
+}
+
+const NO_HEAD: PackedHead = { id: '', files: 0, incomplete: true, unreadable: [] }
+
+/**
+ * A process of its own, because a thread is no cage: V8 ends the whole process when one allocation does not fit into the
+ * heap of a thread, and five nested `replace` are enough for that.
+ */
+export function createCage(heapMb: number): Cage {
+  let warm: Caged | undefined
+  let queue: Promise<unknown> = Promise.resolve()
+
+  async function performNow(job: CageJob, budget: JobBudget, files: readonly SourceFile[]): Promise<JobResult> {
+    const { clock } = budget
+    const caged = warm?.isGone() === false ? warm : startCaged(heapMb)
+    warm = undefined
+    caged.hold()
+    const ending = new AbortController()
+    const ended = (why: string) => {
+      const index = caged.place()
+      return new JobEnded(`${budget.placeOf(index)} takes ${why}`, index)
+    }
+    const late = async (ms: number, why: () => Error): Promise<never> => {
+      await clock.sleep(ms, ending.signal)
+      throw why()
+    }
+    const limits: Promise<never>[] = [caged.death.then(() => Promise.reject(ended(`more than ${heapMb} MB`)))]
+    const next = async (): Promise<CageMessage> => {
+      const message = await Promise.race([caged.next(), ...limits])
+      // What else is waiting in this process comes first.
+      await clock.sleep(0)
+      if (message.said === 'failed') throw new Error(message.message)
+      return message
+    }
+    const until = (limit: Promise<never>) => {
+      limit.catch(() => {})
+      limits.push(limit)
+    }
+    limits[0]?.catch(() => {})
+    let whole = false
+    try {
+      until(
+        watchMemory(caged, clock, heapMb, ending.signal).then(() => Promise.reject(ended(`more than ${heapMb} MB`))),
+      )
+      const starting = late(LIMITS.readMs, () => new TooCostly('no process could be started to read it'))
+      until(starting)
+      for (const piece of filePieces(files)) {
+        await Promise.race([caged.tell({ files: piece }), ...limits])
+        await clock.sleep(0)
+      }
+      await Promise.race([caged.tell(job), ...limits])
+      await next()
+      limits.splice(limits.indexOf(starting), 1)
+      // Counted from here: a busy computer is slow to start a process.
+      until(late(budget.deadlineMs, () => ended(`longer than ${budget.deadlineMs / 1000} s`)))
+      const result = await resultOf(caged, next)
+      whole = result.rssMb <= LIMITS.cageWarmMb
+      return result
+    } finally {
+      ending.abort()
+      if (whole && !caged.isGone()) {
+        caged.release()
+        warm = caged
+      } else caged.end()
+    }
+  }
+
+  return {
+    perform(job, budget, files = []) {
+      const turn = queue.then(() => performNow(job, budget, files))
+      queue = turn.catch(() => {})
+      return turn
+    },
+  }
+}
+
+async function resultOf(caged: Caged, next: () => Promise<CageMessage>) {
+  let head = NO_HEAD
+  let names: readonly string[] = []
+  let answers: readonly ExpressionAnswer[] = []
+  const pieces: RevisionPiece[] = []
+  for (let message = await next(); ; message = await next()) {
+    if (message.said === 'end') return { head, names, answers, pieces, rssMb: message.rssMb }
+    if (message.said === 'tree') head = message.head
+    else if (message.said === 'names') names = message.names
+    else if (message.said === 'answers') answers = message.answers
+    else if (message.said === 'piece') pieces.push(message.piece)
+    await caged.tell('next')
+  }
+}
+
+/** A process of the cage, and what it says. */
+interface Caged {
+  readonly pid: number
+  /** Resolves when the process is gone. */
+  readonly death: Promise<void>
+  isGone(): boolean
+  tell(order: CageOrder): Promise<void>
+  next(): Promise<CageMessage>
+  /** The number of the last thing that it began. */
+  place(): number
+  /** The program stays while this one works, and does not stay for one that waits. */
+  hold(): void
+  release(): void
+  end(): void
+}
+
+const alive = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
+function startCaged(heapMb: number): Caged {
+  // Published, it is JavaScript beside the program (scripts/build.ts).
+  const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../../worker.js', import.meta.url)
+  const child = fork(fileURLToPath(entry), [], {
+    // Nothing of the program's own environment, and none of its flags.
+    env: {},
+    execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=8'],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
+  })
+  alive.add(child)
+  const inbox: CageMessage[] = []
+  let heard = () => {}
+  child.on('message', (message) => {
+    inbox.push(message as CageMessage)
+    heard()
+  })
+  let gone = false
+  const death = new Promise<void>((resolve) => {
+    const over = () => {
+      gone = true
+      alive.delete(child)
+      resolve()
+    }
+    child.once('exit', over)
+    child.once('error', over)
+  })
+  let place = 0
+  const places = child.stdio[PLACE_FD]
+  let rest = Buffer.alloc(0)
+  places?.on('error', () => {})
+  if (places !== null && places !== undefined && 'read' in places)
+    places.on('data', (bytes: Buffer) => {
+      rest = Buffer.concat([rest, bytes])
+      const whole = rest.length - (rest.length % 4)
+      if (whole >= 4) place = rest.readInt32LE(whole - 4)
+      rest = rest.subarray(whole)
+    })
+  const pipe = places as { ref?(): void; unref?(): void } | null | undefined
+  return {
+    pid: child.pid ?? 0,
+    death,
+    isGone: () => gone,
+    tell: (order) =>
+      new Promise((resolve) => {
+        // That it is gone is said by `death`.
+        child.send(order as object, () => resolve())
+      }),
+    async next() {
+      while (inbox.length === 0)
+        await new Promise<void>((resolve) => {
+          heard = resolve
+        })
+      return inbox.shift() as CageMessage
+    },
+    place: () => place,
+    hold() {
+      place = 0
+      child.ref()
+      child.channel?.ref()
+    },
+    release() {
+      child.unref()
+      child.channel?.unref()
+      pipe?.unref?.()
+    },
+    end() {
+      child.kill('SIGKILL')
+    },
+  }
+}
+
+/** Resolves when the process holds more than its heap may: buffers are in no heap. */
+async function watchMemory(caged: Caged, clock: Clock, heapMb: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await clock.sleep(LIMITS.cageLookMs, signal)
+    if (signal.aborted) return new Promise(() => {})
+    if (residentMb(caged.pid) > heapMb + LIMITS.cageProgramMb) return
+  }
+}
+
+function residentMb(pid: number): number {
+  try {
+    const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')
+    return (Number(pages) * 4096) / 1024 ** 2
+  } catch {
+    return 0
+  }
+}
+
+const PIECE_BYTES = 512 * 1024
+
+function* filePieces(files: readonly SourceFile[]): Generator<readonly SourceFile[]> {
+  let piece: SourceFile[] = []
+  let bytes = 0
+  for (const file of files) {
+    piece.push(file)
+    bytes += 'bytes' in file ? file.bytes.length : 0
+    if (bytes < PIECE_BYTES && piece.length < 1_000) continue
+    yield piece
+    piece = []
+    bytes = 0
+  }
+  if (piece.length > 0) yield piece
+}
