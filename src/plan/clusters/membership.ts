@@ -4,6 +4,9 @@ import { mayDestroyMachine } from './coordinate.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { isFormed } from './view.ts'
 
+/** The reason of a deletion that waits until the node has left its cluster. */
+export const LEAVES_CLUSTER = 'LeavesCluster'
+
 /** A machine that is a node of a cluster, or was one and has not left it yet. */
 export interface Membership {
   readonly look: ClusterPlan

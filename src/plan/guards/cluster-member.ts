@@ -3,6 +3,7 @@ import {
   goesByItself,
   hostMember,
   isLeaving,
+  LEAVES_CLUSTER,
   type Membership,
   machineOrder,
   mayDestroy,
@@ -10,9 +11,6 @@ import {
 } from '../clusters/membership.ts'
 import type { GuardAnswer } from '../clusters/quorum.ts'
 import type { Guard } from './guard.ts'
-
-/** The reason of a deletion that waits until the node has left its cluster. */
-export const LEAVES_CLUSTER = 'LeavesCluster'
 
 const LOOK_SOON_MS = 1_000
 
