@@ -141,6 +141,8 @@ export interface RemediationPolicy {
   readonly pauseMs: number
   /** A server away for so long loses its vote, even where replacing is off. Absent: never. */
   readonly evictAfterMs?: number
+  /** The machine of a dead node may be destroyed with everything on its disks. Else a person orders each replacement. */
+  readonly dataMayGo: boolean
 }
 
 export interface BackupPolicy {

@@ -32,7 +32,7 @@ test('[F-34] two of five nodes silent at once: nothing is replaced, and they are
 
 test('[F-35] a node that comes and goes every 30 s for an hour is never replaced; one that stays away is, once', async () => {
   const hint = replay(FILE, 1)
-  const run = await formed(1, hint, { agents: ['a1', 'a2'] })
+  const run = await formed(1, hint, { agents: ['a1', 'a2'], spec: '  remediation: {dataMayGo: true}\n' })
   const before = lives(run)
   const untilMs = run.clock.now() + 60 * MINUTE
   let away = false

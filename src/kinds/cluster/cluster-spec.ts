@@ -53,6 +53,7 @@ export function clusterSpecOf(
       deadAfterMs: milliseconds(remediation.deadAfter),
       pauseMs: milliseconds(remediation.pause),
       evictAfterMs: remediation.evictAfter === undefined ? undefined : milliseconds(remediation.evictAfter),
+      dataMayGo: remediation.dataMayGo,
     }),
     backup: fields.backup === undefined ? undefined : backupOf(fields.backup),
     staleState: fields.staleState,

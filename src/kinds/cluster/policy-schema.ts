@@ -44,6 +44,7 @@ export const remediation = z.strictObject({
   deadAfter: duration.default('15m'),
   pause: duration.default('1h'),
   evictAfter: duration.optional(),
+  dataMayGo: z.boolean().default(false),
 })
 
 export const wholePath = matching(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._@+-]*)+\/?$/, 'a whole path like /srv/backup', 1024)

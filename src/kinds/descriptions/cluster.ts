@@ -77,6 +77,8 @@ const REMEDIATION: Descriptions = {
   'remediation.deadAfter': 'How long a node must be NotReady without a break before croft replaces it, like 15m.',
   'remediation.pause': 'Least time between two replacements of servers, and of agents, like 1h.',
   'remediation.evictAfter': 'How long a server may stay away before croft removes its etcd member; without it never.',
+  'remediation.dataMayGo':
+    'Whether croft destroys the machine of a dead node with everything on its disks by itself; else a person orders it.',
 }
 
 const BACKUP: Descriptions = {

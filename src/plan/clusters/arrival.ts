@@ -12,6 +12,7 @@ import {
   stepOn,
   waitFor,
 } from './finding.ts'
+import { keptForItsData } from './node-data.ts'
 import { mayLower, mayStart } from './quorum.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { remains } from './replace.ts'
@@ -262,7 +263,8 @@ function twins(view: ClusterSituation, node: NodeView): ClusterFinding | undefin
 function condemned(view: ClusterSituation, node: NodeView): boolean {
   if (!view.formed || !isKnown(view, node) || !isKept(node) || node.machine.exists !== 'yes') return false
   if (node.kube !== 'absent' || node.member !== undefined) return false
-  return node.remediation !== undefined && node.remediation.over !== true
+  if (node.remediation === undefined || node.remediation.over === true) return false
+  return keptForItsData(view, node, 'it was dead') === undefined
 }
 
 function booting(view: ClusterSituation, node: NodeView): ClusterFinding {

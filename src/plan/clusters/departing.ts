@@ -1,6 +1,8 @@
 import { type ClusterFinding, NOTHING } from './finding.ts'
+import { keptForItsData } from './node-data.ts'
 import { giveBack } from './node-work.ts'
-import { isDue, leaves, whyLeaving } from './removals.ts'
+import { isDue } from './orders.ts'
+import { leaves, whyLeaving } from './removals.ts'
 import { departure } from './replace.ts'
 import { isAborted, rolloutOf, wantedChange } from './rollout.ts'
 import { type ClusterSituation, isWell, kubeOf, localOf, type NodeView } from './view.ts'
@@ -13,6 +15,8 @@ export function departing(view: ClusterSituation, node: NodeView): ClusterFindin
   const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
   const reason = noLongerWanted(view, node, purpose)
   if (untouched && reason !== undefined) return giveBack(view, node, reason)
+  if (purpose === 'remediate' && keptForItsData(view, node, WHY.remediate) !== undefined)
+    return giveBack(view, node, 'its machine may not go without a word about its data')
   return departure(view, node, purpose, purpose === 'remove' ? whyLeaving(node) : WHY[purpose])
 }
 

@@ -1,7 +1,7 @@
 import type { NodeRole } from '../../model/cluster.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { isUnasked } from './bootstrap.ts'
-import { isDue } from './removals.ts'
+import { isDue } from './orders.ts'
 import { movedNode, movedServer, rolloutOf, wantedChange } from './rollout.ts'
 import { isLeftAsFound } from './taken-over.ts'
 import { type ClusterSituation, kubeOf, type NodeView, viewOf } from './view.ts'

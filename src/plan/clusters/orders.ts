@@ -1,4 +1,5 @@
 import type { MachineLife, ObservedCluster, ObservedNode, ReplaceOrder } from '../../model/observed-cluster.ts'
+import type { ClusterSituation, NodeView } from './view.ts'
 
 /**
  * Orders to replace a node that still stand after a look: bound to the machine that is to go, and without those whose
@@ -27,6 +28,12 @@ export function isOpen({ goes }: ReplaceOrder, node: ObservedNode | undefined): 
   const now = lifeOf(node)
   const another = goes.machineId !== undefined && now.machineId !== undefined && goes.machineId !== now.machineId
   return !another && !(goes.wipes !== undefined && now.wipes !== undefined && now.wipes > goes.wipes)
+}
+
+/** Ordered to be replaced, and what is to go is still there. */
+export function isDue(view: ClusterSituation, node: NodeView): boolean {
+  if (node.spec === undefined) return false
+  return view.observed.requests.replace.some((order) => order.node === node.name && isOpen(order, node))
 }
 
 function bound({ goes }: ReplaceOrder, now: MachineLife): MachineLife {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import { NO_REQUESTS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { brakeLimit } from './remediate.ts'
 import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
-import { nextSteps, phaseOf, plannedGuards } from './testing/planned.ts'
+import { nextSteps, phaseOf, plannedGuards, plannedSteps } from './testing/planned.ts'
 
 /** Silent for so long: NotReady, its machine on, nobody answering. */
 const silent = (forMs: number, more: NodeTurn = {}): NodeTurn => ({
@@ -55,6 +57,73 @@ describe('dead nodes', () => {
     assert.deepEqual(nextSteps(three, observedCluster('s1 s2 s3', { s3: off }, withoutS3)), ['start-machine s3'])
     const stopped = silent(MINUTE, { k3s: { service: 'failed' } })
     assert.deepEqual(nextSteps(three, observedCluster('s1 s2 s3', { s3: stopped }, withoutS3)), ['restart-k3s s3'])
+  })
+})
+
+describe('the data of a dead node', () => {
+  const asking = (names: string) => {
+    const spec = clusterSpec(names)
+    return { ...spec, remediation: { ...spec.remediation, dataMayGo: false } }
+  }
+  const box = (spec: ReturnType<typeof asking>) => ({
+    ...spec,
+    agents: spec.agents.map((node) => ({ ...node, machine: { host: node.name } })),
+  })
+  const agent = asking('s1 s2 s3 a1')
+  const server = asking('s1 s2 s3')
+  const [deadA1, deadS3] = [{ a1: silent(HOUR) }, { s3: silent(HOUR) }]
+  const order = { requests: { ...NO_REQUESTS, replace: [{ node: 'a1', atMs: NOW, goes: 'unseen' as const }] } }
+  const work = { purpose: 'remediate', target: 'remediate', sinceMs: NOW, cordoned: true } as const
+  const begun = { ready: 'no', readySinceMs: NOW - HOUR, unschedulable: true, work } as const
+  const out: NodeTurn = { kube: 'absent', k3s: 'unknown', remediation: { atMs: NOW } }
+
+  const cases: readonly [string, ClusterSpec, ObservedCluster, readonly string[], readonly string[]][] = [
+    ['an agent is not destroyed', agent, observedCluster('s1 s2 s3 a1', deadA1), [], ['node-data']],
+    ['a server is not destroyed', server, observedCluster('s1 s2 s3', deadS3, withoutS3), [], ['node-data']],
+    ['Git says so', clusterSpec('s1 s2 s3 a1'), observedCluster('s1 s2 s3 a1', deadA1), ['cordon a1'], []],
+    ['a person orders it', agent, observedCluster('s1 s2 s3 a1', deadA1, order), ['cordon a1'], []],
+    ['a box is only wiped', box(agent), observedCluster('s1 s2 s3 a1', deadA1), ['cordon a1'], []],
+    [
+      'the word was taken back before the Node was deleted',
+      agent,
+      observedCluster('s1 s2 s3 a1', { a1: { kube: begun, k3s: 'unknown' } }),
+      ['uncordon a1'],
+      [],
+    ],
+    [
+      'the word was taken back before the machine was destroyed',
+      agent,
+      observedCluster('s1 s2 s3 a1', { a1: out }),
+      [],
+      ['unreachable'],
+    ],
+    ['an order after that', agent, observedCluster('s1 s2 s3 a1', { a1: out }, order), ['destroy-machine a1'], []],
+  ]
+  for (const [name, spec, observed, steps, guards] of cases) {
+    test(name, () => {
+      const decision = coordinate(spec, observed, NOW)
+      assert.deepEqual(plannedSteps(decision), steps)
+      assert.deepEqual(plannedGuards(decision), guards)
+    })
+  }
+
+  test('the hold names what goes and both ways out', () => {
+    const [hold] = coordinate(agent, observedCluster('s1 s2 s3 a1', deadA1), NOW).holds
+    assert.equal(hold?.node, 'a1')
+    assert.match(hold?.reason ?? '', /^a1 has been NotReady for 60 min .*all its disks: .*local-path/)
+    assert.match(hold?.allow ?? '', /croft cluster replace homelab a1, or write remediation: \{dataMayGo: true\}/)
+  })
+
+  test('one that may go does not wait for one that may not', () => {
+    const two = asking('s1 s2 s3 a1 a2')
+    const spec = {
+      ...two,
+      remediation: { ...two.remediation, brake: { nodes: 2, percent: 20 } },
+      agents: two.agents.map((node) => (node.name === 'a2' ? { ...node, machine: { host: 'a2' } } : node)),
+    }
+    const decision = coordinate(spec, observedCluster('s1 s2 s3 a1 a2', { ...deadA1, a2: silent(HOUR) }), NOW)
+    assert.deepEqual(plannedSteps(decision), ['cordon a2'])
+    assert.deepEqual(plannedGuards(decision), ['node-data'])
   })
 })
 

@@ -1,7 +1,9 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterHold } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
-import { type ClusterFinding, firstOf, holdFor, NOTHING, permitted, stepOn } from './finding.ts'
+import { type ClusterFinding, firstOf, holdFor, merge, NOTHING, permitted, stepOn } from './finding.ts'
+import { keptForItsData } from './node-data.ts'
+import { isDue } from './orders.ts'
 import { type MayLower, mayLower } from './quorum.ts'
 import { departure } from './replace.ts'
 import { awaitsCni, type ClusterSituation, kubeOf, localOf, type NodeView, sleeps } from './view.ts'
@@ -11,12 +13,18 @@ import { awaitsCni, type ClusterSituation, kubeOf, localOf, type NodeView, sleep
  * many are unwell at once, for then it is not the nodes that are ill.
  */
 export function remediation(view: ClusterSituation, nodes: readonly NodeView[]): ClusterFinding {
-  const dead = nodes.filter((node) => isDead(view, node) && nothingElseHelps(view, node))
+  const dead = nodes.filter((node) => isDead(view, node) && !isDue(view, node) && nothingElseHelps(view, node))
   if (dead.length === 0) return NOTHING
-  const held = braked(view) ?? unwanted(view, dead)
-  if (held !== undefined) return holdFor(held)
-  const reasons = new Map(dead.map((node) => [node.name, whyDead(view, node)]))
-  return firstOf(dead.map((node) => () => departure(view, node, 'remediate', reasons.get(node.name) ?? '')))
+  const brake = braked(view)
+  if (brake !== undefined) return holdFor(brake)
+  const kept = dead.flatMap((node) => keptForItsData(view, node, whyDead(view, node)) ?? [])
+  const going = dead.filter(({ name }) => !kept.some(({ node }) => node === name))
+  const held = unwanted(view, going)
+  const next =
+    held === undefined
+      ? firstOf(going.map((node) => () => departure(view, node, 'remediate', whyDead(view, node))))
+      : holdFor(held)
+  return merge([...kept.map(holdFor), next])
 }
 
 /** Takes the vote from servers that have been away for longer than the policy bears; their machines are left alone. */

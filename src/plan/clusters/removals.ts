@@ -1,5 +1,5 @@
 import { type ClusterFinding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
-import { isOpen } from './orders.ts'
+import { isDue } from './orders.ts'
 import { quorum } from './quorum.ts'
 import { departure, holdsOurs } from './replace.ts'
 import { serversChange } from './servers-change.ts'
@@ -53,12 +53,6 @@ function unclaimedNodes({ spec }: ClusterSituation, nodes: readonly NodeView[]):
 export function ordered(view: ClusterSituation, nodes: readonly NodeView[], which: 'down' | 'any'): ClusterFinding {
   const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || isDown(node)))
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
-}
-
-/** Ordered to be replaced, and what is to go is still there. */
-export function isDue(view: ClusterSituation, node: NodeView): boolean {
-  if (node.spec === undefined) return false
-  return view.observed.requests.replace.some((order) => order.node === node.name && isOpen(order, node))
 }
 
 /** Every declared server in and well, every voter up: the only state in which one may be touched at will. */

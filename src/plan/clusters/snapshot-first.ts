@@ -2,7 +2,8 @@ import { askedForMs } from '../../k3s/snapshot-name.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSnapshot, SnapshotTry } from '../../model/observed-cluster.ts'
 import { type ClusterFinding, holdFor, merge, NOTHING, stepOn, waitFor } from './finding.ts'
-import { isDue, leaves } from './removals.ts'
+import { isDue } from './orders.ts'
+import { leaves } from './removals.ts'
 import { type ClusterSituation, FILE_MEMBER, kubeOf, type NodeView } from './view.ts'
 
 /** After so many tries without a snapshot croft says what K3s answers, and tries only now and then. */

@@ -68,6 +68,7 @@ export function clusterSpec(names: string, more: Partial<ClusterSpec> = {}): Clu
       brake: { nodes: 1, percent: 20 },
       deadAfterMs: 5 * MINUTE,
       pauseMs: HOUR,
+      dataMayGo: true,
     },
     staleState: 'refuse',
     ghostMembers: 'ask',
