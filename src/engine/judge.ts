@@ -53,6 +53,7 @@ export function judge(one: ResourcePass, nowMs: number, random: Random): Verdict
     ...(one.absent === true ? { absent: true } : {}),
     ...(isHeldForCount(one) ? { awaitsApproval: true } : {}),
     ...declaredHostOf(one, before),
+    ...addressesOf(one, before, created),
     ...defined({ list: one.list }),
     ...(made ? { made } : {}),
     ...defined({ attempt }),
@@ -125,6 +126,13 @@ function isHeldForCount({ entry: { action }, before, seen }: ResourcePass): bool
 function declaredHostOf(one: ResourcePass, before: ResourceRecord): Pick<ResourceRecord, 'declaredHost'> {
   const host = one.seen && one.entry.action.do === 'nothing' ? one.declaredHost : before.declaredHost
   return host === undefined ? {} : { declaredHost: host }
+}
+
+/** A change of addresses that waits or is held gives the machine none: it has those that it was made with. */
+function addressesOf(one: ResourcePass, before: ResourceRecord, created: boolean): Pick<ResourceRecord, 'addresses'> {
+  const isInForce = created || (one.seen && one.entry.action.do === 'nothing')
+  const addresses = isInForce ? one.addresses : before.addresses
+  return addresses === undefined || addresses.length === 0 ? {} : { addresses }
 }
 
 /** What the steps that ended in this pass have taught. */

@@ -15,10 +15,12 @@ import { observedFrom } from './resource-passes.ts'
 /** What an engine has seen that declarations take values from: the next pass begins with it. */
 export interface LateMemory {
   known: KnownObjects
+  /** Addresses that close looks showed, by machine. */
+  addresses: ReadonlyMap<ResourceKey, readonly string[]>
 }
 
 export function nothingSeen(): LateMemory {
-  return { known: new Map() }
+  return { known: new Map(), addresses: new Map() }
 }
 
 /** The estate by what was seen before. */

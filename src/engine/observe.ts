@@ -14,6 +14,7 @@ import type { Rules } from '../model/rules.ts'
 import type { SecretReference } from '../model/secret.ts'
 import type { PlanInput } from '../plan/planner.ts'
 import { type Holdings, holdings } from '../plan/things/holdings.ts'
+import { isKept, keptIn } from '../plan/things/kept.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
 import { withUnproven } from '../plan/things/unread.ts'
 import { refuseUnread, secretsOf } from '../plan/things/unread-secrets.ts'
@@ -125,10 +126,25 @@ export async function observe(
     if (asSeen(inGit, deps.late).later?.stamp === estate.later?.stamp) break
     observed = await observeOnce(inGit, deps, options, signal)
   }
+  if (!signal.aborted && showsMore(inGit, observed, deps.late))
+    observed = await observeOnce(inGit, deps, options, signal)
   if (notes.length === 0) return observed
   const { observation } = observed
   const plan = { ...observation.plan, notes: [...observation.plan.notes, ...notes] }
   return { ...observed, observation: { ...observation, plan } }
+}
+
+/**
+ * Reports whether close looks showed a machine of ours with another address than it is declared with. No record says what it
+ * has, as after a loss of the store.
+ */
+function showsMore({ keeping }: Estate, { estate, observation, ledger }: Observed, late: LateMemory): boolean {
+  if (keeping === undefined) return false
+  const kept = keptIn(estate, observation.worlds, ledger)
+  const before = late.addresses
+  late.addresses = new Map([...kept].map(([key, { addresses }]) => [key, addresses]))
+  const isNew = [...late.addresses].some(([key, addresses]) => addresses.join() !== (before.get(key) ?? []).join())
+  return isNew && !isKept(estate, kept)
 }
 
 async function observeOnce(
@@ -223,8 +239,10 @@ export async function lookOver(
   signal: AbortSignal,
 ): Promise<Glance> {
   const startedMs = clock.now()
-  const declared = await withFormerHosts(await withDrills(asSeen(inGit, late), store), store)
-  const surveyed = await surveyAll(declared, connections, rules, signal)
+  const whole = async (estate: Estate) => withFormerHosts(await withDrills(estate, store), store)
+  const linked = asSeen(inGit, late)
+  const first = await whole(linked)
+  const surveyed = await surveyAll(first, connections, rules, signal)
   const swept = new Map<string, readonly string[]>()
   for (const [name, facts] of surveyed.factsByConnection) {
     swept.set(name, forgetForSweep(facts, options.sweep ?? 0))
@@ -233,6 +251,12 @@ export async function lookOver(
   }
   const remembered = await readLedger(store, options.retryStalled, options.tried)
   const { records, unread } = remembered.ledger
+  let declared = first
+  if (linked.keeping !== undefined) {
+    const worlds = worldsOf(first, surveyed.factsByConnection, surveyed.unseen)
+    const kept = keptIn(first, worlds, remembered.ledger, late.addresses)
+    if (!isKept(first, kept)) declared = await whole(linked.keeping(kept))
+  }
   return { startedMs, declared: withUnproven(declared, unread, records, startedMs), surveyed, remembered, swept }
 }
 

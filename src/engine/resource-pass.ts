@@ -42,6 +42,8 @@ export interface ResourcePass {
   readonly commit?: string
   /** Of a guest: the host that is declared, wherever it is. */
   readonly declaredHost?: string
+  /** Of a guest: the fixed addresses that are declared. */
+  readonly addresses?: readonly string[]
   /** Nothing declares it, and all that could was read. */
   readonly absent?: true
   /** Who moved it, where it has just been seen to have drifted. */

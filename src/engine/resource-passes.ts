@@ -7,6 +7,7 @@ import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { guestIn, isBeingMade, type ObservedResource, type Resource } from '../model/resource.ts'
 import type { Readiness, Rules } from '../model/rules.ts'
+import { fixedAddresses } from '../plan/things/addresses.ts'
 import { isHeldAt, isSameGuest } from '../plan/things/births.ts'
 import { wasDeclared } from '../plan/things/proof.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
@@ -74,6 +75,7 @@ export function casesOf(
       ...(list !== undefined && world?.lists.has(list) === false ? { unread: true as const } : {}),
       ...(Object.keys(details).length === 0 ? {} : { details }),
       ...(guest === undefined || guest.moveHere?.once === true ? {} : { declaredHost: guest.host }),
+      ...(resource === undefined || guest === undefined ? {} : { addresses: fixedAddresses(resource.desired) }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Steps } from '../lib/in-turns.ts'
 import type { Declaration, Policy, ResourceKey } from '../model/declaration.ts'
-import type { ClusterDeclaration, Connection } from '../model/estate.ts'
+import type { ClusterDeclaration, Connection, KeptChoices } from '../model/estate.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
 import type { PowerDeclaration } from '../model/power.ts'
 import type { Desired, Placement } from '../model/resource.ts'
@@ -103,6 +103,8 @@ export interface Lookup {
   isBounded?(declaration: Declaration): boolean
   /** Is the other of the same source, or may its source use everything? */
   mayUse?(declaration: Declaration, other: Declaration): boolean
+  /** What machines have by now of what their declarations leave to croft. Absent: nobody has looked. */
+  readonly kept?: KeptChoices
 }
 
 /** One type of thing that can be declared. One file, one registry line, one docs page. */

@@ -176,8 +176,20 @@ export interface Estate {
   readonly consents?: readonly Consent[]
   /** What waits for values that only the world can say. Absent: nothing does, and nothing ever did. */
   readonly later?: Later
+  /** The estate in which machines keep what they have. Absent: nothing that machines have was left to croft. */
+  readonly keeping?: (kept: KeptChoices) => Estate
   readonly problems: readonly Problem[]
 }
+
+/** What a machine has of what its declaration leaves to croft: it keeps that until a manifest says otherwise. */
+export interface KeptChoice {
+  /** What croft gave it comes first. */
+  readonly addresses: readonly string[]
+  /** What the hypervisor calls the host that it is on. */
+  readonly node?: string
+}
+
+export type KeptChoices = ReadonlyMap<ResourceKey, KeptChoice>
 
 /** Declarations that are whole only by what was seen. */
 export interface Later {
@@ -190,12 +202,16 @@ export interface Later {
   settle(known: KnownObjects): Estate
 }
 
-/** The estate with a change that also holds for whatever it becomes by what is seen of the world. */
+/** The estate with a change that also holds for the estates that it becomes by what is seen of the world. */
 export function changedEstate(estate: Estate, change: (estate: Estate) => Estate): Estate {
-  const { later } = estate
-  const next = change(estate)
-  if (later === undefined) return next
-  return { ...next, later: { ...later, settle: (known) => changedEstate(later.settle(known), change) } }
+  const { later, keeping } = estate
+  return {
+    ...change(estate),
+    ...(later === undefined
+      ? {}
+      : { later: { ...later, settle: (known) => changedEstate(later.settle(known), change) } }),
+    ...(keeping === undefined ? {} : { keeping: (kept) => changedEstate(keeping(kept), change) }),
+  }
 }
 
 /**

@@ -85,6 +85,8 @@ export interface ResourceRecord {
   readonly syncedGeneration?: string
   /** The host that was declared then. A guest elsewhere was carried there by somebody, unless this has changed. */
   readonly declaredHost?: string
+  /** The fixed addresses that it was made with, or was seen in force with since. */
+  readonly addresses?: readonly string[]
   /** Since when the world has drifted away from it. */
   readonly driftSinceMs?: number
   /** Who moved it, where the outside system keeps a list. */

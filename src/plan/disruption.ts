@@ -1,7 +1,8 @@
+import { isIP } from 'node:net'
 import { wordSet } from '../lib/word-list.ts'
 import { type ClusterPlan, isDestruction } from '../model/observed-cluster.ts'
 import type { Action, Disruption, Doing, Plan, PlanDisruption, PlanEntry } from '../model/plan.ts'
-import { isGuest } from '../model/resource.ts'
+import { type Change, isGuest } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
 import { forecast } from './clusters/forecast.ts'
 
@@ -68,12 +69,28 @@ function machineDisruption({ key, type, action }: PlanEntry): readonly Disruptio
     const text = `loses data: ${losing.map(({ summary }) => summary).join('; ')}`
     return [{ ...NONE, subject: key, worst: 'data-loss', lost: [key], text }]
   }
+  const moved = isGuest(type) && 'changes' in doing ? doing.changes.filter(isOtherAddress) : []
+  if (moved.length > 0) {
+    const text = `gets another address: ${moved.map(({ from, to }) => `${bare(to)} instead of ${bare(from)}`).join(', ')}`
+    return [{ ...NONE, subject: key, worst: 'outage', text }]
+  }
   const restarts = restartsIn(doing.steps)
   if (restarts === 0) return []
   if (staysOff(doing.steps)) return [{ ...NONE, subject: key, worst: 'outage', text: 'is shut down and stays off' }]
   const minutesAway = restarts * MINUTES.restart
   const text = `restarts${restarts === 1 ? '' : ` ${restarts} times`}, ${about(minutesAway)} away`
   return [{ ...NONE, subject: key, worst: 'restart', restarts, minutesAway, minutes: minutesAway, text }]
+}
+
+/** All that reaches the machine under its old address loses it. */
+function isOtherAddress({ path, from, to }: Change): boolean {
+  const isAddress = /^(?:nics\.\w+\.v[46]|cloudInit\.addresses\.\d+)$/.test(path)
+  return isAddress && isIP(bare(from)) !== 0 && bare(from) !== bare(to)
+}
+
+/** `192.168.4.9` of `192.168.4.9/24` and of `ip=192.168.4.9/24,gw=192.168.4.1`. */
+function bare(setting: unknown): string {
+  return String(setting).replace(/^ip=/, '').split(/[/,]/)[0] ?? ''
 }
 
 /** A shutdown that nothing follows. */

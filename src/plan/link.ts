@@ -13,7 +13,14 @@ import {
   resourceUid,
   showOrigin,
 } from '../model/declaration.ts'
-import { type Approval, type ClusterDeclaration, type Connection, type Estate, estateMark } from '../model/estate.ts'
+import {
+  type Approval,
+  type ClusterDeclaration,
+  type Connection,
+  type Estate,
+  estateMark,
+  type KeptChoices,
+} from '../model/estate.ts'
 import { volumeId } from '../model/file.ts'
 import { type Grant, holderOf } from '../model/grant.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
@@ -24,6 +31,7 @@ import { type Dependable, dependencyProblems, withDependencies } from './depende
 import { boundCluster, boundResource, type Surroundings } from './grants.ts'
 import { withImpliedNeeds } from './implied-needs.ts'
 import { createTally } from './quotas.ts'
+import { isKept } from './things/kept.ts'
 
 /** What was read at one revision, as far as linking needs it. */
 export interface ReadRevision {
@@ -71,6 +79,25 @@ export function link(read: ReadRevision, tools: LinkTools): Estate {
 
 /** The same, one declaration or resource at a step: a controller answers others in between. */
 export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
+  const estate = yield* linkingWith(read, tools)
+  const isOpen = read.declarations.some(({ kind }) => kind === 'AddressPool' || kind === 'Cluster')
+  return isOpen ? { ...estate, keeping: keepingIn(estate, (kept) => atOnce(linkingWith(read, tools, kept))) } : estate
+}
+
+/** Links again only where the world contradicts what was chosen, and once for one state of the world. */
+function keepingIn(chosen: Estate, again: (kept: KeptChoices) => Estate): NonNullable<Estate['keeping']> {
+  let last: { readonly stamp: string; readonly estate: Estate } | undefined
+  const keeping = (kept: KeptChoices): Estate => {
+    if (isKept(chosen, kept)) return { ...chosen, keeping }
+    const stamp = JSON.stringify([...kept].sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (last?.stamp !== stamp && (last === undefined || !isKept(last.estate, kept)))
+      last = { stamp, estate: again(kept) }
+    return { ...(last?.estate ?? chosen), keeping }
+  }
+  return keeping
+}
+
+function* linkingWith(read: ReadRevision, tools: LinkTools, had?: KeptChoices): Steps<Estate> {
   const problems: Problem[] = [...read.problems]
   const connections: Connection[] = []
   const idleHosts: Connection[] = []
@@ -93,7 +120,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
   /** What is too large for its source is out of sight of all others too: each add-on is ordered among all of them. */
   const admitted: Declaration[] = []
   const sizes = new Map<string, number>()
-  const everything = lookupIn(read.declarations, read)
+  const everything = lookupIn(read.declarations, read, had)
   for (const declaration of read.declarations) {
     const counted = yield* surviving(declaration, () =>
       inOneStep(() => ({
@@ -112,7 +139,7 @@ export function* linking(read: ReadRevision, tools: LinkTools): Steps<Estate> {
     sizes.set(grant?.source ?? '', together)
     admitted.push(declaration)
   }
-  const lookup = lookupIn(admitted, read)
+  const lookup = lookupIn(admitted, read, had)
   const declared = new Map(read.grantOf === undefined ? [] : read.declarations.map((one) => [one.key, one]))
   /** What a cluster makes itself is declared nowhere. */
   const isOfOthers = (grant: Grant) => (key: ResourceKey) => {
@@ -425,7 +452,11 @@ function surroundings(
   })
 }
 
-function lookupIn(declarations: readonly Declaration[], { objectsAt, grantOf }: ReadRevision): Lookup {
+function lookupIn(
+  declarations: readonly Declaration[],
+  { objectsAt, grantOf }: ReadRevision,
+  kept: KeptChoices | undefined,
+): Lookup {
   const byKind = new Map<string, Declaration[]>()
   const byName = new Map<string, Declaration[]>()
   for (const declaration of declarations) {
@@ -433,6 +464,7 @@ function lookupIn(declarations: readonly Declaration[], { objectsAt, grantOf }: 
     put(byName, `${declaration.kind}/${declaration.name}`, declaration)
   }
   return {
+    ...defined({ kept }),
     all: (kind) => byKind.get(kind) ?? [],
     declaration: (kind, name, namespace) =>
       byName.get(`${kind}/${name}`)?.find((one) => namespace === undefined || one.namespace === namespace),

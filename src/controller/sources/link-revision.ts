@@ -3,7 +3,7 @@ import { findKind } from '../../kinds/registry.ts'
 import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { type Origin, ownerOf, type Policy, type Problem, type ResourceKey } from '../../model/declaration.ts'
-import type { Estate, History, Later, Removed } from '../../model/estate.ts'
+import { changedEstate, type Estate, type History, type Later, type Removed } from '../../model/estate.ts'
 import { permitRead } from '../../model/foreign-object.ts'
 import type { KnownObjects } from '../../model/waiting.ts'
 import { link, linking } from '../../plan/link.ts'
@@ -18,8 +18,12 @@ export function linkRevision(revision: Revision): Estate {
 export function* linkingRevision(revision: Revision): Steps<Estate> {
   const linked = yield* linking(revision, { findKind, problemAt: revision.problemAt })
   const { logs = [], settle } = revision
-  const estate = settle === undefined ? linked : withLater(linked, revision, settle)
-  return logs.length === 0 ? estate : { ...estate, history: historyOf(logs) }
+  const history = logs.length === 0 ? undefined : historyOf(logs)
+  if (settle === undefined && history === undefined) return linked
+  return changedEstate(linked, (one) => ({
+    ...(settle === undefined ? one : withLater(one, revision, settle)),
+    ...defined({ history }),
+  }))
 }
 
 function withLater(linked: Estate, revision: Revision, settle: NonNullable<Revision['settle']>): Estate {

@@ -2,6 +2,7 @@ import { nearest } from '../../lib/nearest.ts'
 import type { NodeRole } from '../../model/cluster.ts'
 import { type Declaration, type ResourceKey, resourceKey, showOrigin } from '../../model/declaration.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
+import { findHost, nodeOf } from '../machines/bindings.ts'
 import type { AgentFields, ServerFields } from './node-schema.ts'
 import type { ClusterFields } from './schema.ts'
 
@@ -150,7 +151,7 @@ function readMembers(cluster: Cluster, lookup: Lookup): Members {
       const path = ['spec', 'agents', index]
       return fields.count === undefined
         ? readOne(cluster, 'agent', fields, path, lookup, problems)
-        : readSeveral(cluster, fields, fields.count, path)
+        : readSeveral(cluster, fields, fields.count, path, lookup)
     }),
   ]
   return { members: members.sort((a, b) => (a.name < b.name ? -1 : 1)), problems }
@@ -182,22 +183,43 @@ function readOne(
 }
 
 /**
- * So many agents that are alike: dealt out to the hosts that are listed, in the order of their names, so that one more
- * changes none of the others; placed by croft where none is.
+ * So many agents that are alike. An agent that is on one of the listed hosts stays there; each other one goes, in the order of
+ * their numbers, to the host with the fewest of them. Without a list croft places them.
  */
-function readSeveral(cluster: Cluster, fields: AgentFields, count: number, path: MemberPath): readonly Member[] {
+function readSeveral(
+  cluster: Cluster,
+  fields: AgentFields,
+  count: number,
+  path: MemberPath,
+  lookup: Lookup,
+): readonly Member[] {
   const hosts = fields.host === undefined ? [...new Set(fields.hosts ?? ['auto'])].sort() : [fields.host]
   const prefix = fields.name ?? `${cluster.name}-agent`
-  return Array.from({ length: count }, (_, index) => {
+  const agents = Array.from({ length: count }, (_, index) => {
     const name = countedName(prefix, index + 1)
     const key = resourceKey('Machine', name, cluster.namespace)
-    return {
-      name,
-      role: 'agent' as const,
-      fields,
-      path,
-      on: { kind: 'made' as const, key, host: hosts[index % hosts.length] ?? 'auto' },
-    }
+    return { name, key, host: hosts.length < 2 ? hosts[0] : keptHost(key, hosts, cluster.namespace, lookup) }
+  })
+  const load = new Map(hosts.map((host) => [host, agents.filter((agent) => agent.host === host).length]))
+  return agents.map(({ name, key, host: kept }) => {
+    const host = kept ?? hosts.reduce((a, b) => ((load.get(b) ?? 0) < (load.get(a) ?? 0) ? b : a))
+    if (kept === undefined) load.set(host, (load.get(host) ?? 0) + 1)
+    return { name, role: 'agent' as const, fields, path, on: { kind: 'made' as const, key, host } }
+  })
+}
+
+/** The listed host that the machine is on. */
+function keptHost(
+  key: ResourceKey,
+  hosts: readonly string[],
+  namespace: string | undefined,
+  lookup: Lookup,
+): string | undefined {
+  const node = lookup.kept?.get(key)?.node
+  if (node === undefined) return undefined
+  return hosts.find((name) => {
+    const host = findHost(name, namespace, lookup)
+    return host !== undefined && nodeOf(host) === node
   })
 }
 

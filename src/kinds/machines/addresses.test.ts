@@ -192,3 +192,40 @@ test('ranges and reserved addresses may reach the edges of the network, and not 
   assert.deepEqual(refused(range('9.255.255.255', '10.0.0.16')), ['spec.ranges.0.from', 'spec.ranges.0.to'])
   assert.deepEqual(refused({ ...within, reserved: ['10.0.0.16'] }), ['spec.reserved.0'])
 })
+
+test('a pool never gives out where something is expected to answer, and a machine may still state it', () => {
+  const three = pool({ ranges: [{ from: '10.0.0.2', to: '10.0.0.7' }] })
+  const lan = declare('Network', 'lan', { addressPool: 'lan', dns: { servers: ['10.0.0.2'] } })
+  const others = [
+    declare('Host', 'b', {
+      ssh: { address: '10.0.0.3', user: 'root', hostKeys: [`ssh-ed25519 ${'A'.repeat(68)}`] },
+      bindings: {},
+    }),
+    declare('Proxmox', 'p', { endpoint: 'https://10.0.0.4:8006', token: { env: 'T' } }),
+    declare('EnvironmentContainer', 'c', {
+      forProvider: { nodeName: 'a', initialization: { ipConfig: { ipv4: { address: '10.0.0.5/24' } } } },
+    }),
+    declare('Machine', 'asks', { host: 'a', cpu: { cores: 1 }, memory: '1Gi', dns: { servers: ['10.0.0.6'] } }),
+  ]
+  const given = (one: Declaration) => {
+    const { addresses: found, problems } = givenAddresses(one as never, lookupOf([three, lan, host, ...others, one]))
+    return problems[0]?.message ?? found[0]?.address
+  }
+  for (const name of ['m1', 'm2', 'm3', 'm4']) assert.equal(given(machine(name)), '10.0.0.7', name)
+  for (const last of [2, 3, 4, 6]) assert.equal(given(machine('dns', `10.0.0.${last}`)), `10.0.0.${last}`)
+  assert.match(given(machine('twin', '10.0.0.5')) ?? '', /is used twice: here and by EnvironmentContainer\/c/)
+})
+
+test('no machine may state the address of its network, nor the broadcast address', () => {
+  const given = addresses([machine('a', '10.0.0.255'), machine('b', '10.0.0.0'), machine('c', '10.0.0.254')])
+  assert.match(
+    given.a ?? '',
+    /^10\.0\.0\.255 is the broadcast address of 10\.0\.0\.0\/24, the network of AddressPool lan/,
+  )
+  assert.match(given.b ?? '', /^10\.0\.0\.0 is the address of the network/)
+  assert.equal(given.c, '10.0.0.254')
+  // A point-to-point network has neither.
+  assert.deepEqual(addresses([machine('a', '10.0.0.1')], pool({ cidr: '10.0.0.0/31' })), {
+    a: '10.0.0.1 is used twice: here and by the gateway of Network/lan',
+  })
+})

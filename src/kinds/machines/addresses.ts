@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import { type Declaration, showOrigin } from '../../model/declaration.ts'
 import type { AddressPoolSpec } from '../address-pool.ts'
-import { clusterAddresses } from '../cluster/members.ts'
-import type { VmFields } from '../crossplane/vm-schema.ts'
 import { ipv4InNetwork, ipv4Network, ipv4Number, ipv4Text } from '../fields/address.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { NetworkSpec } from '../network.ts'
 import type { MachineSpec } from '../schemas/machine.ts'
 import { machinesIn } from './all-machines.ts'
+import { statedAddresses } from './stated-addresses.ts'
 
 export interface GivenAddress {
   readonly address: string
@@ -27,6 +27,13 @@ interface AddressRequest {
   readonly pool: Declaration<AddressPoolSpec>
 }
 
+/** What a pool must not give out. */
+interface Taken {
+  /** Who has it, by address. */
+  readonly owned: Map<string, string>
+  readonly expected: ReadonlyMap<string, string>
+}
+
 interface Book {
   readonly given: Map<string, GivenAddress>
   readonly problems: Map<string, FieldProblem[]>
@@ -36,10 +43,10 @@ interface Book {
 const books = new WeakMap<Lookup, Book>()
 
 /**
- * The addresses of one machine. Stated ones come first. Then each machine that wants one from a pool gets the place
- * that the hash of its key points to, so that its address depends on its own name alone; only when two names point to
- * the same place does one of them move to the next free one, and that is said in a warning, with the advice to write
- * the address down. Nothing is remembered: a lost database gives the same addresses again.
+ * Returns the addresses of one machine. Stated ones come first. A machine that has an address of its network keeps it, also
+ * when the ranges of the pool change. Each other machine gets the place that the hash of its key points to, or the next free
+ * one, with a warning that advises to write the address down. The address that a machine has is seen in the world and in the
+ * record; if both are lost, the hash gives the same addresses again.
  */
 export function givenAddresses(machine: Declaration<MachineSpec>, lookup: Lookup): Given {
   const book = books.get(lookup) ?? allocate(lookup)
@@ -53,9 +60,11 @@ export function givenAddresses(machine: Declaration<MachineSpec>, lookup: Lookup
 
 function allocate(lookup: Lookup): Book {
   const book: Book = { given: new Map(), problems: new Map(), warnings: new Map() }
-  const taken = takenElsewhere(lookup)
+  const machines = machinesIn(lookup)
+  const stated = statedAddresses(lookup, machines)
+  const taken: Taken = { ...stated, owned: new Map(stated.owned) }
   const wishes: AddressRequest[] = []
-  for (const machine of machinesIn(lookup)) {
+  for (const machine of machines) {
     for (const [index, nic] of machine.spec.networks.entries()) {
       const path = ['spec', 'networks', index, 'address']
       const pool = poolOf(nic.network, machine, lookup)
@@ -68,14 +77,29 @@ function allocate(lookup: Lookup): Book {
           hint: `declare Network ${nic.network} with addressPool, or use dhcp`,
         })
       } else if (nic.address === undefined || nic.address === 'pool') wishes.push({ machine, index, pool })
-      else state(nic.address, { machine, index, pool }, path, taken, book)
+      else state(nic.address, { machine, index, pool }, path, taken.owned, book)
     }
   }
   // Two names that point to the same place must always settle it the same way, whatever order the files are in.
-  for (const wish of wishes.sort((a, b) => (place(a.machine, a.index) < place(b.machine, b.index) ? -1 : 1))) {
-    choose(wish, taken, book)
-  }
+  wishes.sort((a, b) => (place(a.machine, a.index) < place(b.machine, b.index) ? -1 : 1))
+  const without = wishes.filter((wish) => !keep(wish, lookup, taken.owned, book))
+  for (const wish of without) choose(wish, taken, book)
   return book
+}
+
+/** Gives the machine the address that it has. False: it has none of this network, or a manifest gives it to another. */
+function keep(wish: AddressRequest, lookup: Lookup, owned: Map<string, string>, book: Book): boolean {
+  const { machine, pool } = wish
+  const has = lookup.kept?.get(machine.key)?.addresses ?? []
+  const kept = has.find((address) => isIPv4(address) && ipv4InNetwork(address, pool.spec.cidr) && !owned.has(address))
+  if (kept === undefined) return false
+  give(wish, kept, owned, book)
+  return true
+}
+
+function give({ machine, index, pool }: AddressRequest, address: string, owned: Map<string, string>, book: Book): void {
+  owned.set(address, `${machine.key} (${showOrigin(machine.origin)})`)
+  book.given.set(place(machine, index), { address, prefix: ipv4Network(pool.spec.cidr).prefix })
 }
 
 /** An address that a machine states: it must be in the network, and nobody else's. */
@@ -83,18 +107,26 @@ function state(
   address: string,
   wish: AddressRequest,
   path: FieldProblem['path'],
-  taken: Map<string, string>,
+  owned: Map<string, string>,
   book: Book,
 ): void {
-  const { machine, index, pool } = wish
-  const network = ipv4Network(pool.spec.cidr)
-  const owner = taken.get(address)
+  const { machine, pool } = wish
+  const { first, last, prefix } = ipv4Network(pool.spec.cidr)
+  const owner = owned.get(address)
   if (!ipv4InNetwork(address, pool.spec.cidr)) {
     note(book.problems, machine.key, {
       code: 'bad-value',
       path,
       message: `${address} is not in ${pool.spec.cidr}, the network of AddressPool ${pool.name}`,
       hint: `choose an address of ${pool.spec.cidr}, or leave address out and croft takes a free one of the pool`,
+    })
+  } else if (prefix < 31 && (ipv4Number(address) === first || ipv4Number(address) === last)) {
+    const what = ipv4Number(address) === first ? 'the address of the network' : 'the broadcast address'
+    note(book.problems, machine.key, {
+      code: 'bad-value',
+      path,
+      message: `${address} is ${what} of ${pool.spec.cidr}, the network of AddressPool ${pool.name}: no machine can have it`,
+      hint: `choose an address from ${ipv4Text(first + 1)} to ${ipv4Text(last - 1)}`,
     })
   } else if (owner !== undefined) {
     note(book.problems, machine.key, {
@@ -103,13 +135,10 @@ function state(
       message: `${address} is used twice: here and by ${owner}`,
       hint: 'give one of them another address',
     })
-  } else {
-    taken.set(address, `${machine.key} (${showOrigin(machine.origin)})`)
-    book.given.set(place(machine, index), { address, prefix: network.prefix })
-  }
+  } else give(wish, address, owned, book)
 }
 
-function choose(wish: AddressRequest, taken: Map<string, string>, book: Book): void {
+function choose(wish: AddressRequest, { owned, expected }: Taken, book: Book): void {
   const { machine, index, pool } = wish
   const places = placesOf(pool.spec)
   const count = places.reduce((sum, range) => sum + range.count, 0)
@@ -120,13 +149,12 @@ function choose(wish: AddressRequest, taken: Map<string, string>, book: Book): v
   for (let step = 0; step < count; step++) {
     const address = addressAt(places, (start + step) % count)
     if (reserved.has(address)) continue
-    const owner = taken.get(address)
+    const owner = owned.get(address) ?? expected.get(address)
     if (owner !== undefined) {
       displacedBy ??= owner
       continue
     }
-    taken.set(address, `${machine.key} (${showOrigin(machine.origin)})`)
-    book.given.set(place(machine, index), { address, prefix: ipv4Network(pool.spec.cidr).prefix })
+    give(wish, address, owned, book)
     if (displacedBy !== undefined) {
       note(book.warnings, machine.key, {
         code: 'address-moved',
@@ -144,22 +172,6 @@ function choose(wish: AddressRequest, taken: Map<string, string>, book: Book): v
     message: `AddressPool ${pool.name} (${showOrigin(pool.origin)}) has no free address left: its ${count} are all taken`,
     hint: 'add a range to the pool, or declare fewer machines',
   })
-}
-
-/** Addresses that other kinds state are never given out. */
-function takenElsewhere(lookup: Lookup): Map<string, string> {
-  const taken = new Map<string, string>()
-  for (const network of lookup.all('Network') as readonly Declaration<NetworkSpec>[]) {
-    if (network.spec.gateway !== undefined) taken.set(network.spec.gateway, `the gateway of ${network.key}`)
-  }
-  for (const vm of lookup.all('EnvironmentVM') as readonly Declaration<{ forProvider: VmFields }>[]) {
-    for (const entry of vm.spec.forProvider.initialization?.ipConfig ?? []) {
-      const address = entry.ipv4?.address?.split('/')[0]
-      if (address !== undefined && address !== 'dhcp') taken.set(address, `${vm.key} (${showOrigin(vm.origin)})`)
-    }
-  }
-  for (const { address, owner } of clusterAddresses(lookup)) taken.set(address, owner)
-  return taken
 }
 
 interface AddressRange {

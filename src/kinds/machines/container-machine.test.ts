@@ -123,3 +123,28 @@ test('a Device is one sort of thing: pci, usb, or files alone', () => {
     [0, 0, 0, 1, 1, 1],
   )
 })
+
+test('every way to set up a network card is given both families and their gateways', () => {
+  const pool = declare('AddressPool', 'lan', { cidr: '192.168.4.0/24' })
+  const both = declare('Network', 'lan', { addressPool: 'lan', gateway: '192.168.4.1', gateway6: 'fd00::1' })
+  const bases = { host: 'alpha', cpu: { cores: 1 }, memory: '512Mi' }
+  const disk = { size: '8Gi', image: 'debian', storage: 'fast' }
+  const of = (spec: object) => {
+    const networks = [{ network: 'lan', address: '192.168.4.9', ipv6: 'fd00::9/64' }]
+    const one = declare('Machine', 'm', { ...bases, disks: [disk], networks, ...spec })
+    const expanded = expand(one, [HOST, IMAGE, pool, both, PROXMOX, one])
+    assert.ok('role' in expanded && expanded.role === 'resource', JSON.stringify(expanded))
+    return expanded.desired
+  }
+  const card = { v4: '192.168.4.9/24', gateway4: '192.168.4.1', v6: 'fd00::9/64', gateway6: 'fd00::1' }
+  const container = of({ lxc: {} })
+  assert.ok(container.type === 'container')
+  assert.deepEqual(container.container.nics, [{ slot: 'net0', name: 'eth0', bridge: 'vmbr1', vlan: 7, ...card }])
+  const own = of({ userData: 'local:snippets/base.yaml' })
+  assert.ok(own.type === 'vm')
+  assert.deepEqual(own.vm.cloudInit?.addresses, [card])
+  const seeded = of({ user: 'ubuntu' })
+  assert.ok(seeded.type === 'vm')
+  const text = JSON.stringify(seeded.vm.seed?.document.networkConfig)
+  for (const part of Object.values(card)) assert.ok(text.includes(part), part)
+})

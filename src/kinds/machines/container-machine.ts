@@ -10,31 +10,23 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmNic } from '../../model/vm.ts'
 import { mebibytes } from '../fields/number.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
-import type { NetworkSpec } from '../network.ts'
 import type { MachineSpec, WrittenMachine } from '../schemas/machine.ts'
-import type { GivenAddress } from './addresses.ts'
-
-/** What a machine's network is here, and the address that it was given on it. */
-export interface ContainerCard {
-  readonly nic: VmNic
-  readonly given: GivenAddress | undefined
-  readonly network: NetworkSpec | undefined
-  readonly ipv6: string | undefined
-}
+import { addressingOf, type CardSettings, dnsOf, type NetworkCard } from './network-cards.ts'
 
 /** A machine that is a container: its first disk is unpacked from the template, the others are mounted into it. */
 export function containerOf(
   machine: Declaration<MachineSpec>,
   host: string,
   disks: readonly VmDisk[],
-  cards: readonly ContainerCard[],
+  cards: readonly NetworkCard[],
   devices: readonly ContainerDevice[],
 ): ContainerSpec {
   const { spec } = machine
   const { lxc } = spec
   const adopt = machine.policy.adopt
   const [root] = disks
-  const dns = cards.find((card) => card.network?.dns !== undefined)?.network?.dns
+  const dns = dnsOf(cards)
+  const addresses = addressingOf(cards)
   return defined<ContainerSpec>({
     host,
     vmid: spec.proxmox?.vmid ?? (adopt === undefined ? undefined : Number(adopt)),
@@ -62,7 +54,7 @@ export function containerOf(
         backup: disk.backup,
       }),
     ),
-    nics: cards.map((card, index) => nicOf(card, index, gatewayAt(cards))),
+    nics: cards.map(({ nic }, index) => nicOf(nic, index, addresses[index] as CardSettings)),
     dns:
       (spec.dns ?? dns) &&
       defined({ servers: spec.dns?.servers ?? dns?.servers, domain: spec.dns?.domain ?? dns?.domain }),
@@ -100,11 +92,7 @@ export function checkContainerMachine(spec: WrittenMachine, _manifest: RawManife
   return problems
 }
 
-function gatewayAt(cards: readonly ContainerCard[]): number {
-  return cards.findIndex((card) => card.given !== undefined && card.network?.gateway !== undefined)
-}
-
-function nicOf({ nic, given, network, ipv6 }: ContainerCard, index: number, gatewayIndex: number): ContainerNic {
+function nicOf(nic: VmNic, index: number, addressing: CardSettings): ContainerNic {
   return defined<ContainerNic>({
     slot: nic.slot,
     name: `eth${index}`,
@@ -113,8 +101,6 @@ function nicOf({ nic, given, network, ipv6 }: ContainerCard, index: number, gate
     vlan: nic.vlan,
     firewall: nic.firewall,
     mtu: nic.mtu,
-    v4: given === undefined ? 'dhcp' : `${given.address}/${given.prefix}`,
-    gateway4: index === gatewayIndex ? network?.gateway : undefined,
-    v6: ipv6,
+    ...addressing,
   })
 }

@@ -12,11 +12,12 @@ import type { ImageSpec } from '../schemas/image.ts'
 import { isVolume, type MachineSpec, type WrittenMachine } from '../schemas/machine.ts'
 import { type GivenAddress, givenAddresses } from './addresses.ts'
 import { connectionOf, estateOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
-import { type ContainerCard, containerOf } from './container-machine.ts'
+import { containerOf } from './container-machine.ts'
 import { givenDevices } from './devices.ts'
 import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
 import { processorIn } from './image-processor.ts'
+import { addressingOf, dnsOf, type NetworkCard } from './network-cards.ts'
 import { expandAnywhere, isAnywhere } from './placement.ts'
 import { isSeeded, seedOf, withMacs } from './seed.ts'
 import { withClass } from './with-class.ts'
@@ -81,7 +82,7 @@ function expandOn(
   }
   const bare = isSeeded(machine)
     ? seeded(making, disks, nics)
-    : { ...vmOf(making, disks, nics), ...cloudInitOf(making, disks) }
+    : { ...vmOf(making, disks, nics), ...cloudInitOf(making, disks, cardsOf(making, nics)) }
   if (problems.length > 0) return { problems }
   const { hypervisor, connection: own } = keeperOf(host, lookup)
   const vm: VmSpec = {
@@ -157,7 +158,7 @@ function seeded(making: Making, disks: readonly VmDisk[], nics: readonly VmNic[]
   return { ...vm, seed, bootOrder: [...(vm.bootOrder ?? []), seed.slot] }
 }
 
-function cardsOf({ machine, given, lookup }: Making, nics: readonly VmNic[]): readonly ContainerCard[] {
+function cardsOf({ machine, given, lookup }: Making, nics: readonly VmNic[]): readonly NetworkCard[] {
   return nics.map((nic, index) => ({
     nic,
     given: given[index],
@@ -277,31 +278,22 @@ function nicOf(
 
 /** Proxmox's own cloud-init, for a machine that was taken over or whose user data is a snippet on the host. */
 function cloudInitOf(
-  { machine, given, lookup }: Making,
+  { machine }: Making,
   disks: readonly VmDisk[],
+  cards: readonly NetworkCard[],
 ): { readonly cloudInit?: VmCloudInit } {
   const { spec } = machine
   const storage = disks[0]?.storage
   const fromImage = disks.some((disk) => disk.importFrom !== undefined)
   const configured = spec.user !== undefined || spec.sshKeys !== undefined || spec.userData !== undefined || fromImage
   if (storage === undefined || !configured) return {}
-  const networks = spec.networks.map((nic) => networkOf(nic.network, machine, lookup)?.spec)
-  const gatewayAt = given.findIndex((address, index) => address !== undefined && networks[index]?.gateway !== undefined)
-  const dns = networks.find((network) => network?.dns !== undefined)?.dns
+  const dns = dnsOf(cards)
   const cloudInit = defined<VmCloudInit>({
     storage,
     slot: 'ide2',
     user: spec.user,
     sshKeys: spec.sshKeys,
-    addresses:
-      spec.networks.length === 0
-        ? undefined
-        : spec.networks.map((_, index) => {
-            const address = given[index]
-            if (address === undefined) return { v4: 'dhcp' }
-            const gateway = index === gatewayAt ? networks[index]?.gateway : undefined
-            return defined({ v4: `${address.address}/${address.prefix}`, gateway4: gateway })
-          }),
+    addresses: cards.length === 0 ? undefined : addressingOf(cards).map((one) => defined(one)),
     dnsServers: spec.dns?.servers ?? dns?.servers,
     dnsDomain: spec.dns?.domain ?? dns?.domain,
     userData: isVolume(spec.userData) ? spec.userData : undefined,

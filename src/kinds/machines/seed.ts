@@ -9,22 +9,12 @@ import { defined } from '../../lib/defined.ts'
 import { type Declaration, resourceUid } from '../../model/declaration.ts'
 import type { TreeMap, VmNic, VmSeed } from '../../model/vm.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { NetworkSpec } from '../network.ts'
 import type { HostSpec } from '../schemas/host.ts'
 import { isVolume, type MachineSpec } from '../schemas/machine.ts'
-import type { GivenAddress } from './addresses.ts'
 import { unbound } from './bindings.ts'
+import { addressingOf, type CardSettings, dnsOf, type NetworkCard } from './network-cards.ts'
 
 type SeededMachine = Declaration<MachineSpec>
-
-/** One network card with what is known of its addresses. */
-export interface NetworkCard {
-  readonly nic: VmNic
-  /** Undefined is DHCP. */
-  readonly given: GivenAddress | undefined
-  readonly network: NetworkSpec | undefined
-  readonly ipv6: string | undefined
-}
 
 /** Does the machine read a document of its own? Not one that was taken over: it has booted long ago. */
 export function isSeeded({ spec, policy }: SeededMachine): boolean {
@@ -105,29 +95,25 @@ function userDataOf(
   return 'problems' in merged ? asProblems(merged.problems) : merged.tree
 }
 
-/** One default route and one set of name servers: those of the first network that has them. */
+/** The cards with their addresses; the first that has a default route has the name servers. */
 function addressing(spec: MachineSpec, cards: readonly NetworkCard[]) {
-  const routed = cards.findIndex(({ given, network }) => given !== undefined && network?.gateway !== undefined)
-  const routed6 = cards.findIndex(({ ipv6, network }) => ipv6?.includes('/') && network?.gateway6 !== undefined)
+  const addresses = addressingOf(cards)
+  const naming = Math.max(
+    addresses.findIndex(({ gateway4 }) => gateway4 !== undefined),
+    0,
+  )
   const dns = dnsOf(cards)
   const servers = spec.dns?.servers ?? dns?.servers
   const domain = spec.dns?.domain ?? dns?.domain
-  return cards.map(({ nic, given, network, ipv6 }, index) =>
+  return cards.map(({ nic }, index) =>
     defined<Parameters<typeof networkConfig>[0][number]>({
       id: nic.slot,
       mac: nic.mac ?? '',
-      v4: given === undefined ? 'dhcp' : `${given.address}/${given.prefix}`,
-      gateway4: index === routed ? network?.gateway : undefined,
-      v6: ipv6,
-      gateway6: index === routed6 ? network?.gateway6 : undefined,
-      nameservers: index === Math.max(routed, 0) ? servers : undefined,
-      search: index === Math.max(routed, 0) && domain !== undefined ? [domain] : undefined,
+      ...(addresses[index] as CardSettings),
+      nameservers: index === naming ? servers : undefined,
+      search: index === naming && domain !== undefined ? [domain] : undefined,
     }),
   )
-}
-
-function dnsOf(cards: readonly NetworkCard[]): NetworkSpec['dns'] {
-  return cards.find(({ network }) => network?.dns !== undefined)?.network?.dns
 }
 
 function storageOf(

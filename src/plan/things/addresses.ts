@@ -131,7 +131,8 @@ function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<strin
 
 const CONFIG = /^(?:ipconfig|net)\d+$/
 
-function addressesOf({ close }: ObservedResource): readonly string[] {
+/** The addresses that a guest is configured with, then those that its agent tells. */
+export function addressesOf({ close }: ObservedResource): readonly string[] {
   const configured = Object.entries(close?.config ?? {}).flatMap(([name, value]) =>
     CONFIG.test(name) && typeof value === 'string' ? inOptions(value) : [],
   )
