@@ -65,7 +65,7 @@ for (const page of ['README.md', 'CONTRIBUTING.md']) {
 }
 
 test('decisions are numbered without a gap and have the four parts', () => {
-  const pages = globSync('docs/decisions/*.md', { cwd: root }).toSorted()
+  const pages = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted()
   assert.ok(pages.length >= 10)
   for (const [index, page] of pages.entries()) {
     assert.match(basename(page), new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z0-9-]+\\.md$`))

@@ -51,6 +51,9 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
     'test/docs/contributing',
     'test/docs/every-command',
     'test/docs/fault-table',
+    'test/docs/index',
+    'test/docs/requirements',
+    'test/docs/troubleshooting',
   ],
   'it judges words and colours of the page, without a browser': [
     'test/browser/chapter-courses',
