@@ -8,6 +8,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Problem } from '../model/declaration.ts'
 import { changedEstate, type Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
+import { maskEvent } from '../model/masked/masked-event.ts'
 import type { CroftEvent, NewEvent } from '../model/record.ts'
 import type { Workloads } from '../model/workload.ts'
 import type { Actor, Consoles, Controller, Granted, Kubeconfigs, Wish } from '../server/port.ts'
@@ -165,7 +166,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
 
   /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
   const publish = async (): Promise<void> => {
-    const fresh = lastSeq === newestSeq ? [] : await store.events({ afterSeq: lastSeq })
+    const fresh = lastSeq === newestSeq ? [] : (await store.events({ afterSeq: lastSeq })).map(maskEvent)
     lastSeq = fresh.at(-1)?.seq ?? lastSeq
     newestSeq = lastSeq
     if (options.headless === true) {

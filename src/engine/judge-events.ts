@@ -1,9 +1,10 @@
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { showProof } from '../model/estate.ts'
+import { maskChange } from '../model/masked/masked-change.ts'
+import { maskEvent } from '../model/masked/masked-event.ts'
 import { type Action, isDoing, type PlanEntry } from '../model/plan.ts'
 import type { EventCause, NewEvent, ResourceRecord } from '../model/record.ts'
-import type { Change } from '../model/resource.ts'
 import { callLine } from '../model/shown-step.ts'
 import type { Step } from '../model/step.ts'
 import { conditionOf } from './conditions.ts'
@@ -19,14 +20,8 @@ export function eventsOf(
   const events: NewEvent[] = []
   const tell = (type: NewEvent['type'], reason: string, message: string, step?: Step) => {
     const cause = causeOf(one.entry, step)
-    events.push({
-      atMs: nowMs,
-      key: one.entry.key,
-      type,
-      reason,
-      message,
-      ...defined({ commit: one.commit, cause }),
-    })
+    const event = { atMs: nowMs, key: one.entry.key, type, reason, message, ...defined({ commit: one.commit, cause }) }
+    events.push(maskEvent(event))
   }
   if (after.driftSinceMs !== undefined && before.driftSinceMs === undefined)
     tell('Warning', 'Drift', driftText(one.entry.action, after.driftBy))
@@ -95,14 +90,13 @@ function driftText(action: Action, by: ResourceRecord['driftBy']): string {
   const who = by === undefined ? '' : ` (${by.user}, ${by.task})`
   if (doing.do === 'create') return `it is gone, and Git still declares it${who}`
   if (!('changes' in doing)) return `it differs from what Git declares${who}`
-  const fields = doing.changes.map(
-    (change) => `${change.path} ${shown(change.to, change)} → ${shown(change.from, change)}`,
-  )
+  const fields = doing.changes
+    .map(maskChange)
+    .map((change) => `${change.path} ${shown(change.to)} → ${shown(change.from)}`)
   return `${fields.join(', ')}${who}`
 }
 
-function shown(value: unknown, { secret }: Change): string {
-  if (secret === true) return '***'
+function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return text.length > LIMITS.shownValueLength ? `${text.slice(0, LIMITS.shownValueLength)}…` : text
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { at, type Foreign, nameOf, objectName } from '../kubernetes/objects.ts'
+import { maskEvent } from '../model/masked/masked-event.ts'
 import type { NewEvent } from '../model/record.ts'
 import type { DeclaredObject } from './objects.ts'
 
 /** An Event of Kubernetes about an object. The same thing said again has the same name, so that it is counted. Pure. */
-export function eventFor({ served, object }: DeclaredObject, event: NewEvent, from: string): Foreign {
+export function eventFor({ served, object }: DeclaredObject, told: NewEvent, from: string): Foreign {
+  const event = maskEvent(told)
   const name = objectName(object) ?? ''
   const namespace = nameOf(at(object, 'metadata', 'namespace'))
   const said = createHash('sha256').update(`${event.reason}\0${event.message}`).digest('hex').slice(0, 16)

@@ -146,6 +146,7 @@ export function createFront(parts: FrontParts): Front {
       strips,
       version: options.version,
       actor: who.actor,
+      known: who !== NOBODY,
       me: () => meOf(who),
       may: (scope) => who.scopes.includes(scope),
       async signIn(name, password) {

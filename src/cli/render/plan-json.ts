@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.ts'
-import type { Action, Doing, Plan, PlanEntry } from '../../model/plan.ts'
+import { maskChange } from '../../model/masked/masked-change.ts'
+import type { Action, Doing, Plan, PlanEntry, Preview } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
 import { savedStep } from '../../model/shown-step.ts'
 import type { Step } from '../../model/step.ts'
@@ -54,7 +55,7 @@ function entryJson(entry: PlanEntry): unknown {
     type: entry.type,
     ...defined({ externalId: entry.externalId, host: entry.host, origin: entry.origin }),
     action: actionJson(entry.action),
-    ...defined({ preview: entry.preview }),
+    ...(entry.preview === undefined ? {} : { preview: previewJson(entry.preview) }),
   }
 }
 
@@ -72,10 +73,21 @@ function doingJson(doing: Doing): unknown {
   }
 }
 
+function previewJson(preview: Preview): Preview {
+  const { changes, chart } = preview
+  const objects = chart?.objects.map((one) => ({ ...one, changes: one.changes.map(maskChange) }))
+  return {
+    ...preview,
+    changes: changes.map(maskChange),
+    ...(chart === undefined || objects === undefined ? {} : { chart: { ...chart, objects } }),
+  }
+}
+
 function changeJson(change: Change): unknown {
-  if (change.secret !== true) return change
+  const masked = maskChange(change)
+  if (masked.secret !== true) return masked
   const hidden = (value: unknown) => (value === undefined || value === null ? value : SENSITIVE)
-  return { ...change, from: hidden(change.from), to: hidden(change.to) }
+  return { ...masked, from: hidden(masked.from), to: hidden(masked.to) }
 }
 
 function stepJson(step: Step): unknown {

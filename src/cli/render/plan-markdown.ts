@@ -1,3 +1,4 @@
+import { maskChange } from '../../model/masked/masked-change.ts'
 import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Action, ChartPreview, Disruption, Doing, Plan, PlanEntry } from '../../model/plan.ts'
 import { forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
@@ -132,6 +133,7 @@ const CHART_SIGN = { added: '➕', changed: '✏️', removed: '🗑️' } as co
 function whatOf(doing: Doing): string {
   if (!('changes' in doing) || doing.changes.length === 0) return `${doing.do} ${md(doing.externalId)}`
   return doing.changes
+    .map(maskChange)
     .map(({ path, from, to, effect, secret }) =>
       secret === true
         ? `\`${md(path)}\` ${SENSITIVE} (${effect})`

@@ -1,3 +1,4 @@
+import { maskChange } from '../../model/masked/masked-change.ts'
 import type { Action, PlanEntry } from '../../model/plan.ts'
 import { chartLines } from './plan-chart.ts'
 import { changeLine, type PlanView } from './plan-summary.ts'
@@ -17,7 +18,7 @@ export function previewLines({ action, preview }: PlanEntry, style: Style, view:
   const chart = chartLines(preview.chart, style, view)
   const declared = declaredPaths(action)
   if (declared === undefined) {
-    const lines = preview.changes.map(({ path, to }) => `${clean(path)}: ${cleanValue(to)}`)
+    const lines = preview.changes.map(maskChange).map(({ path, to }) => `${clean(path)}: ${cleanValue(to)}`)
     const most = view.calls === true ? lines.length : MOST
     const rest = lines.length - most
     return [

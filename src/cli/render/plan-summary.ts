@@ -1,3 +1,4 @@
+import { maskChange } from '../../model/masked/masked-change.ts'
 import type { Action, Plan, PlanDisruption } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
 import { clusterDiffers } from '../../plan/clusters/forecast.ts'
@@ -97,7 +98,7 @@ export interface PlanView {
 
 /** `spec.replicas: 1 → 2` */
 export function changeLine(change: Change): string {
-  const shown = change.path === 'mark' ? { ...change, ...markWords(change.from, change.to) } : change
+  const shown = change.path === 'mark' ? { ...change, ...markWords(change.from, change.to) } : maskChange(change)
   return `${clean(change.path)}: ${shownValue(shown, 'from')} → ${shownValue(shown, 'to')}`
 }
 

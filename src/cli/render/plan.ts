@@ -1,4 +1,5 @@
 import { showOrigin } from '../../model/declaration.ts'
+import { maskTree } from '../../model/masked/masked-tree.ts'
 import type { ClusterPlan } from '../../model/observed-cluster.ts'
 import { type Action, type ConnectionNote, type Doing, isDoing, type Plan, type PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
@@ -179,7 +180,10 @@ export function shownParams(step: Step): Readonly<Record<string, string>> {
   const { params, secretParams } = shownCall(step)
   const secret = new Set(secretParams)
   return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name, secret.has(name) ? SENSITIVE : clean(value)]),
+    Object.entries(params).map(([name, value]) => [
+      name,
+      secret.has(name) ? SENSITIVE : clean(String(maskTree(value, name))),
+    ]),
   )
 }
 

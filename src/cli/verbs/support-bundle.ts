@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { maskManifest } from '../../controller/view/masked.ts'
+import { maskTree } from '../../model/masked/masked-tree.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { Intention } from '../../model/record.ts'
 import { shownCall } from '../../model/shown-step.ts'
 import { realDirectory } from '../../state/state-file.ts'
@@ -34,10 +35,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
       estate,
       limits,
     })),
-    problems: loaded.estate.problems.map(({ excerpt, ...problem }) => ({
-      ...problem,
-      ...(excerpt === undefined ? {} : { excerpt: maskManifest(excerpt) }),
-    })),
+    problems: loaded.estate.problems,
     declarations: loaded.declarations.map(({ key, origin, generation, policy }) => ({
       key,
       origin,
@@ -51,7 +49,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   }
   const file = path.resolve(runtime.cwd, String(options.write))
   try {
-    writeFileSync(file, `${printed(bundle)}\n`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(file, `${printed(maskTree(bundle, '', maskMessage) as object)}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'error'
     throw new CliError(`${file} cannot be written (${code}). Name another file, one that does not exist, with --write.`)

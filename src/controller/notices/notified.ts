@@ -1,5 +1,6 @@
 import { recordIn } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { Message, TroubleSort } from '../../model/notification.ts'
 import type { Trouble } from '../../model/trouble.ts'
 
@@ -85,7 +86,8 @@ function standing(
   const one = { id, sort, about, title, sinceMs: was?.sinceMs ?? atMs, notified: was?.notified === true }
   if (one.notified) return one
   const lasted = atMs - one.sinceMs >= afterMs
-  const waiting = was?.waiting ?? (lasted ? { text: text.slice(0, LIMITS.noticeTextLength), atMs } : undefined)
+  const waiting =
+    was?.waiting ?? (lasted ? { text: maskMessage(text).slice(0, LIMITS.noticeTextLength), atMs } : undefined)
   return waiting === undefined ? one : { ...one, waiting }
 }
 

@@ -3,9 +3,9 @@ import { type LineEdit, lineDiff } from '../../lib/line-diff.ts'
 import type { ChangedFile, CommitDiff, DiffLine, FileDiff } from '../../model/commit-diff.ts'
 import type { ResourceKey } from '../../model/declaration.ts'
 import type { CommitView } from '../../model/estate-view.ts'
+import { maskManifest } from '../../model/masked/masked-manifest.ts'
 import type { SourceState } from '../sources/source-state.ts'
 import { clean } from './drifts.ts'
-import { maskManifest } from './masked.ts'
 
 /** Which change is asked about, and what its files declare. */
 interface ChangeOfCommit {

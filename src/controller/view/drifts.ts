@@ -1,8 +1,8 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { DriftView } from '../../model/estate-view.ts'
+import { maskChange } from '../../model/masked/masked-change.ts'
 import type { Action, Doing } from '../../model/plan.ts'
-import type { Change } from '../../model/resource.ts'
 
 /** Every field in which the world has moved away from Git, and who moved it where that is known. Pure. */
 export function driftsOf(report: Pick<PassReport, 'plan' | 'records'>): readonly DriftView[] {
@@ -21,12 +21,12 @@ export function driftsOf(report: Pick<PassReport, 'plan' | 'records'>): readonly
     }
     if ('changes' in doing) {
       // A restart that is still to come is the rest of a change, nothing that Git could say.
-      for (const change of doing.changes.filter(({ path }) => path !== 'restart')) {
+      for (const change of doing.changes.filter(({ path }) => path !== 'restart').map(maskChange)) {
         drifts.push({
           ...common,
           field: change.path,
-          declared: shown(change.to, change),
-          observed: shown(change.from, change),
+          declared: shown(change.to),
+          observed: shown(change.from),
         })
       }
     } else drifts.push({ ...common, field: 'existence', declared: 'there', observed: 'gone' })
@@ -39,8 +39,7 @@ function doingOf(action: Action): Doing | undefined {
   return action.do === 'create' || action.do === 'update' || action.do === 'replace' ? action : undefined
 }
 
-function shown(value: unknown, { secret }: Change): string {
-  if (secret === true) return '***'
+function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
   return clean(text).slice(0, LIMITS.shownValueLength)
 }

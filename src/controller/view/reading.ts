@@ -3,12 +3,14 @@ import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
+import { maskEvent } from '../../model/masked/masked-event.ts'
+import { maskManifest } from '../../model/masked/masked-manifest.ts'
+import { maskTree } from '../../model/masked/masked-tree.ts'
 import type { ObservedResource } from '../../model/resource.ts'
 import type { Controller } from '../../server/port.ts'
 import type { Revision } from '../../source/git/revision.ts'
 import type { Store } from '../../store/port.ts'
 import { clean } from './drifts.ts'
-import { maskManifest } from './masked.ts'
 import { powerPreviewOf } from './power-view.ts'
 
 /** What the controller knows at the moment. */
@@ -37,7 +39,7 @@ export function createReading(
         (event) =>
           (commit === undefined || event.commit === commit) && (beforeSeq === undefined || event.seq < beforeSeq),
       )
-      return afterSeq === undefined ? found.slice(-limit) : found.slice(0, limit)
+      return (afterSeq === undefined ? found.slice(-limit) : found.slice(0, limit)).map(maskEvent)
     },
     observed(key) {
       const { report } = known()
@@ -68,9 +70,6 @@ export function createReading(
   }
 }
 
-/** Names of fields that may hold something secret, whatever the outside system says in them. */
-const HIDDEN = /passw|secret|token|private|credential/i
-
 /** What the outside system shows of a thing, by field and as text. Pure; what may be secret is `***`. */
 export function observedOf(observed: ObservedResource): Readonly<Record<string, string>> {
   const { name, host, power, lock, template, pool, memoryBytes, diskBytes, cpus, close } = observed
@@ -86,8 +85,7 @@ export function observedOf(observed: ObservedResource): Readonly<Record<string, 
 
 function put(shown: Record<string, string>, field: string, value: unknown): void {
   if (value === undefined || value === null || value === '') return
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  shown[clean(field).slice(0, LIMITS.foreignNameLength)] = HIDDEN.test(field)
-    ? '***'
-    : clean(text).slice(0, LIMITS.shownValueLength)
+  const seen = maskTree(value, field.replace(/^config\./, ''))
+  const text = typeof seen === 'string' ? seen : (JSON.stringify(seen) ?? '')
+  shown[clean(field).slice(0, LIMITS.foreignNameLength)] = clean(text).slice(0, LIMITS.shownValueLength)
 }

@@ -14,10 +14,13 @@ import type {
   ResourceView,
   SourceView,
 } from '../../model/estate-view.ts'
+import { maskChange } from '../../model/masked/masked-change.ts'
+import { maskTold, maskTree } from '../../model/masked/masked-tree.ts'
+import { maskMessage } from '../../model/masked/secret-text.ts'
 import type { ClusterPlan, ObservedCluster } from '../../model/observed-cluster.ts'
 import type { Action, PlanEntry } from '../../model/plan.ts'
-import type { ResourceRecord } from '../../model/record.ts'
-import type { ObservedResource } from '../../model/resource.ts'
+import type { Condition, ResourceRecord } from '../../model/record.ts'
+import type { Change, ObservedResource } from '../../model/resource.ts'
 import type { SshTarget } from '../../model/secret.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
 import { clean } from './drifts.ts'
@@ -44,7 +47,7 @@ export function* viewOf(shown: ViewParts): Steps<Omit<EstateView, 'version' | 'a
   const looks = report?.clusters ?? report?.plan.clusters ?? []
   return {
     sources: shown.sources,
-    problems: [...(shown.kept ?? []), ...(estate?.problems ?? []), ...failuresIn(report)],
+    problems: [...(shown.kept ?? []), ...(estate?.problems ?? []), ...failuresIn(report)].map(maskProblem),
     connections: estate === undefined ? [] : connectionsOf(estate, report),
     hosts: hostsOf(report),
     resources: estate === undefined || report === undefined ? [] : yield* resourcesOf(estate, report, looks),
@@ -74,7 +77,7 @@ function connectionsOf(estate: Estate, report: PassReport | undefined): readonly
     const about = { name, driver, endpoint, ...computersOf(connection) }
     const note = report?.plan.notes.find((one) => one.connection === name)
     if (note === undefined) return { ...about, state: 'ok' }
-    return { ...about, state: note.code, message: clean(note.message), allow: clean(note.allow) }
+    return { ...about, state: note.code, message: clean(maskMessage(note.message)), allow: clean(note.allow) }
   })
 }
 
@@ -131,7 +134,7 @@ function* resourcesOf(
       ...(externalId === undefined ? {} : { externalId: clean(externalId) }),
       ...(cluster === undefined ? {} : { cluster }),
       status: record?.status ?? 'Pending',
-      conditions: record?.conditions ?? [],
+      conditions: (record?.conditions ?? []).map(maskCondition),
       action: shownAction(entry),
       ...(observed?.power === undefined ? {} : { power: observed.power }),
       ...addressesOf(record),
@@ -150,15 +153,26 @@ function addressesOf(record: ResourceRecord | undefined): { readonly addresses?:
   return text === undefined || text === '' ? {} : { addresses: clean(text).split(',') }
 }
 
+function maskProblem(problem: Problem): Problem {
+  const message = maskMessage(problem.message)
+  return message === problem.message ? problem : { ...problem, message }
+}
+
+function maskCondition(condition: Condition): Condition {
+  const message = maskMessage(condition.message)
+  return message === condition.message ? condition : { ...condition, message }
+}
+
 /** Steps go out without what is secret in them: values of secret fields, and what a step carries sealed. */
 function shownAction({ action }: PlanEntry): Action {
-  return JSON.parse(JSON.stringify(action), hideSecret) as Action
+  return maskTree(JSON.parse(JSON.stringify(action), hideSecret), '', maskTold) as Action
 }
 
 function hideSecret(this: unknown, _key: string, value: unknown): unknown {
   if (typeof value === 'string') return clean(value)
   if (value === null || typeof value !== 'object') return value
   if ('secret' in value && value.secret === true && 'path' in value) return { ...value, from: '***', to: '***' }
+  if ('path' in value && 'effect' in value) return maskChange(value as Change)
   if ('hidden' in value && value.hidden === true && 'body' in value) return { ...value, body: '***' }
   if (!('secretParams' in value) || !Array.isArray(value.secretParams) || !('call' in value)) return value
   const call = value.call as { readonly params: Readonly<Record<string, string>> }

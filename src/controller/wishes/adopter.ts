@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import type { Declaration, ResourceKey } from '../../model/declaration.ts'
 import type { Estate } from '../../model/estate.ts'
+import { maskChange } from '../../model/masked/masked-change.ts'
 import type { Change, Resource } from '../../model/resource.ts'
 import type { Granted, Wish } from '../../server/port.ts'
 import { commitFile, patchOf, pushBranch } from '../../source/git/git-commit.ts'
@@ -74,7 +75,10 @@ export function createAdopter(deps: AdopterDeps) {
     changes: readonly Change[],
   ): Promise<Granted> {
     const { mirror, remote, access, allowLocal = false } = target
-    const message = `Adopt ${changes.map((change) => change.path).join(', ')} of ${key}\n\n${changes.map((change) => `${change.path}: ${String(change.to)} → ${String(change.from)}`).join('\n')}\n\nChanged outside Git and taken over as it is.\n`
+    const message = `Adopt ${changes.map((change) => change.path).join(', ')} of ${key}\n\n${changes
+      .map(maskChange)
+      .map((change) => `${change.path}: ${String(change.to)} → ${String(change.from)}`)
+      .join('\n')}\n\nChanged outside Git and taken over as it is.\n`
     const inRepository = path.posix.normalize(target.path === undefined ? file : `${target.path}/${file}`)
     const commit = await commitFile({
       mirror,

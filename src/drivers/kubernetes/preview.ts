@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { wordSet } from '../../lib/word-list.ts'
+import { announcesSecret } from '../../model/masked/secret-fields.ts'
 import type { Change } from '../../model/resource.ts'
 import { spreadValues } from './fields.ts'
 import { isMarkName } from './marks.ts'
@@ -36,7 +37,14 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
       const [old, next] = [entriesOf(from), entriesOf(to)]
       const keys = new Set([...old.keys(), ...next.keys()])
       if (isLong(path, keys)) return whole(from, to, path)
-      for (const key of keys) walk(old.get(key), next.get(key), `${path}[${key}]`)
+      for (const key of keys) {
+        // In a list of arguments the one before may say that this one is secret: alone it would not show.
+        const before = String(Number(key) - 1)
+        if (announcesSecret(old.get(before)) || announcesSecret(next.get(before))) {
+          if (old.get(key) !== next.get(key))
+            changes.push({ path: `${path}[${key}]`, from: '***', to: '***', effect: 'live', secret: true })
+        } else walk(old.get(key), next.get(key), `${path}[${key}]`)
+      }
       return
     }
     if (from !== to && changes.length < LIMITS.objectChanges) changes.push({ path, from, to, effect: 'live' })

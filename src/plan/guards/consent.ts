@@ -1,4 +1,5 @@
 import type { Consent } from '../../model/consent.ts'
+import { maskChange } from '../../model/masked/masked-change.ts'
 import type { Births, Doing, PlanEntry } from '../../model/plan.ts'
 import type { Change } from '../../model/resource.ts'
 
@@ -25,7 +26,8 @@ export function shownList(
   ]
 }
 
-function changeLine({ path, from, to, secret, effect }: Change): string {
+function changeLine(change: Change): string {
+  const { path, from, to, secret, effect } = maskChange(change)
   const text = (value: unknown): string => (secret === true ? '***' : (JSON.stringify(value) ?? 'nothing'))
   return `${path}: ${text(from)} → ${text(to)}${effect === 'replace' ? ' (replaces it)' : ''}`
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { fieldsOnly } from '../../model/masked/shown-fields.ts'
 import { projectPlan, projectResource, rowMaker } from './project.ts'
 import { Declined, get, type Route, route } from './route.ts'
 import * as schemas from './schemas.ts'
@@ -84,14 +85,18 @@ export const READS: readonly Route[] = [
       return diff
     },
   }),
-  get('/api/manifest', 'The manifest of a resource as it is in Git, without secrets', {
-    input: byKey,
-    output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
-    async handle({ controller }, { key }) {
-      const yaml = await controller.manifest(key)
-      return { key, ...defined({ yaml }) }
+  get(
+    '/api/manifest',
+    'The manifest of a resource as it is in Git, without secrets; its fields alone for who did not sign in',
+    {
+      input: byKey,
+      output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
+      async handle({ controller, known }, { key }) {
+        const yaml = await controller.manifest(key)
+        return { key, ...defined({ yaml: yaml === undefined || known ? yaml : fieldsOnly(yaml) }) }
+      },
     },
-  }),
+  ),
   get('/api/plan', 'Everything that is not as declared: what will be done, what is held and why', {
     output: z.object({
       version: z.number(),

@@ -31,6 +31,8 @@ export interface Context {
   readonly strips: HealthStrips
   readonly version: string
   readonly actor: Actor
+  /** Reports whether the reader signed in or showed a token. */
+  readonly known: boolean
   me(): Promise<Me>
   may(scope: Scope): boolean
   /** Opens a session in this browser, by name and password. */

@@ -35,7 +35,6 @@ test('what is no secret is shown as it is', () => {
   const lines = [
     '  token: {env: PROXMOX_TOKEN}',
     '  secretsEncryption: true',
-    '  tokens: [a]',
     '  name: token-1',
     '  secret:',
     '  key: node-role',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maskManifest } from './masked.ts'
+import { maskManifest } from './masked-manifest.ts'
 
 test('[S-17] a manifest is shown without what its keys call secret; references, comments and order stay', () => {
   const text = `# who

@@ -1,0 +1,69 @@
+import { maskManifest } from './masked-manifest.ts'
+import { announcesSecret, type Hidden, hiddenOf, isSecretValue } from './secret-fields.ts'
+import { maskMessage, maskWritten } from './secret-text.ts'
+
+const DEEPEST = 60
+
+/**
+ * Returns a parsed value with its secrets masked: the same rules as for a manifest. `name`: the field that it is
+ * of. `text`: how the texts in it are masked. Pure.
+ */
+export function maskTree(value: unknown, name = '', text: (text: string) => string = maskEmbedded): unknown {
+  return masked(value, {
+    hidden: hiddenOf({ name, parent: '', sibling: () => undefined }),
+    parent: name,
+    depth: 0,
+    text,
+  })
+}
+
+/** Returns a text of a plan: a message, unless it is something parsed that was written down. Pure. */
+export function maskTold(text: string): string {
+  return text.includes('\n') || /^\s*[[{]/.test(text) ? maskEmbedded(text) : maskMessage(text)
+}
+
+/** Returns a text in which something parsed was written down: JSON, YAML, or neither. Pure. */
+function maskEmbedded(text: string): string {
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return JSON.stringify(maskTree(JSON.parse(text)))
+    } catch {
+      // It only begins like JSON.
+    }
+  }
+  return text.includes('\n') ? maskManifest(text) : maskWritten(text)
+}
+
+interface TreePlace {
+  readonly hidden: Hidden
+  readonly parent: string
+  readonly depth: number
+  text(text: string): string
+}
+
+function masked(value: unknown, place: TreePlace): unknown {
+  const { hidden, parent, depth, text } = place
+  if (depth > DEEPEST) return '***'
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => {
+      const said = hidden === 'none' && announcesSecret(value[index - 1]) ? 'plain' : hidden
+      return masked(item, { ...place, hidden: said, depth: depth + 1 })
+    })
+  }
+  if (value !== null && typeof value === 'object') {
+    const fields = value as Readonly<Record<string, unknown>>
+    const sibling = (name: string) => {
+      const said = Object.hasOwn(fields, name) ? fields[name] : undefined
+      return typeof said === 'string' ? said : undefined
+    }
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, inner]) => {
+        const below = hidden === 'all' ? 'all' : hiddenOf({ name, parent, sibling })
+        return [name, masked(inner, { hidden: below, parent: name, depth: depth + 1, text })]
+      }),
+    )
+  }
+  if (hidden === 'all' && value !== null && value !== undefined) return '***'
+  if (hidden === 'plain' && isSecretValue(value)) return '***'
+  return typeof value === 'string' ? text(value) : value
+}
