@@ -78,3 +78,10 @@ test('advanceTo fires what is due and stops exactly there', async () => {
   assert.equal(clock.now(), 20)
   assert.equal(fired, 1)
 })
+
+test('time stands still while something outside of the simulation works', async () => {
+  const clock = createVirtualClock(0)
+  clock.schedule(1_000_000, () => {})
+  const slow = new Promise<number>((resolve) => setTimeout(() => resolve(clock.now()), 30))
+  assert.equal(await clock.runUntil(clock.outside(slow)), 0)
+})

@@ -10,6 +10,8 @@ export interface RunOptions {
 export interface VirtualClock extends SimClock {
   /** Moments that are still to come. */
   pending(): number
+  /** Time stands still until this work outside of the simulation has ended. */
+  outside<T>(work: Promise<T>): Promise<T>
   /** Fires everything due until `atMs` and stays there. */
   advanceTo(atMs: number): Promise<void>
   /** Jumps from moment to moment until the promise is settled, or the predicate holds. Answers the promise's value. */
@@ -30,6 +32,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   const heap = createTimerHeap()
   let nowMs = startMs
   let order = 0
+  let outside = 0
 
   function schedule(atMs: number, fn: () => void): Scheduled {
     const timer = { atMs: Math.max(atMs, nowMs), order: order++, fn: fn as (() => void) | undefined }
@@ -96,6 +99,10 @@ export function createVirtualClock(startMs: number): VirtualClock {
     }
     await promisesRun()
     while (!done()) {
+      if (outside > 0) {
+        await realMoment()
+        continue
+      }
       if (!fireNext(limitMs)) {
         if (heap.size() > 0)
           throw new Error(`still not there at ${nowMs}, and the next moment lies beyond the limit ${limitMs}`)
@@ -117,6 +124,12 @@ export function createVirtualClock(startMs: number): VirtualClock {
       dropCancelled()
       return heap.size()
     },
+    outside(work) {
+      outside += 1
+      return work.finally(() => {
+        outside -= 1
+      })
+    },
     advanceTo,
     runUntil: runUntil as VirtualClock['runUntil'],
   }
@@ -127,13 +140,17 @@ function promisesRun(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
+function realMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1))
+}
+
 async function somethingOutsideHappens(happened: () => boolean): Promise<boolean> {
   for (let turn = 0; turn < IDLE_TURNS; turn++) {
     await promisesRun()
     if (happened()) return true
   }
   for (let waited = 0; waited < IDLE_REAL_MS; waited++) {
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    await realMoment()
     if (happened()) return true
   }
   return false

@@ -6,6 +6,7 @@ import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ResourceKey } from '../model/declaration.ts'
 import type { Connection } from '../model/estate.ts'
+import type { Expressions } from '../model/expressions.ts'
 import type { Preview } from '../model/plan.ts'
 import type {
   AddressUse,
@@ -37,6 +38,8 @@ export interface DriverDeps {
   readonly charts?: ChartRenderer
   /** The person's own Helm, for charts that it is to install. */
   readonly helm?: HelmReleases
+  /** Evaluates expressions of declarations. Without it they hold for nothing. */
+  readonly expressions?: Expressions
   /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
 }

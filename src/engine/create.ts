@@ -95,6 +95,7 @@ export function createEngine(deps: EngineDeps): Engine {
       power,
       powerMemory,
       askCheck,
+      expressions: driverDeps.expressions,
       resolveSecret,
       ...others,
       windows,

@@ -1,6 +1,7 @@
 import type { PowerDriver } from '../drivers/power-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { Expressions } from '../model/expressions.ts'
 import type { Rules } from '../model/rules.ts'
 import type { SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
@@ -32,6 +33,7 @@ export interface PassDeps {
   readonly powerMemory: PowerMemory
   resolveSecret(reference: SecretReference): Promise<unknown>
   readonly askCheck: AskCheck
+  readonly expressions: Expressions | undefined
   readonly windows: Widths
   readonly quiet: QuietMemory
   readonly late: LateMemory

@@ -32,7 +32,7 @@ import { quietPass, rememberQuiet } from './quiet-pass.ts'
 import { lookForReadiness } from './readiness.ts'
 import { departed, leftBehind, report } from './report-pass.ts'
 import type { ResourcePass } from './resource-pass.ts'
-import { casesOf } from './resource-passes.ts'
+import { casesOf, withReadyWhen } from './resource-passes.ts'
 import { failure } from './set-aside.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths, notePace } from './widths.ts'
@@ -180,9 +180,10 @@ async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): 
   learnFrom(gather(new Map(), acted.attempts), acted.attempts, observed, deps)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const seen = { ...observation, worlds }
-  const cases = await turns.perform(
+  const laidOut = await turns.perform(
     casesOf(observation.estate, seen, ledger, rules, happenings, connections, startedMs),
   )
+  const cases = await withReadyWhen(laidOut, deps.expressions)
   const problems: Problem[] = []
   const verdicts = await turns.perform(
     eachInSteps(cases, (one) => {

@@ -1,4 +1,5 @@
-import { holds } from '../lib/cel.ts'
+import { type Origin, showOrigin } from '../model/declaration.ts'
+import type { Expressions } from '../model/expressions.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ObservedResource, Resource } from '../model/resource.ts'
 import type { Readiness } from '../model/rules.ts'
@@ -41,11 +42,37 @@ export function clusterSelf(name: string, { status: state, conditions, details =
   return { kind: 'Cluster', metadata: { name }, status: { state, conditions: shown, facts: details } }
 }
 
-/** Why it is not Ready although everything else says so; undefined when every expression holds. */
-export function notYet(readyWhen: readonly string[] | undefined, self: Self): string | undefined {
-  for (const expression of readyWhen ?? []) {
-    const answer = holds(expression, self, 'self')
-    if (answer !== true) return answer === false ? `not yet: ${expression}` : `${expression}: ${answer}`
-  }
-  return undefined
+/** What `readyWhen` of one declaration asks, and where it stands. */
+export interface ReadyQuestion {
+  readonly readyWhen: readonly string[]
+  readonly self: Self
+  readonly origin: Origin
+}
+
+/** Why each is not Ready although everything else says so; undefined where every expression holds. */
+export async function notYet(
+  asked: readonly ReadyQuestion[],
+  expressions: Expressions | undefined,
+): Promise<readonly (string | undefined)[]> {
+  if (asked.length === 0) return []
+  const questions = asked.flatMap(({ readyWhen, self }) =>
+    readyWhen.map((expression) => ({ expression, object: self, name: 'self' })),
+  )
+  const answers = (await expressions?.answers(questions)) ?? []
+  let at = 0
+  return asked.map(({ readyWhen, origin }) => {
+    const own = answers.slice(at, at + readyWhen.length)
+    at += readyWhen.length
+    const open = readyWhen.findIndex((_, index) => own[index] !== true)
+    const expression = readyWhen[open]
+    if (expression === undefined) return undefined
+    const answer = own[open] ?? 'it was not evaluated'
+    return answer === false
+      ? `not yet: ${expression}`
+      : `readyWhen at ${showOrigin(origin)}: ${shortened(expression)}: ${answer}`
+  })
+}
+
+function shortened(expression: string): string {
+  return expression.length > 200 ? `${expression.slice(0, 200)}…` : expression
 }

@@ -3,6 +3,7 @@ import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Readiness } from '../model/rules.ts'
 import type { Refusal, Step } from '../model/step.ts'
+import type { ReadyQuestion } from './ready-when.ts'
 
 /** What happened to one resource in this pass: an effect that ended well, one that failed, or neither. */
 export type Happening =
@@ -24,6 +25,8 @@ export interface ResourcePass {
   readonly before: ResourceRecord | undefined
   /** Undefined: not there, or not looked at closely. */
   readonly readiness: Readiness | undefined
+  /** What its own declaration asks before it counts as Ready. */
+  readonly question?: ReadyQuestion
   readonly present: boolean
   /** The birth of the thing, where a close look showed it. */
   readonly birth?: string

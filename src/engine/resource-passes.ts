@@ -2,11 +2,12 @@ import { defined } from '../lib/defined.ts'
 import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import { DEFAULT_POLICY, type Policy, type ResourceKey } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
+import type { Expressions } from '../model/expressions.ts'
 import { mayBeCalled } from '../model/grant.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { guestIn, isBeingMade, type ObservedResource, type Resource } from '../model/resource.ts'
-import type { Readiness, Rules } from '../model/rules.ts'
+import type { Rules } from '../model/rules.ts'
 import { fixedAddresses } from '../plan/things/addresses.ts'
 import { isHeldAt, isSameGuest } from '../plan/things/births.ts'
 import { wasDeclared } from '../plan/things/proof.ts'
@@ -62,7 +63,7 @@ export function casesOf(
       policy: resource?.policy ?? policyOfUndeclared(entry.key, before, observed, estate),
       generation: resource?.generation ?? before?.generation ?? '',
       before,
-      readiness: readinessOf(resource, entry.action, observed, rules, before, nowMs),
+      ...readinessOf(resource, entry.action, observed, rules, before, nowMs),
       present: observed !== undefined,
       ...defined({ birth: observed?.close?.birth }),
       ...(observed === undefined || isBeingMade(observed) ? {} : { whole: true as const }),
@@ -141,20 +142,47 @@ function readinessOf(
   rules: ReadonlyMap<string, Rules>,
   before: ResourceRecord | undefined,
   nowMs: number,
-): Readiness | undefined {
-  if (resource === undefined || observed === undefined) return undefined
+): Pick<ResourcePass, 'readiness' | 'question'> {
+  if (resource === undefined || observed === undefined) return { readiness: undefined }
   const close = observed.close
   if (close === undefined) {
     // Nobody has started it: a survey that does not know its power yet says nothing against that.
     const asMade = observed.asMade !== undefined && action.do === 'nothing'
-    return asMade ? rules.get(resource.driver)?.readiness(resource, { ...observed, power: 'stopped' }) : undefined
+    return {
+      readiness: asMade
+        ? rules.get(resource.driver)?.readiness(resource, { ...observed, power: 'stopped' })
+        : undefined,
+    }
   }
   const remembered: ObservedResource =
     close !== undefined && close.agent === undefined && stillReady(before?.conditions ?? [], observed, nowMs)
       ? { ...observed, close: { ...close, agent: 'up' } }
       : observed
-  const found = rules.get(resource.driver)?.readiness(resource, remembered)
-  if (found?.ready !== true || resource.policy.readyWhen === undefined) return found
-  const why = notYet(resource.policy.readyWhen, selfOf(resource, remembered, found, before))
-  return why === undefined ? found : { ...found, ready: false, reason: 'ReadyWhen', message: why }
+  const readiness = rules.get(resource.driver)?.readiness(resource, remembered)
+  const { readyWhen } = resource.policy
+  if (readiness?.ready !== true || readyWhen === undefined) return { readiness }
+  return {
+    readiness,
+    question: { readyWhen, self: selfOf(resource, remembered, readiness, before), origin: resource.origin },
+  }
+}
+
+/** The cases with what their `readyWhen` says. */
+export async function withReadyWhen(
+  cases: readonly (ResourcePass | FailedPass)[],
+  expressions: Expressions | undefined,
+): Promise<readonly (ResourcePass | FailedPass)[]> {
+  const asking = cases.flatMap((one) =>
+    'failed' in one || one.question === undefined ? [] : [{ one, question: one.question }],
+  )
+  const answers = await notYet(
+    asking.map(({ question }) => question),
+    expressions,
+  )
+  const whys = new Map(asking.map(({ one }, index) => [one as ResourcePass | FailedPass, answers[index]]))
+  return cases.map((one) => {
+    const why = whys.get(one)
+    if (why === undefined || 'failed' in one || one.readiness === undefined) return one
+    return { ...one, readiness: { ...one.readiness, ready: false, reason: 'ReadyWhen', message: why } }
+  })
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretVault } from '../source/secrets/secret-vault.ts'
 import { programClock } from './clock.ts'
+import { cagedExpressions } from './expressions.ts'
 
 export type Warn = (message: string) => void
 
@@ -46,6 +47,7 @@ export async function driverDepsFor(options: EngineOptions, warn: Warn): Promise
         timeouts: { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs },
       }),
     resolveSecret: (reference) => resolveSecret(reference, sources),
+    expressions: cagedExpressions,
     lookAtCertificate: async ({ endpoint }, signal) =>
       (await import('../lib/tls-certificate.ts')).lookAtCertificate(endpoint, {
         timeoutMs: LIMITS.connectTimeoutMs,

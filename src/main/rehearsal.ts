@@ -9,6 +9,7 @@ import type { Estate } from '../model/estate.ts'
 import type { ClusterPlan } from '../model/observed-cluster.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { loadDrivers } from './drivers.ts'
+import { cagedExpressions } from './expressions.ts'
 
 /** A twin of each connection, the real engine and drivers, and a store that knows what the real one knows. */
 export async function rehearseOnTwin(
@@ -71,6 +72,7 @@ export async function rehearseOnTwin(
       openWire: ({ name }) => simWire(twinOf(name)),
       // The twin asks for its own token; other secrets are never sent anywhere real.
       resolveSecret: async () => new Secret([...twins.values()][0]?.token ?? ''),
+      expressions: { answers: (questions) => clock.outside(cagedExpressions.answers(questions)) },
     },
     clusters: () => twinClusters([...twins.values()], clock),
   })

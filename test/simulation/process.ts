@@ -20,6 +20,7 @@ import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
+import { evaluatedHere } from './evaluated-here.ts'
 
 /** Thrown through nobody: a killed process simply never goes on. Tells the harness that it was killed. */
 export interface Killed {
@@ -273,6 +274,8 @@ export function startProcess(options: ProcessOptions): Process {
         return other === undefined ? wire : mortal(other)
       },
       resolveSecret: async () => secret,
+      // Another process would answer in its own time, and a simulated day passes meanwhile.
+      expressions: evaluatedHere,
       ...(ways === undefined
         ? {}
         : {

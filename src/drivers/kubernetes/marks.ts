@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { defined } from '../../lib/defined.ts'
+import type { ExpressionAnswer } from '../../model/expressions.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Change, Mark, ObservedResource, Resource } from '../../model/resource.ts'
 import type { Readiness } from '../../model/rules.ts'
@@ -135,6 +136,8 @@ export function keptByOf(text: string | undefined): KubeObject | undefined {
 /** What a look brings of one object. Values of Secrets are never in it. */
 export interface ObjectDetails {
   readonly object: Foreign
+  /** What the expression of its add-on answered about this object. */
+  readonly answered?: { readonly expression: string; readonly answer: ExpressionAnswer }
   /** Keys of a Secret whose values are not the declared ones. */
   readonly secretsDiffer?: readonly string[]
   /** What the one shows by whom the object is or will be kept. */

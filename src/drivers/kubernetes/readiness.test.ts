@@ -216,11 +216,14 @@ for (const [what, object, status, more] of ROWS) {
 }
 
 test('a condition that a person wrote is asked besides, and never says that an unready object is ready', () => {
-  const ready = (object: Foreign, expression: string) => objectReadiness({ object }, expression).ready
+  const ready = (object: Foreign, expression: string) =>
+    objectReadiness({ object, answered: { expression, answer: holds(expression, object) } }, expression).ready
   assert.equal(ready({ status: { n: 3 } }, 'object.status.n >= 3'), true)
   assert.equal(ready({ status: { n: 2 } }, 'object.status.n >= 3'), false)
   assert.equal(ready({}, 'object.status.n >= 3'), false)
   assert.equal(ready(said('Any', no('Ready')), 'true'), false)
+  const answered = { expression: 'true', answer: true }
+  assert.match(objectReadiness({ object: {}, answered }, 'object.a').message, /not evaluated yet/)
 })
 
 test('expressions answer yes, no, or why nobody can tell', () => {

@@ -1,5 +1,4 @@
 import { at, type Foreign, textOf } from '../../kubernetes/objects.ts'
-import { holds } from '../../lib/cel.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { ObjectDetails } from './marks.ts'
 import { readinessByKind } from './readiness-by-kind.ts'
@@ -19,7 +18,7 @@ export function objectReadiness(look: ObjectDetails, expression?: string): Readi
     readyCondition(object) ??
     here('it is there')
   if (!found.ready || expression === undefined) return found
-  const answer = holds(expression, object)
+  const answer = look.answered?.expression === expression ? look.answered.answer : 'it was not evaluated yet'
   if (answer === true) return found
   return waits('ReadyExpression', answer === false ? `not yet: ${expression}` : `${expression}: ${answer}`)
 }

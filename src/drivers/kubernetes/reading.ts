@@ -16,6 +16,7 @@ import { type ClusterApi, collectionPath, objectPath, type TypeMeta } from './ap
 import { keeperLook } from './handover.ts'
 import { type ManifestsRead, readHelmReleases } from './helm/reading.ts'
 import { keptByOf, markOf, type ObjectDetails, UID_LABEL } from './marks.ts'
+import { objectReadiness } from './readiness.ts'
 import { definitionsOf, readReleases } from './releases.ts'
 
 /** More missing objects of one kind than this are looked for in one list rather than one by one. */
@@ -33,7 +34,7 @@ export interface ObjectReader {
 
 export function createReader(
   connection: Connection,
-  deps: Pick<DriverDeps, 'clock' | 'resolveSecret' | 'helm'>,
+  deps: Pick<DriverDeps, 'clock' | 'resolveSecret' | 'helm' | 'expressions'>,
   api: ClusterApi,
   wanted: readonly WantedObject[],
   manifests: ManifestsRead,
@@ -86,7 +87,7 @@ export function createReader(
     }
     const releases = sort.kind === 'HelmChart' && objects.size > 0 ? await readReleases(client, api, signal) : undefined
     const byId = new Map(declared.map((one) => [idFor(one.object, kind), one]))
-    const resources: ObservedResource[] = []
+    const looks: { readonly id: string; readonly one: WantedObject | undefined; readonly look: ObjectDetails }[] = []
     for (const [id, object] of objects) {
       const one = byId.get(id)
       const install = releases?.install(object)
@@ -101,10 +102,14 @@ export function createReader(
         ...defined({ keeper }),
         ...(secretsDiffer.length === 0 ? {} : { secretsDiffer }),
       }
-      const about = { connection: connection.name, host: cluster, list, undeclared: one === undefined }
-      resources.push(observedFrom(one === undefined ? id : objectId(one.object), look, about, deps.clock.now()))
+      looks.push({ id, one, look })
     }
-    return resources
+    const answered = await answeredBy(looks, deps)
+    return looks.map(({ id, one }, index) => {
+      const about = { connection: connection.name, host: cluster, list, undeclared: one === undefined }
+      const look = answered[index] ?? { object: {} }
+      return observedFrom(one === undefined ? id : objectId(one.object), look, about, deps.clock.now())
+    })
   }
 
   /** The one by whom it is or will be kept; each is read once in a pass. */
@@ -137,6 +142,24 @@ export function createReader(
   }
 
   return { readList }
+}
+
+/** The looks with what the expressions of their add-ons say, of those objects that are ready by everything else. */
+async function answeredBy(
+  looks: readonly { readonly one: WantedObject | undefined; readonly look: ObjectDetails }[],
+  { expressions }: Pick<DriverDeps, 'expressions'>,
+): Promise<readonly ObjectDetails[]> {
+  const open = looks.flatMap(({ one, look }) =>
+    one?.ready === undefined || !objectReadiness(look).ready ? [] : [{ look, expression: one.ready }],
+  )
+  if (open.length === 0 || expressions === undefined) return looks.map(({ look }) => look)
+  const answers = await expressions.answers(
+    open.map(({ look: { object }, expression }) => ({ expression, object, name: 'object' })),
+  )
+  const byLook = new Map(
+    open.map(({ look, expression }, index) => [look, { expression, answer: answers[index] ?? '' }]),
+  )
+  return looks.map(({ look }) => ({ ...look, ...defined({ answered: byLook.get(look) }) }))
 }
 
 /** An object's name in its list, as the cluster has it: what is in no namespace there has none here. */

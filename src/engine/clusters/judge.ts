@@ -1,4 +1,5 @@
 import { resourceUid } from '../../model/declaration.ts'
+import type { Expressions } from '../../model/expressions.ts'
 import type { ClusterHold, ClusterPlan } from '../../model/observed-cluster.ts'
 import type { Condition, NewEvent, ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
@@ -17,8 +18,19 @@ export function judgeCluster(
   before: ResourceRecord | undefined,
   goesOn: (step: Step<'cluster'>) => boolean,
   nowMs: number,
-  backedUp?: Omit<Condition, 'sinceMs'>,
+  record: ResourceRecord = clusterRecord(look, attempts, before, nowMs),
 ): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
+  return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
+}
+
+/** The record of a cluster by everything but its `readyWhen`. Pure. */
+export function clusterRecord(
+  look: ClusterPlan,
+  attempts: readonly StepAttempt<'cluster'>[],
+  before: ResourceRecord | undefined,
+  nowMs: number,
+  backedUp?: Omit<Condition, 'sinceMs'>,
+): ResourceRecord {
   const { declaration, decision, observed } = look
   const usual = conditionsOf(look, attempts, before?.conditions ?? [], nowMs)
   const conditions =
@@ -28,7 +40,7 @@ export function judgeCluster(
         ? usual.filter(({ type }) => type !== 'BackedUp')
         : usual
   const ready = decision.nodes.filter(({ phase }) => phase === 'Ready' || phase === 'Soaking').length
-  const judged: ResourceRecord = {
+  return {
     key: declaration.key,
     uid: resourceUid(declaration.estate, declaration.key),
     connection: '',
@@ -47,18 +59,17 @@ export function judgeCluster(
       ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
     },
   }
-  const record = withReadyWhen(judged, declaration, nowMs)
-  return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
 }
 
 /** Ready only when what its own declaration says of that holds too. */
-function withReadyWhen(
+export async function withOwnReadyWhen(
   record: ResourceRecord,
-  { name, policy }: ClusterPlan['declaration'],
+  { name, policy: { readyWhen }, origin }: ClusterPlan['declaration'],
+  expressions: Expressions | undefined,
   nowMs: number,
-): ResourceRecord {
-  if (policy.readyWhen === undefined || !isTrue(record.conditions, 'Ready')) return record
-  const why = notYet(policy.readyWhen, clusterSelf(name, record))
+): Promise<ResourceRecord> {
+  if (readyWhen === undefined || !isTrue(record.conditions, 'Ready')) return record
+  const [why] = await notYet([{ readyWhen, self: clusterSelf(name, record), origin }], expressions)
   if (why === undefined) return record
   const waits = { type: 'Ready', status: 'False', reason: 'ReadyWhen', message: why } as const
   return { ...record, conditions: withCondition(record.conditions, waits, nowMs) }

@@ -7,7 +7,7 @@ import type { PassDeps } from '../pass-deps.ts'
 import { dueSteps, performSteps, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
 import { noteBackups } from './backups.ts'
 import { type DrillPass, keepDrill, readDrills } from './drills.ts'
-import { judgeCluster } from './judge.ts'
+import { clusterRecord, judgeCluster, withOwnReadyWhen } from './judge.ts'
 import type { ReachedCluster } from './observe.ts'
 import type { ClusterPass } from './pace.ts'
 import { noteRemediation } from './remembered.ts'
@@ -52,7 +52,14 @@ export async function keepClusters(
     const state = drills?.state ?? (await readDrills(deps.store, declaration.name))
     const backedUp = backupCondition(declaration.spec, looked.look.observed, state, deps.clock.now())
     const before = records.get(declaration.key)
-    const verdict = judgeCluster(looked.look, attempts, before, goesOn, deps.clock.now(), backedUp)
+    const nowMs = deps.clock.now()
+    const record = await withOwnReadyWhen(
+      clusterRecord(looked.look, attempts, before, nowMs, backedUp),
+      declaration,
+      deps.expressions,
+      nowMs,
+    )
+    const verdict = judgeCluster(looked.look, attempts, before, goesOn, nowMs, record)
     await noteBackups(deps.store, deps.epoch, looked.look)
     return {
       ...verdict,

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { cleanText } from '../../lib/clean-text.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ExpressionAnswer, ExpressionQuestion, Expressions } from '../../model/expressions.ts'
+import { createCage, JobEnded } from './cage.ts'
+
+export interface CagedExpressionsOptions {
+  readonly clock: Clock
+  readonly deadlineMs?: number
+  readonly heapMb?: number
+}
+
+/** An expression that was ended: when it is evaluated again, and the delay after that. */
+interface EndedExpression {
+  readonly why: string
+  readonly untilMs: number
+  readonly delayMs: number
+}
+
+/**
+ * Evaluates expressions in a process of its own. It asks only what it has not answered for the same object. An expression
+ * that was ended is set aside for a while, ever longer, and the others of its pass are answered.
+ */
+export function createCagedExpressions({
+  clock,
+  deadlineMs = LIMITS.answerMs,
+  heapMb = LIMITS.answerHeapMb,
+}: CagedExpressionsOptions): Expressions {
+  const cage = createCage(heapMb)
+  const kept = new Map<string, ExpressionAnswer>()
+  const setAside = new Map<string, EndedExpression>()
+
+  const note = (id: string, answer: ExpressionAnswer) => {
+    if (kept.size >= LIMITS.answersKept) kept.clear()
+    kept.set(id, answer)
+  }
+  const endedNow = (expression: string, why: string): EndedExpression => {
+    const before = setAside.get(expression)
+    const delayMs = Math.min(
+      before === undefined ? LIMITS.endedExpressionMs : before.delayMs * 2,
+      LIMITS.endedExpressionMaxMs,
+    )
+    const ended = { why, delayMs, untilMs: clock.monotonicMs() + delayMs }
+    if (setAside.size >= LIMITS.answersKept) setAside.clear()
+    setAside.set(expression, ended)
+    return ended
+  }
+  const asleep = (expression: string): EndedExpression | undefined => {
+    const ended = setAside.get(expression)
+    return ended !== undefined && clock.monotonicMs() < ended.untilMs ? ended : undefined
+  }
+
+  return {
+    async answers(questions) {
+      const ids = questions.map(idOf)
+      const found = new Map<string, ExpressionAnswer>()
+      const open = new Map<string, ExpressionQuestion>()
+      for (const [index, question] of questions.entries()) {
+        const id = ids[index] ?? ''
+        const known = kept.get(id)
+        if (known !== undefined) found.set(id, known)
+        else open.set(id, question)
+      }
+      while (open.size > 0) {
+        for (const [id, { expression }] of open) {
+          const ended = asleep(expression)
+          if (ended === undefined) continue
+          found.set(id, toldOf(ended))
+          open.delete(id)
+        }
+        const asked = [...open]
+        if (asked.length === 0) break
+        try {
+          const placeOf = () => 'it'
+          const job = { job: 'answers', questions: asked.map(([, question]) => question) } as const
+          const { answers } = await cage.perform(job, { clock, deadlineMs, placeOf })
+          for (const [index, [id, { expression }]] of asked.entries()) {
+            const answer = answers[index] ?? 'nobody answered'
+            found.set(id, answer)
+            note(id, answer)
+            setAside.delete(expression)
+          }
+          break
+        } catch (error) {
+          const [id, culprit] = (error instanceof JobEnded ? asked[error.index] : undefined) ?? []
+          if (id === undefined || culprit === undefined) {
+            const why = cleanText(error instanceof Error ? error.message : String(error), 200)
+            for (const [each] of asked) found.set(each, why)
+            break
+          }
+          const why = error instanceof Error ? error.message : ''
+          found.set(id, toldOf(endedNow(culprit.expression, why)))
+          open.delete(id)
+        }
+      }
+      return ids.map((id) => found.get(id) ?? 'nobody answered')
+    },
+  }
+}
+
+function toldOf({ why, delayMs }: EndedExpression): string {
+  const again = delayMs >= 3_600_000 ? `${delayMs / 3_600_000} h` : `${Math.round(delayMs / 60_000)} min`
+  return `${why}; croft ended it and evaluates it again in ${again}`
+}
+
+function idOf({ expression, name, object }: ExpressionQuestion): string {
+  return createHash('sha256')
+    .update(`${name}\0${expression}\0${JSON.stringify(object)}`)
+    .digest('base64')
+}
