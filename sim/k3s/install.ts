@@ -19,7 +19,7 @@ export function beginInstall(computer: Computer, order: InstallInput): NodeAnswe
   const { world, machine } = computer
   return beginJob(computer, 'install', between(world.random, world.k3s.timing.installMs), (done) => {
     if (machine.trouble.diskFull === true) {
-      done('No space left on device')
+      done(`K3s ${order.version}: No space left on device`)
       return
     }
     const problems: string[] = []
@@ -38,7 +38,7 @@ export function beginInstall(computer: Computer, order: InstallInput): NodeAnswe
         return
       }
     }
-    done(problems.join('; '))
+    done(`K3s ${order.version}: ${problems.join('; ')}`)
   })
 }
 

@@ -231,7 +231,9 @@ job_install() {
     fi
   done
   rm -f "$new"
-  echo "${reasons#; }"
+  free=$(df -Pk "$bin" 2>/dev/null | awk 'NR == 2 { print $4 }')
+  case $free in '' | *[!0-9]*) ;; *) [ "$free" -ge 131072 ] || reasons="$reasons; only $free KiB are free below /usr/local/bin" ;; esac
+  echo "K3s $version: ${reasons#; }"
   return 1
 }
 

@@ -335,6 +335,8 @@ export const LIMITS = {
   bootstrapTokenMs: 15 * 60_000,
   /** A failed install is shown for this long before it is tried again. */
   installAgainMs: 30_000,
+  /** A node that could not fetch a release before a rollout is asked again so often. */
+  programAgainMs: 300_000,
   nodesAskedAtOnce: 16,
   evictionsAtOnce: 8,
   watchSeconds: 300,

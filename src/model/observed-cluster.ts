@@ -167,6 +167,10 @@ export interface LocalK3s {
   /** Since when the service is in that state. */
   readonly sinceMs: number
   readonly version?: string
+  /** Of a program that was fetched and proved beside the one that runs. */
+  readonly fetched?: string
+  /** The release that could last not be fetched there, and why. */
+  readonly notFetched?: { readonly version: string; readonly why: string; readonly ageMs: number }
   /** CA hash of the cluster whose data is on the disk; `none` when it is clean, `other` when it cannot be read. */
   readonly data: string
   /** Its config.yaml is croft's: K3s that is on its way here was started by croft. */
@@ -367,6 +371,9 @@ export function isDestruction(verb: ClusterVerb): boolean {
 
 /** Target of a step that puts the program that runs back on the disk. */
 export const PUT_BACK = 'put-back'
+
+/** Target of a step that fetches and proves a program beside the one that runs. */
+export const FETCH_BESIDE = 'fetch-beside'
 
 /** Nothing to do but look again. */
 export interface ClusterWait {

@@ -26,6 +26,8 @@ export interface SessionMemory {
   readonly programs: Set<string>
   /** What kept a node from answering when it was last asked, in the words of the lane. */
   readonly silences: Map<string, string>
+  /** Releases whose program a node could not be told to fetch, and why. */
+  readonly notFetched: Map<string, { readonly version: string; readonly why: string; readonly atMs: number }>
   /** Steps that were done on a node since it was last in the cluster and Ready. */
   readonly tried: Map<string, readonly ClusterVerb[]>
   /** Nodes that we have acted on since they were last asked. */
@@ -51,6 +53,7 @@ export function emptyMemory(): SessionMemory {
     facts: new Map(),
     programs: new Set(),
     silences: new Map(),
+    notFetched: new Map(),
     tried: new Map(),
     touched: new Set(),
     readiness: new Map(),

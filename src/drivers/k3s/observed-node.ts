@@ -38,6 +38,15 @@ export function observedNode(
     }
   }
 
+  function program(said: Facts): Pick<LocalK3s, 'fetched' | 'notFetched'> {
+    const refused = memory.notFetched.get(name)
+    const untold = refused && { ...refused, ageMs: deps.clock.monotonicMs() - refused.atMs }
+    return {
+      ...optional('fetched', said.fetched),
+      ...optional('notFetched', untold ?? failedInstall(said, deps.clock.now())),
+    }
+  }
+
   function steadied(node: KubeNode): KubeNode {
     const steady = (what: string, atMs: number) => steadyTime(memory.times, `${name} ${what}`, atMs, deps.clock)
     const { changedMs, work } = node
@@ -68,7 +77,10 @@ export function observedNode(
       ...optional('busy', machine.busy ?? bootingOf(facts, kube)),
     },
     kube,
-    k3s: facts === undefined ? 'unknown' : localOf(facts, typeof kube === 'object' ? kube : undefined),
+    k3s:
+      facts === undefined
+        ? 'unknown'
+        : { ...localOf(facts, typeof kube === 'object' ? kube : undefined), ...program(facts) },
     ...optional('silence', memory.silences.get(name)),
     ...(memory.tokens.has(name) ? { joinToken: true as const } : {}),
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
@@ -129,6 +141,14 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
   }
+}
+
+/** The program on the node says of which release its last install failed. */
+function failedInstall({ job }: Facts, nowMs: number): LocalK3s['notFetched'] {
+  if (job?.name !== 'install' || job.state !== 'failed') return undefined
+  const said = /^K3s (v\S+): (.*)$/.exec(job.message ?? '')
+  if (said?.[1] === undefined || said[2] === undefined) return undefined
+  return { version: said[1], why: said[2], ageMs: nowMs - job.sinceMs }
 }
 
 function firstEnd(texts: readonly string[]): number | undefined {

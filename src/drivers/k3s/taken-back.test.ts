@@ -33,8 +33,7 @@ test('an upgrade that is taken back while its program is fetched does not happen
   const before = lab.spec
   lab.spec = { ...before, version: NEXT }
   lab.restart()
-  const fetching = () =>
-    lab.done.find(({ step, outcome }) => step.verb === 'upgrade-k3s' && outcome.result === 'started')
+  const fetching = () => lab.done.find(({ step, outcome }) => step.version === NEXT && outcome.result === 'started')
   await lab.until(() => fetching() !== undefined, 900)
   const node = fetching()?.step.node ?? ''
   lab.spec = before

@@ -13,11 +13,21 @@ import {
 import { planBackup } from './backup.ts'
 import { coordinate } from './coordinate.ts'
 import { rolloutId } from './rollout.ts'
-import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster, VERSION } from './testing/fixture.ts'
+import {
+  clusterSpec,
+  HOUR,
+  MINUTE,
+  member,
+  NEXT_VERSION,
+  NOW,
+  type NodeTurn,
+  observedCluster,
+  VERSION,
+} from './testing/fixture.ts'
 import { nextSteps, phaseOf, plannedGuards, plannedSteps } from './testing/planned.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
-const NEXT = 'v1.34.4+k3s1'
+const NEXT = NEXT_VERSION
 const spec = clusterSpec('s1 s2 s3 a1 a2', { version: NEXT })
 const names = 's1 s2 s3 a1 a2'
 /** One that croft asked s2 for so long ago. The clock of s2 is an hour ahead. */
@@ -48,6 +58,34 @@ describe('a rollout', () => {
     assert.deepEqual(nextSteps(spec, observedCluster(names, {}, ready)), ['cordon s1'])
     const before = observedCluster(names, { s1: done(30 * MINUTE) }, { snapshots: [snapshotOf(40 * MINUTE)] })
     assert.deepEqual(nextSteps(spec, before), ['snapshot s1'], 'another before each server')
+  })
+
+  test('fetches the release on every node before the first is cordoned, and says where it cannot be had', () => {
+    const bare: NodeTurn = { k3s: { fetched: '' } }
+    const failed = (ageMs: number, version = NEXT): NodeTurn => ({
+      k3s: { fetched: '', notFetched: { version, why: 'https://mirror/k3s: 404', ageMs } },
+    })
+    const on = (turns: Readonly<Record<string, NodeTurn>>) =>
+      coordinate(spec, observedCluster(names, turns, ready), NOW)
+    const rows: readonly [string, Readonly<Record<string, NodeTurn>>, readonly string[], readonly string[]][] = [
+      ['nowhere yet', { s2: bare, a2: bare }, [`prepare-k3s s2 ${NEXT}`, `prepare-k3s a2 ${NEXT}`], []],
+      ['it could not be had on an agent', { a2: failed(MINUTE) }, [], ['program']],
+      ['the same, some time ago', { a2: failed(10 * MINUTE) }, [`prepare-k3s a2 ${NEXT}`], ['program']],
+      ['another release could not be had', { a2: failed(MINUTE, 'v1.34.9+k3s1') }, [`prepare-k3s a2 ${NEXT}`], []],
+      ['a server is silent', { s3: { k3s: 'unknown' } }, [], []],
+      ['an agent is silent', { a2: { k3s: 'unknown' } }, ['cordon s1'], []],
+      ['it lies in place already', { s3: { k3s: { fetched: '', version: NEXT } } }, ['cordon s1'], []],
+    ]
+    for (const [what, turns, steps, guards] of rows)
+      assert.deepEqual([plannedSteps(on(turns)), plannedGuards(on(turns))], [steps, guards], what)
+    const held = on({ a2: failed(MINUTE) }).holds[0]
+    assert.match(held?.reason ?? '', /cannot be had on a2: https:\/\/mirror\/k3s: 404; no node was cordoned/)
+    const servers = { s1: done(30 * MINUTE), s2: done(30 * MINUTE), s3: done(30 * MINUTE) }
+    assert.deepEqual(
+      plannedSteps(on({ ...servers, a1: failed(MINUTE) })),
+      ['cordon a2'],
+      'one agent keeps no other back',
+    )
   })
 
   test('waits for the snapshot by its name, and says what K3s answers when two tries were in vain', () => {
@@ -100,7 +138,10 @@ describe('a rollout', () => {
 
   test('servers one by one, then agents by surge, then the next hop', () => {
     const far = { ...spec, version: 'v1.35.1+k3s1' }
-    const at = (version: string): NodeTurn => ({ kube: { version, changedMs: NOW - HOUR / 2 }, k3s: { version } })
+    const at = (version: string, fetched = 'v1.33.8+k3s1'): NodeTurn => ({
+      kube: { version, changedMs: NOW - HOUR / 2 },
+      k3s: { version, fetched },
+    })
     const first = coordinate(far, observedCluster(names, {}, ready), NOW)
     assert.deepEqual(first.hops, ['v1.35.1+k3s1'])
     const old = Object.fromEntries(names.split(' ').map((name) => [name, at('v1.33.6+k3s1')]))
@@ -119,7 +160,7 @@ describe('a rollout', () => {
     assert.deepEqual(nextSteps(far, observedCluster(names, servers, ready)), ['cordon a1'])
     const surge = { ...far, upgrade: { ...far.upgrade, agentsSurge: 2 } }
     assert.deepEqual(nextSteps(surge, observedCluster(names, servers, ready)), ['cordon a1', 'cordon a2'])
-    const all = { ...servers, a1: at('v1.33.8+k3s1'), a2: at('v1.33.8+k3s1') }
+    const all = Object.fromEntries(names.split(' ').map((name) => [name, at('v1.33.8+k3s1', 'v1.34.4+k3s1')]))
     assert.deepEqual(
       coordinate(far, observedCluster(names, all, ready), NOW).steps.map((step) => step.target),
       ['v1.34.4+k3s1'],
@@ -310,7 +351,7 @@ describe('pause, abort, and whose cordon it is', () => {
     const after = coordinate(spec, observedCluster(names, { s2: turns.s2 }, { ...ready, requests }), NOW)
     assert.deepEqual(after.steps, [])
     assert.deepEqual(plannedGuards(after), ['aborted'])
-    const other = { ...spec, version: 'v1.34.5+k3s1' }
+    const other = { ...spec, serverFlags: { 'kube-apiserver-arg': 'v=2' } }
     assert.deepEqual(
       nextSteps(other, observedCluster(names, {}, { ...ready, requests })),
       ['cordon s1'],

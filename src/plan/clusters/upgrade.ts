@@ -13,6 +13,7 @@ import {
   waitFor,
 } from './finding.ts'
 import { begin, continueWork, giveBack } from './node-work.ts'
+import { programsFirst } from './programs-first.ts'
 import { serversWhole } from './removals.ts'
 import { departure } from './replace.ts'
 import {
@@ -23,6 +24,7 @@ import {
   type Rollout,
   rolloutId,
   rolloutOf,
+  type WantedChange,
   wantedChange,
 } from './rollout.ts'
 import { snapshotFirst } from './snapshot-first.ts'
@@ -55,7 +57,7 @@ export function nextServer(view: ClusterSituation): ClusterFinding {
   const anew = view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
   return firstOf([
     () => (anew ? NOTHING : addressKept(view, movedServer(view), OF_SERVER)),
-    () => mayBegin(view, node, wanted.target, rolloutId(view.spec)),
+    () => mayBegin(view, node, wanted, [...view.servers, ...view.agents], rolloutId(view.spec)),
     () => snapshotFirst(view, anew ? node : undefined),
     () =>
       anew
@@ -92,13 +94,23 @@ export function nextAgents(view: ClusterSituation): ClusterFinding {
   const kept = stays.map((node) => addressKept(view, movedNode(node), OF_AGENT))
   const free = due.filter((node) => !stays.includes(node))
   const room = view.spec.upgrade.agentsSurge - view.agents.filter((node) => kubeOf(node)?.work !== undefined).length
-  const [first] = free
-  if (first === undefined || room <= 0) return merge(kept)
-  const held = mayBegin(view, first, wantedChange(view, first, rollout)?.target ?? '', rolloutId(view.spec))
-  if (!isEmpty(held)) return merge([...kept, held])
+  if (room <= 0) return merge(kept)
+  // One that cannot have its program keeps nobody else back.
+  const fetching = free.map((node) => ({
+    node,
+    finding: programsFirst(view, wantedChange(view, node, rollout), [node]),
+  }))
+  const unready = fetching.filter(({ finding }) => !isEmpty(finding)).map(({ finding }) => finding)
+  const next = fetching.filter(({ finding }) => isEmpty(finding)).map(({ node }) => node)
+  const [first] = next
+  const wantedFirst = first === undefined ? undefined : wantedChange(view, first, rollout)
+  if (first === undefined || wantedFirst === undefined) return merge([...kept, ...unready])
+  const held = mayBegin(view, first, wantedFirst, [first], rolloutId(view.spec))
+  if (!isEmpty(held)) return merge([...kept, ...unready, held])
   return merge([
     ...kept,
-    ...free.slice(0, room).map((node) => {
+    ...unready,
+    ...next.slice(0, room).map((node) => {
       const wanted = wantedChange(view, node, rollout)
       if (wanted === undefined) return NOTHING
       return isAnew(node)
@@ -154,10 +166,17 @@ function reasonOf(node: NodeView, wanted: { readonly purpose: string; readonly t
 }
 
 /** Everything that must be so before a node is touched. Empty when it is. */
-function mayBegin(view: ClusterSituation, node: NodeView, target: string, rollout: string): ClusterFinding {
+function mayBegin(
+  view: ClusterSituation,
+  node: NodeView,
+  wanted: WantedChange,
+  fetching: readonly NodeView[],
+  rollout: string,
+): ClusterFinding {
   return firstOf([
-    () => wishes(view, node, target, rollout),
+    () => wishes(view, node, wanted.target, rollout),
     () => allWell(view),
+    () => programsFirst(view, wanted, fetching),
     () => soaked(view),
     () => window(view),
     () => checked(view),

@@ -2,7 +2,7 @@ import type { NodeFacts, PutFiles, StartInput } from '../../../k3s/node-program.
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
 import type { ClusterSecrets, NodeSpec } from '../../../model/cluster.ts'
-import { madeMs, PUT_BACK } from '../../../model/observed-cluster.ts'
+import { FETCH_BESIDE, madeMs, PUT_BACK } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/step.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
@@ -137,12 +137,25 @@ function arrive(
 export async function prepareK3s(actor: StepContext): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
+    const version = step.version ?? declaration.spec.version
+    if (step.target === FETCH_BESIDE) return fetchBeside(actor, shell, facts, version)
     const moving = facts.service === 'running' || facts.service === 'starting'
     if (moving && step.target !== PUT_BACK) return DONE
     const closed = gateBefore(facts, nodeName(actor))
     if (closed !== undefined) return closed
-    return (await installed(actor, shell, facts, step.version ?? declaration.spec.version)) ?? DONE
+    return (await installed(actor, shell, facts, version)) ?? DONE
   })
+}
+
+/** What a node cannot be told to fetch is kept: the planner begins nothing with it and says why. */
+async function fetchBeside(actor: StepContext, shell: Shell, facts: NodeFacts, version: string): Promise<Outcome> {
+  const { notFetched } = actor.memory
+  const name = nodeName(actor)
+  const outcome = (await installed(actor, shell, facts, version, 'beside')) ?? DONE
+  if (outcome.result === 'refused')
+    notFetched.set(name, { version, why: outcome.refusal.message, atMs: actor.deps.clock.monotonicMs() })
+  else notFetched.delete(name)
+  return outcome
 }
 
 /** Undefined: clean, or with our own data and standing still. K3s that croft started and that is on its way is left alone. */

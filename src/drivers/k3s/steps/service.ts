@@ -107,7 +107,8 @@ export async function installed(
   if (job?.state === 'running') return { result: 'started', taskId: `install@${name}` }
   if (facts.version === version || (place === 'beside' && facts.fetched === version)) return undefined
   if (job?.state === 'failed' && facts.clockMs - job.sinceMs < LIMITS.installAgainMs) {
-    const message = `K3s ${version} could not be installed on ${name}: ${job.message ?? 'no reason given'}`
+    const why = (job.message ?? 'no reason given').replace(`K3s ${version}: `, '')
+    const message = `K3s ${version} could not be installed on ${name}: ${why}`
     return refused('InstallFailed', /checksum/i.test(message) ? 'stalled' : 'backoff', message)
   }
   const input = await installInput(actor, facts, version)

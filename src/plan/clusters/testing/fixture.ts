@@ -15,6 +15,8 @@ export const MINUTE = 60_000
 export const HOUR = 3_600_000
 export const CA = 'c'.repeat(64)
 export const VERSION = 'v1.34.3+k3s1'
+/** What a rollout of these tests leads to: every node has fetched it already. */
+export const NEXT_VERSION = 'v1.34.4+k3s1'
 
 export function nodeSpec(name: string, more: Partial<NodeSpec> = {}): NodeSpec {
   const role: NodeRole = name.startsWith('a') ? 'agent' : 'server'
@@ -88,7 +90,13 @@ export const kubeNode: KubeNode = {
   internalIps: [],
 }
 
-export const localK3s: LocalK3s = { service: 'running', sinceMs: NOW - 24 * HOUR, version: VERSION, data: CA }
+export const localK3s: LocalK3s = {
+  service: 'running',
+  sinceMs: NOW - 24 * HOUR,
+  version: VERSION,
+  fetched: NEXT_VERSION,
+  data: CA,
+}
 export const cleanK3s: LocalK3s = { service: 'absent', sinceMs: NOW - HOUR, data: 'none' }
 
 /** What a test changes of a node; `kube` and `k3s` are merged into the healthy ones. */

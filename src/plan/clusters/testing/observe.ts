@@ -75,7 +75,10 @@ function observeNode(world: World, name: string, blind: boolean, doubtful: () =>
           sinceMs: machine.sinceMs,
           version: machine.version,
           data: machine.data,
-          ...defined({ datastore: machine.member === undefined ? undefined : ('etcd' as const) }),
+          ...defined({
+            fetched: machine.fetched,
+            datastore: machine.member === undefined ? undefined : ('etcd' as const),
+          }),
         }
       : 'unknown',
     passwordSecret: blind || doubtful() ? 'unknown' : world.secrets.has(name) ? 'yes' : 'no',

@@ -3,7 +3,13 @@
 import { majority } from '../../../lib/majority.ts'
 import { integerBetween, type Random } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import { type ClusterRequests, type NodeWork, PUT_BACK, type Remediation } from '../../../model/observed-cluster.ts'
+import {
+  type ClusterRequests,
+  FETCH_BESIDE,
+  type NodeWork,
+  PUT_BACK,
+  type Remediation,
+} from '../../../model/observed-cluster.ts'
 import type { ClusterVerb, Step } from '../../../model/step.ts'
 import { refusesAdd, refusesRemove } from '../etcd-rules.ts'
 import { CA } from './fixture.ts'
@@ -17,6 +23,7 @@ export interface Machine {
   /** The etcd member that this disk belongs to. */
   member: string | undefined
   version: string
+  fetched?: string
   service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
   sinceMs: number
   password: number
@@ -196,6 +203,11 @@ export function breach(world: World, message: string): void {
 
 /** What must be so before a step is taken. */
 function inspect(world: World, step: Step<'cluster'>): void {
+  if (step.verb === 'upgrade-k3s') {
+    const { fetched, version } = world.machines.get(step.node ?? '') ?? {}
+    if (fetched !== step.version && version !== step.version)
+      breach(world, `${step.node} was drained without its program`)
+  }
   const kube = world.kubes.get(step.node ?? '')
   const member = world.members.find(({ id }) => id === step.member)
   if (step.verb === 'remove-member' && member !== undefined && isMemberUp(world, member)) {
@@ -280,7 +292,8 @@ function act(
       })
       return
     case 'prepare-k3s':
-      if (reachable && (machine.service === 'absent' || step.target === PUT_BACK))
+      if (reachable && step.target === FETCH_BESIDE && step.version !== undefined) machine.fetched = step.version
+      else if (reachable && (machine.service === 'absent' || step.target === PUT_BACK))
         machine.version = step.version ?? machine.version
       return
     case 'init-cluster': {
